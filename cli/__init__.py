@@ -1,0 +1,1 @@
+"""The words a person types."""

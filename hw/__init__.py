@@ -1,0 +1,1 @@
+"""The machine: schedule tables in and out, and the cycle-accurate simulator."""

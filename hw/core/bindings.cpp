@@ -1,0 +1,4 @@
+// Python bindings of the simulator core.
+#include <nanobind/nanobind.h>
+
+NB_MODULE(_core, module) { module.doc() = "Cycle-accurate simulator core."; }

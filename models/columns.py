@@ -1,0 +1,34 @@
+"""Checked conversion of JSON lists to integer columns."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.errors import InputError
+
+
+def int_column(
+    table: dict[str, Any],
+    name: str,
+    where: str,
+    low: int,
+    high: int,
+    length: int | None,
+    error: type[InputError] = InputError,
+    default: list[int] | None = None,
+) -> NDArray[np.int32]:
+    """The int32 column `table[name]`; `error` names the column and row of the first entry that is not a whole number
+    in low..high, or the length when it is not `length`. O(rows)."""
+    values = table.get(name, default)
+    if not isinstance(values, list):
+        raise error(f"{where}.{name} must be a list of whole numbers")
+    if length is not None and len(values) != length:
+        raise error(f"{where}.{name} has {len(values)} rows; expected {length}")
+    if not set(map(type, values)) <= {int}:  # bool and float are other types
+        row = next(row for row, value in enumerate(values) if type(value) is not int)
+        raise error(f"{where}.{name} row {row}: {values[row]!r} is not a whole number")
+    if values and not (low <= min(values) and max(values) <= high):
+        row = next(row for row, value in enumerate(values) if not low <= value <= high)
+        raise error(f"{where}.{name} row {row}: {values[row]}; allowed: {low} to {high}")
+    return np.array(values, np.int32)

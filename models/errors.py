@@ -1,0 +1,45 @@
+"""Errors named by condition; each carries the exit code that the command line gives it."""
+
+
+class CertreeError(Exception):
+    """Base of all errors that certree raises on purpose."""
+
+    exit_code = 70
+
+
+class InputError(CertreeError):
+    """Bad input: the message says what is wrong, where (file, field, row) and what is allowed."""
+
+    exit_code = 2
+
+
+class TopologyError(InputError):
+    """A topology spec or file that does not describe a usable network."""
+
+
+class ScheduleFormatError(InputError):
+    """A schedule file whose columns are malformed (truncated, out of range, not integers, foreign)."""
+
+
+class TableFormatError(InputError):
+    """A tables directory that is malformed or was changed after its export."""
+
+
+class MachineError(InputError):
+    """A machine parameter file that is malformed or out of range."""
+
+
+class UnsupportedError(InputError):
+    """A well-formed request that the chosen method or format does not cover; the message says why."""
+
+
+class ToolMissingError(CertreeError):
+    """An external tool (Java, TLC) is not installed."""
+
+    exit_code = 69
+
+
+class UndecidedError(CertreeError):
+    """A search ended without an answer: neither a result nor a refutation."""
+
+    exit_code = 3

@@ -1,0 +1,105 @@
+"""Reading and writing artefacts: atomic writes, canonical JSON, hashes, sizes as people type them."""
+
+import gzip
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+from certree.models.errors import InputError
+
+_SIZE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
+_TIME_UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "h": Fraction(3600)}
+
+T = TypeVar("T")
+
+
+def canonical_json(document: Any) -> bytes:
+    """The one byte string of a JSON document: key order as built, no spaces, newline at the end."""
+    return (json.dumps(document, separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n").encode()
+
+
+def sha256(data: bytes) -> str:
+    """Hex SHA-256."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
+    """Write to a temporary file beside `path`, then rename; refuses an existing `path` unless `force`."""
+    check_writable(path, force=force)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def check_writable(path: Path, *, force: bool) -> None:
+    """Raise InputError when `path` cannot become an output: it exists (without `force`) or has no parent folder."""
+    if path.exists() and not force:
+        raise InputError(f"{path} exists; pass --force to overwrite it")
+    if not path.parent.is_dir():
+        raise InputError(f"{path}: the folder {path.parent} does not exist")
+
+
+def read_bytes(path: Path) -> bytes:
+    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read."""
+    try:
+        data = path.read_bytes()
+        return gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError, gzip.BadGzipFile) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"cannot read {path}: {reason}") from None
+
+
+def read_json(path: Path) -> Any:
+    """The JSON document in a file; InputError with the line when it is not JSON."""
+    try:
+        return json.loads(read_bytes(path))
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(f"{path} is not JSON: {error}") from None
+
+
+def check_format(document: Any, expected: str, version: int, where: str) -> dict[str, Any]:
+    """The document, once its `format` and `version` are those this program reads."""
+    if not isinstance(document, dict) or "format" not in document:
+        raise InputError(f'{where}: no "format" field; expected {expected!r} version {version}')
+    if document["format"] != expected:
+        raise InputError(f"{where}: format is {document['format']!r}; expected {expected!r}")
+    if type(document.get("version")) is not int or document["version"] != version:
+        raise InputError(f"{where}: version {document.get('version')!r} cannot be read; expected {version}")
+    return document
+
+
+def _quantity(text: str, units: dict[str, T], fold: Callable[[str], str]) -> tuple[int, T] | None:
+    match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
+    if match is None or fold(match[2]) not in units:
+        return None
+    return int(match[1]), units[fold(match[2])]
+
+
+def parse_size(text: str) -> int:
+    """Bytes of `64MiB`, `375KiB`, `1MB`, `4096`; InputError unless it is a positive whole number of bytes."""
+    parsed = _quantity(text, _SIZE_UNITS, str.upper)
+    if parsed is None or parsed[0] == 0:
+        raise InputError(f"size {text!r}: expected a positive whole number with B, KB, MB, GB, KiB, MiB or GiB")
+    return parsed[0] * parsed[1]
+
+
+def parse_duration(text: str) -> Fraction:
+    """Seconds of `60s`, `500ms`, `2m`; InputError unless positive."""
+    parsed = _quantity(text, _TIME_UNITS, str.lower)
+    if parsed is None or parsed[0] == 0:
+        raise InputError(f"time {text!r}: expected a positive whole number with ms, s, m or h")
+    return parsed[0] * parsed[1]

@@ -1,0 +1,94 @@
+"""Machine parameters: what the closed form, the exporter and the simulator need to know of the hardware."""
+
+import tomllib
+from dataclasses import asdict, dataclass, fields
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from certree.models.errors import MachineError
+from certree.models.files import read_bytes
+
+FORMAT, VERSION = "certree-machine", 1
+_LIMIT = 1 << 40
+_MAY_BE_ZERO = {
+    "link_latency_cycles",
+    "router_cycles",
+    "ni_cycles",
+    "head_flits",
+    "reduce_start_cycles",
+    "ni_buffer_flits",
+}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """One accelerator fabric; whole numbers, units in the names. A unit link moves one flit a cycle.
+
+    A chunk over h links arrives whole `head_flits + payload flits` (serialization) plus
+    2·ni_cycles + (h + 1)·router_cycles + h·link_latency_cycles (path) cycles after its slot opens.
+    """
+
+    name: str
+    clock_hz: int
+    flit_bytes: int  # payload of one flit; also the granule of chunk sizes
+    head_flits: int  # flits a message spends on its header
+    link_latency_cycles: int  # for links whose topology states none
+    router_cycles: int  # pipeline depth of one router
+    ni_cycles: int  # wire between network interface and router, each way
+    ni_buffer_flits: int  # injection buffer of one output port
+    reduce_bytes_per_cycle: int  # incoming data the reduction unit takes
+    reduce_quantum_cycles: int  # the reduction unit works in whole quanta
+    reduce_start_cycles: int  # from the last flit's arrival to the start of the reduction
+    vc_count: int  # Table III; used by packet flow only, which message flow over one hop has no need of
+    vc_buffer_flits: int  # as above
+    packet_payload_bytes: int  # as above
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            if field.name == "name":
+                continue
+            value, low = getattr(self, field.name), 0 if field.name in _MAY_BE_ZERO else 1
+            if type(value) is not int or not low <= value <= _LIMIT:
+                raise MachineError(f"{self.name}: {field.name} is {value!r}; allowed: whole numbers from {low} to {_LIMIT}")
+
+    def document(self) -> dict[str, Any]:
+        """The parameters as a plain JSON object."""
+        return asdict(self)
+
+
+def machine_from_document(document: Any, where: str) -> Machine:
+    """Machine parameters from a parsed TOML or JSON table; MachineError names the field."""
+    if not isinstance(document, dict):
+        raise MachineError(f"{where}: machine parameters must be a table")
+    values = {key: value for key, value in document.items() if key not in ("format", "version")}
+    names = {field.name for field in fields(Machine)}
+    unknown, missing = sorted(values.keys() - names), sorted(names - values.keys())
+    if unknown or missing:
+        raise MachineError(f"{where}: unknown fields {unknown}, missing fields {missing}")
+    if not isinstance(values["name"], str):
+        raise MachineError(f"{where}: name must be a string")
+    return Machine(**values)
+
+
+def presets() -> list[str]:
+    """Names of the parameter files that come with certree."""
+    folder = resources.files("certree.models") / "presets"
+    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
+
+
+def load_machine(name: str) -> Machine:
+    """A preset by name, or a TOML file."""
+    if name in presets():
+        data = (resources.files("certree.models") / "presets" / f"{name}.toml").read_bytes()
+    elif name.endswith(".toml"):
+        data = read_bytes(Path(name))
+    else:
+        raise MachineError(f"unknown machine {name!r}; allowed: {', '.join(presets())}, or a file ending in .toml")
+    try:
+        document = tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise MachineError(f"{name} is not TOML: {error}") from None
+    if document.get("format") != FORMAT or document.get("version") != VERSION:
+        raise MachineError(f'{name}: expected format = "{FORMAT}" and version = {VERSION}')
+    return machine_from_document(document, name)

@@ -1,0 +1,228 @@
+"""The schedule: who sends which chunk to whom in which step, as numpy columns."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.collective import Collective
+from certree.models.errors import ScheduleFormatError, UnsupportedError
+from certree.models.files import canonical_json, sha256
+from certree.models.topology import Int32, Topology
+
+NO_ROOT = -1  # all-reduce: a chunk has no root
+DIRECT = -1  # route column: the destination is a neighbour
+MAX_STEPS = 1 << 30
+MAX_CHUNKS = 1 << 24
+MAX_REPEATS = 1 << 30
+
+
+class Op(IntEnum):
+    """What the destination does with an arriving chunk."""
+
+    REDUCE = 0  # add it to what it holds
+    COPY = 1  # replace what it holds
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Transfers of one iteration, one row each: `chunk`, `op`, `step`, `src`, `dst` (int32; op int8) and `route`.
+
+    `chunk_root`: the root of each of the K chunks (NO_ROOT in an all-reduce). `delay`: what is sent in step s can be used
+    from step s + delay on. `rounds`: length of each step, in rounds (the serialization time of one chunk on a unit link).
+    `period`: steps from one iteration to the next, None when nothing repeats; iteration i runs i·period steps later, on its own
+    K chunks, for i < `repeats`. `routes`: link numbers of each multi-hop route; `route` is DIRECT or an index into it.
+
+    The constructor is the only way in and checks shapes and ranges (ScheduleFormatError names column and row); whether the
+    transfers are *right* is for `certree.verify` to say. O(rows) time and memory.
+    """
+
+    topology: Topology
+    collective: Collective
+    chunk_root: Int32
+    rounds: Int32
+    chunk: Int32
+    op: NDArray[np.int8]
+    step: Int32
+    src: Int32
+    dst: Int32
+    route: Int32
+    routes: tuple[tuple[int, ...], ...] = ()
+    delay: int = 1
+    period: int | None = None
+    repeats: int = 1
+    certificate: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("chunk_root", "rounds", "chunk", "step", "src", "dst", "route"):
+            column = np.ascontiguousarray(getattr(self, name), np.int32)
+            column.setflags(write=False)
+            object.__setattr__(self, name, column)
+        ops = np.ascontiguousarray(self.op, np.int8)
+        ops.setflags(write=False)
+        object.__setattr__(self, "op", ops)
+        self._check_scalars()
+        self._check_columns()
+
+    def _check_scalars(self) -> None:
+        for name, value, high in (("delay", self.delay, MAX_STEPS), ("repeats", self.repeats, MAX_REPEATS)):
+            if not 1 <= value <= high:
+                raise ScheduleFormatError(f"{name} is {value}; allowed: 1 to {high}")
+        if self.period is None and self.repeats != 1:
+            raise ScheduleFormatError(f"repeats is {self.repeats} without a period")
+        if self.period is not None and not 1 <= self.period <= MAX_STEPS:
+            raise ScheduleFormatError(f"period is {self.period}; allowed: null or 1 to {MAX_STEPS}")
+        if self.period is not None and (self.rounds != 1).any():
+            raise ScheduleFormatError("a repeating schedule has steps of one round each")
+        if (self.repeats - 1) * (self.period or 0) + self.steps > MAX_STEPS:
+            raise ScheduleFormatError(f"more than {MAX_STEPS} steps in all")
+        if not 1 <= self.chunks <= MAX_CHUNKS:
+            raise ScheduleFormatError(f"{self.chunks} chunks; allowed: 1 to {MAX_CHUNKS}")
+        if not self.steps:
+            raise ScheduleFormatError("no steps: rounds is empty")
+
+    def _check_columns(self) -> None:
+        nodes, rows = len(self.topology.kind), len(self.chunk)
+        for name, low, high in (
+            ("chunk", 0, self.chunks - 1),
+            ("op", 0, 1),
+            ("step", 0, self.steps - 1),
+            ("src", 0, nodes - 1),
+            ("dst", 0, nodes - 1),
+            ("route", DIRECT, len(self.routes) - 1),
+        ):
+            column = getattr(self, name)
+            if len(column) != rows:
+                raise ScheduleFormatError(f"transfers.{name} has {len(column)} rows; transfers.chunk has {rows}")
+            bad = np.flatnonzero((column < low) | (column > high))
+            if len(bad):
+                raise ScheduleFormatError(f"transfers.{name} row {bad[0]}: {column[bad[0]]}; allowed: {low} to {high}")
+        bad = np.flatnonzero((self.rounds < 1) | (self.rounds > MAX_STEPS))
+        if len(bad):
+            raise ScheduleFormatError(f"rounds row {bad[0]}: {self.rounds[bad[0]]}; allowed: 1 to {MAX_STEPS}")
+        for index, route in enumerate(self.routes):
+            if not route or not all(0 <= link < len(self.topology.src) for link in route):
+                raise ScheduleFormatError(f"routes row {index}: {list(route)} is not a list of link numbers")
+        self._check_roots()
+
+    def _check_roots(self) -> None:
+        if not self.collective.is_rooted:
+            bad = np.flatnonzero(self.chunk_root != NO_ROOT)
+            allowed = f"null in an {self.collective.kind}"
+        else:
+            inside = (self.chunk_root >= 0) & (self.chunk_root < len(self.topology.kind))
+            clipped = np.where(inside, self.chunk_root, 0)
+            bad = np.flatnonzero(~inside | (self.topology.rank[clipped] < 0))
+            allowed = "the id of an endpoint"
+        if len(bad):
+            raise ScheduleFormatError(f"chunks.root row {bad[0]}: {self.chunk_root[bad[0]]}; allowed: {allowed}")
+
+    @property
+    def chunks(self) -> int:
+        """K: chunks of one iteration."""
+        return len(self.chunk_root)
+
+    @property
+    def steps(self) -> int:
+        """Steps of one iteration."""
+        return len(self.rounds)
+
+    @property
+    def total_steps(self) -> int:
+        """Steps from the start of the first iteration to the end of the last."""
+        return (self.repeats - 1) * (self.period or 0) + self.steps
+
+    @property
+    def transfers(self) -> int:
+        """Rows: transfers of one iteration."""
+        return len(self.chunk)
+
+    @property
+    def bandwidth_time(self) -> Fraction:
+        """Coefficient of M/B as the message grows: rounds a period over K, or all rounds over K when nothing repeats."""
+        rounds = self.period if self.period is not None else int(self.rounds.sum(dtype=np.int64))
+        return Fraction(rounds, self.chunks)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that decides what happens: everything but certificate and provenance; rows in canonical order."""
+        order = np.lexsort((self.route, self.dst, self.src, self.chunk, self.op, self.step))
+        return sha256(
+            canonical_json(
+                {
+                    "topology": self.topology.digest,
+                    "collective": self.collective.kind,
+                    "root": self.chunk_root.tolist(),
+                    "delay": self.delay,
+                    "period": self.period,
+                    "repeats": self.repeats,
+                    "rounds": self.rounds.tolist(),
+                    "routes": [list(route) for route in self.routes],
+                    **{name: getattr(self, name)[order].tolist() for name in ("chunk", "op", "step", "src", "dst", "route")},
+                }
+            )
+        )
+
+    def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
+        """The same transfers with another certificate."""
+        return replace(self, certificate=certificate)
+
+    def in_unit_rounds(self) -> "Schedule":
+        """The same transfers with every step of r rounds spread over r steps of one round; itself when all have one.
+
+        Transfers that share a link keep their row order. Causality is kept: a transfer leaves at most r - 1 steps after
+        its step began, and everything that waits for it starts at least r - 1 + delay steps after that.
+        Raises UnsupportedError for multi-hop routes in steps of several rounds.
+        """
+        if (self.rounds == 1).all():
+            return self
+        if (self.rounds[self.step[self.route != DIRECT]] > 1).any():
+            raise UnsupportedError("multi-hop routes in steps of more than one round cannot be spread over unit rounds")
+        pair = self.topology.pair_index(self.src, self.dst)
+        key = self.step.astype(np.int64) * (len(self.topology.pair_capacity) + 1) + pair
+        order = np.argsort(key, kind="stable")
+        first = np.searchsorted(key[order], key[order])
+        offset = np.empty(self.transfers, np.int64)
+        offset[order] = (np.arange(self.transfers) - first) // np.maximum(self.topology.pair_capacity[pair[order]], 1)
+        start = np.concatenate(([0], np.cumsum(self.rounds, dtype=np.int64)))
+        return replace(
+            self,
+            rounds=np.ones(start[-1], np.int32),
+            step=(start[self.step] + np.minimum(offset, self.rounds[self.step] - 1)).astype(np.int32),
+            certificate=None,
+        )
+
+
+def make_schedule(
+    topology: Topology,
+    collective: Collective,
+    chunk_root: Sequence[int] | NDArray[Any],
+    columns: Mapping[str, NDArray[Any]],
+    **fields: Any,
+) -> Schedule:
+    """A schedule of unit rounds in canonical row order (step, op, chunk, src, dst), for makers.
+
+    `columns`: `chunk`, `op`, `step`, `src`, `dst`, equally long; `fields`: any of delay, period, repeats, provenance.
+    O(rows log rows).
+    """
+    order = np.lexsort((columns["dst"], columns["src"], columns["chunk"], columns["op"], columns["step"]))
+    steps = int(columns["step"].max()) + 1 if len(order) else 1
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        chunk_root=np.asarray(chunk_root, np.int32),
+        rounds=np.ones(steps, np.int32),
+        chunk=columns["chunk"][order],
+        op=columns["op"][order],
+        step=columns["step"][order],
+        src=columns["src"][order],
+        dst=columns["dst"][order],
+        route=np.full(len(order), DIRECT, np.int32),
+        **fields,
+    )

@@ -1,0 +1,233 @@
+"""Schedules in files: JSON (also .gz), .npz for millions of rows, and CSV for schedules written by hand."""
+
+import csv
+import gzip
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from certree.models.collective import Collective, parse_collective
+from certree.models.columns import int_column
+from certree.models.errors import InputError, ScheduleFormatError
+from certree.models.files import canonical_json, check_format, read_bytes, read_json, write_atomically
+from certree.models.schedule import DIRECT, MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
+from certree.models.topology import MAX_NODES, Topology
+from certree.models.topology_file import topology_document, topology_from_document
+
+FORMAT, VERSION = "certree-schedule", 1
+_TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
+_KEYS = {
+    "format", "version", "topology", "collective", "chunks", "delay", "period", "repeats", "rounds",
+    "transfers", "routes", "certificate", "provenance",
+}  # fmt: skip
+_CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
+_CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
+
+
+def load_schedule(path: Path) -> Schedule:
+    """Read a schedule in our own formats; ScheduleFormatError or InputError says what is wrong and where."""
+    document = _read_npz(path) if path.suffix == ".npz" else read_json(path)
+    return schedule_from_document(document, str(path))
+
+
+def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> None:
+    """Write a schedule; the suffix chooses: .json, .json.gz, .npz. The same schedule gives the same bytes."""
+    document = schedule_document(schedule)
+    if path.suffix == ".npz":
+        data = _npz_bytes(document)
+    elif path.suffix == ".gz":
+        data = gzip.compress(canonical_json(document), mtime=0)
+    else:
+        data = canonical_json(document)
+    write_atomically(path, data, force=force)
+
+
+def schedule_document(schedule: Schedule) -> dict[str, Any]:
+    """The JSON document of a schedule (schema: models/schemas/schedule.schema.json)."""
+    rooted = schedule.collective.is_rooted
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "topology": topology_document(schedule.topology),
+        "collective": {"kind": str(schedule.collective.kind), "root": None},
+        "chunks": {"root": schedule.chunk_root.tolist() if rooted else [None] * schedule.chunks},
+        "delay": schedule.delay,
+        "period": schedule.period,
+        "repeats": schedule.repeats,
+        "rounds": schedule.rounds.tolist(),
+        "transfers": {name: getattr(schedule, name).tolist() for name in _TRANSFER_COLUMNS},
+        "routes": [list(route) for route in schedule.routes],
+        "certificate": schedule.certificate,
+        "provenance": schedule.provenance,
+    }
+
+
+def schedule_from_document(document: Any, where: str) -> Schedule:
+    """The schedule in a parsed JSON document."""
+    document = check_format(document, FORMAT, VERSION, where)
+    unknown, missing = sorted(document.keys() - _KEYS), sorted(_KEYS - document.keys())
+    if unknown or missing:
+        raise ScheduleFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
+    topology = topology_from_document(document["topology"], f"{where}: topology")
+    collective = _collective(document["collective"], where)
+    transfers = _object(document["transfers"], f"{where}: transfers")
+    if set(transfers) != set(_TRANSFER_COLUMNS):
+        raise ScheduleFormatError(f"{where}: transfers has columns {sorted(transfers)}; expected {list(_TRANSFER_COLUMNS)}")
+    limits = {"chunk": MAX_CHUNKS, "op": 1, "step": MAX_STEPS, "src": MAX_NODES, "dst": MAX_NODES, "route": MAX_CHUNKS}
+    length: int | None = None
+    columns = {}
+    for name in _TRANSFER_COLUMNS:
+        low = DIRECT if name == "route" else 0
+        columns[name] = int_column(transfers, name, f"{where}: transfers", low, limits[name], length, ScheduleFormatError)
+        length = len(columns[name])
+    for name in ("certificate", "provenance"):
+        if not (isinstance(document[name], dict) or (name == "certificate" and document[name] is None)):
+            raise ScheduleFormatError(f"{where}: {name} must be an object")
+    try:
+        return Schedule(
+            topology=topology,
+            collective=collective,
+            chunk_root=_roots(_object(document["chunks"], f"{where}: chunks"), collective, where),
+            rounds=int_column(document, "rounds", where, 1, MAX_STEPS, None, ScheduleFormatError),
+            routes=_routes(document["routes"], where),
+            delay=_count(document["delay"], MAX_STEPS, f"{where}: delay"),
+            period=None if document["period"] is None else _count(document["period"], MAX_STEPS, f"{where}: period"),
+            repeats=_count(document["repeats"], MAX_REPEATS, f"{where}: repeats"),
+            certificate=document["certificate"],
+            provenance=document["provenance"],
+            **columns,  # type: ignore[arg-type]
+        )
+    except ScheduleFormatError as error:
+        raise ScheduleFormatError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ScheduleFormatError(f"{where} must be an object")
+    return value
+
+
+def _count(value: Any, high: int, where: str) -> int:
+    if type(value) is not int or not 1 <= value <= high:
+        raise ScheduleFormatError(f"{where} is {value!r}; allowed: whole numbers from 1 to {high}")
+    return value
+
+
+def _collective(value: Any, where: str) -> Collective:
+    document = _object(value, f"{where}: collective")
+    if set(document) != {"kind", "root"} or not isinstance(document["kind"], str):
+        raise ScheduleFormatError(f"{where}: collective must hold kind and root")
+    if document["root"] is not None:
+        raise ScheduleFormatError(f"{where}: collective.root is {document['root']!r}; allowed: null")
+    return parse_collective(document["kind"])
+
+
+def _roots(chunks: dict[str, Any], collective: Collective, where: str) -> np.ndarray:
+    roots = chunks.get("root")
+    if not isinstance(roots, list) or set(chunks) != {"root"}:
+        raise ScheduleFormatError(f"{where}: chunks must hold one list, root")
+    if collective.is_rooted:
+        return int_column(chunks, "root", f"{where}: chunks", 0, MAX_NODES, None, ScheduleFormatError)
+    if any(root is not None for root in roots):
+        raise ScheduleFormatError(f"{where}: chunks.root entries must be null in an {collective.kind}")
+    return np.full(len(roots), NO_ROOT, np.int32)
+
+
+def _routes(value: Any, where: str) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(route, list) and all(type(link) is int and 0 <= link < MAX_CHUNKS for link in route) for route in value
+    ):
+        raise ScheduleFormatError(f"{where}: routes must be a list of lists of link numbers")
+    return tuple(tuple(route) for route in value)
+
+
+def _npz_bytes(document: dict[str, Any]) -> bytes:
+    """A zip of the six transfer columns and of the rest as JSON; fixed time stamps, so that bytes repeat."""
+    columns = document["transfers"]
+    head = canonical_json({**document, "transfers": None})
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("head.json"), head, zipfile.ZIP_DEFLATED)
+        for name in _TRANSFER_COLUMNS:
+            column = io.BytesIO()
+            np.save(column, np.asarray(columns[name], np.int32), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), column.getvalue(), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def _read_npz(path: Path) -> Any:
+    try:
+        with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
+            document = json.loads(archive.read("head.json"))
+            columns = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in _TRANSFER_COLUMNS}
+    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+        raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
+    if not isinstance(document, dict):
+        raise ScheduleFormatError(f"{path}: head.json must hold an object")
+    for name, column in columns.items():
+        if column.ndim != 1 or column.dtype != np.int32:
+            raise ScheduleFormatError(f"{path}: {name} must be a column of int32, not {column.dtype} of shape {column.shape}")
+    return {**document, "transfers": {name: column.tolist() for name, column in columns.items()}}
+
+
+def load_schedule_csv(path: Path, topology: Topology, collective: Collective) -> Schedule:
+    """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
+
+    K is one more than the largest chunk; in a rooted collective chunk c belongs to the endpoint number c mod N
+    (so K must be a multiple of N).
+    """
+    try:
+        lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} is not CSV: {error}") from None
+    if not lines or [cell.strip() for cell in lines[0]] != _CSV_HEADER:
+        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}")
+    columns: dict[str, list[int]] = {name: [] for name in _CSV_HEADER}
+    for number, cells in enumerate(lines[1:], start=2):
+        if cells:
+            for name, value in zip(_CSV_HEADER, _csv_row(cells, f"{path}: line {number}"), strict=True):
+                columns[name].append(value)
+    if not columns["chunk"]:
+        raise ScheduleFormatError(f"{path}: no transfers")
+    chunks, steps = max(columns["chunk"]) + 1, max(columns["step"]) + 1
+    if max(chunks, steps) > MAX_CHUNKS:
+        raise ScheduleFormatError(f"{path}: chunk and step numbers must stay below {MAX_CHUNKS}")
+    endpoints = topology.endpoints
+    if collective.is_rooted and chunks % len(endpoints):
+        raise ScheduleFormatError(
+            f"{path}: {chunks} chunks; an {collective.kind} needs a multiple of the {len(endpoints)} endpoints"
+        )
+    roots = endpoints[np.arange(chunks) % len(endpoints)] if collective.is_rooted else np.full(chunks, NO_ROOT)
+    try:
+        return Schedule(
+            topology=topology,
+            collective=collective,
+            chunk_root=roots.astype(np.int32),
+            rounds=np.ones(steps, np.int32),
+            route=np.full(len(columns["chunk"]), DIRECT, np.int32),
+            provenance={"method": "csv"},
+            **{name: np.array(values, np.int32) for name, values in columns.items()},  # type: ignore[arg-type]
+        )
+    except ScheduleFormatError as error:
+        raise ScheduleFormatError(f"{path}: {error} (row 0 is line 2)") from None
+
+
+def _csv_row(cells: list[str], where: str) -> list[int]:
+    cells = [cell.strip() for cell in cells]
+    if len(cells) != len(_CSV_HEADER):
+        raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(_CSV_HEADER)}")
+    row = []
+    for name, cell in zip(_CSV_HEADER, cells, strict=True):
+        if name == "op":
+            if cell not in _CSV_OPS:
+                raise ScheduleFormatError(f"{where}: op {cell!r}; allowed: reduce, copy")
+            row.append(int(_CSV_OPS[cell]))
+        elif cell.isascii() and cell.isdigit() and len(cell) < 10:
+            row.append(int(cell))
+        else:
+            raise ScheduleFormatError(f"{where}: {name} {cell!r} is not a whole number below 10^9")
+    return row

@@ -1,0 +1,162 @@
+"""Closed-form times of slotted schedules: exact integer cycles, the same formula for exporter, checker and synthesizer.
+
+Notation: ser = cycles in which one chunk passes a unit link; lat = path latency; red = worst time from the last flit's arrival to
+"reduced and usable", waiting behind the other arrivals of the same slot included. A slot lasts
+
+    slot_cycles = max(ser, work, ceil((ser + lat + red) / delay))
+
+where `work` is the time the busiest reduction unit needs for one slot's arrivals. With slots no shorter than that, no backlog is
+carried from slot to slot, which is what makes `red` a bound; whenever a unit is at least as fast as its links, ser is the
+larger term anyway.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.errors import InputError
+from certree.models.machine import Machine
+from certree.models.schedule import DIRECT, Op, Schedule
+from certree.models.topology import UNKNOWN_LATENCY
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SlotTiming:
+    """Sizes in bytes, times in cycles."""
+
+    message_bytes: int  # what the user asked for
+    padded_bytes: int  # a multiple of K · repeats · granule
+    chunk_bytes: int
+    ser: int
+    lat: int
+    red: int
+    work: int
+    slot_cycles: int
+
+
+def ceil_div(a: int, b: int) -> int:
+    """The whole number at or above a / b."""
+    return -(-a // b)
+
+
+def reduction_cycles(chunk_bytes: int, machine: Machine) -> int:
+    """Cycles the reduction unit is busy with one chunk."""
+    quantum = machine.reduce_quantum_cycles
+    return ceil_div(chunk_bytes, machine.reduce_bytes_per_cycle * quantum) * quantum
+
+
+def serialization_cycles(chunk_bytes: int, machine: Machine) -> int:
+    """Cycles one chunk, header included, occupies a unit link."""
+    return machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes)
+
+
+def chunk_bytes_of(message_bytes: int, chunks: int, repeats: int, machine: Machine) -> int:
+    """Bytes of one of the `chunks · repeats` equal chunks of a message, padded to whole granules (flit payloads)."""
+    if message_bytes < 1:
+        raise InputError(f"message of {message_bytes} bytes; allowed: 1 or more")
+    return ceil_div(message_bytes, chunks * repeats * machine.flit_bytes) * machine.flit_bytes
+
+
+def path_latency(schedule: Schedule, machine: Machine) -> Int64:
+    """Cycles from injection to ejection of each row's head flit; parallel links count with the slowest. O(rows + links)."""
+    topology = schedule.topology
+    if topology.clock is not None and topology.clock != machine.clock_hz:
+        raise InputError(f"the topology states a clock of {topology.clock} Hz, the machine {machine.clock_hz} Hz")
+    unit = machine.flit_bytes * machine.clock_hz
+    if topology.bandwidth is not None and topology.bandwidth != unit:
+        raise InputError(f"the topology states unit links of {topology.bandwidth} B/s, the machine {unit} B/s")
+    wire = np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).astype(np.int64)
+    slowest = np.zeros(len(topology.pair_capacity), np.int64)
+    np.maximum.at(slowest, topology.pair_of_link, wire)
+    pair = topology.pair_index(schedule.src, schedule.dst)
+    wires, hops = slowest[pair], np.ones(schedule.transfers, np.int64)
+    for index, route in enumerate(schedule.routes):
+        wires[schedule.route == index] = wire[list(route)].sum()
+        hops[schedule.route == index] = len(route)
+    if (pair[schedule.route == DIRECT] < 0).any():
+        raise InputError("a transfer has no link; verify the schedule first")
+    return 2 * machine.ni_cycles + (hops + 1) * machine.router_cycles + wires
+
+
+def peak_in_window(group: Int64, stage: Int64, window: int) -> int:
+    """The most rows of one group whose stages lie in one window of `window` consecutive stages. O(rows log rows)."""
+    if not len(group):
+        return 0
+    span = int(stage.max()) + 1
+    key = np.sort(group * span + stage)
+    low = np.maximum(key - (window - 1), key - key % span)
+    return int((np.arange(1, len(key) + 1) - np.searchsorted(key, low)).max())
+
+
+def peak_reductions(schedule: Schedule) -> int:
+    """The most REDUCE arrivals that one node's reduction unit gets from one slot, overlapping iterations included."""
+    rows = schedule.op == Op.REDUCE
+    step, node = schedule.step[rows].astype(np.int64), schedule.dst[rows].astype(np.int64)
+    period = schedule.period or schedule.steps
+    return peak_in_window(node * period + step % period, step // period, schedule.repeats)
+
+
+def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> SlotTiming:
+    """Chunk size and slot length of a schedule with unit rounds, for a message and a machine. O(rows log rows)."""
+    chunk = chunk_bytes_of(message_bytes, schedule.chunks, schedule.repeats, machine)
+    ser = serialization_cycles(chunk, machine)
+    latency = path_latency(schedule, machine)
+    fastest, lat = (int(latency.min()), int(latency.max())) if len(latency) else (0, 0)
+    peak = peak_reductions(schedule)
+    work = peak * reduction_cycles(chunk, machine)
+    slot, red = 0, 0
+    while True:  # arrivals of slot s spread over lat - fastest cycles: that many more slots may queue together
+        queued = (1 + (lat - fastest) // max(slot, 1)) if slot else 1
+        red = machine.reduce_start_cycles + queued * work if peak else 0
+        longer = max(ser, work, ceil_div(ser + lat + red, schedule.delay))
+        if longer <= slot:
+            break
+        slot = longer
+    padded = chunk * schedule.chunks * schedule.repeats
+    return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, slot)
+
+
+def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) -> int:
+    """Cycles of a slotted run, from the opening of the first slot until every chunk is written or reduced.
+
+    Equals ((repeats - 1)·period + last_step)·slot_cycles + ser + lat + red_of_the_last. O(rows log rows).
+    """
+    if not schedule.transfers:
+        return 0
+    period = schedule.period or 0
+    latency = path_latency(schedule, machine)
+    start = ((schedule.repeats - 1) * period + schedule.step.astype(np.int64)) * timing.slot_cycles
+    end = int((start + timing.ser + latency).max())
+    return max(end, _last_reduction(schedule, timing, machine, latency))
+
+
+def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, latency: Int64) -> int:
+    """When the last reduction unit falls idle: first come, first served over the arrivals of the last iterations."""
+    rows = np.flatnonzero(schedule.op == Op.REDUCE)
+    if not len(rows):
+        return 0
+    period = schedule.period or schedule.steps
+    stages = int(schedule.step.max()) // period + 1
+    # Backlog does not outlive a slot, so a few slots before the last iteration are enough to start from an idle unit.
+    lead = ceil_div(timing.red + timing.lat, timing.slot_cycles) + 1
+    iterations = np.arange(max(0, schedule.repeats - stages - ceil_div(lead, period)), schedule.repeats, dtype=np.int64)
+    slot = (iterations[:, None] * period + schedule.step[rows].astype(np.int64)).ravel()
+    node = np.tile(schedule.dst[rows].astype(np.int64), len(iterations))
+    ready = slot * timing.slot_cycles + timing.ser + np.tile(latency[rows], len(iterations)) + machine.reduce_start_cycles
+    order = np.lexsort((ready, node))
+    node, ready = node[order], ready[order]
+    cycles = reduction_cycles(timing.chunk_bytes, machine)
+    position = np.arange(len(node)) - np.searchsorted(node, node)
+    # finish[k] = max over j <= k of (ready[j] - j·cycles) + (k + 1)·cycles within a node; offsets keep nodes apart
+    apart = node * (int(ready.max()) + len(node) * cycles + 1)
+    started = np.maximum.accumulate(ready - position * cycles + apart) - apart
+    return int((started + (position + 1) * cycles).max())
+
+
+def bandwidth_bound_cycles(coefficient: Fraction, message_bytes: int, machine: Machine) -> Fraction:
+    """Cycles that a coefficient of M/B stands for, as a rational: coefficient · message / (bytes a cycle of a unit link)."""
+    return coefficient * message_bytes / machine.flit_bytes

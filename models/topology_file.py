@@ -1,0 +1,197 @@
+"""Topologies in files: certree's own JSON, networkx node-link JSON, GraphML."""
+
+import gzip
+import io
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import networkx as nx
+import numpy as np
+
+from certree.models.columns import int_column
+from certree.models.errors import InputError, TopologyError
+from certree.models.files import canonical_json, check_format, read_bytes, read_json, write_atomically
+from certree.models.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+
+FORMAT, VERSION = "certree-topology", 1
+FILE_SUFFIXES = (".json", ".json.gz", ".graphml", ".graphml.gz")
+_KIND_NAMES = {NodeKind.ENDPOINT: "endpoint", NodeKind.SWITCH: "switch", NodeKind.ABSENT: "absent"}
+_KINDS = {name: kind for kind, name in _KIND_NAMES.items()}
+
+
+def load_topology(path: Path) -> Topology:
+    """Read a topology file; TopologyError or InputError says what is wrong and where."""
+    if path.name.lower().endswith((".graphml", ".graphml.gz")):
+        return _from_graphml(path)
+    document = read_json(path)
+    if isinstance(document, dict) and "format" not in document and "nodes" in document:
+        return _from_node_link(document, str(path))
+    return topology_from_document(document, str(path))
+
+
+def topology_document(topology: Topology) -> dict[str, Any]:
+    """The JSON document of a topology (schema: models/schemas/topology.schema.json)."""
+    known = (topology.latency != UNKNOWN_LATENCY).any()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "name": topology.name,
+        "bandwidth": topology.bandwidth,
+        "clock": topology.clock,
+        "nodes": {
+            "kind": [_KIND_NAMES[NodeKind(kind)] for kind in topology.kind.tolist()],
+            "reducing": np.flatnonzero(topology.reducing).tolist(),
+            "coordinates": None if topology.coordinates is None else topology.coordinates.tolist(),
+            "labels": None if topology.labels is None else list(topology.labels),
+        },
+        "links": {
+            "src": topology.src.tolist(),
+            "dst": topology.dst.tolist(),
+            "capacity": topology.capacity.tolist(),
+            "latency": topology.latency.tolist() if known else None,
+        },
+    }
+
+
+def save_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
+    """Write the JSON document of a topology; a name ending in .gz is compressed (with a fixed time stamp)."""
+    data = canonical_json(topology_document(topology))
+    write_atomically(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data, force=force)
+
+
+def topology_from_document(document: Any, where: str) -> Topology:
+    """The topology in a parsed JSON document of our own format."""
+    document = check_format(document, FORMAT, VERSION, where)
+    nodes, links = (_object(document, key, where) for key in ("nodes", "links"))
+    kinds = nodes.get("kind")
+    if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind in _KINDS for kind in kinds):
+        raise TopologyError(f"{where}: nodes.kind must be a list of {', '.join(_KINDS)}")
+    count = len(kinds)
+    src = int_column(links, "src", f"{where}: links", 0, MAX_NODES, None, TopologyError)
+    size = len(src)
+    reducing = np.zeros(count, np.bool_)
+    reducing[int_column(nodes, "reducing", f"{where}: nodes", 0, count - 1, None, TopologyError, default=[])] = True
+    latency = links.get("latency")
+    return Topology(
+        name=_string(document.get("name"), f"{where}: name"),
+        kind=np.array([_KINDS[kind] for kind in kinds], np.int8),
+        src=src,
+        dst=int_column(links, "dst", f"{where}: links", 0, MAX_NODES, size, TopologyError),
+        capacity=int_column(links, "capacity", f"{where}: links", 1, MAX_CAPACITY, size, TopologyError),
+        latency=np.full(size, UNKNOWN_LATENCY, np.int32)
+        if latency is None
+        else int_column(links, "latency", f"{where}: links", UNKNOWN_LATENCY, MAX_LATENCY, size, TopologyError),
+        reducing=reducing,
+        coordinates=_coordinates(nodes.get("coordinates"), count, where),
+        labels=_labels(nodes.get("labels"), count, where),
+        bandwidth=_optional_count(document.get("bandwidth"), f"{where}: bandwidth"),
+        clock=_optional_count(document.get("clock"), f"{where}: clock"),
+    )
+
+
+def _object(document: dict[str, Any], key: str, where: str) -> dict[str, Any]:
+    value = document.get(key)
+    if not isinstance(value, dict):
+        raise TopologyError(f"{where}: {key} must be an object")
+    return value
+
+
+def _string(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise TopologyError(f"{where} must be a string")
+    return value
+
+
+def _optional_count(value: Any, where: str) -> int | None:
+    if value is not None and (type(value) is not int or value < 1):
+        raise TopologyError(f"{where} must be null or a positive whole number")
+    return value
+
+
+def _coordinates(value: Any, count: int, where: str) -> np.ndarray | None:
+    if value is None:
+        return None
+    rows = value if isinstance(value, list) else []
+    widths = {len(row) if isinstance(row, list) else -1 for row in rows}
+    if len(rows) != count or len(widths) != 1 or any(type(x) is not int for row in rows for x in row):
+        raise TopologyError(f"{where}: nodes.coordinates must hold {count} lists of whole numbers of one length")
+    return np.array(rows, np.int32)
+
+
+def _labels(value: Any, count: int, where: str) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or len(value) != count or not all(isinstance(label, str) for label in value):
+        raise TopologyError(f"{where}: nodes.labels must be a list of {count} strings")
+    return tuple(value)
+
+
+def _from_node_link(document: dict[str, Any], where: str) -> Topology:
+    edges = next((key for key in ("links", "edges") if key in document), None)
+    if edges is None:
+        raise TopologyError(f'{where}: neither a "format" field nor node-link "links" or "edges"')
+    try:
+        graph = nx.node_link_graph(document, edges=edges)
+    except (nx.NetworkXException, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise TopologyError(f"{where}: not networkx node-link JSON: {error!r}") from None
+    return topology_from_graph(graph, where)
+
+
+def _from_graphml(path: Path) -> Topology:
+    data = read_bytes(path)
+    try:
+        graph = nx.read_graphml(io.BytesIO(data))
+    except (nx.NetworkXException, ParseError, KeyError, ValueError, StopIteration) as error:
+        raise TopologyError(f"{path}: not GraphML: {error}") from None
+    return topology_from_graph(graph, str(path))
+
+
+def topology_from_graph(graph: Any, where: str) -> Topology:
+    """A topology from a networkx graph: undirected edges become a link each way.
+
+    Nodes named by whole numbers keep them as ids; otherwise ids follow the file's order and the names become labels.
+    Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`.
+    """
+    names = [str(node) for node in graph.nodes]
+    numbered = all(name.isascii() and name.isdigit() and str(int(name)) == name for name in names)
+    ids = {node: int(name) if numbered else index for index, (node, name) in enumerate(zip(graph.nodes, names, strict=True))}
+    count = max(ids.values(), default=-1) + 1
+    if count > MAX_NODES:
+        raise TopologyError(f"{where}: node id {count - 1}; allowed: up to {MAX_NODES - 1}")
+    kind = np.full(count, NodeKind.ABSENT, np.int8)
+    reducing = np.zeros(count, np.bool_)
+    for node, data in graph.nodes(data=True):
+        name = str(data.get("kind", "endpoint"))
+        if name not in ("endpoint", "switch"):
+            raise TopologyError(f"{where}: node {node}: kind {name!r}; allowed: endpoint, switch")
+        kind[ids[node]] = _KINDS[name]
+        reducing[ids[node]] = data.get("reducing") is True
+    stated = {"capacity" in data for _, _, data in graph.edges(data=True)}
+    if len(stated) > 1:
+        raise TopologyError(f"{where}: some edges have a capacity and some have none; give all or none")
+    rows: list[tuple[int, int, int, int]] = []
+    for tail, head, data in graph.edges(data=True):
+        what = f"{where}: edge {tail} - {head}"
+        capacity = _whole(data.get("capacity", 1), 1, MAX_CAPACITY, f"{what}: capacity")
+        latency = _whole(data.get("latency", UNKNOWN_LATENCY), UNKNOWN_LATENCY, MAX_LATENCY, f"{what}: latency")
+        rows.append((ids[tail], ids[head], capacity, latency))
+        if not graph.is_directed():
+            rows.append((ids[head], ids[tail], capacity, latency))
+    links = np.array(sorted(rows), np.int32).reshape(-1, 4)
+    return Topology(
+        where,
+        kind,
+        links[:, 0],
+        links[:, 1],
+        links[:, 2],
+        links[:, 3],
+        reducing,
+        labels=None if numbered else tuple(names),
+    )
+
+
+def _whole(value: Any, low: int, high: int, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in range(low, high + 1):
+        raise InputError(f"{where} is {value!r}; allowed: whole numbers from {low} to {high}")
+    return int(value)

@@ -1,0 +1,83 @@
+"""One token names a network: `torus:8x8,without-link=3-4,capacity=2` or a file, with the same modifiers."""
+
+import dataclasses
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from certree.models.errors import TopologyError
+from certree.models.registry import Registry
+from certree.models.topologies import load_families
+from certree.models.topology import MAX_CAPACITY, NodeKind, Topology
+from certree.models.topology_file import FILE_SUFFIXES, load_topology
+
+Columns = dict[str, np.ndarray]
+MODIFIERS: Registry[Callable[[Topology, Columns, str], None]] = Registry("topology modifier")
+
+
+def parse_topology(spec: str) -> Topology:
+    """The topology that a token names; TopologyError (exit code 2) says what is wrong and what is allowed."""
+    head, *modifiers = spec.split(",")
+    base = _base(head)
+    if not modifiers:
+        return base
+    columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency")}
+    for modifier in modifiers:
+        key, equals, value = modifier.partition("=")
+        if not equals:
+            raise TopologyError(f"{spec}: modifier {modifier!r} is not of the form name=value; known: {', '.join(MODIFIERS)}")
+        MODIFIERS[key](base, columns, value)
+    return dataclasses.replace(base, name=spec, **columns)  # type: ignore[arg-type]
+
+
+def _base(head: str) -> Topology:
+    family, colon, arguments = head.partition(":")
+    families = load_families()
+    if colon and family in families:
+        return families[family](arguments)
+    if head.lower().endswith(FILE_SUFFIXES):
+        return load_topology(Path(head))
+    allowed = ", ".join(line.split(" - ")[0] for _, line in families.describe())
+    raise TopologyError(f"unknown topology {head!r}; allowed: {allowed}, or a file ending in {', '.join(FILE_SUFFIXES)}")
+
+
+def _keep(columns: Columns, keep: np.ndarray) -> None:
+    for name in ("src", "dst", "capacity", "latency"):
+        columns[name] = columns[name][keep]
+
+
+@MODIFIERS.register("without-link")
+def without_link(topology: Topology, columns: Columns, value: str) -> None:
+    """without-link=A-B removes all parallel links in both directions, A>B one direction."""
+    match = re.fullmatch(r"([0-9]{1,9})([->])([0-9]{1,9})", value)
+    if match is None:
+        raise TopologyError(f"{topology.name}: without-link={value!r}: expected A-B (both directions) or A>B")
+    a, b = int(match[1]), int(match[3])
+    gone = (columns["src"] == a) & (columns["dst"] == b)
+    if match[2] == "-":
+        gone |= (columns["src"] == b) & (columns["dst"] == a)
+    if not gone.any():
+        raise TopologyError(f"{topology.name}: without-link={value}: there is no such link")
+    _keep(columns, ~gone)
+
+
+@MODIFIERS.register("without-node")
+def without_node(topology: Topology, columns: Columns, value: str) -> None:
+    """without-node=A removes a node and its links; the other nodes keep their ids."""
+    if not re.fullmatch(r"[0-9]{1,9}", value):
+        raise TopologyError(f"{topology.name}: without-node={value!r}: expected a node id")
+    node = int(value)
+    if node >= len(columns["kind"]) or columns["kind"][node] == NodeKind.ABSENT:
+        raise TopologyError(f"{topology.name}: without-node={value}: there is no such node")
+    columns["kind"][node] = NodeKind.ABSENT
+    _keep(columns, (columns["src"] != node) & (columns["dst"] != node))
+
+
+@MODIFIERS.register("capacity")
+def capacity(topology: Topology, columns: Columns, value: str) -> None:
+    """capacity=C gives every link C units (chunks a round)."""
+    if not re.fullmatch(r"[0-9]{1,9}", value) or not 1 <= int(value) <= MAX_CAPACITY:
+        raise TopologyError(f"{topology.name}: capacity={value!r}: expected a whole number from 1 to {MAX_CAPACITY}")
+    columns["capacity"][:] = int(value)

@@ -1,0 +1,1 @@
+"""TLA+ modules, configurations and their manifest, as package data."""

@@ -1,0 +1,1 @@
+"""The judges: they recompute everything and import no maker."""
