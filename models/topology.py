@@ -31,8 +31,8 @@ class Topology:
     """A directed multigraph of endpoints and switches.
 
     Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units a round, at least 1) and `latency`
-    (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. The constructor is the only way in: it raises
-    TopologyError unless ids are in range, no link is a self-loop or ends at an absent node, there are at least two
+    (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. The constructor is the only way in: it
+    raises TopologyError unless ids are in range, no link is a self-loop or ends at an absent node, there are at least two
     endpoints, and every endpoint can reach every other one.
     Cost: O(nodes + links) time and memory, diameter many vectorized sweeps for the reachability check.
     """
