@@ -1,0 +1,175 @@
+"""What a synthesis method is given, how it is found by name, and where it leaves its best schedule so far."""
+
+import importlib
+import pkgutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from certree.models.collective import Collective, CollectiveKind
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.machine import Machine
+from certree.models.registry import Registry
+from certree.models.schedule import Schedule
+from certree.models.timing import schedule_cycles, slot_timing
+from certree.models.topology import Topology
+
+
+def _silent(_text: str) -> None:
+    """The sink of a monitor that nobody watches."""
+
+
+class Monitor:
+    """Progress out, best schedule so far, and the wall-clock limit, for one synthesis.
+
+    `deadline` is a reading of `time.monotonic()`, or None for no limit; `sink` receives each progress line. Only a limit makes
+    the result depend on the speed of the machine.
+    """
+
+    def __init__(self, deadline: float | None = None, sink: Callable[[str], None] = _silent) -> None:
+        self.deadline = deadline
+        self._sink = sink
+        self._best: Schedule | None = None
+        self._best_cycles = 0
+
+    @classmethod
+    def within(cls, seconds: float, sink: Callable[[str], None] = _silent) -> "Monitor":
+        """A monitor whose limit lies `seconds` from now."""
+        return cls(time.monotonic() + seconds, sink)
+
+    def report(self, text: str) -> None:
+        """Tell whoever watches one line of progress."""
+        self._sink(text)
+
+    def offer(self, schedule: Schedule, cycles: int) -> None:
+        """Keep `schedule` when it takes fewer cycles than the best so far; of equal ones the first offered stays."""
+        if self._best is None or cycles < self._best_cycles:
+            self._best, self._best_cycles = schedule, cycles
+
+    @property
+    def best(self) -> Schedule | None:
+        """The schedule of fewest cycles offered so far."""
+        return self._best
+
+    @property
+    def remaining(self) -> float | None:
+        """Wall seconds until the limit (0 when it has passed); None without one."""
+        return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())
+
+    @property
+    def expired(self) -> bool:
+        """Whether the limit has passed."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
+
+
+@dataclass(frozen=True)
+class Request:
+    """One synthesis task. `message_bytes` and `machine` are what candidates are timed with.
+
+    `chunks` (K of one iteration) and `steps` (at most so many) are None when the method may choose. `options` are the method's
+    own, as typed. `effort` is a deterministic budget, 1 being the usual one. InputError names a number that is out of range.
+    """
+
+    topology: Topology
+    collective: Collective
+    message_bytes: int
+    machine: Machine
+    chunks: int | None = None
+    steps: int | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
+    effort: int = 1
+    seed: int = 0
+    monitor: Monitor = field(default_factory=Monitor)
+
+    def __post_init__(self) -> None:
+        for name, low in (("message_bytes", 1), ("chunks", 1), ("steps", 1), ("effort", 1), ("seed", 0)):
+            value = getattr(self, name)
+            if value is not None and value < low:
+                raise InputError(f"{name} is {value}; allowed: whole numbers from {low}")
+
+    def cycles(self, schedule: Schedule) -> int:
+        """Closed-form cycles of a candidate at this request's message size and machine."""
+        return schedule_cycles(schedule, slot_timing(schedule, self.message_bytes, self.machine), self.machine)
+
+    def offer(self, schedule: Schedule) -> Schedule:
+        """Hand a finished candidate to the monitor; returns it."""
+        self.monitor.offer(schedule, self.cycles(schedule))
+        return schedule
+
+    def provenance(self, method: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
+        """What every schedule records of its making; no times, so that the same input and seed give the same bytes."""
+        return {"method": method, "seed": self.seed, "effort": self.effort, "options": dict(sorted(options.items())), **more}
+
+
+Method = Callable[[Request], Schedule]
+
+#: method name -> maker; raises UnsupportedError when it does not cover the request
+METHODS: Registry[Method] = Registry("method")
+
+
+def load_methods() -> Registry[Method]:
+    """The registry, with every module of `certree.synth.methods` imported."""
+    package = importlib.import_module("certree.synth.methods")
+    for module in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{module.name}")
+    return METHODS
+
+
+@dataclass(frozen=True)
+class Option:
+    """One `--option name=value` of a method: its reader (raises ValueError), its default, and the values it allows."""
+
+    read: Callable[[str], Any]
+    default: Any
+    allowed: str
+
+
+def flag(default: bool) -> Option:
+    """An option that is true or false."""
+    return Option({"true": True, "false": False}.__getitem__, default, "true or false")
+
+
+def whole_number(default: int | None, low: int, high: int) -> Option:
+    """An option that is a whole number in low..high."""
+
+    def read(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and len(text) < 19 and low <= int(text) <= high):
+            raise ValueError
+        return int(text)
+
+    return Option(read, default, f"{low} to {high}")
+
+
+def read_options(request: Request, method: str, known: Mapping[str, Option]) -> dict[str, Any]:
+    """The value of every known option, defaults filled in; InputError lists the known ones on a wrong name or value."""
+    listing = "; ".join(f"{name}={known[name].allowed}" for name in sorted(known)) or "none"
+    values = {name: option.default for name, option in known.items()}
+    for name, text in request.options.items():
+        if name not in known:
+            raise InputError(f"{method}: unknown option {name!r}; known: {listing}")
+        try:
+            values[name] = known[name].read(text)
+        except (ValueError, KeyError):
+            raise InputError(f"{method}: option {name}={text!r}; allowed: {known[name].allowed}") from None
+    return values
+
+
+def require_collective(request: Request, method: str, kinds: Sequence[CollectiveKind]) -> None:
+    """UnsupportedError unless the method covers the requested collective."""
+    if request.collective.kind not in kinds:
+        raise UnsupportedError(f"{method} does not make {request.collective.kind}; it makes {', '.join(kinds)}")
+
+
+def require_direct(request: Request, method: str) -> None:
+    """UnsupportedError unless every node of the network holds data."""
+    if not request.topology.is_direct:
+        raise UnsupportedError(f"{method} needs a direct network; {request.topology.name} has switches")
+
+
+def require_shape(request: Request, method: str, chunks: int, steps: int) -> None:
+    """UnsupportedError unless the `chunks` and `steps` that the method takes are what was asked for."""
+    if request.chunks not in (None, chunks):
+        raise UnsupportedError(f"{method} cuts this message into {chunks} chunks; {request.chunks} were asked for")
+    if request.steps is not None and request.steps < steps:
+        raise UnsupportedError(f"{method} takes {steps} steps here; at most {request.steps} were asked for")

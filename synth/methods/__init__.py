@@ -1,0 +1,1 @@
+"""The synthesis methods: one file each, registered by decorator and found by being in this folder."""
