@@ -1,0 +1,59 @@
+"""The one door to OR-Tools CP-SAT: single worker, seeded, with a deterministic budget, and its answer as a Status.
+
+OR-Tools is imported on first use: it takes longer to load than most methods take to run.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from certree.synth.method import Request
+
+if TYPE_CHECKING:
+    from ortools.sat.python import cp_model
+
+
+class Status(Enum):
+    """What a solver says of a model. Running out of budget is UNKNOWN, never INFEASIBLE."""
+
+    OPTIMAL = "optimal"
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNKNOWN = "unknown"
+    ERROR = "error"
+
+    @property
+    def has_solution(self) -> bool:
+        """Whether values can be read from the solver."""
+        return self in (Status.OPTIMAL, Status.FEASIBLE)
+
+
+#: CP-SAT's status names; a name that is not here raises
+STATUS_MAP = {
+    "OPTIMAL": Status.OPTIMAL,
+    "FEASIBLE": Status.FEASIBLE,
+    "INFEASIBLE": Status.INFEASIBLE,
+    "UNKNOWN": Status.UNKNOWN,
+    "MODEL_INVALID": Status.ERROR,
+}
+
+
+def run(model: cp_model.CpModel, request: Request, budget: int) -> tuple[Status, cp_model.CpSolver]:
+    """Solve `model` within `budget` units of CP-SAT's deterministic time (about seconds), times the request's effort.
+
+    A wall-clock limit of the request's monitor holds as well. RuntimeError when CP-SAT refuses the model: a fault of the encoder.
+    """
+    from ortools.sat.python import cp_model  # noqa: PLC0415
+
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = request.seed % (1 << 31)
+    solver.parameters.max_deterministic_time = budget * request.effort
+    if request.monitor.remaining is not None:
+        solver.parameters.max_time_in_seconds = request.monitor.remaining
+    code = solver.solve(model)
+    status = STATUS_MAP[solver.status_name(code)]
+    if status is Status.ERROR:
+        raise RuntimeError(f"CP-SAT refuses the model: {model.validate()}")
+    return status, solver

@@ -1,0 +1,45 @@
+"""A second opinion on schedules: play them with real numbers, and look at nothing but the numbers."""
+
+from collections import Counter
+
+from certree.models.collective import CollectiveKind, parse_collective
+from certree.models.machine import load_machine
+from certree.models.schedule import Op, Schedule
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request
+
+
+def ask(topology: str, collective: str = "all-reduce", **fields: object) -> Request:
+    """A request for a 1 MiB message on the preset machine."""
+    return Request(parse_topology(topology), parse_collective(collective), 1 << 20, load_machine("multitree"), **fields)  # type: ignore[arg-type]
+
+
+def play(schedule: Schedule) -> None:
+    """Run one iteration round by round, delay 1, adding up powers of 5: a sum tells who counted how often (up to 4 times).
+
+    Asserts link capacity in every step, and the promised sums at the end.
+    """
+    topology, kind = schedule.topology, schedule.collective.kind
+    ends = topology.endpoints.tolist()
+    own = {node: 5**rank for rank, node in enumerate(ends)}
+    total = sum(own.values())
+    held = {
+        (node, chunk): own[node] if schedule.collective.reduces or root == node else 0
+        for chunk, root in enumerate(schedule.chunk_root.tolist())
+        for node in ends
+    }
+    capacity = dict(
+        zip(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True), topology.pair_capacity.tolist(), strict=True)
+    )
+    rows = list(zip(*(getattr(schedule, name).tolist() for name in ("step", "chunk", "op", "src", "dst")), strict=True))
+    for step in range(schedule.steps):
+        now = [row for row in rows if row[0] == step]
+        use = Counter((src, dst) for *_, src, dst in now)
+        assert all(use[pair] <= capacity[pair] for pair in use), f"step {step}"
+        before = dict(held)
+        for _, chunk, op, src, dst in now:
+            held[dst, chunk] = before[src, chunk] + (held[dst, chunk] if op == Op.REDUCE else 0)
+    for chunk, root in enumerate(schedule.chunk_root.tolist()):
+        due = [root] if kind is CollectiveKind.REDUCE_SCATTER else ends
+        wanted = own[root] if kind is CollectiveKind.ALL_GATHER else total
+        assert [held[node, chunk] for node in due] == [wanted] * len(due), f"chunk {chunk}"

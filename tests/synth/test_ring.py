@@ -1,0 +1,102 @@
+"""The ring algorithm: steps by formula, validity by playing, and the cycles it follows."""
+
+import pytest
+
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.schedule import Schedule
+from certree.models.topology_spec import parse_topology
+from certree.synth.cycle import hamiltonian_cycle
+from certree.synth.method import load_methods
+from tests.synth.play import ask, play
+
+ring = load_methods()["ring"]
+COLLECTIVES = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
+BOTH = {"bidirectional": "true"}
+
+NETWORKS = [
+    "ring:3",
+    "ring:8",
+    "torus:3x3",
+    "torus:3x5",
+    "torus:4x4",
+    "torus:3x3x3",
+    "mesh:2x2",
+    "mesh:3x4",
+    "mesh:4x3",
+    "mesh:2x3x3",
+]
+NETWORKS += ["hypercube:3", "full:5", "torus:4x4,without-link=3-7", "mesh:3x3,without-node=4", "torus:3x3,without-node=8"]
+
+
+def links_used(made: Schedule, step: int) -> set[tuple[int, int]]:
+    now = made.step == step
+    return set(zip(made.src[now].tolist(), made.dst[now].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", [*NETWORKS, "ring:2"])
+def test_one_direction(spec: str, collective: str) -> None:
+    made = ring(ask(spec, collective))
+    nodes = len(made.topology.endpoints)
+    assert (made.steps, made.chunks) == (COLLECTIVES[collective] * (nodes - 1), nodes)
+    assert all(links_used(made, step) == links_used(made, 0) for step in range(made.steps))
+    assert len(links_used(made, 0)) == nodes
+    play(made)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_both_directions_halve_the_chunks(spec: str, collective: str) -> None:
+    made = ring(ask(spec, collective, options=BOTH))
+    nodes = len(made.topology.endpoints)
+    assert (made.steps, made.chunks) == (COLLECTIVES[collective] * (nodes - 1), 2 * nodes)
+    used = links_used(made, 0)
+    assert len(used) == 2 * nodes
+    assert used == {(dst, src) for src, dst in used}
+    play(made)
+
+
+def test_a_one_way_ring_is_followed_in_its_direction() -> None:
+    spec = "ring:4,without-link=0>1,without-link=1>2,without-link=2>3,without-link=3>0"
+    play(ring(ask(spec)))
+    with pytest.raises(UnsupportedError, match="has no Hamiltonian cycle"):
+        ring(ask(spec, options=BOTH))
+    partly = "ring:5,without-link=0>1,without-link=4>0"  # node 0 keeps 4 <- 0 <- 1, the others a path both ways
+    play(ring(ask(partly)))
+    with pytest.raises(UnsupportedError, match="has no Hamiltonian cycle"):
+        ring(ask(partly, options=BOTH))
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x3", "mesh:5x5", "mesh:1x4", "mesh:3x3x3", "ring:4,without-link=0-1"])
+def test_networks_without_a_cycle_are_refused(spec: str) -> None:
+    with pytest.raises(UnsupportedError, match="has no Hamiltonian cycle"):
+        ring(ask(spec))
+
+
+@pytest.mark.parametrize(
+    "spec", ["mesh:16x15", "torus:16x16", "torus:4x4x4", "hypercube:6", "torus:9x9", "torus:8x8,without-link=3-4"]
+)
+def test_large_cycles_visit_every_node_once_over_links(spec: str) -> None:
+    order = hamiltonian_cycle(ask(spec), both_ways=True)
+    topology = parse_topology(spec)
+    assert sorted(order) == topology.endpoints.tolist()
+    assert all(after in topology.neighbours(here) for here, after in zip(order, order[1:] + order[:1], strict=True))
+
+
+def test_a_ring_is_followed_in_the_order_of_its_ids() -> None:
+    assert hamiltonian_cycle(ask("ring:7"), both_ways=True) == list(range(7))
+
+
+def test_the_same_input_gives_the_same_schedule() -> None:
+    for spec in ("torus:4x4", "torus:5x5"):
+        first, second = ring(ask(spec)), ring(ask(spec))
+        assert (first.digest, first.provenance) == (second.digest, second.provenance)
+
+
+def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(InputError, match="option bidirectional='both'; allowed: true or false"):
+        ring(ask("ring:4", options={"bidirectional": "both"}))
+    with pytest.raises(UnsupportedError, match="into 8 chunks; 4 were asked for"):
+        ring(ask("ring:4", chunks=4, options=BOTH))
+    with pytest.raises(UnsupportedError, match="a ring of 2 nodes has one direction"):
+        ring(ask("ring:2", options=BOTH))
