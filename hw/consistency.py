@@ -1,0 +1,149 @@
+"""Whether columns are tables at all: ranges, order, addresses, and arrivals that match the rows one to one."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.errors import TableFormatError, UnsupportedError
+from certree.models.schedule import MAX_STEPS
+from certree.models.tables import NIL, RowOp, Tables
+from certree.models.timing import chunk_bytes_of
+
+
+def check_tables(tables: Tables) -> None:
+    """Raise TableFormatError for the first row or arrival that the contract does not allow.
+
+    This is about form; whether the rows play a right and contention-free collective is the verifier's to say.
+    O(rows log rows) time.
+    """
+    if len(tables.topology.kind) ** 2 * tables.chunks * 3 >= 1 << 63:
+        raise UnsupportedError(f"{len(tables.topology.kind)} nodes and {tables.chunks} chunks are more than tables can number")
+    _check_ranges(tables)
+    _check_size(tables)
+    _check_shape(tables)
+    _check_order(tables)
+    _check_arrivals(tables)
+
+
+def _first(wrong: NDArray[np.bool_]) -> int | None:
+    return int(np.argmax(wrong)) if wrong.any() else None
+
+
+def _check_size(tables: Tables) -> None:
+    chunk = chunk_bytes_of(tables.message_bytes, tables.chunks, tables.repeats, tables.machine)
+    if tables.chunk_bytes != chunk:
+        raise TableFormatError(f"chunk_bytes is {tables.chunk_bytes}; {tables.message_bytes} bytes in K chunks make {chunk}")
+    size = chunk // tables.machine.flit_bytes
+    row = _first((tables.size != size) | (tables.addr != tables.flow.astype(np.int64) * size))
+    if row is not None:
+        raise TableFormatError(
+            f"row {row}: addr {tables.addr[row]}, size {tables.size[row]}; "
+            f"K and the chunk size make them {int(tables.flow[row]) * size} and {size}"
+        )
+
+
+def _check_ranges(tables: Tables) -> None:
+    kind = tables.topology.kind
+    for prefix, low_step in (("", 0), ("arrival_", None)):
+        columns: dict[str, tuple[Any, int, int]] = {
+            "node": (getattr(tables, f"{prefix}node"), 0, len(kind) - 1),
+            "op": (getattr(tables, f"{prefix}op"), RowOp.REDUCE, RowOp.GATHER),
+            "flow": (getattr(tables, f"{prefix}flow"), 0, tables.chunks - 1),
+        }
+        if low_step is None:
+            columns["peer"] = (tables.arrival_peer, 0, len(kind) - 1)
+        else:
+            columns["step"] = (tables.step, low_step, MAX_STEPS)
+            columns["parent"] = (tables.parent, NIL, len(kind) - 1)
+            columns["children"] = (tables.children, NIL, len(kind) - 1)
+            columns["route"] = (tables.route, NIL, NIL)  # rows reach neighbours only
+        for name, (column, low, high) in columns.items():
+            wrong = (column < low) | (column > high)
+            row = _first(wrong.any(axis=1) if wrong.ndim == 2 else wrong)
+            if row is not None:
+                kind_of = "arrival" if prefix else "row"
+                raise TableFormatError(f"{kind_of} {row}: {name} is {column[row]}; allowed: {int(low)} to {int(high)}")
+
+
+def _check_shape(tables: Tables) -> None:
+    """REDUCE rows have a parent, GATHER rows at least one child; children are ascending and nil comes last."""
+    children = tables.children
+    left, right = children[:, :-1], children[:, 1:]
+    for wrong, what in (
+        ((tables.op == RowOp.REDUCE) & (tables.parent == NIL), "is a REDUCE without parent"),
+        ((tables.op == RowOp.GATHER) & (children == NIL).all(axis=1), "is a GATHER without children"),
+        (((right != NIL) & ((left == NIL) | (left >= right))).any(axis=1), "has children that are not ascending"),
+    ):
+        row = _first(wrong)
+        if row is not None:
+            raise TableFormatError(f"row {row} of node {tables.node[row]} {what}")
+
+
+def _check_order(tables: Tables) -> None:
+    rows = (tables.node, tables.step, tables.op, tables.flow)
+    arrivals = (tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer)
+    for what, columns in (("row", rows), ("arrival", arrivals)):
+        ahead = np.zeros(max(0, len(columns[0]) - 1), np.bool_)
+        equal = np.ones_like(ahead)
+        for column in columns:
+            ahead |= equal & (column[:-1] < column[1:])
+            equal &= column[:-1] == column[1:]
+        row = _first(~ahead)
+        if row is not None:
+            raise TableFormatError(f"{what} {row + 1} of node {columns[0][row + 1]} is out of order, or there twice")
+
+
+def _check_arrivals(tables: Tables) -> None:
+    """Every transfer that the rows command is expected at its destination, and nothing else is; so is what a row waits for."""
+    sent = tables.transfers()
+    op = np.array([RowOp.REDUCE, RowOp.GATHER])[sent["op"]]
+    commanded = _keys(tables, sent["dst"], op, sent["chunk"], sent["src"])
+    expected = _keys(tables, tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer)
+    for ours, others, fault in (
+        (commanded, expected, "is sent, but not expected"),
+        (expected, commanded, "is expected, but no row sends it"),
+    ):
+        lone = ours[~np.isin(ours, others)]
+        if len(lone):
+            raise TableFormatError(f"{_named(tables, int(lone.min()))} {fault}")
+    if len(np.unique(commanded)) != len(commanded):
+        key = np.sort(commanded)
+        raise TableFormatError(f"{_named(tables, int(key[1:][key[1:] == key[:-1]][0]))} is sent by two rows")
+    for name, row, awaited in dependencies(tables):
+        lost = _first(~np.isin(awaited, expected))
+        if lost is not None:
+            where = f"row {row[lost]} of node {tables.node[row[lost]]}"
+            raise TableFormatError(f"{where}: {name} {_named(tables, int(awaited[lost]))} is not expected")
+
+
+def dependencies(tables: Tables) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:
+    """The arrivals that rows name: (field, row numbers, keys), the keys as `arrival_keys` gives them."""
+    reduces, column = np.nonzero((tables.op == RowOp.REDUCE)[:, None] & (tables.children != NIL))
+    gathers = np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent != NIL))
+    found = []
+    for name, op, row, peer in (
+        ("child", RowOp.REDUCE, reduces, tables.children[reduces, column]),
+        ("parent", RowOp.GATHER, gathers, tables.parent[gathers]),
+    ):
+        found.append((name, row, _keys(tables, tables.node[row], np.full(len(row), op), tables.flow[row], peer)))
+    return found
+
+
+def arrival_keys(tables: Tables) -> NDArray[np.int64]:
+    """One ascending number per expected arrival."""
+    return _keys(tables, tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer)
+
+
+def _keys(tables: Tables, node: Any, op: Any, flow: Any, peer: Any) -> NDArray[np.int64]:
+    """(node, op, flow, peer) in one number, in the order of the arrival columns."""
+    nodes = len(tables.topology.kind)
+    key: NDArray[np.int64] = ((np.asarray(node, np.int64) * (RowOp.GATHER + 1) + op) * tables.chunks + flow) * nodes + peer
+    return key
+
+
+def _named(tables: Tables, key: int) -> str:
+    key, peer = divmod(key, len(tables.topology.kind))
+    key, flow = divmod(key, tables.chunks)
+    node, op = divmod(key, RowOp.GATHER + 1)
+    return f"the {RowOp(op).name} of flow {flow} from node {peer} to node {node}"

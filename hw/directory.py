@@ -1,0 +1,118 @@
+"""Tables directories: written whole or not at all, read back with every check."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from certree.hw.consistency import check_tables
+from certree.hw.formats import load_formats
+from certree.hw.layout import Widths
+from certree.hw.manifest import check_manifest, file_entry, header_fields, manifest_document
+from certree.models.errors import InputError, TableFormatError, UnsupportedError
+from certree.models.files import canonical_json, check_writable, read_bytes, read_json
+from certree.models.tables import Tables
+
+MANIFEST = "manifest.json"
+_SMALL = ("node", "op", "flow", "parent", "children", "step", "route")
+
+
+def export_tables(tables: Tables, directory: Path, format: str = "readmemh", force: bool = False) -> None:
+    """Write the tables as a directory in one of the registered formats; the same tables give the same bytes.
+
+    The files are written to a temporary folder beside `directory`, which is then renamed. Raises InputError when `directory`
+    exists (unless `force`, which replaces an empty folder or another tables directory, nothing else), TableFormatError when the
+    tables are malformed. O(rows) time and memory.
+    """
+    entry = load_formats()[format]
+    check_writable(directory, force=force)
+    _check_replaceable(directory)
+    check_tables(tables)
+    widths = Widths.of(tables)
+    files = entry.files(tables, widths)
+    document = manifest_document(tables, format, widths, files)
+    files[MANIFEST] = canonical_json(document)
+    _write_directory(directory, files)
+
+
+def _check_replaceable(directory: Path) -> None:
+    """Never delete what certree has not written."""
+    if not directory.exists():
+        return
+    if directory.is_dir() and (not any(directory.iterdir()) or (directory / MANIFEST).is_file()):
+        if (directory / MANIFEST).is_file():
+            check_manifest(read_json(directory / MANIFEST), str(directory / MANIFEST))
+        return
+    raise InputError(f"{directory} is not a tables directory; remove it yourself or choose another name")
+
+
+def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
+    temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
+    try:
+        fresh, old = temporary / "new", temporary / "old"
+        fresh.mkdir()
+        for name, data in files.items():
+            (fresh / name).write_bytes(data)
+        if directory.exists():
+            directory.rename(old)
+        try:
+            fresh.rename(directory)
+        except OSError:
+            if old.exists():
+                old.rename(directory)
+            raise
+    finally:
+        shutil.rmtree(temporary)
+
+
+def read_tables(directory: Path) -> Tables:
+    """The tables in a directory that `export_tables` wrote.
+
+    Raises TableFormatError naming file, row or field for anything that is missing, left over, truncated, altered (CRC-32 and
+    SHA-256), out of range, out of order or contradictory: rows against arrivals, hex images against table.json, both against the
+    manifest, and the schedule that the rows play against its digest. Whether that schedule is *right* is for the verifier.
+    O(rows log rows) time.
+    """
+    where = str(directory / MANIFEST)
+    if not directory.is_dir():
+        raise InputError(f"{directory} is not a directory")
+    document = check_manifest(read_json(directory / MANIFEST), where)
+    formats = load_formats()
+    if document["encoding"] not in formats:
+        raise TableFormatError(f"{where}: encoding {document['encoding']!r}; known: {', '.join(formats)}")
+    files = _checked_files(directory, document["files"])
+    header = header_fields(document, where)
+    widths = Widths.from_document(document["widths"], where)
+    try:
+        columns = formats[document["encoding"]].columns(files, widths, header["topology"].endpoints.tolist())
+        columns |= {name: column.astype(np.int32) for name, column in columns.items() if name in _SMALL or "arrival" in name}
+        tables = Tables(**header, **columns)  # type: ignore[arg-type]
+        _check_against_manifest(tables, widths)
+    except (TableFormatError, UnsupportedError) as error:
+        raise TableFormatError(f"{directory}: {error}") from None
+    return tables
+
+
+def _checked_files(directory: Path, stated: dict[str, dict[str, object]]) -> dict[str, bytes]:
+    """The contents of the files, once they are those of the manifest."""
+    present = sorted(entry.name for entry in directory.iterdir() if entry.name != MANIFEST)
+    for name in sorted(set(present) ^ set(stated)):
+        fault = "is missing" if name in stated else "is not in the manifest"
+        raise TableFormatError(f"{directory / name} {fault}")
+    files = {}
+    for name in present:
+        data = files[name] = read_bytes(directory / name)
+        for field, actual in file_entry(data).items():
+            if stated[name].get(field) != actual:
+                raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest says {stated[name].get(field)}")
+    return files
+
+
+def _check_against_manifest(tables: Tables, widths: Widths) -> None:
+    check_tables(tables)
+    narrowest = Widths.of(tables)
+    if widths != narrowest:
+        raise TableFormatError(f"the manifest states {widths}; the rows need {narrowest}")
+    if tables.schedule.digest != tables.schedule_digest:
+        raise TableFormatError("the rows play another schedule than the digest in the manifest says")

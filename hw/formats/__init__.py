@@ -1,0 +1,37 @@
+"""Forms in which the rows are written to files: one file each, registered by decorator and found by being in this folder."""
+
+import importlib
+import pkgutil
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
+
+from certree.hw.layout import Widths
+from certree.models.registry import Registry
+from certree.models.tables import Tables
+
+#: the row and arrival columns of `Tables`, by name
+Columns = dict[str, NDArray[Any]]
+ROW_COLUMNS = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+ARRIVAL_COLUMNS = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+
+
+class TableFormat(Protocol):
+    """Turns the columns of `Tables` into files and back."""
+
+    def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
+        """File name -> contents."""
+
+    def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
+        """The columns that the files hold; TableFormatError names the file and line that cannot be read."""
+
+
+FORMATS: Registry[TableFormat] = Registry("table format")
+
+
+def load_formats() -> Registry[TableFormat]:
+    """The registry, with every module of this folder imported."""
+    for module in pkgutil.iter_modules(__path__):
+        importlib.import_module(f"{__name__}.{module.name}")
+    return FORMATS

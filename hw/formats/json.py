@@ -1,0 +1,103 @@
+"""`table.json`: the rows as a person reads them."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROW_COLUMNS, Columns
+from certree.hw.layout import MAX_BITS, Widths
+from certree.models.columns import int_column
+from certree.models.errors import TableFormatError
+from certree.models.tables import NIL, RowOp, Tables
+from certree.models.topology import MAX_NODES
+
+FILE = "table.json"
+_OPS = {op.name: int(op) for op in RowOp}
+_NULLABLE = ("parent", "route")
+_WIDE = ("addr", "size")
+
+
+class JsonFormat:
+    """table.json alone: one row a line, columns named once, nil as null."""
+
+    def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
+        """`table.json`; `widths` do not matter to it."""
+        rows = zip(*(_written(name, getattr(tables, name)) for name in ROW_COLUMNS), strict=True)
+        arrivals = zip(*(_written(name, getattr(tables, name)) for name in ARRIVAL_COLUMNS), strict=True)
+        text = (
+            f'{{"row_columns": {json.dumps(ROW_COLUMNS)},\n"rows": [\n{_lines(rows)}],\n'
+            f'"arrival_columns": {json.dumps(ARRIVAL_COLUMNS)},\n"arrivals": [\n{_lines(arrivals)}]}}\n'
+        )
+        return {FILE: text.encode()}
+
+    def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
+        """The columns in `table.json`."""
+        try:
+            document = json.loads(files[FILE])
+        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise TableFormatError(f"{FILE} is not JSON: {error}") from None
+        if not isinstance(document, dict) or set(document) != {"row_columns", "rows", "arrival_columns", "arrivals"}:
+            raise TableFormatError(f"{FILE} must hold row_columns, rows, arrival_columns and arrivals")
+        columns = _table(document, "row_columns", "rows", ROW_COLUMNS, widths)
+        return columns | _table(document, "arrival_columns", "arrivals", ARRIVAL_COLUMNS, widths)
+
+
+def _written(name: str, column: np.ndarray) -> list[Any]:
+    if name in ("op", "arrival_op"):
+        return [RowOp(op).name for op in column.tolist()]
+    if name == "children":
+        return [[child for child in line if child != NIL] for line in column.tolist()]
+    return [None if value == NIL else value for value in column.tolist()] if name in _NULLABLE else column.tolist()
+
+
+def _lines(rows: Any) -> str:
+    return ",\n".join(json.dumps(row) for row in rows) + "\n"
+
+
+def _table(document: dict[str, Any], header: str, body: str, names: tuple[str, ...], widths: Widths) -> Columns:
+    rows = document[body]
+    if document[header] != list(names) or not isinstance(rows, list):
+        raise TableFormatError(f"{FILE}: {header} must be {list(names)}, and {body} a list")
+    for index, row in enumerate(rows):
+        if not isinstance(row, list) or len(row) != len(names):
+            raise TableFormatError(f"{FILE}: {body} row {index} must be a list of {len(names)} fields")
+    return {name: _column(name, [row[place] for row in rows], widths) for place, name in enumerate(names)}
+
+
+def _column(name: str, values: list[Any], widths: Widths) -> np.ndarray:
+    if name in ("op", "arrival_op"):
+        bad = next((row for row, value in enumerate(values) if not isinstance(value, str) or value not in _OPS), None)
+        if bad is not None:
+            raise TableFormatError(f"{FILE}: {name} row {bad}: {values[bad]!r}; allowed: {', '.join(_OPS)}")
+        return np.array([_OPS[value] for value in values], np.int32)
+    if name == "children":
+        return _children(values, widths.children)
+    if name in _WIDE:
+        _whole_numbers(name, values)
+        return np.array(values, np.int64)
+    if name in _NULLABLE:
+        _whole_numbers(name, [value for value in values if value is not None])
+        values = [NIL if value is None else value for value in values]
+    return int_column({name: values}, name, FILE, NIL if name in _NULLABLE else 0, 1 << 30, None, TableFormatError)
+
+
+def _whole_numbers(name: str, values: list[Any]) -> None:
+    bad = next((value for value in values if type(value) is not int or not 0 <= value < 1 << MAX_BITS), None)
+    if bad is not None:
+        raise TableFormatError(f"{FILE}: {name} holds {bad!r}; allowed: whole numbers from 0")
+
+
+def _children(values: list[Any], width: int) -> np.ndarray:
+    lines = np.full((len(values), width), NIL, np.int32)
+    for row, line in enumerate(values):
+        if not isinstance(line, list) or len(line) > width:
+            raise TableFormatError(f"{FILE}: children row {row} must be a list of at most {width} nodes")
+        lines[row, : len(line)] = int_column(
+            {"children": line}, "children", f"{FILE}: row {row}", 0, MAX_NODES, None, TableFormatError
+        )
+    return lines
+
+
+FORMATS.register("json")(JsonFormat())

@@ -1,0 +1,122 @@
+"""`node_*.hex` and `arrivals_*.hex` for Verilog's $readmemh, with `table.json` and `layout.md` beside them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROW_COLUMNS, Columns
+from certree.hw.formats.json import JsonFormat
+from certree.hw.layout import Field, Widths, hex_digits, layout_document
+from certree.models.errors import TableFormatError
+from certree.models.tables import NIL, Tables
+
+Int64 = NDArray[np.int64]
+LAYOUT_FILE = "layout.md"
+_DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
+_NO_DIGIT = 255
+_VALUE = np.full(256, _NO_DIGIT, np.uint8)
+_VALUE[_DIGITS] = np.arange(16)
+
+
+class ReadmemhFormat:
+    """Hex images for $readmemh, one memory a node, one row a line; table.json and layout.md beside them."""
+
+    def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
+        """All files. Time O(rows), memory about one byte for each bit of the images."""
+        row_fields, arrival_fields = widths.row(), widths.arrival()
+        rows = encode(_row_matrix(tables, widths), row_fields)
+        arrivals = encode(np.stack((tables.arrival_op, tables.arrival_flow, tables.arrival_peer), axis=1), arrival_fields)
+        endpoints = tables.topology.endpoints
+        files = JsonFormat().files(tables, widths) | {LAYOUT_FILE: layout_document(widths).encode()}
+        for prefix, image, owner, fields in (
+            ("node", rows, tables.node, row_fields),
+            ("arrivals", arrivals, tables.arrival_node, arrival_fields),
+        ):
+            line = hex_digits(fields) + 1
+            bounds = zip(*(np.searchsorted(owner, endpoints, side).tolist() for side in ("left", "right")), strict=True)
+            for node, (low, high) in zip(endpoints.tolist(), bounds, strict=True):
+                files[file_name(prefix, node)] = image[low * line : high * line]
+        return files
+
+    def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
+        """The columns in the hex images; TableFormatError when table.json tells another story."""
+        expected = {"table.json", LAYOUT_FILE} | {file_name(prefix, node) for prefix in ("node", "arrivals") for node in endpoints}
+        if set(files) != expected:
+            odd = sorted(set(files) ^ expected)[0]
+            raise TableFormatError(f"{odd}: {'unexpected file' if odd in files else 'missing'}; every endpoint has its two images")
+        if files[LAYOUT_FILE] != layout_document(widths).encode():
+            raise TableFormatError(f"{LAYOUT_FILE} does not describe the widths in the manifest")
+        node, rows = _images(files, "node", widths.row(), endpoints)
+        owner, arrivals = _images(files, "arrivals", widths.arrival(), endpoints)
+        last = 3 + widths.children
+        values = (node, rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:last], *rows[:, last:].T)
+        columns = dict(zip(ROW_COLUMNS, values, strict=True)) | dict(zip(ARRIVAL_COLUMNS, (owner, *arrivals.T), strict=True))
+        for name, readable in JsonFormat().columns(files, widths, endpoints).items():
+            if not np.array_equal(columns[name], readable):
+                raise TableFormatError(f"table.json and the hex images differ in column {name}")
+        return columns
+
+
+def file_name(prefix: str, node: int) -> str:
+    """The image of a node: `node_0012.hex`, `arrivals_0012.hex`."""
+    return f"{prefix}_{node:04d}.hex"
+
+
+def _row_matrix(tables: Tables, widths: Widths) -> Int64:
+    before = np.stack((tables.op, tables.flow, tables.parent), axis=1)
+    after = np.stack((tables.step, tables.addr, tables.size, tables.route), axis=1)
+    return np.concatenate((before, tables.children[:, : widths.children], after), axis=1).astype(np.int64)
+
+
+def _images(files: Mapping[str, bytes], prefix: str, fields: list[Field], endpoints: list[int]) -> tuple[Int64, Int64]:
+    """Node ids and field values, shape (lines, fields), of all images of one kind, in node order."""
+    images = [decode(files[file_name(prefix, node)], fields, file_name(prefix, node)) for node in endpoints]
+    return np.repeat(np.array(endpoints, np.int64), [len(image) for image in images]), np.concatenate(images)
+
+
+def encode(values: NDArray[np.integer], fields: list[Field]) -> bytes:
+    """Lines of hex digits; `values` of shape (lines, fields), NIL as all ones."""
+    bits = sum(field.bits for field in fields)
+    digits = hex_digits(fields)
+    line = np.zeros((len(values), 4 * digits), np.uint8)
+    low = 4 * digits - bits
+    for column, field in zip(values.T.astype(np.int64), fields, strict=True):
+        line[:, low : low + field.bits] = (column[:, None] >> np.arange(field.bits - 1, -1, -1)) & 1
+        low += field.bits
+    text = np.empty((len(values), digits + 1), np.uint8)
+    text[:, :-1] = _DIGITS[line.reshape(-1, digits, 4) @ np.array([8, 4, 2, 1], np.uint8)]
+    text[:, -1] = ord("\n")
+    return text.tobytes()
+
+
+def decode(data: bytes, fields: list[Field], where: str) -> Int64:
+    """The values of an image, shape (lines, fields); TableFormatError names the first line that is no row."""
+    bits = sum(field.bits for field in fields)
+    digits = hex_digits(fields)
+    if len(data) % (digits + 1):
+        number = next((n for n, line in enumerate(data.split(b"\n"), 1) if len(line) != digits), 0)
+        raise TableFormatError(f"{where}: line {number} is not {digits} hex digits long")
+    text = np.frombuffer(data, np.uint8).reshape(-1, digits + 1)
+    nibbles = _VALUE[text[:, :-1]]
+    line = ((nibbles[:, :, None] >> np.array([3, 2, 1, 0], np.uint8)) & 1).reshape(len(text), 4 * digits)
+    spare = 4 * digits - bits
+    for wrong, what in (
+        (text[:, -1] != ord("\n"), f"is not {digits} hex digits long"),
+        ((nibbles == _NO_DIGIT).any(axis=1), "holds something other than the digits 0-9 and a-f"),
+        (line[:, :spare].any(axis=1), f"has bits above the {bits} of a row"),
+    ):
+        if wrong.any():
+            raise TableFormatError(f"{where}: line {int(np.argmax(wrong)) + 1} {what}")
+    values = np.empty((len(text), len(fields)), np.int64)
+    low = spare
+    for place, field in enumerate(fields):
+        weights = np.left_shift(1, np.arange(field.bits - 1, -1, -1, dtype=np.int64))
+        values[:, place] = line[:, low : low + field.bits] @ weights
+        if field.nullable:
+            values[values[:, place] == (1 << field.bits) - 1, place] = NIL
+        low += field.bits
+    return values
+
+
+FORMATS.register("readmemh")(ReadmemhFormat())

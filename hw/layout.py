@@ -1,0 +1,111 @@
+"""Bit layout of table rows: which fields, how wide, in which order."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from certree.models.errors import TableFormatError
+from certree.models.tables import NIL, Tables
+
+OP_BITS = 2
+MAX_BITS = 62  # a field fits a signed 64-bit integer with room for "all ones"
+MAX_CHILDREN = 4096
+
+
+@dataclass(frozen=True)
+class Field:
+    """One field of a row: `name` as in the contract, `bits` wide; `nullable` fields say nil by all ones."""
+
+    name: str
+    bits: int
+    nullable: bool
+
+
+@dataclass(frozen=True)
+class Widths:
+    """Bits of each kind of field, and how many child fields a row has. All tables of one export share them."""
+
+    flow: int
+    node: int
+    children: int
+    step: int
+    addr: int
+    size: int
+    route: int
+
+    @classmethod
+    def of(cls, tables: Tables) -> "Widths":
+        """The narrowest layout that holds every row: node and route ids keep all ones free for nil."""
+        highest = {name: int(getattr(tables, name).max(initial=0)) for name in ("step", "addr", "size", "route")}
+        used = np.flatnonzero((tables.children != NIL).any(axis=0))
+        return cls(
+            flow=max(1, (tables.chunks - 1).bit_length()),
+            node=len(tables.topology.kind).bit_length(),
+            children=int(used[-1]) + 1 if len(used) else 1,
+            step=max(1, highest["step"].bit_length()),
+            addr=max(1, highest["addr"].bit_length()),
+            size=max(1, highest["size"].bit_length()),
+            route=(highest["route"] + 1).bit_length() if (tables.route != NIL).any() else 1,
+        )
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, object], where: str) -> "Widths":
+        """The widths a manifest states; TableFormatError when they are not whole numbers in range."""
+        names = cls.__dataclass_fields__
+        if not isinstance(document, dict) or set(document) != set(names):
+            raise TableFormatError(f"{where}: widths must hold {', '.join(names)}")
+        for name, value in document.items():
+            high = MAX_CHILDREN if name == "children" else MAX_BITS
+            if type(value) is not int or not 1 <= value <= high:
+                raise TableFormatError(f"{where}: widths.{name} is {value!r}; allowed: 1 to {high}")
+        return cls(**document)
+
+    def row(self) -> list[Field]:
+        """The fields of a row, most significant first."""
+        return [
+            Field("op", OP_BITS, False),
+            Field("flow", self.flow, False),
+            Field("parent", self.node, True),
+            *(Field(f"children[{index}]", self.node, True) for index in range(self.children)),
+            Field("step", self.step, False),
+            Field("addr", self.addr, False),
+            Field("size", self.size, False),
+            Field("route", self.route, True),
+        ]
+
+    def arrival(self) -> list[Field]:
+        """The fields of an expected arrival, most significant first."""
+        return [Field("op", OP_BITS, False), Field("flow", self.flow, False), Field("peer", self.node, False)]
+
+
+def hex_digits(fields: list[Field]) -> int:
+    """Hex digits of one line: the fields' bits, padded with zeros at the top."""
+    return -(-sum(field.bits for field in fields) // 4)
+
+
+def layout_document(widths: Widths) -> str:
+    """`layout.md`: offset and width of every field, for people."""
+    parts = [
+        "# Field layout",
+        "Generated with the tables beside it; do not edit. Bit 0 is the least significant bit of a line's number;"
+        " nil is all ones. The meaning of the fields is the table contract of certree (`hw/README.md`).",
+    ]
+    for title, files, fields in (
+        ("Rows", "node_*.hex", widths.row()),
+        ("Expected arrivals", "arrivals_*.hex", widths.arrival()),
+    ):
+        low = sum(field.bits for field in fields)
+        lines = [
+            f"## {title} (`{files}`)",
+            f"{low} bits, {hex_digits(fields)} hex digits a line.",
+            "",
+            "| field | bits | width | nil |",
+            "|---|---|---|---|",
+        ]
+        for field in fields:
+            low -= field.bits
+            nil = f"{(1 << field.bits) - 1:#x}" if field.nullable else ""
+            lines.append(f"| `{field.name}` | {low + field.bits - 1}:{low} | {field.bits} | {nil} |")
+        parts.append("\n".join(lines))
+    return "\n\n".join(parts) + "\n"
