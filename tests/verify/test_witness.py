@@ -1,0 +1,207 @@
+"""Every kind of witness: the value it shows, and each way in which it can lie."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from certree.models.collective import parse_collective
+from certree.models.errors import InputError
+from certree.models.topology_spec import parse_topology
+from certree.verify.witness import WITNESSES, Instance, WitnessError, cheap_bounds, check_bound, load_witnesses, make_bound
+
+
+def instance(spec: str, collective: str = "all-reduce", **fields: Any) -> Instance:
+    return Instance(parse_topology(spec), parse_collective(collective), **fields)
+
+
+def refused(of: Instance, bound: Any) -> str:
+    with pytest.raises(WitnessError) as caught:
+        check_bound(of, bound)
+    assert str(caught.value) == caught.value.message
+    assert "\n" not in caught.value.message
+    return caught.value.rule
+
+
+def partition_bound(nodes: int, value: str = "9/16") -> dict[str, Any]:
+    return {"kind": "partition", "quantity": "bandwidth", "value": value, "witness": {"part": list(range(nodes))}}
+
+
+def test_partition_into_single_nodes_shows_nine_sixteenths_on_the_mesh() -> None:
+    assert check_bound(instance("mesh:8x8"), partition_bound(64)) == Fraction(9, 16)
+
+
+def test_partition_counts_only_parts_with_endpoints() -> None:
+    # two parts of a ring of four joined by two links each way: 2·1 / 4
+    bound = {"kind": "partition", "quantity": "bandwidth", "value": "1/2", "witness": {"part": [0, 0, 1, 1]}}
+    assert check_bound(instance("ring:4"), bound) == Fraction(1, 2)
+
+
+def test_partition_of_a_damaged_torus_leaves_out_removed_nodes() -> None:
+    of = instance("torus:4x4,without-node=5,without-link=1-2")
+    part = [-1 if node == 5 else node for node in range(16)]
+    links = len(of.topology.src)
+    bound = make_bound(of, "partition", {"part": part})
+    assert check_bound(of, bound) == Fraction(28, links)
+    part[5] = 5
+    assert refused(of, {**bound, "witness": {"part": part}}) == "witness-malformed"
+
+
+@pytest.mark.parametrize("value", ["5/8", "1/2", "10/16", "1"])
+def test_a_value_that_the_witness_does_not_show_is_refused(value: str) -> None:
+    rule = refused(instance("mesh:8x8"), partition_bound(64, value))
+    assert rule == ("witness-malformed" if value == "10/16" else "witness-value")
+
+
+@pytest.mark.parametrize("value", [0.5625, 1, True, None, "0.5625", "-9/16", "9/0", "0", "9 /16", "1e3", "9" * 5000, "09/16"])
+def test_values_are_rationals_in_lowest_terms(value: Any) -> None:
+    assert refused(instance("mesh:8x8"), {**partition_bound(64), "value": value}) == "witness-malformed"
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        [0] * 63,
+        [0] * 65,
+        None,
+        {},
+        "0" * 64,
+        [0.0] * 64,
+        [True] * 64,
+        [-1] * 64,
+        [-2] + [0] * 63,
+        [10**30] + [0] * 63,
+        [64] + [0] * 63,
+    ],
+)
+def test_malformed_partitions_are_refused(part: Any) -> None:
+    assert refused(instance("mesh:8x8"), {**partition_bound(64), "witness": {"part": part}}) == "witness-malformed"
+
+
+def test_one_part_proves_nothing() -> None:
+    assert refused(instance("mesh:8x8"), {**partition_bound(64), "witness": {"part": [0] * 64}}) == "witness-wrong"
+
+
+def test_a_partition_of_another_topology_is_refused() -> None:
+    assert refused(instance("mesh:4x4"), partition_bound(64)) == "witness-malformed"
+    assert refused(instance("torus:8x8"), partition_bound(64)) == "witness-value"
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, [], "partition", {}, {"kind": "partition"}, {**partition_bound(64), "extra": 1}, {**partition_bound(64), "kind": "magic"},
+     {**partition_bound(64), "kind": []}, {**partition_bound(64), "quantity": "speed"}, {**partition_bound(64), "quantity": []},
+     {**partition_bound(64), "witness": [1]}, {**partition_bound(64), "witness": {"parts": []}}],
+)  # fmt: skip
+def test_documents_that_are_no_bounds_are_refused(document: Any) -> None:
+    assert refused(instance("mesh:8x8"), document) == "witness-malformed"
+
+
+def test_a_latency_claim_from_a_bandwidth_witness_is_refused() -> None:
+    assert refused(instance("mesh:8x8"), {**partition_bound(64), "quantity": "latency"}) == "witness-wrong"
+
+
+def test_direction_takes_the_narrow_way() -> None:
+    of = instance("ring:4,without-link=1>0")
+    assert make_bound(of, "direction", {"set": [0]})["value"] == "1"
+    assert make_bound(of, "direction", {"set": [1, 2]})["value"] == "1"
+    assert make_bound(of, "direction", {"set": [2]})["value"] == "1/2"
+
+
+@pytest.mark.parametrize(
+    ("ids", "rule"),
+    [([], "witness-malformed"), ([0, 0], "witness-malformed"), ([4], "witness-malformed"), ([-1], "witness-malformed"),
+     ([True], "witness-malformed"), (0, "witness-malformed"), ([0, 1, 2, 3], "witness-wrong")],
+)  # fmt: skip
+@pytest.mark.parametrize(("kind", "collective"), [("direction", "all-reduce"), ("cut", "all-gather")])
+def test_sets_that_divide_nothing_are_refused(kind: str, collective: str, ids: Any, rule: str) -> None:
+    bound = {"kind": kind, "quantity": "bandwidth", "value": "1/2", "witness": {"set": ids}}
+    assert refused(instance("ring:4", collective), bound) == rule
+
+
+@pytest.mark.parametrize(
+    ("kind", "collective"),
+    [("partition", "all-gather"), ("direction", "reduce-scatter"), ("counting", "all-gather"), ("cut", "all-reduce")],
+)
+def test_a_witness_for_another_collective_is_refused(kind: str, collective: str) -> None:
+    witness: dict[str, Any] = {"part": [0, 1, 2, 3]} if kind == "partition" else {} if kind == "counting" else {"set": [0]}
+    bound = {"kind": kind, "quantity": "bandwidth", "value": "1/2", "witness": witness}
+    assert refused(instance("ring:4", collective), bound) == "witness-foreign"
+
+
+def test_cut_follows_the_shares_and_the_direction() -> None:
+    # a bottleneck that is narrower one way: 0-1 | 2-3 joined by 1>2 alone and 3>0, 0>3
+    of = instance("ring:4,without-link=2>1", "all-gather")
+    assert make_bound(of, "cut", {"set": [0, 1]})["value"] == "1/2"  # only 3>0 leads in
+    assert make_bound(of, "cut", {"set": [2, 3]})["value"] == "1/4"
+    back = instance("ring:4,without-link=2>1", "reduce-scatter")
+    assert make_bound(back, "cut", {"set": [0, 1]})["value"] == "1/4"  # sums for chunks of 2, 3 leave by two links
+    skewed = instance("ring:4", "all-gather", shares=(Fraction(1), Fraction(0), Fraction(0), Fraction(0)))
+    assert make_bound(skewed, "cut", {"set": [1, 2, 3]})["value"] == "1/2"
+    with pytest.raises(WitnessError):
+        make_bound(skewed, "cut", {"set": [0]})
+
+
+def test_shares_must_be_parts_of_one_message() -> None:
+    for shares in ((Fraction(1),), (Fraction(1, 2),) * 4, (Fraction(2), Fraction(-1), Fraction(0), Fraction(0))):
+        with pytest.raises(InputError):
+            instance("ring:4", "all-gather", shares=shares)
+
+
+def test_distance_counts_delay_between_hops() -> None:
+    for delay, steps in ((1, 4), (2, 7), (3, 10)):
+        of = instance("ring:8", delay=delay)
+        bound = cheap_bounds(of)[-1]
+        assert (bound["kind"], check_bound(of, bound)) == ("distance", steps)
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [({"hops": 5}, "witness-wrong"), ({"hops": 4.0}, "witness-malformed"), ({"hops": 0}, "witness-malformed"),
+     ({"to": 3}, "witness-wrong"), ({"from": 1}, "witness-wrong"), ({"from": 9}, "witness-malformed"),
+     ({"label": [0, 1, 2, 3, 4, 3, 2, 2]}, "witness-wrong"), ({"label": [0, 1, 2, 3, 4, 3, 2]}, "witness-malformed"),
+     ({"extra": 1}, "witness-malformed")],
+)  # fmt: skip
+def test_wrong_distances_are_refused(change: dict[str, Any], rule: str) -> None:
+    witness = {"from": 0, "to": 4, "hops": 4, "label": [0, 1, 2, 3, 4, 3, 2, 1], **change}
+    assert refused(instance("ring:8"), {"kind": "distance", "quantity": "latency", "value": "4", "witness": witness}) == rule
+
+
+def test_distance_speaks_of_nodes_with_data() -> None:
+    shares = (Fraction(1), Fraction(0), Fraction(0), Fraction(0))
+    away = {"from": 1, "to": 3, "hops": 2, "label": [1, 0, 1, 2]}
+    bound = {"kind": "distance", "quantity": "latency", "value": "2", "witness": away}
+    assert check_bound(instance("ring:4"), bound) == 2
+    assert refused(instance("ring:4", "all-gather", shares=shares), bound) == "witness-wrong"
+    assert refused(instance("ring:4", "reduce-scatter", shares=shares), bound) == "witness-wrong"
+    toward = {"from": 2, "to": 0, "hops": 2, "label": [2, 1, 0, 1]}
+    assert check_bound(instance("ring:4", "reduce-scatter", shares=shares), {**bound, "witness": toward}) == 2
+
+
+def test_degree_is_the_better_cut_of_a_node_and_its_complement() -> None:
+    assert make_bound(instance("mesh:8x8", "all-gather"), "degree", {"node": 0})["value"] == "63/128"
+    lopsided = instance("ring:4", "all-gather", shares=(Fraction(1), Fraction(0), Fraction(0), Fraction(0)))
+    assert make_bound(lopsided, "degree", {"node": 0})["value"] == "1/2"  # the chunks leave by two links
+    assert make_bound(lopsided, "degree", {"node": 1})["value"] == "1/2"
+    assert (
+        refused(instance("ring:4"), {"kind": "degree", "quantity": "bandwidth", "value": "1/2", "witness": {"node": 4}})
+        == "witness-malformed"
+    )
+
+
+@pytest.mark.parametrize(
+    "spec", ["ring:5", "mesh:3x4", "torus:4x4,without-link=0-1", "full:4", "hypercube:3", "mesh:3x3,without-node=4"]
+)
+@pytest.mark.parametrize("collective", ["all-reduce", "all-gather", "reduce-scatter"])
+def test_cheap_bounds_pass_their_own_check(spec: str, collective: str) -> None:
+    of = instance(spec, collective)
+    bounds = cheap_bounds(of)
+    assert {bound["quantity"] for bound in bounds} == {"bandwidth", "latency"}
+    for bound in bounds:
+        assert str(check_bound(of, bound)) == bound["value"]
+
+
+def test_every_kind_states_its_witness_first() -> None:
+    assert list(load_witnesses()) == ["counting", "cut", "degree", "direction", "distance", "partition"]
+    for _, first_line in WITNESSES.describe():
+        assert first_line.startswith("{")

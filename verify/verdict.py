@@ -1,0 +1,84 @@
+"""What a judge returns: violations in words, or the quality of a schedule that is right."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+LISTED_PER_RULE = 20  # violations of one rule beyond this many are counted, not listed
+
+
+@dataclass(frozen=True)
+class Violation:
+    """One broken rule: its name, a sentence that names chunk, step, link or node, and the rows (transfer numbers) that collide."""
+
+    rule: str
+    message: str
+    rows: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Quality:
+    """How good a valid schedule is, all of it recomputed.
+
+    `bandwidth_time` and `bandwidth_bound` are coefficients of M/B (rounds a period per chunk); `latency_steps` are the steps of
+    one iteration. `optimal_in` lists the quantities whose value equals its re-checked bound; `gap` is value ÷ bound − 1;
+    `witnesses` are the bound documents that give the two bounds, bandwidth first.
+    """
+
+    bandwidth_time: Fraction
+    bandwidth_bound: Fraction
+    latency_steps: int
+    latency_bound: int
+    optimal_in: tuple[str, ...]
+    gap: Mapping[str, Fraction | None]
+    witnesses: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """All violations, earliest step first, or none and the quality. `counts`: how many each broken rule has, listed or not."""
+
+    violations: tuple[Violation, ...]
+    quality: Quality | None
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def valid(self) -> bool:
+        """Whether every rule holds."""
+        return not self.violations
+
+
+class Findings:
+    """Collects violations in any order; lists the first LISTED_PER_RULE of each rule by step."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, list[tuple[int, tuple[int, ...], str]]] = {}
+        self._counts: Counter[str] = Counter()
+
+    def add(self, rule: str, step: int, rows: tuple[int, ...], message: str) -> None:
+        """A violation that shows in `step`."""
+        self._found.setdefault(rule, []).append((step, rows, message))
+        self._counts[rule] += 1
+
+    def add_unlisted(self, rule: str, count: int) -> None:
+        """`count` more violations of a rule, each later than those added."""
+        if count:
+            self._counts[rule] += count
+
+    @property
+    def rules(self) -> frozenset[str]:
+        """The broken rules so far."""
+        return frozenset(self._counts)
+
+    def verdict(self, quality: Quality | None = None) -> Verdict:
+        """The verdict; `quality` is kept only when nothing was found."""
+        listed = [
+            (step, position, rows, Violation(rule, message, rows))
+            for position, (rule, found) in enumerate(self._found.items())
+            for step, rows, message in sorted(found)[:LISTED_PER_RULE]
+        ]
+        listed.sort(key=lambda entry: entry[:3])
+        violations = tuple(violation for *_, violation in listed)
+        return Verdict(violations, None if violations else quality, {rule: self._counts[rule] for rule in self._found})

@@ -1,0 +1,212 @@
+"""Lower bounds and the witnesses that prove them, re-checked exactly and without any solver.
+
+A bound is a JSON document {"kind", "quantity": "bandwidth" | "latency", "value", "witness"}. Bandwidth values are coefficients of
+M/B: rounds that any schedule needs per chunk, as the message grows, written as a rational ("9/16"); latency values are steps of
+one iteration ("15"). The value must be exactly what the witness shows.
+
+Every proof rests on this: a transfer moves one chunk of one iteration; over each link of its path it is one *message* of one chunk
+unit, and a link carries at most `capacity` of them a round. Whatever needs m messages over links of total capacity c for each
+chunk takes at least m / c rounds per chunk, however often the schedule repeats.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.collective import Collective
+from certree.models.errors import CertreeError, InputError
+from certree.models.registry import Registry
+from certree.models.schedule import Schedule
+from certree.models.topology import NodeKind, Topology
+
+QUANTITIES = ("bandwidth", "latency")
+_KEYS = {"kind", "quantity", "value", "witness"}
+_RATIONAL = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?")
+
+Bound = dict[str, Any]
+
+
+class WitnessError(CertreeError):
+    """A bound that its witness does not prove. `rule`: witness-malformed, witness-foreign, witness-wrong or witness-value."""
+
+    exit_code = 1
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule, self.message = rule, message
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """What a bound speaks of. `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1
+    (equal by default; an all-reduce has no roots and ignores them). `delay`: steps from a send to the use of what was sent."""
+
+    topology: Topology
+    collective: Collective
+    shares: tuple[Fraction, ...] = ()
+    delay: int = 1
+
+    def __post_init__(self) -> None:
+        endpoints = len(self.topology.endpoints)
+        if not self.shares:
+            object.__setattr__(self, "shares", (Fraction(1, endpoints),) * endpoints)
+        if len(self.shares) != endpoints or min(self.shares) < 0 or sum(self.shares) != 1:
+            raise InputError(f"shares must be {endpoints} parts of the message, one for each endpoint, that add up to 1")
+        if self.delay < 1:
+            raise InputError(f"delay is {self.delay}; allowed: 1 or more")
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> "Instance":
+        """The instance that a schedule solves: its shares are its chunks per root, over K."""
+        shares: tuple[Fraction, ...] = ()
+        if schedule.collective.is_rooted:
+            ranks = schedule.topology.rank[schedule.chunk_root]
+            held = np.bincount(ranks, minlength=len(schedule.topology.endpoints))
+            shares = tuple(Fraction(count, schedule.chunks) for count in held.tolist())
+        return cls(schedule.topology, schedule.collective, shares, schedule.delay)
+
+    @cached_property
+    def is_endpoint(self) -> NDArray[np.bool_]:
+        """By node id."""
+        return np.asarray(self.topology.kind == NodeKind.ENDPOINT)
+
+    @cached_property
+    def exists(self) -> NDArray[np.bool_]:
+        """By node id: false for ids of removed nodes."""
+        return np.asarray(self.topology.kind != NodeKind.ABSENT)
+
+    def capacity(self, tails: NDArray[np.bool_], heads: NDArray[np.bool_]) -> int:
+        """Total capacity of the links from `tails` to `heads` (flags by node id)."""
+        crossing = tails[self.topology.src] & heads[self.topology.dst]
+        return int(self.topology.capacity[crossing].sum(dtype=np.int64))
+
+    def share(self, inside: NDArray[np.bool_]) -> Fraction:
+        """The part of the message that is rooted at the endpoints flagged."""
+        flags = inside[self.topology.endpoints].tolist()
+        return sum((part for part, flag in zip(self.shares, flags, strict=True) if flag), Fraction(0))
+
+
+#: kind -> (instance, witness document) -> (quantity, value that the witness shows); raises WitnessError
+WITNESSES: Registry[Callable[[Instance, Mapping[str, Any]], tuple[str, Fraction]]] = Registry("witness")
+
+
+def load_witnesses() -> Registry[Callable[[Instance, Mapping[str, Any]], tuple[str, Fraction]]]:
+    """The registry, filled."""
+    from certree.verify.witnesses import all_reduce, common, rooted  # noqa: F401, PLC0415
+
+    return WITNESSES
+
+
+def check_bound(instance: Instance, bound: Any) -> Fraction:
+    """The value of a bound, once its witness proves exactly that value for this instance.
+
+    Raises WitnessError: `witness-malformed` (not such a document, or nodes that are not in the topology), `witness-foreign` (a
+    kind that says nothing about this collective or topology), `witness-wrong` (the witness proves nothing), `witness-value` (it
+    proves another value). O(nodes + links).
+    """
+    if not isinstance(bound, Mapping) or set(bound) != _KEYS:
+        raise malformed(f"a bound has the fields {', '.join(sorted(_KEYS))}")
+    kind, quantity, value, witness = (bound[key] for key in ("kind", "quantity", "value", "witness"))
+    kinds = load_witnesses()
+    if not isinstance(kind, str) or kind not in kinds:
+        raise malformed(f"unknown kind of witness {kind!r}; known: {', '.join(kinds)}")
+    if quantity not in QUANTITIES:
+        raise malformed(f"quantity {quantity!r} of a {kind} bound; allowed: {', '.join(QUANTITIES)}")
+    if not isinstance(value, str) or not _RATIONAL.fullmatch(value) or str(Fraction(value)) != value:
+        raise malformed(f"value {value!r} of a {kind} bound; allowed: a positive rational in lowest terms, such as '9/16' or '15'")
+    if not isinstance(witness, Mapping):
+        raise malformed(f"the witness of a {kind} bound must be an object")
+    shown_for, shown = kinds[kind](instance, witness)
+    if shown_for != quantity:
+        raise WitnessError("witness-wrong", f"a {kind} witness bounds the {shown_for}, not the {quantity}")
+    if shown != Fraction(value):
+        raise WitnessError("witness-value", f"the {kind} witness shows a {quantity} bound of {shown}, not {value}")
+    return shown
+
+
+def malformed(message: str) -> WitnessError:
+    """The error for a document that is not a witness at all."""
+    return WitnessError("witness-malformed", message)
+
+
+def only_fields(kind: str, witness: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise unless the witness document has exactly these fields."""
+    if set(witness) != set(names):
+        raise malformed(
+            f"a {kind} witness has the fields {', '.join(names) or '(none)'}; got {', '.join(map(str, witness)) or 'none'}"
+        )
+
+
+def node_id(instance: Instance, kind: str, value: Any) -> int:
+    """The id of a node that exists."""
+    count = len(instance.topology.kind)
+    if type(value) is not int or not 0 <= value < count or not instance.exists[value]:
+        raise malformed(f"{kind} witness: {value!r} is not a node of {instance.topology.name}")
+    return value
+
+
+def node_numbers(instance: Instance, kind: str, name: str, value: Any, absent: int = -1) -> NDArray[np.int64]:
+    """A list with one number for each node id, from 0, and `absent` for ids of removed nodes."""
+    count = len(instance.topology.kind)
+    if not isinstance(value, list) or len(value) != count or any(type(entry) is not int for entry in value):
+        raise malformed(f"{kind} witness: {name} must list one whole number for each of the {count} node ids")
+    if min(value) < -1 or max(value) >= count:
+        raise malformed(f"{kind} witness: {name} numbers must lie in -1 to {count - 1}")
+    numbers = np.array(value, np.int64)
+    wrong = np.flatnonzero(np.where(instance.exists, numbers < 0, numbers != absent))
+    if len(wrong):
+        raise malformed(
+            f"{kind} witness: node {wrong[0]} has the {name} number {numbers[wrong[0]]}; -1 is for removed nodes, and only for them"
+        )
+    return numbers
+
+
+def node_set(instance: Instance, kind: str, value: Any) -> NDArray[np.bool_]:
+    """Flags by node id of a list of distinct existing nodes that has an endpoint inside and one outside."""
+    if not isinstance(value, list) or not value:
+        raise malformed(f"{kind} witness: set must be a list of node ids")
+    flags = np.zeros(len(instance.topology.kind), np.bool_)
+    for entry in value:
+        flags[node_id(instance, kind, entry)] = True
+    if flags.sum() != len(value):
+        raise malformed(f"{kind} witness: set names a node twice")
+    if not (flags & instance.is_endpoint).any() or not (~flags & instance.is_endpoint).any():
+        raise WitnessError("witness-wrong", f"{kind} witness: the set must have an endpoint inside and one outside")
+    return flags
+
+
+def make_bound(instance: Instance, kind: str, witness: Bound) -> Bound:
+    """The bound document of a witness, with the value that it shows; WitnessError when it shows none."""
+    quantity, value = load_witnesses()[kind](instance, witness)
+    return {"kind": kind, "quantity": quantity, "value": str(value), "witness": witness}
+
+
+def best_bounds(instance: Instance, bounds: Sequence[Bound]) -> dict[str, tuple[Fraction, Bound]]:
+    """By quantity: the largest value among `bounds`, re-checked, and the first bound that has it. Raises WitnessError."""
+    best: dict[str, tuple[Fraction, Bound]] = {}
+    for bound in bounds:
+        value = check_bound(instance, bound)
+        if bound["quantity"] not in best or value > best[bound["quantity"]][0]:
+            best[bound["quantity"]] = (value, bound)
+    return best
+
+
+def cheap_bounds(instance: Instance) -> list[Bound]:
+    """Bounds that need no search: the best single node, the count of all messages (all-reduce), the largest distance.
+
+    O(nodes + links) for bandwidth, a breadth-first search from each endpoint for latency.
+    """
+    from certree.verify.witnesses import all_reduce, common  # noqa: PLC0415
+
+    load_witnesses()
+    bounds = [make_bound(instance, "degree", common.best_node(instance))]
+    if all_reduce.counting_applies(instance):
+        bounds.append(make_bound(instance, "counting", {}))
+    bounds.append(make_bound(instance, "distance", common.longest_distance(instance)))
+    return bounds

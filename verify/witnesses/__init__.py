@@ -1,0 +1,1 @@
+"""The kinds of witness: registered by decorator, each with its proof in the docstring."""
