@@ -1,5 +1,6 @@
-"""Checked conversion of JSON lists to integer columns."""
+"""Checked conversion of JSON lists and numpy arrays to integer columns."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from certree.models.errors import InputError
 
 
 def int_column(
-    table: dict[str, Any],
+    table: Mapping[str, Any],
     name: str,
     where: str,
     low: int,
@@ -19,8 +20,10 @@ def int_column(
     default: list[int] | None = None,
 ) -> NDArray[np.int32]:
     """The int32 column `table[name]`; `error` names the column and row of the first entry that is not a whole number
-    in low..high, or the length when it is not `length`. O(rows)."""
+    in low..high, or the length when it is not `length`. A numpy column must be of int32 already. O(rows)."""
     values = table.get(name, default)
+    if isinstance(values, np.ndarray):
+        return _checked_array(values, f"{where}.{name}", low, high, length, error)
     if not isinstance(values, list):
         raise error(f"{where}.{name} must be a list of whole numbers")
     if length is not None and len(values) != length:
@@ -32,3 +35,16 @@ def int_column(
         row = next(row for row, value in enumerate(values) if not low <= value <= high)
         raise error(f"{where}.{name} row {row}: {values[row]}; allowed: {low} to {high}")
     return np.array(values, np.int32)
+
+
+def _checked_array(
+    values: NDArray[Any], where: str, low: int, high: int, length: int | None, error: type[InputError]
+) -> NDArray[np.int32]:
+    if values.ndim != 1 or values.dtype != np.int32:
+        raise error(f"{where} must be a column of int32, not {values.dtype} of shape {values.shape}")
+    if length is not None and len(values) != length:
+        raise error(f"{where} has {len(values)} rows; expected {length}")
+    bad = np.flatnonzero((values < low) | (values > high))
+    if len(bad):
+        raise error(f"{where} row {bad[0]}: {values[bad[0]]}; allowed: {low} to {high}")
+    return values

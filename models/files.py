@@ -6,6 +6,7 @@ import json
 import os
 import re
 import tempfile
+import zlib
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +16,8 @@ from certree.models.errors import InputError
 
 _SIZE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _TIME_UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "h": Fraction(3600)}
+
+MAX_SIZE = 1 << 50  # bytes of a message: every time derived from it fits 64 bits
 
 T = TypeVar("T")
 
@@ -30,8 +33,16 @@ def sha256(data: bytes) -> str:
 
 
 def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
-    """Write to a temporary file beside `path`, then rename; refuses an existing `path` unless `force`."""
+    """Write to a temporary file beside `path`, then rename; InputError for an existing `path` unless `force`, and when the
+    system refuses. Nothing is left behind on failure."""
     check_writable(path, force=force)
+    try:
+        _replace(path, data)
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}") from None
+
+
+def _replace(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:
@@ -46,7 +57,9 @@ def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
 
 
 def check_writable(path: Path, *, force: bool) -> None:
-    """Raise InputError when `path` cannot become an output: it exists (without `force`) or has no parent folder."""
+    """Raise InputError when `path` cannot become an output: it exists (without `force`), is a folder or has no parent folder."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file")
     if path.exists() and not force:
         raise InputError(f"{path} exists; pass --force to overwrite it")
     if not path.parent.is_dir():
@@ -58,17 +71,34 @@ def read_bytes(path: Path) -> bytes:
     try:
         data = path.read_bytes()
         return gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError, gzip.BadGzipFile) as error:
+    except (OSError, EOFError, zlib.error) as error:  # OSError includes gzip.BadGzipFile
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot read {path}: {reason}") from None
 
 
 def read_json(path: Path) -> Any:
-    """The JSON document in a file; InputError with the line when it is not JSON."""
+    """The JSON document in a file; InputError as in `parse_json`."""
+    return parse_json(read_bytes(path), str(path))
+
+
+def parse_json(data: bytes, where: str) -> Any:
+    """The JSON document in `data`; InputError, with the line, when it is not strict JSON (NaN, a key given twice)."""
     try:
-        return json.loads(read_bytes(path))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{path} is not JSON: {error}") from None
+        return json.loads(data, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:  # ValueError includes JSONDecodeError and UnicodeDecodeError
+        raise InputError(f"{where} is not JSON: {error}") from None
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    document = dict(pairs)
+    if len(document) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"key {next(key for key in keys if keys.count(key) > 1)!r} is given twice")
+    return document
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number")
 
 
 def check_format(document: Any, expected: str, version: int, where: str) -> dict[str, Any]:
@@ -83,17 +113,19 @@ def check_format(document: Any, expected: str, version: int, where: str) -> dict
 
 
 def _quantity(text: str, units: dict[str, T], fold: Callable[[str], str]) -> tuple[int, T] | None:
-    match = re.fullmatch(r"(\d+)\s*([A-Za-z]*)", text.strip())
+    match = re.fullmatch(r"([0-9]{1,18})\s*([A-Za-z]*)", text.strip())
     if match is None or fold(match[2]) not in units:
         return None
     return int(match[1]), units[fold(match[2])]
 
 
 def parse_size(text: str) -> int:
-    """Bytes of `64MiB`, `375KiB`, `1MB`, `4096`; InputError unless it is a positive whole number of bytes."""
+    """Bytes of `64MiB`, `375KiB`, `1MB`, `4096`; InputError unless it is a whole number of bytes from 1 to MAX_SIZE."""
     parsed = _quantity(text, _SIZE_UNITS, str.upper)
     if parsed is None or parsed[0] == 0:
         raise InputError(f"size {text!r}: expected a positive whole number with B, KB, MB, GB, KiB, MiB or GiB")
+    if parsed[0] * parsed[1] > MAX_SIZE:
+        raise InputError(f"size {text!r}: allowed: up to {MAX_SIZE} bytes")
     return parsed[0] * parsed[1]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.errors import MachineError
-from certree.models.files import read_bytes
+from certree.models.files import check_format, read_bytes
 
 FORMAT, VERSION = "certree-machine", 1
 _LIMIT = 1 << 40
@@ -89,6 +89,4 @@ def load_machine(name: str) -> Machine:
         document = tomllib.loads(data.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise MachineError(f"{name} is not TOML: {error}") from None
-    if document.get("format") != FORMAT or document.get("version") != VERSION:
-        raise MachineError(f'{name}: expected format = "{FORMAT}" and version = {VERSION}')
-    return machine_from_document(document, name)
+    return machine_from_document(check_format(document, FORMAT, VERSION, name), name)

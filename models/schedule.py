@@ -60,17 +60,27 @@ class Schedule:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("chunk_root", "rounds", "chunk", "step", "src", "dst", "route"):
-            column = np.ascontiguousarray(getattr(self, name), np.int32)
-            column.setflags(write=False)
-            object.__setattr__(self, name, column)
-        ops = np.ascontiguousarray(self.op, np.int8)
-        ops.setflags(write=False)
-        object.__setattr__(self, "op", ops)
+        for name in ("chunk_root", "rounds", "chunk", "op", "step", "src", "dst", "route"):
+            object.__setattr__(self, name, self._column(name, np.int8 if name == "op" else np.int32))
         self._check_scalars()
         self._check_columns()
 
+    def _column(self, name: str, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+        """The field as a read-only column; numpy would cut off fractions and high bits without a word."""
+        values = np.asarray(getattr(self, name))
+        if values.ndim != 1 or (len(values) and values.dtype.kind not in "iu"):
+            raise ScheduleFormatError(f"{name} must be a column of whole numbers, not {values.dtype} of shape {values.shape}")
+        limits = np.iinfo(dtype)
+        if len(values) and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max:
+            raise ScheduleFormatError(f"{name} has entries outside {limits.min} to {limits.max}")
+        column = np.ascontiguousarray(values, dtype)
+        column.setflags(write=False)
+        return column
+
     def _check_scalars(self) -> None:
+        for name in ("delay", "repeats", "period"):
+            if type(getattr(self, name)) is not int and not (name == "period" and self.period is None):
+                raise ScheduleFormatError(f"{name} is {getattr(self, name)!r}; allowed: whole numbers")
         for name, value, high in (("delay", self.delay, MAX_STEPS), ("repeats", self.repeats, MAX_REPEATS)):
             if not 1 <= value <= high:
                 raise ScheduleFormatError(f"{name} is {value}; allowed: 1 to {high}")
@@ -178,12 +188,24 @@ class Schedule:
 
         Transfers that share a link keep their row order. Causality is kept: a transfer leaves at most r - 1 steps after
         its step began, and everything that waits for it starts at least r - 1 + delay steps after that.
-        Raises UnsupportedError for multi-hop routes in steps of several rounds.
+        Raises UnsupportedError, in steps of several rounds, for multi-hop routes and where a node sends a chunk that it
+        also receives (the send could meanwhile pick up what arrives), and for more than MAX_CHUNKS rounds.
         """
         if (self.rounds == 1).all():
             return self
-        if (self.rounds[self.step[self.route != DIRECT]] > 1).any():
+        if int(self.rounds.sum(dtype=np.int64)) > MAX_CHUNKS:
+            raise UnsupportedError(f"more than {MAX_CHUNKS} rounds cannot be spread over steps of one round")
+        long = self.rounds[self.step] > 1
+        if (self.route[long] != DIRECT).any():
             raise UnsupportedError("multi-hop routes in steps of more than one round cannot be spread over unit rounds")
+        cell = (self.step.astype(np.int64) * self.chunks + self.chunk) * len(self.topology.kind)
+        both = np.flatnonzero(long & np.isin(cell + self.src, (cell + self.dst)[long]))
+        if len(both):
+            row = both[0]
+            raise UnsupportedError(
+                f"node {self.src[row]} sends and receives chunk {self.chunk[row]} in step {self.step[row]}, which lasts"
+                f" {self.rounds[self.step[row]]} rounds: it cannot be spread over steps of one round"
+            )
         pair = self.topology.pair_index(self.src, self.dst)
         key = self.step.astype(np.int64) * (len(self.topology.pair_capacity) + 1) + pair
         order = np.argsort(key, kind="stable")

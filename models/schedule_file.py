@@ -3,8 +3,8 @@
 import csv
 import gzip
 import io
-import json
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from certree.models.collective import Collective, parse_collective
 from certree.models.columns import int_column
 from certree.models.errors import InputError, ScheduleFormatError
-from certree.models.files import canonical_json, check_format, read_bytes, read_json, write_atomically
+from certree.models.files import canonical_json, check_format, parse_json, read_bytes, read_json, write_atomically
 from certree.models.schedule import DIRECT, MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
 from certree.models.topology import MAX_NODES, Topology
 from certree.models.topology_file import topology_document, topology_from_document
@@ -36,18 +36,21 @@ def load_schedule(path: Path) -> Schedule:
 
 def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> None:
     """Write a schedule; the suffix chooses: .json, .json.gz, .npz. The same schedule gives the same bytes."""
-    document = schedule_document(schedule)
     if path.suffix == ".npz":
-        data = _npz_bytes(document)
-    elif path.suffix == ".gz":
-        data = gzip.compress(canonical_json(document), mtime=0)
+        data = _npz_bytes(schedule)
     else:
-        data = canonical_json(document)
+        data = canonical_json(schedule_document(schedule))
+        if path.suffix == ".gz":
+            data = gzip.compress(data, mtime=0)
     write_atomically(path, data, force=force)
 
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
     """The JSON document of a schedule (schema: models/schemas/schedule.schema.json)."""
+    return _document(schedule, {name: getattr(schedule, name).tolist() for name in _TRANSFER_COLUMNS})
+
+
+def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str, Any]:
     rooted = schedule.collective.is_rooted
     return {
         "format": FORMAT,
@@ -59,7 +62,7 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
         "period": schedule.period,
         "repeats": schedule.repeats,
         "rounds": schedule.rounds.tolist(),
-        "transfers": {name: getattr(schedule, name).tolist() for name in _TRANSFER_COLUMNS},
+        "transfers": transfers,
         "routes": [list(route) for route in schedule.routes],
         "certificate": schedule.certificate,
         "provenance": schedule.provenance,
@@ -123,7 +126,10 @@ def _collective(value: Any, where: str) -> Collective:
         raise ScheduleFormatError(f"{where}: collective must hold kind and root")
     if document["root"] is not None:
         raise ScheduleFormatError(f"{where}: collective.root is {document['root']!r}; allowed: null")
-    return parse_collective(document["kind"])
+    try:
+        return parse_collective(document["kind"])
+    except InputError as error:
+        raise ScheduleFormatError(f"{where}: {error}") from None
 
 
 def _roots(chunks: dict[str, Any], collective: Collective, where: str) -> np.ndarray:
@@ -145,33 +151,33 @@ def _routes(value: Any, where: str) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(route) for route in value)
 
 
-def _npz_bytes(document: dict[str, Any]) -> bytes:
+def _npz_bytes(schedule: Schedule) -> bytes:
     """A zip of the six transfer columns and of the rest as JSON; fixed time stamps, so that bytes repeat."""
-    columns = document["transfers"]
-    head = canonical_json({**document, "transfers": None})
+    head = canonical_json(_document(schedule, None))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("head.json"), head, zipfile.ZIP_DEFLATED)
         for name in _TRANSFER_COLUMNS:
             column = io.BytesIO()
-            np.save(column, np.asarray(columns[name], np.int32), allow_pickle=False)
+            np.save(column, getattr(schedule, name).astype(np.int32), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), column.getvalue(), zipfile.ZIP_DEFLATED)
     return buffer.getvalue()
 
 
 def _read_npz(path: Path) -> Any:
+    members = ["head.json", *(f"{name}.npy" for name in _TRANSFER_COLUMNS)]
     try:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
-            document = json.loads(archive.read("head.json"))
+            if sorted(archive.namelist()) != sorted(members):
+                raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
+            head = archive.read(members[0])
             columns = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in _TRANSFER_COLUMNS}
-    except (zipfile.BadZipFile, KeyError, ValueError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError) as error:
         raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
+    document = parse_json(head, f"{path}: head.json")
     if not isinstance(document, dict):
         raise ScheduleFormatError(f"{path}: head.json must hold an object")
-    for name, column in columns.items():
-        if column.ndim != 1 or column.dtype != np.int32:
-            raise ScheduleFormatError(f"{path}: {name} must be a column of int32, not {column.dtype} of shape {column.shape}")
-    return {**document, "transfers": {name: column.tolist() for name, column in columns.items()}}
+    return {**document, "transfers": columns}
 
 
 def load_schedule_csv(path: Path, topology: Topology, collective: Collective) -> Schedule:
@@ -189,34 +195,29 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective) ->
     columns: dict[str, list[int]] = {name: [] for name in _CSV_HEADER}
     for number, cells in enumerate(lines[1:], start=2):
         if cells:
-            for name, value in zip(_CSV_HEADER, _csv_row(cells, f"{path}: line {number}"), strict=True):
+            for name, value in zip(_CSV_HEADER, _csv_row(cells, len(topology.kind), f"{path}: line {number}"), strict=True):
                 columns[name].append(value)
     if not columns["chunk"]:
         raise ScheduleFormatError(f"{path}: no transfers")
     chunks, steps = max(columns["chunk"]) + 1, max(columns["step"]) + 1
-    if max(chunks, steps) > MAX_CHUNKS:
-        raise ScheduleFormatError(f"{path}: chunk and step numbers must stay below {MAX_CHUNKS}")
     endpoints = topology.endpoints
     if collective.is_rooted and chunks % len(endpoints):
         raise ScheduleFormatError(
             f"{path}: {chunks} chunks; an {collective.kind} needs a multiple of the {len(endpoints)} endpoints"
         )
     roots = endpoints[np.arange(chunks) % len(endpoints)] if collective.is_rooted else np.full(chunks, NO_ROOT)
-    try:
-        return Schedule(
-            topology=topology,
-            collective=collective,
-            chunk_root=roots.astype(np.int32),
-            rounds=np.ones(steps, np.int32),
-            route=np.full(len(columns["chunk"]), DIRECT, np.int32),
-            provenance={"method": "csv"},
-            **{name: np.array(values, np.int32) for name, values in columns.items()},  # type: ignore[arg-type]
-        )
-    except ScheduleFormatError as error:
-        raise ScheduleFormatError(f"{path}: {error} (row 0 is line 2)") from None
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        chunk_root=roots.astype(np.int32),
+        rounds=np.ones(steps, np.int32),
+        route=np.full(len(columns["chunk"]), DIRECT, np.int32),
+        provenance={"method": "csv"},
+        **{name: np.array(values, np.int32) for name, values in columns.items()},  # type: ignore[arg-type]
+    )
 
 
-def _csv_row(cells: list[str], where: str) -> list[int]:
+def _csv_row(cells: list[str], nodes: int, where: str) -> list[int]:
     cells = [cell.strip() for cell in cells]
     if len(cells) != len(_CSV_HEADER):
         raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(_CSV_HEADER)}")
@@ -226,8 +227,9 @@ def _csv_row(cells: list[str], where: str) -> list[int]:
             if cell not in _CSV_OPS:
                 raise ScheduleFormatError(f"{where}: op {cell!r}; allowed: reduce, copy")
             row.append(int(_CSV_OPS[cell]))
-        elif cell.isascii() and cell.isdigit() and len(cell) < 10:
-            row.append(int(cell))
         else:
-            raise ScheduleFormatError(f"{where}: {name} {cell!r} is not a whole number below 10^9")
+            high = (nodes if name in ("src", "dst") else MAX_CHUNKS) - 1
+            if not (cell.isascii() and cell.isdigit() and len(cell) < 10 and int(cell) <= high):
+                raise ScheduleFormatError(f"{where}: {name} {cell!r}; allowed: whole numbers from 0 to {high}")
+            row.append(int(cell))
     return row

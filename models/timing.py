@@ -12,6 +12,7 @@ larger term anyway.
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ from certree.models.schedule import DIRECT, Op, Schedule
 from certree.models.topology import UNKNOWN_LATENCY
 
 Int64 = NDArray[np.int64]
+MAX_CYCLES = 1 << 60  # of a whole run: sums stay within 64 bits
 
 
 @dataclass(frozen=True)
@@ -73,12 +75,14 @@ def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     slowest = np.zeros(len(topology.pair_capacity), np.int64)
     np.maximum.at(slowest, topology.pair_of_link, wire)
     pair = topology.pair_index(schedule.src, schedule.dst)
-    wires, hops = slowest[pair], np.ones(schedule.transfers, np.int64)
-    for index, route in enumerate(schedule.routes):
-        wires[schedule.route == index] = wire[list(route)].sum()
-        hops[schedule.route == index] = len(route)
-    if (pair[schedule.route == DIRECT] < 0).any():
+    direct = schedule.route == DIRECT
+    if (pair[direct] < 0).any():
         raise InputError("a transfer has no link; verify the schedule first")
+    # Entry -1 of these two serves the direct rows, whose route is DIRECT = -1.
+    route_wires = np.array([wire[list(route)].sum() for route in schedule.routes] + [0], np.int64)
+    route_hops = np.array([len(route) for route in schedule.routes] + [1], np.int64)
+    wires = np.where(direct, slowest[pair], route_wires[schedule.route])
+    hops = route_hops[schedule.route]
     return 2 * machine.ni_cycles + (hops + 1) * machine.router_cycles + wires
 
 
@@ -101,7 +105,13 @@ def peak_reductions(schedule: Schedule) -> int:
 
 
 def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> SlotTiming:
-    """Chunk size and slot length of a schedule with unit rounds, for a message and a machine. O(rows log rows)."""
+    """Chunk size and slot length of a schedule with unit rounds, for a message and a machine. O(rows log rows).
+
+    Raises InputError for steps of several rounds (see `Schedule.in_unit_rounds`), a transfer without a link, a machine
+    whose clock or link bandwidth is not the topology's, and times beyond MAX_CYCLES.
+    """
+    if (schedule.rounds != 1).any():
+        raise InputError("slot times need steps of one round each; spread the schedule over unit rounds first")
     chunk = chunk_bytes_of(message_bytes, schedule.chunks, schedule.repeats, machine)
     ser = serialization_cycles(chunk, machine)
     latency = path_latency(schedule, machine)
@@ -116,6 +126,8 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
         if longer <= slot:
             break
         slot = longer
+    if (schedule.total_steps + 1) * slot + ser + lat + red > MAX_CYCLES:
+        raise InputError(f"the run would last more than {MAX_CYCLES} cycles; take a smaller message or a faster machine")
     padded = chunk * schedule.chunks * schedule.repeats
     return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, slot)
 
@@ -151,9 +163,11 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
     node, ready = node[order], ready[order]
     cycles = reduction_cycles(timing.chunk_bytes, machine)
     position = np.arange(len(node)) - np.searchsorted(node, node)
-    # finish[k] = max over j <= k of (ready[j] - j·cycles) + (k + 1)·cycles within a node; offsets keep nodes apart
-    apart = node * (int(ready.max()) + len(node) * cycles + 1)
-    started = np.maximum.accumulate(ready - position * cycles + apart) - apart
+    # finish[k] = max over j <= k of (ready[j] - j·cycles) + (k + 1)·cycles within a node, node by node
+    bounds = [*np.flatnonzero(position == 0).tolist(), len(node)]
+    started = ready - position * cycles
+    for low, high in pairwise(bounds):
+        np.maximum.accumulate(started[low:high], out=started[low:high])
     return int((started + (position + 1) * cycles).max())
 
 

@@ -15,6 +15,7 @@ from certree.models.files import canonical_json, check_format, read_bytes, read_
 from certree.models.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
+MAX_COORDINATE = 1 << 30
 FILE_SUFFIXES = (".json", ".json.gz", ".graphml", ".graphml.gz")
 _KIND_NAMES = {NodeKind.ENDPOINT: "endpoint", NodeKind.SWITCH: "switch", NodeKind.ABSENT: "absent"}
 _KINDS = {name: kind for kind, name in _KIND_NAMES.items()}
@@ -63,7 +64,10 @@ def save_topology(topology: Topology, path: Path, *, force: bool = False) -> Non
 def topology_from_document(document: Any, where: str) -> Topology:
     """The topology in a parsed JSON document of our own format."""
     document = check_format(document, FORMAT, VERSION, where)
+    _only_keys(document, {"format", "version", "name", "bandwidth", "clock", "nodes", "links"}, where)
     nodes, links = (_object(document, key, where) for key in ("nodes", "links"))
+    _only_keys(nodes, {"kind", "reducing", "coordinates", "labels"}, f"{where}: nodes")
+    _only_keys(links, {"src", "dst", "capacity", "latency"}, f"{where}: links")
     kinds = nodes.get("kind")
     if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind in _KINDS for kind in kinds):
         raise TopologyError(f"{where}: nodes.kind must be a list of {', '.join(_KINDS)}")
@@ -97,6 +101,12 @@ def _object(document: dict[str, Any], key: str, where: str) -> dict[str, Any]:
     return value
 
 
+def _only_keys(document: dict[str, Any], known: set[str], where: str) -> None:
+    unknown = sorted(document.keys() - known)
+    if unknown:
+        raise TopologyError(f"{where}: unknown fields {unknown}; known: {sorted(known)}")
+
+
 def _string(value: Any, where: str) -> str:
     if not isinstance(value, str):
         raise TopologyError(f"{where} must be a string")
@@ -114,8 +124,10 @@ def _coordinates(value: Any, count: int, where: str) -> np.ndarray | None:
         return None
     rows = value if isinstance(value, list) else []
     widths = {len(row) if isinstance(row, list) else -1 for row in rows}
-    if len(rows) != count or len(widths) != 1 or any(type(x) is not int for row in rows for x in row):
-        raise TopologyError(f"{where}: nodes.coordinates must hold {count} lists of whole numbers of one length")
+    if len(rows) != count or len(widths) != 1 or not all(type(x) is int and abs(x) <= MAX_COORDINATE for row in rows for x in row):
+        raise TopologyError(
+            f"{where}: nodes.coordinates must hold {count} lists of whole numbers of one length, up to {MAX_COORDINATE}"
+        )
     return np.array(rows, np.int32)
 
 
@@ -154,7 +166,9 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
     Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`.
     """
     names = [str(node) for node in graph.nodes]
-    numbered = all(name.isascii() and name.isdigit() and str(int(name)) == name for name in names)
+    if len(set(names)) < len(names):
+        raise TopologyError(f"{where}: two nodes are called {next(name for name in names if names.count(name) > 1)!r}")
+    numbered = all(len(name) < 10 and name.isascii() and name.isdigit() and str(int(name)) == name for name in names)
     ids = {node: int(name) if numbered else index for index, (node, name) in enumerate(zip(graph.nodes, names, strict=True))}
     count = max(ids.values(), default=-1) + 1
     if count > MAX_NODES:
@@ -165,8 +179,10 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         name = str(data.get("kind", "endpoint"))
         if name not in ("endpoint", "switch"):
             raise TopologyError(f"{where}: node {node}: kind {name!r}; allowed: endpoint, switch")
+        if type(data.get("reducing", False)) is not bool:
+            raise TopologyError(f"{where}: node {node}: reducing is {data['reducing']!r}; allowed: true, false")
         kind[ids[node]] = _KINDS[name]
-        reducing[ids[node]] = data.get("reducing") is True
+        reducing[ids[node]] = data.get("reducing", False)
     stated = {"capacity" in data for _, _, data in graph.edges(data=True)}
     if len(stated) > 1:
         raise TopologyError(f"{where}: some edges have a capacity and some have none; give all or none")

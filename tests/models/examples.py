@@ -1,0 +1,49 @@
+"""Small schedules and files that several tests start from."""
+
+import numpy as np
+
+from certree.models.collective import parse_collective
+from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
+from certree.models.topology import NodeKind, Topology
+from certree.models.topology_spec import parse_topology
+
+RULES = {"reduce": Op.REDUCE, "copy": Op.COPY}
+
+
+def network(nodes, links, **fields):
+    """A network of endpoints 0..nodes-1 with the given (src, dst[, capacity[, latency]]) links."""
+    rows = np.array([(*link, 1, -1)[:4] if len(link) == 2 else (*link, -1)[:4] for link in links], np.int32).reshape(-1, 4)
+    defaults = {"name": "test", "kind": np.full(nodes, NodeKind.ENDPOINT, np.int8)}
+    return Topology(**(defaults | fields), src=rows[:, 0], dst=rows[:, 1], capacity=rows[:, 2], latency=rows[:, 3])
+
+
+def schedule(topology, collective, roots, rows, **fields):
+    """A schedule of (chunk, op, step, src, dst) rows, in canonical order."""
+    if isinstance(topology, str):
+        topology = parse_topology(topology)
+    names = ("chunk", "op", "step", "src", "dst")
+    columns = {name: np.array([row[i] for row in rows], np.int32) for i, name in enumerate(names)}
+    return make_schedule(topology, parse_collective(collective), roots, columns, **fields)
+
+
+def pair_all_reduce(**fields):
+    """Two nodes; node 1 reduces into node 0, which copies back."""
+    return schedule("ring:2", "all-reduce", [NO_ROOT], [(0, 0, 0, 1, 0), (0, 1, 1, 0, 1)], **fields)
+
+
+def ring_all_gather(nodes):
+    """Every node's chunk travels clockwise all the way round."""
+    rows = [(c, 1, s, (c + s) % nodes, (c + s + 1) % nodes) for c in range(nodes) for s in range(nodes - 1)]
+    return schedule(f"ring:{nodes}", "all-gather", range(nodes), rows)
+
+
+def unit_columns(**columns):
+    """Keyword arguments of the Schedule constructor for one valid row, with some columns replaced."""
+    defaults = {"chunk": [0], "op": [1], "step": [0], "src": [0], "dst": [1], "route": [DIRECT], "rounds": [1], "chunk_root": [0]}
+    return {name: value if isinstance(value, np.ndarray) else np.array(value) for name, value in (defaults | columns).items()}
+
+
+def built(**columns):
+    """A Schedule on ring:2 straight from the constructor."""
+    fields = {name: columns.pop(name) for name in ("delay", "period", "repeats", "routes") if name in columns}
+    return Schedule(parse_topology("ring:2"), parse_collective("all-gather"), **unit_columns(**columns), **fields)
