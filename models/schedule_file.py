@@ -19,7 +19,7 @@ from certree.models.topology import MAX_NODES, Topology
 from certree.models.topology_file import topology_document, topology_from_document
 
 FORMAT, VERSION = "certree-schedule", 1
-_TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
+TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
 _KEYS = {
     "format", "version", "topology", "collective", "chunks", "delay", "period", "repeats", "rounds",
     "transfers", "routes", "certificate", "provenance",
@@ -47,7 +47,7 @@ def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> Non
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
     """The JSON document of a schedule (schema: models/schemas/schedule.schema.json)."""
-    return _document(schedule, {name: getattr(schedule, name).tolist() for name in _TRANSFER_COLUMNS})
+    return _document(schedule, {name: getattr(schedule, name).tolist() for name in TRANSFER_COLUMNS})
 
 
 def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str, Any]:
@@ -78,12 +78,12 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
     topology = topology_from_document(document["topology"], f"{where}: topology")
     collective = _collective(document["collective"], where)
     transfers = _object(document["transfers"], f"{where}: transfers")
-    if set(transfers) != set(_TRANSFER_COLUMNS):
-        raise ScheduleFormatError(f"{where}: transfers has columns {sorted(transfers)}; expected {list(_TRANSFER_COLUMNS)}")
+    if set(transfers) != set(TRANSFER_COLUMNS):
+        raise ScheduleFormatError(f"{where}: transfers has columns {sorted(transfers)}; expected {list(TRANSFER_COLUMNS)}")
     limits = {"chunk": MAX_CHUNKS, "op": 1, "step": MAX_STEPS, "src": MAX_NODES, "dst": MAX_NODES, "route": MAX_CHUNKS}
     length: int | None = None
     columns = {}
-    for name in _TRANSFER_COLUMNS:
+    for name in TRANSFER_COLUMNS:
         low = DIRECT if name == "route" else 0
         columns[name] = int_column(transfers, name, f"{where}: transfers", low, limits[name], length, ScheduleFormatError)
         length = len(columns[name])
@@ -95,7 +95,7 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
             topology=topology,
             collective=collective,
             chunk_root=_roots(_object(document["chunks"], f"{where}: chunks"), collective, where),
-            rounds=int_column(document, "rounds", where, 1, MAX_STEPS, None, ScheduleFormatError),
+            rounds=int_column(document, "rounds", f"{where}: schedule", 1, MAX_STEPS, None, ScheduleFormatError),
             routes=_routes(document["routes"], where),
             delay=_count(document["delay"], MAX_STEPS, f"{where}: delay"),
             period=None if document["period"] is None else _count(document["period"], MAX_STEPS, f"{where}: period"),
@@ -157,7 +157,7 @@ def _npz_bytes(schedule: Schedule) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("head.json"), head, zipfile.ZIP_DEFLATED)
-        for name in _TRANSFER_COLUMNS:
+        for name in TRANSFER_COLUMNS:
             column = io.BytesIO()
             np.save(column, getattr(schedule, name).astype(np.int32), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), column.getvalue(), zipfile.ZIP_DEFLATED)
@@ -165,13 +165,13 @@ def _npz_bytes(schedule: Schedule) -> bytes:
 
 
 def _read_npz(path: Path) -> Any:
-    members = ["head.json", *(f"{name}.npy" for name in _TRANSFER_COLUMNS)]
+    members = ["head.json", *(f"{name}.npy" for name in TRANSFER_COLUMNS)]
     try:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
             if sorted(archive.namelist()) != sorted(members):
                 raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
             head = archive.read(members[0])
-            columns = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in _TRANSFER_COLUMNS}
+            columns = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in TRANSFER_COLUMNS}
     except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError) as error:
         raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
     document = parse_json(head, f"{path}: head.json")

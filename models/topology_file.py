@@ -77,21 +77,25 @@ def topology_from_document(document: Any, where: str) -> Topology:
     reducing = np.zeros(count, np.bool_)
     reducing[int_column(nodes, "reducing", f"{where}: nodes", 0, count - 1, None, TopologyError, default=[])] = True
     latency = links.get("latency")
-    return Topology(
-        name=_string(document.get("name"), f"{where}: name"),
-        kind=np.array([_KINDS[kind] for kind in kinds], np.int8),
-        src=src,
-        dst=int_column(links, "dst", f"{where}: links", 0, MAX_NODES, size, TopologyError),
-        capacity=int_column(links, "capacity", f"{where}: links", 1, MAX_CAPACITY, size, TopologyError),
-        latency=np.full(size, UNKNOWN_LATENCY, np.int32)
+    fields: dict[str, Any] = {
+        "name": _string(document.get("name"), f"{where}: name"),
+        "kind": np.array([_KINDS[kind] for kind in kinds], np.int8),
+        "src": src,
+        "dst": int_column(links, "dst", f"{where}: links", 0, MAX_NODES, size, TopologyError),
+        "capacity": int_column(links, "capacity", f"{where}: links", 1, MAX_CAPACITY, size, TopologyError),
+        "latency": np.full(size, UNKNOWN_LATENCY, np.int32)
         if latency is None
         else int_column(links, "latency", f"{where}: links", UNKNOWN_LATENCY, MAX_LATENCY, size, TopologyError),
-        reducing=reducing,
-        coordinates=_coordinates(nodes.get("coordinates"), count, where),
-        labels=_labels(nodes.get("labels"), count, where),
-        bandwidth=_optional_count(document.get("bandwidth"), f"{where}: bandwidth"),
-        clock=_optional_count(document.get("clock"), f"{where}: clock"),
-    )
+        "reducing": reducing,
+        "coordinates": _coordinates(nodes.get("coordinates"), count, where),
+        "labels": _labels(nodes.get("labels"), count, where),
+        "bandwidth": _optional_count(document.get("bandwidth"), f"{where}: bandwidth"),
+        "clock": _optional_count(document.get("clock"), f"{where}: clock"),
+    }
+    try:
+        return Topology(**fields)
+    except TopologyError as error:
+        raise TopologyError(f"{where}: {error}") from None
 
 
 def _object(document: dict[str, Any], key: str, where: str) -> dict[str, Any]:
