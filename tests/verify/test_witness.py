@@ -89,7 +89,8 @@ def test_a_partition_of_another_topology_is_refused() -> None:
 
 @pytest.mark.parametrize(
     "document",
-    [None, [], "partition", {}, {"kind": "partition"}, {**partition_bound(64), "extra": 1}, {**partition_bound(64), "kind": "magic"},
+    [None, [], "partition", {}, {"kind": "partition"}, {**partition_bound(64), "extra": 1},
+     {**partition_bound(64), "kind": "magic"},
      {**partition_bound(64), "kind": []}, {**partition_bound(64), "quantity": "speed"}, {**partition_bound(64), "quantity": []},
      {**partition_bound(64), "witness": [1]}, {**partition_bound(64), "witness": {"parts": []}}],
 )  # fmt: skip

@@ -1,0 +1,78 @@
+"""Small schedules for tests, written as rows (chunk, op, step, src, dst)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from certree.models.collective import parse_collective
+from certree.models.schedule import DIRECT, NO_ROOT, Schedule
+from certree.models.topology import UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.topology_spec import parse_topology
+
+REDUCE, COPY = 0, 1
+Row = tuple[int, int, int, int, int]
+
+
+def build(
+    topology: Topology | str,
+    collective: str,
+    rows: Sequence[Row],
+    *,
+    roots: Sequence[int] | None = None,
+    chunks: int | None = None,
+    route: Sequence[int] | None = None,
+    rounds: Sequence[int] | None = None,
+    **fields: Any,
+) -> Schedule:
+    """A schedule of these rows, in this order; K from `roots`, `chunks` or the largest chunk, one round a step by default."""
+    network = parse_topology(topology) if isinstance(topology, str) else topology
+    columns = np.array(rows, np.int32).reshape(-1, 5)
+    if roots is None:
+        count = chunks or int(columns[:, 0].max(initial=0)) + 1
+        roots = [NO_ROOT] * count
+    return Schedule(
+        topology=network,
+        collective=parse_collective(collective),
+        chunk_root=np.array(roots, np.int32),
+        rounds=np.array(rounds or [1] * (int(columns[:, 2].max(initial=0)) + 1), np.int32),
+        chunk=columns[:, 0],
+        op=columns[:, 1].astype(np.int8),
+        step=columns[:, 2],
+        src=columns[:, 3],
+        dst=columns[:, 4],
+        route=np.array(route if route is not None else [DIRECT] * len(columns), np.int32),
+        **fields,
+    )
+
+
+def network(kinds: str, links: Sequence[tuple[int, int, int]], reducing: Sequence[int] = ()) -> Topology:
+    """A topology of nodes `e` (endpoint), `s` (switch), `-` (removed) and links (src, dst, capacity)."""
+    columns = np.array(links, np.int32)
+    flags = np.zeros(len(kinds), np.bool_)
+    flags[list(reducing)] = True
+    return Topology(
+        name="hand-made",
+        kind=np.array(["es-".index(kind) for kind in kinds], np.int8) + NodeKind.ENDPOINT,
+        src=columns[:, 0],
+        dst=columns[:, 1],
+        capacity=columns[:, 2],
+        latency=np.full(len(columns), UNKNOWN_LATENCY, np.int32),
+        reducing=flags,
+    )
+
+
+#: all-reduce of one chunk along the path 0-1-2 (mesh:1x3), root 1
+PATH_ROWS: list[Row] = [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 2, 1), (0, COPY, 1, 1, 0), (0, COPY, 1, 1, 2)]
+
+
+def path_all_reduce(rows: Sequence[Row] = PATH_ROWS, **fields: Any) -> Schedule:
+    """An all-reduce on three nodes in a row."""
+    return build("mesh:1x3", "all-reduce", rows, **fields)
+
+
+def chain_all_reduce(delay: int, **fields: Any) -> Schedule:
+    """An all-reduce of one chunk up and down the path 0-1-2-3, every transfer as early as the delay allows."""
+    up = [(0, REDUCE, d * delay, d, d + 1) for d in range(3)]
+    down = [(0, COPY, (3 + d) * delay, 3 - d, 2 - d) for d in range(3)]
+    return build("mesh:1x4", "all-reduce", up + down, delay=delay, **fields)

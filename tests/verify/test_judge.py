@@ -1,0 +1,68 @@
+"""The judge on right schedules, and on schedules that differ from a right one in one place."""
+
+from fractions import Fraction
+
+import pytest
+
+from certree.models.schedule import Schedule
+from certree.models.topology_spec import parse_topology
+from certree.verify.judge import judge
+from tests.verify.build import COPY, PATH_ROWS, REDUCE, build, chain_all_reduce, path_all_reduce
+
+
+def rules(schedule: Schedule) -> list[str]:
+    """The rules of a verdict, each once, in the order of their first violation."""
+    verdict = judge(schedule)
+    assert verdict.valid == (not verdict.violations) == (verdict.quality is not None)
+    assert all("\n" not in violation.message for violation in verdict.violations)
+    return list(dict.fromkeys(violation.rule for violation in verdict.violations))
+
+
+def test_a_right_schedule_is_valid_and_its_quality_recomputed() -> None:
+    verdict = judge(path_all_reduce())
+    assert verdict.valid
+    assert verdict.quality is not None
+    assert verdict.quality.bandwidth_time == 2
+    assert verdict.quality.bandwidth_bound == Fraction(1)
+    assert (verdict.quality.latency_steps, verdict.quality.latency_bound) == (2, 2)
+    assert verdict.quality.optimal_in == ("latency",)
+    assert verdict.quality.gap == {"bandwidth": 1, "latency": 0}
+    assert [bound["quantity"] for bound in verdict.quality.witnesses] == ["bandwidth", "latency"]
+
+
+def test_a_schedule_for_another_topology_is_refused() -> None:
+    schedule = path_all_reduce()
+    assert judge(schedule, topology=parse_topology("mesh:1x3")).valid
+    for other in ("ring:3", "mesh:3x2", "mesh:1x3,capacity=2", "mesh:1x4,without-node=3"):
+        verdict = judge(schedule, topology=parse_topology(other))
+        assert [violation.rule for violation in verdict.violations] == ["topology"]
+
+
+@pytest.mark.parametrize("delay", [1, 2, 3, 7])
+def test_delay_boundary(delay: int) -> None:
+    schedule = chain_all_reduce(delay)
+    assert rules(schedule) == []
+    for row in range(1, 6):  # every transfer but the first waits for the one before
+        moved = schedule.step.copy()
+        moved[row] -= 1
+        early = build(
+            "mesh:1x4",
+            "all-reduce",
+            list(zip(schedule.chunk, schedule.op, moved, schedule.src, schedule.dst, strict=True)),
+            delay=delay,
+        )
+        violation = judge(early).violations[0]
+        assert violation.rule == "causality"
+        assert violation.rows == (row, row - 1)
+
+
+def test_each_single_fault_has_its_rule() -> None:
+    def changed(index: int, row: tuple[int, int, int, int, int]) -> Schedule:
+        return path_all_reduce([*PATH_ROWS[:index], row, *PATH_ROWS[index + 1 :]])
+
+    assert rules(changed(0, (0, REDUCE, 0, 0, 2)))[0] == "link"
+    assert rules(changed(0, (0, REDUCE, 0, 0, 0)))[0] == "self"
+    assert rules(changed(0, (0, COPY, 0, 0, 1)))[0] == "write-conflict"
+    assert "duplicate" in rules(path_all_reduce([*PATH_ROWS, (0, REDUCE, 2, 1, 0)]))
+    assert rules(path_all_reduce(PATH_ROWS[1:])) == ["missing"]
+    assert rules(path_all_reduce([])) == ["missing"]

@@ -1,0 +1,150 @@
+"""Rules `capacity` and `period`: no link carries more than it can, within a step and across overlapping iterations.
+
+A direct transfer may use any of the parallel links between its two nodes; a routed one uses exactly the links it names. Direct
+transfers fit beside the routed ones just when each link carries its routed load and each joined pair the load of both kinds, so
+the resources are the pairs and, where several links run in parallel, the single links.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.schedule import DIRECT, Schedule
+from certree.verify.verdict import LISTED_PER_RULE, Findings
+from certree.verify.wiring import flat_routes
+from certree.verify.wording import list_text, row_text
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """One entry for each use of a resource by a row: `resource` and `row`; `capacity` and `pair` by resource."""
+
+    resource: Int64
+    row: Int64
+    capacity: Int64
+    pair: Int64
+
+
+def claims(schedule: Schedule) -> Claims:
+    """What every row uses; rows without a link use nothing. O(rows + hops)."""
+    topology = schedule.topology
+    pairs = len(topology.pair_capacity)
+    direct = np.flatnonzero(schedule.route == DIRECT)
+    pair = topology.pair_index(schedule.src[direct], schedule.dst[direct])
+    resources, rows = [pair[pair >= 0]], [direct[pair >= 0]]
+    if schedule.routes:
+        links, start = flat_routes(schedule)
+        routed = np.flatnonzero(schedule.route != DIRECT)
+        route = schedule.route[routed]
+        hops = np.diff(start)[route]
+        row = np.repeat(routed, hops)
+        begin = np.repeat(start[route], hops)
+        within = np.arange(len(row)) - np.repeat(np.cumsum(hops) - hops, hops)
+        link = links[begin + within]
+        parallel = np.bincount(topology.pair_of_link, minlength=pairs)[topology.pair_of_link[link]] > 1
+        resources += [topology.pair_of_link[link], pairs + link[parallel]]
+        rows += [row, row[parallel]]
+    return Claims(
+        np.concatenate(resources),
+        np.concatenate(rows),
+        np.concatenate((topology.pair_capacity, topology.capacity.astype(np.int64))),
+        np.concatenate((np.arange(pairs), topology.pair_of_link)),
+    )
+
+
+def _window_counts(group: Int64, position: Int64, window: int) -> tuple[Int64, Int64, Int64]:
+    """Order by (group, position), and for each entry in that order the first entry of its group that lies less than `window`
+    positions before it, and how many there are from that one to itself. O(n log n)."""
+    order = np.lexsort((position, group))
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = np.diff(group[order]) != 0
+    span = int(position.max(initial=0)) + 1
+    base = (np.cumsum(fresh) - 1) * span
+    key = base + position[order]
+    low = np.searchsorted(key, np.maximum(key - (window - 1), base))
+    return order, low, np.arange(1, len(order) + 1) - low
+
+
+def _resource_text(schedule: Schedule, uses: Claims, resource: int) -> str:
+    topology = schedule.topology
+    pair = uses.pair[resource]
+    ends = f"{topology.pair_src[pair]}>{topology.pair_dst[pair]}"
+    return (
+        f"link {ends}"
+        if resource < len(topology.pair_capacity)
+        else f"link number {resource - len(topology.pair_capacity)} ({ends})"
+    )
+
+
+def check_capacity(schedule: Schedule, findings: Findings) -> None:
+    """Report links that one step of one iteration overfills: more transfers than capacity x rounds. O(rows log rows)."""
+    uses = claims(schedule)
+    step = schedule.step[uses.row].astype(np.int64)
+    order, low, count = _window_counts(uses.resource, step, 1)
+    resource, at = uses.resource[order], step[order]
+    over = count > uses.capacity[resource] * schedule.rounds[at].astype(np.int64)
+    last = np.ones(len(order), np.bool_)
+    last[:-1] = (np.diff(resource) != 0) | (np.diff(at) != 0)
+    bad = np.flatnonzero(over & last)
+    bad = bad[np.argsort(at[bad], kind="stable")]
+    for entry in bad[:LISTED_PER_RULE].tolist():
+        rows = sorted(uses.row[order[low[entry] : entry + 1]].tolist())
+        here, rounds = int(at[entry]), int(schedule.rounds[at[entry]])
+        limit = f"capacity {uses.capacity[resource[entry]]}" + (f" x {rounds} rounds" if rounds > 1 else "")
+        where = _resource_text(schedule, uses, int(resource[entry]))
+        message = f"step {here}: {where} carries {len(rows)} transfers ({limit}): {_rows(schedule, rows)}"
+        findings.add("capacity", here, tuple(rows), message)
+    findings.add_unlisted("capacity", len(bad) - LISTED_PER_RULE)
+
+
+def _rows(schedule: Schedule, rows: list[int]) -> str:
+    return list_text([row_text(schedule, row) for row in rows], " and ")
+
+
+def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, Int64, Int64]:
+    """Claims by (resource, step mod period, stage): order, first entry of each window of `repeats` stages, entries in it.
+
+    In period q of the whole run a row of stage σ (step div period) serves iteration q − σ, which exists for q − repeats < σ ≤ q.
+    So the rows that meet on a resource are those of one residue whose stages lie in a window of `repeats` consecutive numbers.
+    """
+    period = schedule.period or schedule.steps
+    step = schedule.step[uses.row].astype(np.int64)
+    return _window_counts(uses.resource * period + step % period, step // period, repeats)
+
+
+def check_period(schedule: Schedule, findings: Findings) -> None:
+    """Report links that overlapping iterations overfill, without expanding them. O(rows log rows), whatever `repeats` is."""
+    if schedule.period is None or schedule.repeats == 1:
+        return
+    uses = claims(schedule)
+    order, low, count = _overlaps(schedule, uses, schedule.repeats)
+    resource, step = uses.resource[order], schedule.step[uses.row[order]]
+    # a window of one step only is the rule `capacity`
+    bad = np.flatnonzero((count > uses.capacity[resource]) & (step[low] != step))
+    group = resource[bad] * schedule.period + step[bad] % schedule.period
+    bad = bad[np.unique(group, return_index=True)[1]]
+    bad = bad[np.argsort(step[bad], kind="stable")]
+    for entry in bad[:LISTED_PER_RULE].tolist():
+        rows = uses.row[order[low[entry] : entry + 1]].tolist()
+        here = int(step[entry])
+        meeting = [
+            f"{row_text(schedule, row)} of iteration {(here - start) // schedule.period} (its step {start})"
+            for row, start in zip(rows, schedule.step[rows].tolist(), strict=True)
+        ]
+        limit = f"capacity {uses.capacity[resource[entry]]}, period {schedule.period}"
+        where = _resource_text(schedule, uses, int(resource[entry]))
+        message = f"step {here}: {where} carries {len(rows)} transfers ({limit}): {list_text(meeting, ' and ')}"
+        findings.add("period", here, tuple(rows), message)
+    findings.add_unlisted("period", len(bad) - LISTED_PER_RULE)
+
+
+def repeats_for_ever(schedule: Schedule) -> bool:
+    """Whether the period stays free of contention for any number of repeats. O(rows log rows)."""
+    if schedule.period is None:
+        return False
+    uses = claims(schedule)
+    order, _, count = _overlaps(schedule, uses, schedule.steps)
+    return bool((count <= uses.capacity[uses.resource[order]]).all())

@@ -1,0 +1,37 @@
+"""`judge`: a schedule in, a verdict out. Nothing that the schedule says of itself is taken on trust."""
+
+from certree.models.schedule import Schedule
+from certree.models.topology import Topology
+from certree.verify.certificate import check_certificate
+from certree.verify.contention import check_capacity, check_period
+from certree.verify.semantics import check_semantics
+from certree.verify.verdict import Findings, Verdict
+from certree.verify.wiring import check_wiring, check_writes
+
+
+def judge(schedule: Schedule, *, topology: Topology | None = None) -> Verdict:
+    """Everything about a schedule: wiring, contention, the abstract machine, the certificate if it has one.
+
+    `topology`: what the schedule is meant for; rule `topology` when it was made for another one. The rules are listed in
+    `verify/README.md`. O(transfers · (log transfers + endpoints / 64)), independent of `repeats`.
+    """
+    findings = Findings()
+    if topology is not None and topology.digest != schedule.topology.digest:
+        made_for = f"the schedule is for {schedule.topology.name} ({_size(schedule.topology)}), which is not"
+        findings.add("topology", 0, (), f"{made_for} {topology.name} ({_size(topology)}) node by node and link by link")
+        return findings.verdict()
+    check_transfers(schedule, findings)
+    return findings.verdict(check_certificate(schedule, findings))
+
+
+def check_transfers(schedule: Schedule, findings: Findings) -> None:
+    """Report whatever is wrong with the transfers themselves."""
+    playable = check_wiring(schedule, findings)
+    check_capacity(schedule, findings)
+    check_period(schedule, findings)
+    played = check_writes(schedule, findings, playable)
+    check_semantics(schedule, findings, played)
+
+
+def _size(topology: Topology) -> str:
+    return f"{len(topology.endpoints)} endpoints, {len(topology.src)} links"

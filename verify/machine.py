@@ -1,0 +1,146 @@
+"""The abstract machine: it plays one iteration of a schedule on sets of contributions.
+
+Every cell (endpoint, chunk) holds a set of contributions, a bit each. In each step first the transfers sent `delay` steps before
+land, then the transfers of the step leave with what their source holds. A copy replaces what the destination holds; a reduce
+adds, and must add something new only: a contribution that both sides have would be counted twice. As long as no such fault has
+been found, every contribution is held once or not at all, so the sets *are* the multisets.
+
+Iterations of a repeating schedule have chunks of their own and do the same, `period` steps apart. No cell belongs to two of them,
+so whatever holds of one iteration holds of all; they meet on links only, which is what `contention` is about.
+
+Cost: transfers x ranks / 64 words of work, three times that of memory, in groups of chunks of at most GROUP_BYTES; one vector
+operation for each step in which anything happens.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.schedule import Op, Schedule
+from certree.verify.promise import EVERYONE, Int64, Promise
+
+GROUP_BYTES = 1 << 28
+LISTED_CELLS = 64  # cells that miss something, listed by number
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Rows and cells (chunk · ranks + rank) that went wrong, rows in the order of their steps.
+
+    `empty_source`: rows that left a cell that held nothing; they carry nothing. `empty_target`: reduces into a cell that held
+    nothing to add to. `doubled`: reduces that counted something twice. `unmet`: the first cells that must be complete at the end
+    and are not, of `unmet_count` in all.
+    """
+
+    empty_source: Int64
+    empty_target: Int64
+    doubled: Int64
+    unmet: Int64
+    unmet_count: int
+
+
+def play(schedule: Schedule, promise: Promise, played: NDArray[np.bool_]) -> Outcome:
+    """Play the rows flagged `played` (between different endpoints; no copy meets another transfer in a cell)."""
+    rows = playing_order(schedule, np.flatnonzero(played))
+    empty_source: list[int] = []
+    empty_target: list[int] = []
+    doubled: list[int] = []
+    complete = [np.zeros(0, np.int64)]
+    for group in _groups(schedule, promise, rows):
+        game = _Game(schedule, promise, group)
+        complete.append(game.run())
+        empty_source += game.empty_source
+        empty_target += game.empty_target
+        doubled += game.doubled
+    unmet, unmet_count = _unmet(promise, np.sort(np.concatenate(complete)))
+    faults = [playing_order(schedule, np.array(found, np.int64)) for found in (empty_source, empty_target, doubled)]
+    return Outcome(faults[0], faults[1], faults[2], unmet, unmet_count)
+
+
+def playing_order(schedule: Schedule, rows: Int64) -> Int64:
+    """Rows by step, and within a step in the order in which they land: by destination, then by row."""
+    return rows[np.lexsort((rows, schedule.chunk[rows], schedule.dst[rows], schedule.step[rows]))]
+
+
+def _groups(schedule: Schedule, promise: Promise, rows: Int64) -> Iterator[Int64]:
+    """The rows in playing order, divided by chunk such that each group's sets take at most GROUP_BYTES."""
+    limit = max(1, GROUP_BYTES // (3 * 8 * promise.words))
+    ends = np.cumsum(np.bincount(schedule.chunk[rows], minlength=schedule.chunks))
+    group = (ends // limit)[schedule.chunk[rows]] if len(rows) > limit else np.zeros(len(rows), np.int64)
+    for number in np.unique(group):
+        yield rows[group == number]
+
+
+def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
+    """The first cells that are due but not among the sorted `complete` ones, and how many there are. O(chunks + complete)."""
+    per_chunk = np.bincount(complete // promise.ranks, minlength=len(promise.due))
+    lacking = promise.due_cells() - per_chunk
+    cells: list[int] = []
+    for chunk in np.flatnonzero(lacking)[:LISTED_CELLS].tolist():
+        alone = int(promise.due[chunk])
+        due = np.arange(promise.ranks) if alone == EVERYONE else np.array([alone])
+        low, high = np.searchsorted(complete, [chunk * promise.ranks, (chunk + 1) * promise.ranks])
+        cells += np.setdiff1d(chunk * promise.ranks + due, complete[low:high], assume_unique=True).tolist()
+    return np.array(cells[:LISTED_CELLS], np.int64), int(lacking.sum())
+
+
+class _Game:
+    """The cells that one group of rows touches, and the play on them."""
+
+    def __init__(self, schedule: Schedule, promise: Promise, rows: Int64) -> None:
+        self.rows, self.promise, self.delay = rows, promise, schedule.delay
+        self.step = schedule.step[rows].astype(np.int64)
+        self.is_copy = schedule.op[rows] == Op.COPY
+        rank, chunk = schedule.topology.rank.astype(np.int64), schedule.chunk[rows].astype(np.int64) * promise.ranks
+        ends = np.concatenate((chunk + rank[schedule.src[rows]], chunk + rank[schedule.dst[rows]]))
+        self.cell, number = np.unique(ends, return_inverse=True)
+        self.src, self.dst = number[: len(rows)], number[len(rows) :]
+        self.may_be_empty = bool((promise.holder != EVERYONE).any())
+        self.empty_source: list[int] = []
+        self.empty_target: list[int] = []
+        self.doubled: list[int] = []
+
+    def run(self) -> Int64:
+        """Play all steps; the due cells that are complete in the end."""
+        self.state = self.promise.initial(*np.divmod(self.cell, self.promise.ranks))
+        times = np.unique(np.concatenate((self.step, self.step + self.delay)))
+        first, last = np.searchsorted(self.step, times), np.searchsorted(self.step, times, side="right")
+        sent = np.searchsorted(self.step, times - self.delay)
+        landed = np.searchsorted(self.step, times - self.delay, side="right")
+        flying: dict[int, NDArray[np.uint64]] = {}
+        for begin, end, low, high in zip(first.tolist(), last.tolist(), sent.tolist(), landed.tolist(), strict=True):
+            if low < high:
+                self._land(low, high, flying.pop(low))
+            if begin < end:
+                flying[begin] = self._send(begin, end)
+        complete = (self.state == self.promise.complete).all(axis=1)
+        done: Int64 = self.cell[complete & self.promise.is_due(*np.divmod(self.cell, self.promise.ranks))]
+        return done
+
+    def _send(self, begin: int, end: int) -> NDArray[np.uint64]:
+        """What the rows begin..end carry."""
+        payload = self.state[self.src[begin:end]]
+        if self.may_be_empty:
+            self.empty_source += self.rows[begin:end][~payload.any(axis=1)].tolist()
+        return payload
+
+    def _land(self, begin: int, end: int, payload: NDArray[np.uint64]) -> None:
+        """Apply the rows begin..end: they are sorted by destination, and a copy has its destination to itself."""
+        target, rows, is_copy = self.dst[begin:end], self.rows[begin:end], self.is_copy[begin:end]
+        if self.may_be_empty:
+            loaded = payload.any(axis=1)
+            nothing = ~is_copy & loaded & ~self.state[target].any(axis=1)
+            self.empty_target += rows[nothing].tolist()
+            target, rows, is_copy, payload = target[loaded], rows[loaded], is_copy[loaded], payload[loaded]
+        self.state[target[is_copy]] = payload[is_copy]
+        target, rows, payload = target[~is_copy], rows[~is_copy], payload[~is_copy]
+        while len(target):  # the first reduce of every cell, then the second, ...
+            turn = np.ones(len(target), np.bool_)
+            turn[1:] = target[1:] != target[:-1]
+            cell, added = target[turn], payload[turn]
+            held = self.state[cell]
+            self.doubled += rows[turn][(held & added).any(axis=1)].tolist()
+            self.state[cell] = held | added
+            target, rows, payload = target[~turn], rows[~turn], payload[~turn]

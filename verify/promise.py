@@ -1,0 +1,68 @@
+"""What a schedule starts from and owes, cell by cell; a cell is what one endpoint holds of one chunk."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.schedule import Schedule
+
+EVERYONE = -1
+WORD_BITS = 64
+
+Int64 = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """`ranks`: number of endpoints. `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone
+    must hold all of it at the end, or EVERYONE. `contributions`: parts of a complete sum; a chunk that everyone holds at the start
+    has one of each rank, a chunk with one holder has one part in all.
+    """
+
+    ranks: int
+    contributions: int
+    holder: Int64
+    due: Int64
+
+    @classmethod
+    def of(cls, schedule: Schedule) -> "Promise":
+        """The promise of a schedule's collective (see `models.collective`)."""
+        ranks = len(schedule.topology.endpoints)
+        everyone = np.full(schedule.chunks, EVERYONE, np.int64)
+        if not schedule.collective.is_rooted:
+            return cls(ranks, ranks, everyone, everyone)
+        root = schedule.topology.rank[schedule.chunk_root].astype(np.int64)
+        return cls(ranks, ranks, everyone, root) if schedule.collective.reduces else cls(ranks, 1, root, everyone)
+
+    @property
+    def words(self) -> int:
+        """Words of one cell's set of contributions."""
+        return -(-self.contributions // WORD_BITS)
+
+    def initial(self, chunk: Int64, rank: Int64) -> Words:
+        """The sets (one row of words each) that cells hold before the first step."""
+        state = np.zeros((len(chunk), self.words), np.uint64)
+        holder = self.holder[chunk]
+        own = np.where(holder == EVERYONE, rank, 0)
+        held = np.flatnonzero((holder == EVERYONE) | (holder == rank))
+        state[held, own[held] // WORD_BITS] = np.uint64(1) << (own[held] % WORD_BITS).astype(np.uint64)
+        return state
+
+    @property
+    def complete(self) -> Words:
+        """The set of all contributions."""
+        full = np.full(self.words, ~np.uint64(0))
+        if spare := self.words * WORD_BITS - self.contributions:
+            full[-1] >>= np.uint64(spare)
+        return full
+
+    def is_due(self, chunk: Int64, rank: Int64) -> NDArray[np.bool_]:
+        """Which cells must be complete at the end."""
+        due = self.due[chunk]
+        return np.asarray((due == EVERYONE) | (due == rank))
+
+    def due_cells(self) -> Int64:
+        """How many cells of each chunk must be complete at the end."""
+        return np.where(self.due == EVERYONE, self.ranks, 1)

@@ -1,0 +1,39 @@
+"""The quality of a schedule: its two values, the best re-checked bounds, the gap between them."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from certree.models.schedule import Schedule
+from certree.verify.contention import repeats_for_ever
+from certree.verify.verdict import Quality
+from certree.verify.witness import QUANTITIES, Bound, Instance, best_bounds, cheap_bounds
+
+
+def sustained_time(schedule: Schedule) -> Fraction:
+    """Coefficient of M/B as the message grows: period / K where the period can repeat for ever, else all rounds / all chunks.
+
+    A schedule may state a period that it keeps only because it repeats too few times for its iterations to collide; no message
+    can grow on that, so it counts as what it is, one long schedule.
+    """
+    if schedule.period is not None and repeats_for_ever(schedule):
+        return Fraction(schedule.period, schedule.chunks)
+    rounds = int(schedule.rounds.sum(dtype=np.int64)) if schedule.period is None else schedule.total_steps
+    return Fraction(rounds, schedule.chunks * schedule.repeats)
+
+
+def quality_of(schedule: Schedule, bounds: Sequence[Bound] = ()) -> Quality:
+    """The quality of a valid schedule by the given bounds, re-checked (WitnessError), and the cheap ones."""
+    instance = Instance.of(schedule)
+    best = best_bounds(instance, [*bounds, *cheap_bounds(instance)])
+    values = {"bandwidth": sustained_time(schedule), "latency": Fraction(schedule.steps)}
+    return Quality(
+        bandwidth_time=values["bandwidth"],
+        bandwidth_bound=best["bandwidth"][0],
+        latency_steps=schedule.steps,
+        latency_bound=int(best["latency"][0]),
+        optimal_in=tuple(name for name in QUANTITIES if values[name] == best[name][0]),
+        gap={name: values[name] / best[name][0] - 1 for name in QUANTITIES},
+        witnesses=tuple(best[name][1] for name in QUANTITIES),
+    )

@@ -1,0 +1,105 @@
+"""The history of one chunk, played once more in plain Python to say *why* something went wrong.
+
+Sets of contributions are whole numbers, one bit for each rank. Only chunks that a violation names are played again.
+"""
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.schedule import Op, Schedule
+from certree.verify.machine import playing_order
+from certree.verify.promise import EVERYONE, Promise
+
+START = -1  # in place of a row: held since the start
+
+
+def ranks_of(contributions: int) -> list[int]:
+    """The numbers of the bits that are set."""
+    return [bit for bit in range(contributions.bit_length()) if contributions >> bit & 1]
+
+
+class Replay:
+    """What every endpoint held of one chunk, and when. O(transfers of the chunk · ranks / 64)."""
+
+    def __init__(self, schedule: Schedule, promise: Promise, played: NDArray[np.bool_], chunk: int) -> None:
+        self.schedule, self.chunk = schedule, chunk
+        rows = playing_order(schedule, np.flatnonzero(played & (schedule.chunk == chunk)))
+        columns = (rows, schedule.step[rows], schedule.src[rows], schedule.dst[rows], schedule.op[rows])
+        self._rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        self.carried: dict[int, int] = {}  # row -> what it carried
+        self.found: dict[int, int] = {}  # row -> what its destination held just before it landed
+        self.history: dict[int, list[tuple[int, int, int]]] = {}  # node -> (time, held from then on, row that changed it)
+        holder = int(promise.holder[chunk])
+        for rank, node in enumerate(schedule.topology.endpoints.tolist()):
+            held = 1 << rank if holder == EVERYONE else int(rank == holder)
+            self.history[node] = [(0, held, START)]
+        self._play()
+
+    def _play(self) -> None:
+        landing = 0
+        for row, step, src, _, _ in self._rows:
+            while landing < len(self._rows) and self._rows[landing][1] + self.schedule.delay <= step:
+                self._land(landing)
+                landing += 1
+            self.carried[row] = self.history[src][-1][1]
+        for index in range(landing, len(self._rows)):
+            self._land(index)
+
+    def _land(self, index: int) -> None:
+        row, step, _, dst, op = self._rows[index]
+        before, payload = self.history[dst][-1][1], self.carried[row]
+        self.found[row] = before
+        if payload:
+            after = payload if op == Op.COPY else before | payload
+            self.history[dst].append((step + self.schedule.delay, after, row))
+
+    def at_end(self, node: int) -> int:
+        """What a node holds after the last landing."""
+        return self.history[node][-1][1]
+
+    def brought_by(self, row: int, rank: int) -> int:
+        """The row that last brought this rank's contribution to the destination of `row` before `row` landed, or START."""
+        node = int(self.schedule.dst[row])
+        bringer = START
+        held = 0
+        for _, now, by in self.history[node]:
+            if by == row:
+                break
+            if now >> rank & 1 and not held >> rank & 1:
+                bringer = by
+            held = now
+        return bringer
+
+    def lost_by(self, node: int, rank: int) -> int | None:
+        """The last copy that took this rank's contribution from a node that held it."""
+        changes = self.history[node]
+        losses = [by for (_, held, _), (_, now, by) in pairwise(changes) if held & ~now & 1 << rank]
+        return losses[-1] if losses else None
+
+    def too_early(self, node: int, rank: int) -> tuple[int, int] | None:
+        """Why a contribution never comes to `node`: (row, later): `row` left its source before `later` brought it there.
+
+        Searched backwards in time over all transfers that could have passed it on; only rows that could have carried what their
+        source got later count (a reduce must not count anything twice). Of several the earliest by (step, row).
+        """
+        candidates: list[tuple[int, int, int]] = []
+        needed = {node: self._rows[-1][1] + self.schedule.delay if self._rows else 0}  # node -> latest time at which it would help
+        for row, step, src, dst, _ in reversed(self._rows):
+            if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
+                continue
+            later = self._later(row, src, rank)
+            if later is None:
+                needed[src] = max(needed.get(src, -1), step)
+            else:
+                candidates.append((step, row, later))
+        return min(candidates)[1:] if candidates else None
+
+    def _later(self, row: int, source: int, rank: int) -> int | None:
+        """The first row to bring the contribution to the source after `row` had left, in a sum that `row` could have carried."""
+        for time, held, by in self.history[source]:
+            fits = self.schedule.op[row] == Op.COPY or not held & self.found[row]
+            if time > self.schedule.step[row] and held >> rank & 1 and fits:
+                return by
+        return None

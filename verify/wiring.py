@@ -1,0 +1,120 @@
+"""Rules `self`, `link` and `write-conflict`: what can be said of rows before anything is played."""
+
+from collections.abc import Callable
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.schedule import DIRECT, Op, Schedule
+from certree.models.topology import NodeKind
+from certree.verify.verdict import LISTED_PER_RULE, Findings
+from certree.verify.wording import list_text, row_text
+
+Flags = NDArray[np.bool_]
+Int64 = NDArray[np.int64]
+
+
+def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
+    """Report rows that no link or route carries; returns which rows can be played at all: between two different endpoints.
+
+    A row without its link is still played, so that one fault is not reported as many. O(rows + hops of all routes).
+    """
+    topology = schedule.topology
+    stays = schedule.src == schedule.dst
+    _report(schedule, findings, "self", stays, lambda row: "sends to itself")
+    holds = topology.kind == NodeKind.ENDPOINT
+    wrong_end = ~stays & ~(holds[schedule.src] & holds[schedule.dst])
+    _report(schedule, findings, "link", wrong_end, lambda row: _wrong_end(schedule, row))
+    playable: Flags = ~stays & ~wrong_end
+    unlinked = playable & (schedule.route == DIRECT) & (topology.pair_index(schedule.src, schedule.dst) < 0)
+    _report(
+        schedule, findings, "link", unlinked, lambda row: f"{topology.name} has no link {schedule.src[row]}>{schedule.dst[row]}"
+    )
+    _check_routes(schedule, findings, playable)
+    return playable
+
+
+def _report(schedule: Schedule, findings: Findings, rule: str, broken: Flags, reason: Callable[[int], str]) -> None:
+    rows = np.flatnonzero(broken)
+    rows = rows[np.argsort(schedule.step[rows], kind="stable")]
+    for row in rows[:LISTED_PER_RULE].tolist():
+        step = int(schedule.step[row])
+        findings.add(rule, step, (row,), f"step {step}: {row_text(schedule, row)}: {reason(row)}")
+    findings.add_unlisted(rule, len(rows) - LISTED_PER_RULE)
+
+
+def _wrong_end(schedule: Schedule, row: int) -> str:
+    topology = schedule.topology
+    for node in (int(schedule.src[row]), int(schedule.dst[row])):
+        if topology.kind[node] == NodeKind.ABSENT:
+            return f"{topology.name} has no node {node}"
+        if topology.kind[node] == NodeKind.SWITCH:
+            return f"node {node} is a switch: it forwards, but neither sends nor keeps chunks"
+    raise AssertionError(f"row {row} runs between endpoints")
+
+
+def flat_routes(schedule: Schedule) -> tuple[Int64, Int64]:
+    """All route links in one column, and where each route starts in it (one entry more than there are routes)."""
+    lengths = np.fromiter(map(len, schedule.routes), np.int64, len(schedule.routes))
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
+    return np.fromiter(chain.from_iterable(schedule.routes), np.int64, int(start[-1])), start
+
+
+def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> None:
+    """A route is a chain of links from src to dst; what lies between is a switch."""
+    if not schedule.routes:
+        return
+    topology = schedule.topology
+    links, start = flat_routes(schedule)
+    tail, head = topology.src[links], topology.dst[links]
+    route_of = np.repeat(np.arange(len(schedule.routes)), np.diff(start))
+    inner = np.flatnonzero(route_of[1:] == route_of[:-1])  # position of each link that another one follows
+    gap, halt = (np.zeros(len(schedule.routes), np.bool_) for _ in range(2))
+    gap[route_of[inner[head[inner] != tail[inner + 1]]]] = True
+    halt[route_of[inner[topology.kind[head[inner]] != NodeKind.SWITCH]]] = True
+    route = np.maximum(schedule.route, 0)
+    routed = playable & (schedule.route != DIRECT)
+    ends = (tail[start[:-1]][route] != schedule.src) | (head[start[1:] - 1][route] != schedule.dst)
+
+    def path(row: int) -> str:
+        return list_text([f"{topology.src[link]}>{topology.dst[link]}" for link in schedule.routes[schedule.route[row]]])
+
+    _report(schedule, findings, "link", routed & gap[route], lambda row: f"its route is broken: {path(row)}")
+    _report(schedule, findings, "link", routed & ~gap[route] & ends, lambda row: f"its route leads elsewhere: {path(row)}")
+    _report(
+        schedule,
+        findings,
+        "link",
+        routed & ~gap[route] & ~ends & halt[route],
+        lambda row: f"its route {path(row)} passes an endpoint; only switches forward",
+    )
+
+
+def check_writes(schedule: Schedule, findings: Findings, playable: Flags) -> Flags:
+    """Report cells that a copy and any other transfer reach at once; returns the playable rows less all but the first such.
+
+    What is sent in one step lands in one step, so rows with the same step, destination and chunk land together. Iterations have
+    chunks of their own and cannot meet in a cell. O(rows log rows).
+    """
+    rows = np.flatnonzero(playable)
+    order = rows[np.lexsort((rows, schedule.dst[rows], schedule.chunk[rows], schedule.step[rows]))]
+    columns = np.stack([schedule.step[order], schedule.chunk[order], schedule.dst[order]])
+    first = np.ones(len(order), np.bool_)
+    first[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    starts = np.flatnonzero(first)
+    sizes = np.diff(np.append(starts, len(order)))
+    copies = np.add.reduceat((schedule.op[order] == Op.COPY).astype(np.int64), starts) if len(starts) else starts
+    bad = np.flatnonzero((copies > 0) & (sizes > 1))
+    for group in bad[:LISTED_PER_RULE].tolist():
+        together = order[starts[group] : starts[group] + sizes[group]].tolist()
+        step, node = int(schedule.step[together[0]]), int(schedule.dst[together[0]])
+        which = list_text([row_text(schedule, row) for row in together], " and ")
+        what = "copies" if copies[group] == sizes[group] else "a copy and a reduce"
+        message = f"step {step}: {what} reach chunk {schedule.chunk[together[0]]} of node {node} at once: {which}"
+        findings.add("write-conflict", step, tuple(together), message)
+    findings.add_unlisted("write-conflict", len(bad) - LISTED_PER_RULE)
+    played = playable.copy()
+    in_conflict = np.repeat(np.isin(np.arange(len(starts)), bad), sizes)
+    played[order[in_conflict & ~first]] = False
+    return played

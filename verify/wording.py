@@ -1,0 +1,29 @@
+"""How judges name rows, links and nodes in their messages."""
+
+from collections.abc import Sequence
+
+from certree.models.schedule import Op, Schedule
+
+NAMED = 8  # longer lists are cut short
+
+
+def list_text(items: Sequence[object], joint: str = ", ") -> str:
+    """The items, or the first few and the number of the others."""
+    text = joint.join(str(item) for item in items[:NAMED])
+    return text if len(items) <= NAMED else f"{text}{joint}and {len(items) - NAMED} more"
+
+
+def nodes_text(nodes: Sequence[int]) -> str:
+    """`node 3`, `nodes 3, 5`."""
+    return f"node{'s' if len(nodes) != 1 else ''} {list_text(nodes)}"
+
+
+def row_text(schedule: Schedule, row: int) -> str:
+    """`row 17 (reduce of chunk 5, 3>4)`."""
+    op = "reduce" if schedule.op[row] == Op.REDUCE else "copy"
+    return f"row {row} ({op} of chunk {schedule.chunk[row]}, {schedule.src[row]}>{schedule.dst[row]})"
+
+
+def row_with_step(schedule: Schedule, row: int) -> str:
+    """`row 17 (reduce of chunk 5, 3>4, step 2)`."""
+    return f"{row_text(schedule, row)[:-1]}, step {schedule.step[row]})"
