@@ -96,10 +96,13 @@ def _rows(plan: Schedule) -> dict[str, Any]:
     lead = np.concatenate((reduce, copy[first]))
     cell = _cell(plan, plan.src)[lead]
     destinations = _ragged(of_gather, plan.dst[copy], len(gathers))
-    # A REDUCE row waits for every reduction that its node receives of the chunk.
+    # A REDUCE row waits for every reduction that its node receives of the chunk, but not for one from its own destination: two
+    # nodes that exchange sums each send what they had before the other's arrives.
     arriving = _cell(plan, plan.dst)[reduce]
     waits, position = _match(cell[: len(reduce)], arriving)
-    children = _ragged(waits, plan.src[reduce][position], len(reduce))
+    awaited = plan.src[reduce][position]
+    other = awaited != plan.dst[reduce][waits]
+    children = _ragged(waits[other], awaited[other], len(reduce))
     parents = np.full(len(gathers), NIL, np.int32)
     index, source = _match(cell[len(reduce) :], _cell(plan, plan.dst)[copy])
     parents[index] = plan.src[copy][source]
