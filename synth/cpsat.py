@@ -5,6 +5,7 @@ OR-Tools is imported on first use: it takes longer to load than most methods tak
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -52,7 +53,15 @@ def run(model: cp_model.CpModel, request: Request, budget: int) -> tuple[Status,
     solver.parameters.max_deterministic_time = budget * request.effort
     if request.monitor.remaining is not None:
         solver.parameters.max_time_in_seconds = request.monitor.remaining
-    code = solver.solve(model)
+    # In a thread of its own: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.
+    solver.parameters.catch_sigint_signal = False
+    with ThreadPoolExecutor(max_workers=1) as thread:
+        answer = thread.submit(solver.solve, model)
+        try:
+            code = answer.result()
+        except KeyboardInterrupt:
+            solver.stop_search()
+            raise
     status = STATUS_MAP[solver.status_name(code)]
     if status is Status.ERROR:
         raise RuntimeError(f"CP-SAT refuses the model: {model.validate()}")

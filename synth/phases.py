@@ -44,8 +44,12 @@ def by_reversal(request: Request, make: Callable[[Topology], Phase]) -> tuple[Ph
         return None, gather
     if gather is not None and topology.is_full_duplex:
         return gather.reversed(), gather
-    turned = topology if topology.is_full_duplex else replace(topology, src=topology.dst, dst=topology.src)
-    return make(turned).reversed(), gather
+    return make(turned_round(topology)).reversed(), gather
+
+
+def turned_round(topology: Topology) -> Topology:
+    """The network with every link in the other direction; itself when that changes nothing."""
+    return topology if topology.is_full_duplex else replace(topology, src=topology.dst, dst=topology.src)
 
 
 def compose(

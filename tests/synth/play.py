@@ -5,13 +5,15 @@ from collections import Counter
 from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.machine import load_machine
 from certree.models.schedule import Op, Schedule
+from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request
 
 
-def ask(topology: str, collective: str = "all-reduce", **fields: object) -> Request:
+def ask(topology: str | Topology, collective: str = "all-reduce", **fields: object) -> Request:
     """A request for a 1 MiB message on the preset machine."""
-    return Request(parse_topology(topology), parse_collective(collective), 1 << 20, load_machine("multitree"), **fields)  # type: ignore[arg-type]
+    network = parse_topology(topology) if isinstance(topology, str) else topology
+    return Request(network, parse_collective(collective), 1 << 20, load_machine("multitree"), **fields)  # type: ignore[arg-type]
 
 
 def play(schedule: Schedule) -> None:

@@ -1,0 +1,1 @@
+"""Constraint models of collectives: what CP-SAT is asked, one encoding per file."""

@@ -1,0 +1,52 @@
+"""The door to CP-SAT: its answers, its limits, and Ctrl-C."""
+
+import os
+import signal
+import threading
+
+import pytest
+from ortools.sat.python import cp_model
+
+from certree.synth.cpsat import STATUS_MAP, Status, run
+from tests.synth.play import ask
+
+
+def pigeons(holes: int) -> cp_model.CpModel:
+    """One pigeon more than holes, in clauses: infeasible, and a long search for clause learning."""
+    model = cp_model.CpModel()
+    sits = [[model.new_bool_var("") for _ in range(holes)] for _ in range(holes + 1)]
+    for places in sits:
+        model.add_bool_or(places)
+    for hole in range(holes):
+        for late in range(holes + 1):
+            for early in range(late):
+                model.add_bool_or([~sits[early][hole], ~sits[late][hole]])
+    return model
+
+
+def test_answers() -> None:
+    assert run(cp_model.CpModel(), ask("ring:4"), 1)[0] is Status.OPTIMAL
+    assert run(pigeons(3), ask("ring:4"), 1)[0] is Status.INFEASIBLE
+    assert run(pigeons(3), ask("ring:4"), 0)[0] is Status.UNKNOWN
+    assert [status for status in Status if status.has_solution] == [Status.OPTIMAL, Status.FEASIBLE]
+
+
+def test_every_status_of_the_solver_is_mapped_and_no_other() -> None:
+    codes = {name: getattr(cp_model, name) for name in STATUS_MAP}
+    assert {cp_model.CpSolver().status_name(code) for code in codes.values()} == set(STATUS_MAP)
+    with pytest.raises(KeyError):
+        STATUS_MAP["TIMEOUT"]
+
+
+def test_a_model_that_the_solver_refuses_is_a_fault_of_the_encoder() -> None:
+    model = cp_model.CpModel()
+    model.new_int_var(0, 5, "x")
+    model.proto.variables[0].domain[0] = 9
+    with pytest.raises(RuntimeError, match="CP-SAT refuses the model"):
+        run(model, ask("ring:4"), 1)
+
+
+def test_ctrl_c_ends_the_search() -> None:
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        run(pigeons(40), ask("ring:4"), 60)
