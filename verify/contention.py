@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule import DIRECT, Schedule
-from certree.verify.verdict import LISTED_PER_RULE, Findings
+from certree.verify.verdict import Findings
 from certree.verify.wiring import flat_routes
 from certree.verify.wording import list_text, row_text
 
@@ -90,18 +90,16 @@ def check_capacity(schedule: Schedule, findings: Findings) -> None:
     last[:-1] = (np.diff(resource) != 0) | (np.diff(at) != 0)
     bad = np.flatnonzero(over & last)
     bad = bad[np.argsort(at[bad], kind="stable")]
-    for entry in bad[:LISTED_PER_RULE].tolist():
+
+    def tell(entry: int) -> tuple[int, tuple[int, ...], str]:
         rows = sorted(uses.row[order[low[entry] : entry + 1]].tolist())
         here, rounds = int(at[entry]), int(schedule.rounds[at[entry]])
         limit = f"capacity {uses.capacity[resource[entry]]}" + (f" x {rounds} rounds" if rounds > 1 else "")
         where = _resource_text(schedule, uses, int(resource[entry]))
-        message = f"step {here}: {where} carries {len(rows)} transfers ({limit}): {_rows(schedule, rows)}"
-        findings.add("capacity", here, tuple(rows), message)
-    findings.add_unlisted("capacity", len(bad) - LISTED_PER_RULE)
+        which = list_text([row_text(schedule, row) for row in rows], " and ")
+        return here, tuple(rows), f"step {here}: {where} carries {len(rows)} transfers ({limit}): {which}"
 
-
-def _rows(schedule: Schedule, rows: list[int]) -> str:
-    return list_text([row_text(schedule, row) for row in rows], " and ")
+    findings.add_each("capacity", bad.tolist(), tell)
 
 
 def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, Int64, Int64]:
@@ -127,18 +125,20 @@ def check_period(schedule: Schedule, findings: Findings) -> None:
     group = resource[bad] * schedule.period + step[bad] % schedule.period
     bad = bad[np.unique(group, return_index=True)[1]]
     bad = bad[np.argsort(step[bad], kind="stable")]
-    for entry in bad[:LISTED_PER_RULE].tolist():
+    period = schedule.period
+
+    def tell(entry: int) -> tuple[int, tuple[int, ...], str]:
         rows = uses.row[order[low[entry] : entry + 1]].tolist()
         here = int(step[entry])
         meeting = [
-            f"{row_text(schedule, row)} of iteration {(here - start) // schedule.period} (its step {start})"
+            f"{row_text(schedule, row)} of iteration {(here - start) // period} (its step {start})"
             for row, start in zip(rows, schedule.step[rows].tolist(), strict=True)
         ]
-        limit = f"capacity {uses.capacity[resource[entry]]}, period {schedule.period}"
+        limit = f"capacity {uses.capacity[resource[entry]]}, period {period}"
         where = _resource_text(schedule, uses, int(resource[entry]))
-        message = f"step {here}: {where} carries {len(rows)} transfers ({limit}): {list_text(meeting, ' and ')}"
-        findings.add("period", here, tuple(rows), message)
-    findings.add_unlisted("period", len(bad) - LISTED_PER_RULE)
+        return here, tuple(rows), f"step {here}: {where} carries {len(rows)} transfers ({limit}): {list_text(meeting, ' and ')}"
+
+    findings.add_each("period", bad.tolist(), tell)
 
 
 def repeats_for_ever(schedule: Schedule) -> bool:

@@ -6,7 +6,7 @@ from certree.models.schedule import Schedule
 from certree.verify.machine import Outcome, play
 from certree.verify.promise import EVERYONE, Promise
 from certree.verify.replay import START, Replay, ranks_of
-from certree.verify.verdict import LISTED_PER_RULE, Findings
+from certree.verify.verdict import Findings
 from certree.verify.wiring import Flags
 from certree.verify.wording import nodes_text, row_text, row_with_step
 
@@ -16,11 +16,13 @@ def check_semantics(schedule: Schedule, findings: Findings, played: Flags) -> No
     promise = Promise.of(schedule)
     outcome = play(schedule, promise, played)
     teller = _Teller(schedule, promise, played, findings)
-    teller.tell_empty(outcome)
-    for row in outcome.doubled[:LISTED_PER_RULE].tolist():
-        teller.tell_duplicate(row)
-    findings.add_unlisted("duplicate", len(outcome.doubled) - LISTED_PER_RULE)
-    teller.tell_unmet(outcome)
+    findings.add_each("not-held", outcome.empty_source.tolist(), teller.tell_empty_source)
+    findings.add_each("not-held", outcome.empty_target.tolist(), teller.tell_empty_target)
+    findings.add_each("duplicate", outcome.doubled.tolist(), teller.tell_duplicate)
+    teller.add_unmet(outcome)
+
+
+Told = tuple[int, tuple[int, ...], str]  # step, rows, message of a violation
 
 
 class _Teller:
@@ -41,25 +43,24 @@ class _Teller:
         ranks = ranks_of(contributions) if holder == EVERYONE else [holder]
         return [int(node) for node in self.schedule.topology.endpoints[ranks]]
 
-    def tell_empty(self, outcome: Outcome) -> None:
-        """Transfers of, and into, cells that hold nothing."""
-        for rows, side, what in ((outcome.empty_source, self.schedule.src, "does not hold it yet"),
-                                 (outcome.empty_target, self.schedule.dst, "holds nothing of it to add to")):  # fmt: skip
-            for row in rows[:LISTED_PER_RULE].tolist():
-                chunk, step, node = int(self.schedule.chunk[row]), int(self.schedule.step[row]), int(side[row])
-                arrivals = [(time, by) for time, held, by in self.replay(chunk).history[node] if held and time > step]
-                when = (
-                    f"it lands there in step {arrivals[0][0]}, by {row_with_step(self.schedule, arrivals[0][1])}"
-                    if arrivals
-                    else "it never does"
-                )
-                if side is self.schedule.dst:
-                    when = "a copy was needed"
-                message = f"step {step}: {row_text(self.schedule, row)}: node {node} {what}; {when}"
-                self.findings.add("not-held", step, (row,), message)
-            self.findings.add_unlisted("not-held", len(rows) - LISTED_PER_RULE)
+    def tell_empty_source(self, row: int) -> Told:
+        """A transfer that leaves before its source holds anything."""
+        schedule = self.schedule
+        chunk, step, node = int(schedule.chunk[row]), int(schedule.step[row]), int(schedule.src[row])
+        arrivals = [(time, by) for time, held, by in self.replay(chunk).history[node] if held and time > step]
+        when = "it never does"
+        if arrivals:
+            time, by = arrivals[0]
+            when = f"it lands there in step {time}, by {row_with_step(schedule, by)}"
+        return step, (row,), f"step {step}: {row_text(schedule, row)}: node {node} does not hold it yet; {when}"
 
-    def tell_duplicate(self, row: int) -> None:
+    def tell_empty_target(self, row: int) -> Told:
+        """A reduce into nothing."""
+        step, node = int(self.schedule.step[row]), int(self.schedule.dst[row])
+        message = f"step {step}: {row_text(self.schedule, row)}: node {node} holds nothing of it to add to; a copy is needed"
+        return step, (row,), message
+
+    def tell_duplicate(self, row: int) -> Told:
         """A reduce that counts something twice."""
         chunk, step, node = int(self.schedule.chunk[row]), int(self.schedule.step[row]), int(self.schedule.dst[row])
         replay = self.replay(chunk)
@@ -70,9 +71,9 @@ class _Teller:
             f"step {step}: {row_text(self.schedule, row)} counts the contribution of {nodes_text(self.nodes(chunk, twice))} "
             f"a second time; node {node} has counted it since {since}"
         )
-        self.findings.add("duplicate", step, (row,) if first == START else (row, first), message)
+        return step, (row,) if first == START else (row, first), message
 
-    def tell_unmet(self, outcome: Outcome) -> None:
+    def add_unmet(self, outcome: Outcome) -> None:
         """Cells that are incomplete in the end: `causality` where a transfer left too early, else `missing`."""
         early: set[tuple[int, int]] = set()
         listed = 0

@@ -1,10 +1,15 @@
 """What a judge returns: violations in words, or the quality of a schedule that is right."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.verify.wording import list_text
 
 LISTED_PER_RULE = 20  # violations of one rule beyond this many are counted, not listed
 
@@ -62,10 +67,28 @@ class Findings:
         self._found.setdefault(rule, []).append((step, rows, message))
         self._counts[rule] += 1
 
+    def add_each(self, rule: str, cases: Sequence[int], tell: Callable[[int], tuple[int, tuple[int, ...], str]]) -> None:
+        """One violation for each case; `tell` gives (step, rows, message), and is asked for the first LISTED_PER_RULE only.
+
+        Cases must come in the order of their steps.
+        """
+        for case in cases[:LISTED_PER_RULE]:
+            self.add(rule, *tell(case))
+        self.add_unlisted(rule, len(cases) - LISTED_PER_RULE)
+
     def add_unlisted(self, rule: str, count: int) -> None:
-        """`count` more violations of a rule, each later than those added."""
-        if count:
+        """`count` more violations of a rule, each later than those added; none when it is negative."""
+        if count > 0:
             self._counts[rule] += count
+
+    def include(self, other: "Findings", row_of: NDArray[np.int32]) -> None:
+        """What other findings say of rows, in terms of the rows that command them."""
+        for rule, found in other._found.items():
+            for step, rows, message in found:
+                commands = tuple(sorted({int(row_of[row]) for row in rows}))
+                where = f"; table rows {list_text(commands)}" if commands else ""
+                self.add(rule, step, commands, message + where)
+            self.add_unlisted(rule, other._counts[rule] - len(found))
 
     @property
     def rules(self) -> frozenset[str]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from certree.models.schedule import DIRECT, Op, Schedule
 from certree.models.topology import NodeKind
-from certree.verify.verdict import LISTED_PER_RULE, Findings
+from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, row_text
 
 Flags = NDArray[np.bool_]
@@ -38,10 +38,12 @@ def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
 def _report(schedule: Schedule, findings: Findings, rule: str, broken: Flags, reason: Callable[[int], str]) -> None:
     rows = np.flatnonzero(broken)
     rows = rows[np.argsort(schedule.step[rows], kind="stable")]
-    for row in rows[:LISTED_PER_RULE].tolist():
+
+    def tell(row: int) -> tuple[int, tuple[int, ...], str]:
         step = int(schedule.step[row])
-        findings.add(rule, step, (row,), f"step {step}: {row_text(schedule, row)}: {reason(row)}")
-    findings.add_unlisted(rule, len(rows) - LISTED_PER_RULE)
+        return step, (row,), f"step {step}: {row_text(schedule, row)}: {reason(row)}"
+
+    findings.add_each(rule, rows.tolist(), tell)
 
 
 def _wrong_end(schedule: Schedule, row: int) -> str:
@@ -106,14 +108,19 @@ def check_writes(schedule: Schedule, findings: Findings, playable: Flags) -> Fla
     sizes = np.diff(np.append(starts, len(order)))
     copies = np.add.reduceat((schedule.op[order] == Op.COPY).astype(np.int64), starts) if len(starts) else starts
     bad = np.flatnonzero((copies > 0) & (sizes > 1))
-    for group in bad[:LISTED_PER_RULE].tolist():
+
+    def tell(group: int) -> tuple[int, tuple[int, ...], str]:
         together = order[starts[group] : starts[group] + sizes[group]].tolist()
         step, node = int(schedule.step[together[0]]), int(schedule.dst[together[0]])
         which = list_text([row_text(schedule, row) for row in together], " and ")
-        what = "copies" if copies[group] == sizes[group] else "a copy and a reduce"
-        message = f"step {step}: {what} reach chunk {schedule.chunk[together[0]]} of node {node} at once: {which}"
-        findings.add("write-conflict", step, tuple(together), message)
-    findings.add_unlisted("write-conflict", len(bad) - LISTED_PER_RULE)
+        what = "several copies" if copies[group] == sizes[group] else "a copy and a reduce"
+        return (
+            step,
+            tuple(together),
+            f"step {step}: {what} reach chunk {schedule.chunk[together[0]]} of node {node} at once: {which}",
+        )
+
+    findings.add_each("write-conflict", bad.tolist(), tell)
     played = playable.copy()
     in_conflict = np.repeat(np.isin(np.arange(len(starts)), bad), sizes)
     played[order[in_conflict & ~first]] = False

@@ -1,0 +1,98 @@
+"""Tables: every field that can lie, does, and is caught by the rule that names it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certree.hw.lowering import lower
+from certree.models.collective import parse_collective
+from certree.models.machine import load_machine
+from certree.models.tables import NIL, RowOp, Tables
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request, load_methods
+from certree.verify.table_check import judge_tables
+
+MACHINE = load_machine("multitree")
+
+
+def exported(topology: str = "mesh:2x2", collective: str = "all-reduce", size: int = 1 << 16, method: str = "multitree") -> Tables:
+    request = Request(parse_topology(topology), parse_collective(collective), size, MACHINE)
+    return lower(load_methods()[method](request), size, MACHINE)
+
+
+def rules(tables: Tables) -> set[str]:
+    verdict = judge_tables(tables)
+    assert all("\n" not in violation.message for violation in verdict.violations)
+    assert all(0 <= row < len(tables.node) for violation in verdict.violations for row in violation.rows)
+    return {violation.rule for violation in verdict.violations}
+
+
+def changed(tables: Tables, column: str, row: int, value: Any) -> Tables:
+    values = getattr(tables, column).copy()
+    values[row] = value
+    return replace(tables, **{column: values})
+
+
+@pytest.mark.parametrize("collective", ["all-reduce", "all-gather", "reduce-scatter"])
+@pytest.mark.parametrize("topology", ["ring:4", "mesh:2x3", "torus:4x4,without-link=0-1", "mesh:3x3,without-node=8"])
+def test_exported_tables_are_right(topology: str, collective: str) -> None:
+    assert judge_tables(exported(topology, collective)).valid
+
+
+def first_waiting(tables: Tables) -> int:
+    return int(np.flatnonzero((tables.op == RowOp.REDUCE) & (tables.children[:, 0] != NIL))[0])
+
+
+def dependent_gather(tables: Tables) -> int:
+    return int(np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent != NIL))[0])
+
+
+def without_arrival(tables: Tables) -> Tables:
+    columns = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+    return replace(tables, **{name: np.delete(getattr(tables, name), 0) for name in columns})
+
+
+def swapped_arrivals(tables: Tables) -> Tables:
+    columns = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+    return replace(tables, **{name: getattr(tables, name)[::-1].copy() for name in columns})
+
+
+def swapped(tables: Tables) -> Tables:
+    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    order = np.arange(len(tables.node))
+    order[[0, 1]] = [1, 0]
+    return replace(tables, **{name: getattr(tables, name)[order] for name in columns})
+
+
+FAULTS: dict[str, tuple[Callable[[Tables], Tables], set[str]]] = {
+    "address of another chunk": (lambda t: changed(t, "addr", 3, t.addr[3] + 1), {"address"}),
+    "size of one granule less": (lambda t: changed(t, "size", 3, t.size[3] - 1), {"size"}),
+    "chunks cut too small": (lambda t: replace(t, chunk_bytes=t.chunk_bytes - 16), {"size"}),
+    "another message": (lambda t: replace(t, message_bytes=t.message_bytes * 2), {"size", "address", "slot"}),
+    "a digest of something else": (lambda t: replace(t, schedule_digest="0" * 64), {"digest"}),
+    "slot one cycle too short": (lambda t: replace(t, slot_cycles=t.slot_cycles - 1), {"slot"}),
+    "dependency dropped": (
+        lambda t: changed(t, "children", first_waiting(t), NIL), {"dependency"},
+    ),
+    "gather that waits for nothing": (lambda t: changed(t, "parent", dependent_gather(t), NIL), {"dependency"}),
+    "gather that waits for another": (
+        lambda t: changed(t, "parent", dependent_gather(t), t.node[dependent_gather(t)]), {"dependency"},
+    ),
+    "arrival not expected": (without_arrival, {"arrivals"}),
+    "arrival from nobody": (lambda t: changed(t, "arrival_peer", 0, 3 - t.arrival_peer[0]), {"arrivals"}),
+    "arrivals unsorted": (swapped_arrivals, {"arrivals"}),
+    "row of nothing": (lambda t: changed(t, "op", 0, RowOp.NOP), {"row", "arrivals", "digest", "missing"}),
+    "rows swapped": (swapped, {"order"}),
+    "row fires a slot early": (lambda t: changed(t, "step", dependent_gather(t), 0), {"dependency", "digest"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_has_its_rule(fault: str) -> None:
+    change, expected = FAULTS[fault]
+    tables = exported("mesh:2x2", size=3000)
+    assert expected <= rules(change(tables)), judge_tables(change(tables)).violations
+    assert judge_tables(tables).valid

@@ -1,0 +1,199 @@
+"""Rules `tree`, `dependency` and `arrivals`: what rows wait for is what reaches their node, and has landed when they fire."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.schedule import Op
+from certree.models.tables import NIL, RowOp, Tables
+from certree.models.topology import Int32
+from certree.verify.verdict import Findings
+from certree.verify.wording import list_text
+
+Int64 = NDArray[np.int64]
+NEVER = -1
+
+
+def table_row_text(tables: Tables, row: int) -> str:
+    """`table row 9 (GATHER of flow 3 at node 5, step 7)`."""
+    op = RowOp(int(tables.op[row])).name
+    return f"table row {row} ({op} of flow {tables.flow[row]} at node {tables.node[row]}, step {tables.step[row]})"
+
+
+@dataclass(frozen=True)
+class Moves:
+    """The transfers that the rows command (columns as `Tables.transfers`), and their order in `Tables.schedule`."""
+
+    row: Int32
+    chunk: Int32
+    op: Int32
+    step: Int32
+    src: Int32
+    dst: Int32
+
+    @classmethod
+    def of(cls, tables: Tables) -> Self:
+        """Those of the tables."""
+        return cls(**tables.transfers())
+
+    @property
+    def order(self) -> Int64:
+        """The move of each row of `Tables.schedule`."""
+        return np.lexsort((self.dst, self.src, self.chunk, self.op, self.step))
+
+
+class _Arrivals:
+    """Moves of one op by (destination, flow, source), with the step in which each lands."""
+
+    def __init__(self, tables: Tables, moves: Moves, op: Op) -> None:
+        chosen = np.flatnonzero(moves.op == op)
+        self._chunks, self._nodes = tables.chunks, len(tables.topology.kind)
+        cell = self.cell(moves.dst[chosen], moves.chunk[chosen])
+        lands = moves.step[chosen].astype(np.int64) + tables.delay
+        order = np.lexsort((lands, moves.src[chosen], cell))
+        self.cells, self.peers, self.lands = cell[order], moves.src[chosen][order].astype(np.int64), lands[order]
+        self.rows = moves.row[chosen][order]
+
+    def cell(self, node: Int32, flow: Int32) -> Int64:
+        """One number for each node and flow."""
+        return node.astype(np.int64) * self._chunks + flow
+
+    def at(self, cell: Int64) -> tuple[Int64, Int64]:
+        """Where the arrivals of each cell begin and end."""
+        return np.searchsorted(self.cells, cell), np.searchsorted(self.cells, cell, side="right")
+
+    def last_landing(self, cell: Int64) -> Int64:
+        """Step in which the last arrival of each cell lands; NEVER where none does."""
+        if not len(self.cells):
+            return np.full(len(cell), NEVER, np.int64)
+        begin, end = self.at(cell)
+        starts = np.flatnonzero(np.concatenate(([True], np.diff(self.cells) != 0)))
+        latest = np.maximum.reduceat(self.lands, starts)
+        group = np.searchsorted(self.cells[starts], cell)
+        return np.where(end > begin, latest[np.minimum(group, len(latest) - 1)], NEVER)
+
+
+def tell_rows(
+    tables: Tables, findings: Findings, rule: str, broken: NDArray[np.bool_], rows: NDArray[Any], reason: Callable[[int], str]
+) -> None:
+    """Report `rows[i]` for each i that is broken, with the words `reason(i)`."""
+    cases = np.flatnonzero(broken)
+    cases = cases[np.argsort(tables.step[rows[cases]], kind="stable")]
+
+    def tell(case: int) -> tuple[int, tuple[int, ...], str]:
+        row = int(rows[case])
+        return int(tables.step[row]), (row,), f"{table_row_text(tables, row)} {reason(case)}"
+
+    findings.add_each(rule, cases.tolist(), tell)
+
+
+def check_dependencies(tables: Tables, moves: Moves, findings: Findings) -> None:
+    """Report rows that do not wait for exactly what they pass on, or fire before it has landed. O(rows log rows)."""
+    reduces, copies = (_Arrivals(tables, moves, op) for op in (Op.REDUCE, Op.COPY))
+    _check_trees(tables, reduces, copies, findings)
+    _check_reduce_rows(tables, reduces, findings)
+    _check_gather_rows(tables, reduces, copies, findings)
+
+
+def _check_trees(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings: Findings) -> None:
+    """Rule `tree`: a node sends each flow's REDUCE once, gets its GATHER once, and passes on what is reduced into it."""
+    rows = np.flatnonzero(tables.op == RowOp.REDUCE)
+    sent = reduces.cell(tables.node[rows], tables.flow[rows])
+    order = np.argsort(sent, kind="stable")
+    again = np.zeros(len(rows), np.bool_)
+    again[order[1:]] = np.diff(sent[order]) == 0
+    tell_rows(tables, findings, "tree", again, rows, lambda _: "sends a REDUCE that its node has sent before")
+    again = np.concatenate(([False], np.diff(copies.cells) == 0))[: len(copies.cells)]
+    receiver = copies.cells // tables.chunks
+    tell_rows(tables, findings, "tree", again, copies.rows, lambda i: f"is not the only GATHER that reaches node {receiver[i]}")
+    begin, end = copies.at(reduces.cells)
+    lost = (end > begin) & ~np.isin(reduces.cells, sent)
+    into = reduces.cells // tables.chunks
+    tell_rows(
+        tables, findings, "tree", lost, reduces.rows, lambda i: f"reduces into node {into[i]}, which does not pass the sum on"
+    )
+
+
+def _check_reduce_rows(tables: Tables, reduces: _Arrivals, findings: Findings) -> None:
+    """A REDUCE waits for exactly the reductions that its node receives of the flow, all of which have landed."""
+    rows = np.flatnonzero(tables.op == RowOp.REDUCE)
+    cell = reduces.cell(tables.node[rows], tables.flow[rows])
+    begin, end = reduces.at(cell)
+    named = np.sort(tables.children[rows], axis=1)
+    counts = (named != NIL).sum(axis=1)
+    wrong = counts != end - begin
+    # where the numbers agree, compare the i-th child with the i-th arrival, both ascending
+    width = named.shape[1]
+    for place in range(width):
+        has = np.flatnonzero(~wrong & (counts > place))
+        wrong[has] |= named[has, width - counts[has] + place] != reduces.peers[begin[has] + place]
+
+    def waits(index: int) -> str:
+        children, arriving = named[index][named[index] != NIL], reduces.peers[begin[index] : end[index]]
+        return f"waits for reductions from {_peers(children)}; those that its node receives come from {_peers(arriving)}"
+
+    tell_rows(tables, findings, "dependency", wrong, rows, waits)
+    landed = reduces.last_landing(cell)
+    late = landed > tables.step[rows]
+    tell_rows(
+        tables, findings, "dependency", late, rows, lambda i: f"fires before the last reduction has landed, in step {landed[i]}"
+    )
+
+
+def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings: Findings) -> None:
+    """A GATHER waits for its copy, or at the root for all reductions of the flow; either has landed when it fires."""
+    rows = np.flatnonzero(tables.op == RowOp.GATHER)
+    cell, parent, step = copies.cell(tables.node[rows], tables.flow[rows]), tables.parent[rows], tables.step[rows]
+    begin, end = copies.at(cell)
+    comes = end > begin
+    source = np.full(len(rows), NIL, np.int64)
+    source[comes] = copies.peers[begin[comes]]
+    tell_rows(
+        tables, findings, "dependency", parent != source, rows,
+        lambda i: f"waits for {_copy_of(int(parent[i]))}; its node receives {_copy_of(int(source[i]))}",
+    )  # fmt: skip
+    landed = np.where(comes, copies.last_landing(cell), reduces.last_landing(cell))
+    late = landed > step
+    tell_rows(
+        tables, findings, "dependency", late, rows, lambda i: f"fires before what it passes on has landed, in step {landed[i]}"
+    )
+
+
+def _peers(nodes: NDArray[Any]) -> str:
+    return list_text(nodes.tolist()) or "nobody"
+
+
+def _copy_of(node: int) -> str:
+    return "no copy" if node == NIL else f"a copy from node {node}"
+
+
+def check_arrivals(tables: Tables, moves: Moves, findings: Findings) -> None:
+    """Rule `arrivals`: the expected arrivals are the transfers that end at each node, one to one, in order. O(n log n)."""
+    op = np.where(moves.op == Op.REDUCE, RowOp.REDUCE, RowOp.GATHER)
+    due = np.stack([moves.dst, op, moves.chunk, moves.src]).astype(np.int64)
+    expected = np.stack([tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer]).astype(np.int64)
+    due = due[:, np.lexsort(due[::-1])]
+    order = np.lexsort(expected[::-1])
+    if due.shape == expected.shape and (due == expected).all():
+        return
+    if due.shape == expected.shape and (due == expected[:, order]).all():
+        findings.add("arrivals", 0, (), "the expected arrivals are not sorted by node, op, flow and peer")
+        return
+    both = np.concatenate((due, expected[:, order]), axis=1)
+    weight = np.repeat([1, -1], [due.shape[1], expected.shape[1]])
+    kinds, index = np.unique(both, axis=1, return_inverse=True)
+    surplus = np.bincount(index.ravel(), weights=weight, minlength=kinds.shape[1]).astype(np.int64)
+
+    def tell(kind: int) -> tuple[int, tuple[int, ...], str]:
+        node, arriving, flow, peer = kinds[:, kind].tolist()
+        what = f"a {RowOp(arriving).name} of flow {flow} from node {peer}"
+        return (
+            0,
+            (),
+            f"node {node} does not expect {what}" if surplus[kind] > 0 else f"node {node} expects {what}, which no row sends",
+        )
+
+    findings.add_each("arrivals", np.flatnonzero(surplus).tolist(), tell)
