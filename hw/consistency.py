@@ -96,10 +96,7 @@ def _check_order(tables: Tables) -> None:
 
 def _check_arrivals(tables: Tables) -> None:
     """Every transfer that the rows command is expected at its destination, and nothing else is; so is what a row waits for."""
-    sent = tables.transfers()
-    op = np.array([RowOp.REDUCE, RowOp.GATHER])[sent["op"]]
-    commanded = _keys(tables, sent["dst"], op, sent["chunk"], sent["src"])
-    expected = _keys(tables, tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer)
+    commanded, expected = transfer_keys(tables), arrival_keys(tables)
     for ours, others, fault in (
         (commanded, expected, "is sent, but not expected"),
         (expected, commanded, "is expected, but no row sends it"),
@@ -128,6 +125,13 @@ def dependencies(tables: Tables) -> list[tuple[str, NDArray[np.int64], NDArray[n
     ):
         found.append((name, row, _keys(tables, tables.node[row], np.full(len(row), op), tables.flow[row], peer)))
     return found
+
+
+def transfer_keys(tables: Tables) -> NDArray[np.int64]:
+    """The arrival that each of `tables.transfers()` causes, numbered as by `arrival_keys`."""
+    sent = tables.transfers()
+    op = np.array([RowOp.REDUCE, RowOp.GATHER])[sent["op"]]
+    return _keys(tables, sent["dst"], op, sent["chunk"], sent["src"])
 
 
 def arrival_keys(tables: Tables) -> NDArray[np.int64]:

@@ -71,7 +71,8 @@ def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     unit = machine.flit_bytes * machine.clock_hz
     if topology.bandwidth is not None and topology.bandwidth != unit:
         raise InputError(f"the topology states unit links of {topology.bandwidth} B/s, the machine {unit} B/s")
-    wire = np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).astype(np.int64)
+    stated = topology.latency.astype(np.int64)
+    wire = np.where(stated == UNKNOWN_LATENCY, machine.link_latency_cycles, stated)
     slowest = np.zeros(len(topology.pair_capacity), np.int64)
     np.maximum.at(slowest, topology.pair_of_link, wire)
     pair = topology.pair_index(schedule.src, schedule.dst)

@@ -1,0 +1,32 @@
+"""Cycle-accurate simulator core (C++, `hw/core`)."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+class Run:
+    """One run of a set of tables; `cells` is the memory of all nodes and is changed in place."""
+
+    def __init__(
+        self,
+        scalars: Mapping[str, int],
+        columns: Mapping[str, NDArray[np.uint32]],
+        mode: str,
+        cells: NDArray[np.uint64],
+        traced: bool,
+    ) -> None: ...
+    def advance(self, budget: int) -> bool:
+        """Run for about `budget` flit moves; returns whether the run has ended."""
+    @property
+    def cycle(self) -> int:
+        """The current time."""
+    @property
+    def is_deadlocked(self) -> bool:
+        """Whether the run ended because nothing could change any more."""
+    def statistics(self) -> dict[str, int]:
+        """Counters of the run so far."""
+    def waiting(self) -> list[tuple[int, int, int, int]]:
+        """(node, row or -1, iteration, arrival or -1) of every node that is not done."""
+    def trace(self) -> list[tuple[int, int, int, int, int, int, int]]:
+        """(row, iteration, destination, fired, first, complete, usable) of every message."""

@@ -1,0 +1,50 @@
+// The tables of all nodes and the machine they run on, as plain columns.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace certree {
+
+// Lists of numbers, one after the other: list i is values[begin[i]] up to values[begin[i + 1]].
+struct Lists {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> values;
+};
+
+struct Program {
+  // Scalars. Slotted and single-iteration tables have period = number of steps and repeats = 1.
+  std::uint32_t nodes = 0;
+  std::uint32_t chunks = 0;
+  std::uint32_t repeats = 0;
+  std::uint32_t period = 0;
+  std::uint64_t slot_cycles = 0;
+  std::uint32_t message_flits = 0;
+  std::uint64_t ni_buffer_flits = 0;
+  std::uint64_t reduce_start_cycles = 0;
+  std::uint64_t reduce_chunk_cycles = 0;
+  std::uint32_t ni_cycles = 0;
+  std::uint32_t router_cycles = 0;
+  // Rows, those of one node together and in table order.
+  std::vector<std::uint32_t> row_begin;  // first row of each node, and the end
+  std::vector<std::uint32_t> row_op;
+  std::vector<std::uint32_t> row_flow;
+  std::vector<std::uint32_t> row_step;
+  Lists row_waits;     // row -> expected arrivals it waits for
+  Lists row_messages;  // row -> messages it sends
+  // Messages a row sends, in table order.
+  std::vector<std::uint32_t> message_bundle;   // the lanes it may take
+  std::vector<std::uint32_t> message_arrival;  // the counter it raises at its destination
+  // Lanes to one neighbour are consecutive: a bundle.
+  std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end
+  std::vector<std::uint32_t> bundle_source;
+  std::vector<std::uint32_t> bundle_destination;
+  std::vector<std::uint32_t> bundle_latency;
+  // Expected arrivals, those of one node together.
+  std::vector<std::uint32_t> arrival_begin;  // first arrival of each node, and the end
+
+  // Throws std::invalid_argument naming the first column that is inconsistent. O(size).
+  void validate() const;
+};
+
+}  // namespace certree

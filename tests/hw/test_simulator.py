@@ -1,0 +1,295 @@
+"""The simulator core against the closed form, against the plain reference, and on tables that are wrong."""
+
+import json
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.hw.directory import export_tables, read_tables
+from certree.hw.lowering import lower
+from certree.hw.reference import ReferenceMachine
+from certree.hw.simulator import SimulationResult, simulate
+from certree.models.collective import CollectiveKind, parse_collective
+from certree.models.errors import InputError, TableFormatError, UnsupportedError
+from certree.models.machine import Machine
+from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.tables import NIL, RowOp, Tables
+from certree.models.topology import Topology
+from certree.models.topology_spec import parse_topology
+from tests.hw.trees import MULTITREE, schedules, tree_schedule
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machine:
+    """Small latencies, slow and fast reduction units, small buffers."""
+    return replace(
+        MULTITREE,
+        head_flits=draw(st.integers(0, 2)),
+        link_latency_cycles=draw(st.integers(0, 30)),
+        router_cycles=draw(st.integers(0, 4)),
+        ni_cycles=draw(st.integers(0, 2)),
+        ni_buffer_flits=draw(st.integers(0, 40)),
+        reduce_bytes_per_cycle=draw(st.sampled_from([1, 4, 16, 128])),
+        reduce_quantum_cycles=draw(st.sampled_from([1, 3, 16])),
+        reduce_start_cycles=draw(st.integers(0, 5)),
+    )
+
+
+@st.composite
+def with_latencies(draw: st.DrawFn, base: st.SearchStrategy[Schedule]) -> Schedule:
+    """The same transfers on links of different latencies."""
+    schedule = draw(base)
+    links = len(schedule.topology.src)
+    latency = draw(st.lists(st.integers(-1, 40), min_size=links, max_size=links))
+    return replace(schedule, topology=replace(schedule.topology, latency=np.array(latency, np.int32)))
+
+
+@st.composite
+def hasty(draw: st.DrawFn) -> Tables:
+    """Tables in which messages collide, rows are late and sums may be wrong: steps squeezed, slots cut short."""
+    schedule = draw(with_latencies(schedules()))
+    schedule = replace(schedule, step=schedule.step // draw(st.integers(1, 3)))
+    tables = lower(schedule, draw(st.integers(1, 3000)), draw(machines()))
+    return replace(tables, slot_cycles=max(1, tables.slot_cycles // draw(st.integers(1, 5))))
+
+
+def agree(tables: Tables, run: str) -> None:
+    ours, reference = simulate(tables, run), ReferenceMachine(tables, run).run()
+    for name in ("cycles", "contention_cycles", "late", "messages", "flit_hops", "data_ok"):
+        assert getattr(ours, name) == getattr(reference, name), name
+    assert (not ours.deadlock) == reference.finished
+    assert ours.max_link_utilization == Fraction(reference.busiest_lane_cycles, max(1, reference.cycles))
+
+
+@given(with_latencies(schedules()), st.integers(1, 20_000), machines())
+@settings(max_examples=80, deadline=None)
+def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int, machine: Machine):
+    tables = lower(schedule, size, machine)
+    result = simulate(tables)
+    assert (result.late, result.contention_cycles, result.data_ok, result.deadlock) == (0, 0, True, ())
+    assert result.cycles == result.closed_form_cycles
+    assert result.messages == schedule.transfers * schedule.repeats
+    flits = machine.head_flits + tables.chunk_bytes // machine.flit_bytes
+    assert result.flit_hops == result.messages * flits
+
+
+@given(schedules(), st.integers(1, 2000), machines())
+@settings(max_examples=25, deadline=None)
+def test_the_core_agrees_with_the_reference_on_right_tables(schedule: Schedule, size: int, machine: Machine):
+    agree(lower(schedule, size, machine), "slotted")
+
+
+@given(hasty())
+@settings(max_examples=40, deadline=None)
+def test_the_core_agrees_with_the_reference_on_hasty_tables(tables: Tables):
+    agree(tables, "slotted")
+
+
+@given(hasty())
+@settings(max_examples=40, deadline=None)
+def test_the_core_agrees_with_the_reference_on_paced_runs(tables: Tables):
+    agree(replace(tables, period=None, repeats=1, message_bytes=tables.chunk_bytes * tables.chunks), "paced")
+
+
+@given(schedules(repeating=False), st.integers(1, 20_000), machines())
+@settings(max_examples=40, deadline=None)
+def test_paced_runs_end_with_the_right_sums(schedule: Schedule, size: int, machine: Machine):
+    result = simulate(lower(schedule, size, machine), "paced")
+    assert (result.data_ok, result.deadlock, result.late, result.closed_form_cycles) == (True, (), 0, None)
+
+
+def one_hop(op: Op, bytes_: int) -> Tables:
+    """Two endpoints exchange their halves."""
+    kind = "all-gather" if op == Op.COPY else "reduce-scatter"
+    columns = {"chunk": [0, 1], "op": [op, op], "step": [0, 0], "src": [0, 1], "dst": [1, 0]}
+    roots = [0, 1] if op == Op.COPY else [1, 0]
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    return lower(make_schedule(parse_topology("full:2"), parse_collective(kind), roots, arrays), bytes_, MULTITREE)
+
+
+def test_seventeen_flits_over_one_hop_take_175_cycles():
+    assert simulate(one_hop(Op.COPY, 2 * 256)).cycles == 175
+
+
+def test_a_reduction_adds_its_start_and_whole_quanta():
+    # 256 bytes at 128 a cycle are 2 cycles of work: one quantum of 16, after one cycle to start.
+    assert simulate(one_hop(Op.REDUCE, 2 * 256)).cycles == 175 + 1 + 16
+    # 4 KiB: 257 flits, 32 cycles of work, two quanta.
+    assert simulate(one_hop(Op.REDUCE, 2 * 4096)).cycles == 257 + 158 + 1 + 32
+
+
+def test_utilization_counts_header_flits():
+    assert simulate(one_hop(Op.COPY, 2 * 256)).max_link_utilization == Fraction(17, 175)
+
+
+def star(lanes: int, **fields: int) -> Tables:
+    """Node 0 gets two chunks from node 1 in one slot, over `lanes` lanes."""
+    topology = replace(parse_topology("full:2"), capacity=np.array([lanes, lanes], np.int32))
+    columns = {"chunk": [0, 1], "op": [1, 1], "step": [0, 0], "src": [1, 1], "dst": [0, 0]}
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    schedule = make_schedule(topology, parse_collective("all-gather"), [1, 1], arrays, **fields)
+    return lower(schedule, 2 * 256, MULTITREE)
+
+
+def test_lanes_carry_messages_side_by_side():
+    wide, narrow = simulate(star(2)), simulate(star(1))
+    assert (wide.cycles, wide.contention_cycles) == (175, 0)
+    assert (narrow.cycles, narrow.contention_cycles) == (175 + 17, 17)
+
+
+def test_parallel_links_are_as_long_as_the_slowest():
+    base = parse_topology("full:2")
+    twice = Topology(
+        "two cables",
+        base.kind,
+        np.array([0, 0, 1, 1], np.int32),
+        np.array([1, 1, 0, 0], np.int32),
+        np.ones(4, np.int32),
+        np.array([10, 20, 10, 20], np.int32),
+    )
+    columns = {"chunk": [0, 1], "op": [1, 1], "step": [0, 0], "src": [1, 1], "dst": [0, 0]}
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    result = simulate(lower(make_schedule(twice, parse_collective("all-gather"), [1, 1], arrays), 2 * 256, MULTITREE))
+    assert result.cycles == result.closed_form_cycles == 17 + 2 * 1 + 2 * 3 + 20
+
+
+RING = tree_schedule("ring:5", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=3, seed=4)
+
+
+def test_a_slot_one_cycle_too_short_is_late():
+    """Boundary pair: at the exported slot length nothing is late, one cycle below something is."""
+    chain = lower(tree_schedule("ring:5", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=4), 4096, MULTITREE)
+    assert simulate(chain).late == 0
+    short = simulate(replace(chain, slot_cycles=chain.slot_cycles - 1))
+    assert short.late > 0
+    assert short.data_ok  # the NI waits, so the sum is right all the same
+
+
+def test_a_slot_of_half_the_length_is_late_and_slower_than_promised():
+    tables = lower(RING, 50_000, MULTITREE)
+    short = simulate(replace(tables, slot_cycles=tables.slot_cycles // 2))
+    assert short.late > 0
+    assert short.closed_form_cycles is not None
+    assert short.cycles > short.closed_form_cycles
+
+
+def test_a_dependency_not_awaited_gives_a_wrong_sum():
+    schedule = tree_schedule("ring:5", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=4)
+    tables = lower(schedule, 4096, MULTITREE)
+    row = int(np.argmax((tables.op == RowOp.REDUCE) & (tables.children[:, 0] != NIL)))
+    children, step = tables.children.copy(), tables.step.copy()
+    children[row] = NIL
+    step[row] = 0
+    order = np.lexsort((tables.flow, tables.op, step, tables.node))
+    fields = {name: getattr(tables, name)[order] for name in ("node", "op", "flow", "parent", "addr", "size", "route")}
+    result = simulate(replace(tables, children=children[order], step=step[order], **fields))
+    assert not result.data_ok
+    assert result.wrong == (0, 0)
+
+
+def test_rows_that_wait_for_each_other_are_a_deadlock():
+    columns = {"chunk": [0, 0, 0], "op": [0, 0, 0], "step": [0, 0, 0], "src": [0, 1, 2], "dst": [1, 2, 0]}
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    tables = lower(make_schedule(parse_topology("ring:3"), parse_collective("all-reduce"), [NO_ROOT], arrays), 64, MULTITREE)
+    for run in ("slotted", "paced"):
+        result = simulate(tables, run)
+        assert not result.data_ok
+        assert result.deadlock == tuple(
+            f"node {node} in row 0 (REDUCE of flow 0, step 0), iteration 0, waits for the REDUCE of flow 0 from node {(node - 1) % 3}"
+            for node in range(3)
+        )
+
+
+def test_an_empty_collective_is_wrong_not_vacuously_right():
+    tables = lower(tree_schedule("ring:3", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=1), 64, MULTITREE)
+    rows = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    arrivals = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+    empty = replace(tables, **{name: getattr(tables, name)[:0] for name in (*rows, *arrivals)})
+    result = simulate(empty)
+    assert (result.cycles, result.data_ok, result.wrong) == (0, False, (0, 0))
+
+
+def test_repeating_tables_cannot_be_paced():
+    with pytest.raises(UnsupportedError, match="3 iterations cannot be paced"):
+        simulate(lower(RING, 4096, MULTITREE), "paced")
+
+
+def test_unknown_run_mode():
+    with pytest.raises(InputError, match="unknown run mode 'free'; known: slotted, paced"):
+        simulate(lower(RING, 4096, MULTITREE), "free")
+
+
+def test_malformed_tables_do_not_reach_the_core():
+    tables = lower(RING, 4096, MULTITREE)
+    with pytest.raises(TableFormatError, match="the REDUCE of flow 0 from node 0 to node 0 is sent, but not expected"):
+        simulate(replace(tables, parent=np.where(tables.op == RowOp.REDUCE, tables.node, tables.parent)))
+
+
+@pytest.mark.parametrize(
+    ("machine", "reason"),
+    [
+        (replace(MULTITREE, link_latency_cycles=1 << 33), "flits in wires and pipelines"),
+        (replace(MULTITREE, head_flits=1 << 33), "flits in one message"),
+    ],
+)
+def test_sizes_beyond_the_counters_are_refused(machine: Machine, reason: str):
+    with pytest.raises(UnsupportedError, match=reason):
+        simulate(lower(RING, 4096, machine))
+
+
+def test_progress_and_interrupt():
+    """The core comes back to Python during long runs: progress is told, and an exception raised there ends the run."""
+    tables = lower(tree_schedule("ring:5", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=4), 1 << 27, MULTITREE)
+    seen: list[int] = []
+
+    def interrupt(cycle: int) -> None:
+        seen.append(cycle)
+        if len(seen) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulate(tables, progress=interrupt)
+    assert seen == sorted(set(seen))
+    assert len(seen) == 3
+
+
+def test_trace(tmp_path: Path):
+    tables = lower(RING, 4096, MULTITREE)
+    result = simulate(tables, trace=tmp_path / "t.ndjson")
+    lines = [json.loads(line) for line in (tmp_path / "t.ndjson").read_text().splitlines()]
+    assert len(lines) == result.messages
+    for line in lines:
+        row = int(np.searchsorted(tables.node, line["node"])) + line["row"]
+        assert line["fired"] == (tables.step[row] + line["iteration"] * RING.period) * tables.slot_cycles
+        assert line["first_flit"] == line["fired"]
+        flits = 1 + tables.chunk_bytes // 16
+        assert line["last_flit_arrived"] == line["fired"] + flits + 158
+        assert line["usable"] >= line["last_flit_arrived"]
+        targets = tables.parent[row] if tables.op[row] == RowOp.REDUCE else tables.children[row]
+        assert line["destination"] in np.atleast_1d(targets)
+    assert max(line["usable"] for line in lines) == result.cycles
+    with pytest.raises(InputError, match="--force"):
+        simulate(tables, trace=tmp_path / "t.ndjson")
+
+
+def test_tables_read_back_run_the_same(tmp_path: Path):
+    tables = lower(RING, 4096, MULTITREE)
+    export_tables(tables, tmp_path / "t")
+    assert simulate(read_tables(tmp_path / "t")) == simulate(tables)
+
+
+def test_the_order_of_links_changes_nothing():
+    """The same network with its links listed in another order: the same run."""
+    schedule = tree_schedule("torus:3x3", CollectiveKind.ALL_REDUCE, 3, delay=1, repeats=2, seed=9)
+    squeezed = replace(schedule, step=schedule.step // 2)
+    results: list[SimulationResult] = []
+    for order in (np.arange(len(schedule.topology.src)), np.random.default_rng(1).permutation(len(schedule.topology.src))):
+        columns = {name: getattr(schedule.topology, name)[order] for name in ("src", "dst", "capacity", "latency")}
+        results.append(simulate(lower(replace(squeezed, topology=replace(schedule.topology, **columns)), 4096, MULTITREE)))
+    assert results[0] == results[1]
+    assert results[0].contention_cycles > 0
