@@ -36,6 +36,8 @@ def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
     """Write to a temporary file beside `path`, then rename; InputError for an existing `path` unless `force`, and when the
     system refuses. Nothing is left behind on failure."""
     check_writable(path, force=force)
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; name a file")
     try:
         _replace(path, data)
     except OSError as error:
@@ -57,9 +59,7 @@ def _replace(path: Path, data: bytes) -> None:
 
 
 def check_writable(path: Path, *, force: bool) -> None:
-    """Raise InputError when `path` cannot become an output: it exists (without `force`), is a folder or has no parent folder."""
-    if path.is_dir():
-        raise InputError(f"{path} is a folder; name a file")
+    """Raise InputError when `path` cannot become an output: it exists (without `force`) or has no parent folder."""
     if path.exists() and not force:
         raise InputError(f"{path} exists; pass --force to overwrite it")
     if not path.parent.is_dir():

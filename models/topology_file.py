@@ -1,17 +1,14 @@
-"""Topologies in files: certree's own JSON, networkx node-link JSON, GraphML."""
+"""Topologies in files: certree's own JSON here; networkx node-link JSON and GraphML in `topology_graph`."""
 
 import gzip
-import io
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import ParseError
 
-import networkx as nx
 import numpy as np
 
 from certree.models.columns import int_column
-from certree.models.errors import InputError, TopologyError
-from certree.models.files import canonical_json, check_format, read_bytes, read_json, write_atomically
+from certree.models.errors import TopologyError
+from certree.models.files import canonical_json, check_format, read_json, write_atomically
 from certree.models.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
@@ -23,12 +20,20 @@ _KINDS = {name: kind for kind, name in _KIND_NAMES.items()}
 
 def load_topology(path: Path) -> Topology:
     """Read a topology file; TopologyError or InputError says what is wrong and where."""
-    if path.name.lower().endswith((".graphml", ".graphml.gz")):
-        return _from_graphml(path)
+    if _is_graphml(path):
+        from certree.models.topology_graph import read_graphml  # noqa: PLC0415 - networkx is slow to load, and seldom needed
+
+        return read_graphml(path)
     document = read_json(path)
     if isinstance(document, dict) and "format" not in document and "nodes" in document:
-        return _from_node_link(document, str(path))
+        from certree.models.topology_graph import from_node_link  # noqa: PLC0415
+
+        return from_node_link(document, str(path))
     return topology_from_document(document, str(path))
+
+
+def _is_graphml(path: Path) -> bool:
+    return path.name.lower().endswith((".graphml", ".graphml.gz"))
 
 
 def topology_document(topology: Topology) -> dict[str, Any]:
@@ -56,8 +61,14 @@ def topology_document(topology: Topology) -> dict[str, Any]:
 
 
 def save_topology(topology: Topology, path: Path, *, force: bool = False) -> None:
-    """Write the JSON document of a topology; a name ending in .gz is compressed (with a fixed time stamp)."""
-    data = canonical_json(topology_document(topology))
+    """Write a topology: GraphML when the name ends in .graphml, otherwise its JSON document; .gz compresses, with a fixed time
+    stamp. GraphML keeps neither link order nor drawing, bandwidth and clock."""
+    if _is_graphml(path):
+        from certree.models.topology_graph import graphml_bytes  # noqa: PLC0415
+
+        data = graphml_bytes(topology)
+    else:
+        data = canonical_json(topology_document(topology))
     write_atomically(path, gzip.compress(data, mtime=0) if path.suffix == ".gz" else data, force=force)
 
 
@@ -141,77 +152,3 @@ def _labels(value: Any, count: int, where: str) -> tuple[str, ...] | None:
     if not isinstance(value, list) or len(value) != count or not all(isinstance(label, str) for label in value):
         raise TopologyError(f"{where}: nodes.labels must be a list of {count} strings")
     return tuple(value)
-
-
-def _from_node_link(document: dict[str, Any], where: str) -> Topology:
-    edges = next((key for key in ("links", "edges") if key in document), None)
-    if edges is None:
-        raise TopologyError(f'{where}: neither a "format" field nor node-link "links" or "edges"')
-    try:
-        graph = nx.node_link_graph(document, edges=edges)
-    except (nx.NetworkXException, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise TopologyError(f"{where}: not networkx node-link JSON: {error!r}") from None
-    return topology_from_graph(graph, where)
-
-
-def _from_graphml(path: Path) -> Topology:
-    data = read_bytes(path)
-    try:
-        graph = nx.read_graphml(io.BytesIO(data))
-    except (nx.NetworkXException, ParseError, KeyError, ValueError, StopIteration) as error:
-        raise TopologyError(f"{path}: not GraphML: {error}") from None
-    return topology_from_graph(graph, str(path))
-
-
-def topology_from_graph(graph: Any, where: str) -> Topology:
-    """A topology from a networkx graph: undirected edges become a link each way.
-
-    Nodes named by whole numbers keep them as ids; otherwise ids follow the file's order and the names become labels.
-    Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`.
-    """
-    names = [str(node) for node in graph.nodes]
-    if len(set(names)) < len(names):
-        raise TopologyError(f"{where}: two nodes are called {next(name for name in names if names.count(name) > 1)!r}")
-    numbered = all(len(name) < 10 and name.isascii() and name.isdigit() and str(int(name)) == name for name in names)
-    ids = {node: int(name) if numbered else index for index, (node, name) in enumerate(zip(graph.nodes, names, strict=True))}
-    count = max(ids.values(), default=-1) + 1
-    if count > MAX_NODES:
-        raise TopologyError(f"{where}: node id {count - 1}; allowed: up to {MAX_NODES - 1}")
-    kind = np.full(count, NodeKind.ABSENT, np.int8)
-    reducing = np.zeros(count, np.bool_)
-    for node, data in graph.nodes(data=True):
-        name = str(data.get("kind", "endpoint"))
-        if name not in ("endpoint", "switch"):
-            raise TopologyError(f"{where}: node {node}: kind {name!r}; allowed: endpoint, switch")
-        if type(data.get("reducing", False)) is not bool:
-            raise TopologyError(f"{where}: node {node}: reducing is {data['reducing']!r}; allowed: true, false")
-        kind[ids[node]] = _KINDS[name]
-        reducing[ids[node]] = data.get("reducing", False)
-    stated = {"capacity" in data for _, _, data in graph.edges(data=True)}
-    if len(stated) > 1:
-        raise TopologyError(f"{where}: some edges have a capacity and some have none; give all or none")
-    rows: list[tuple[int, int, int, int]] = []
-    for tail, head, data in graph.edges(data=True):
-        what = f"{where}: edge {tail} - {head}"
-        capacity = _whole(data.get("capacity", 1), 1, MAX_CAPACITY, f"{what}: capacity")
-        latency = _whole(data.get("latency", UNKNOWN_LATENCY), UNKNOWN_LATENCY, MAX_LATENCY, f"{what}: latency")
-        rows.append((ids[tail], ids[head], capacity, latency))
-        if not graph.is_directed():
-            rows.append((ids[head], ids[tail], capacity, latency))
-    links = np.array(sorted(rows), np.int32).reshape(-1, 4)
-    return Topology(
-        where,
-        kind,
-        links[:, 0],
-        links[:, 1],
-        links[:, 2],
-        links[:, 3],
-        reducing,
-        labels=None if numbered else tuple(names),
-    )
-
-
-def _whole(value: Any, low: int, high: int, where: str) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in range(low, high + 1):
-        raise InputError(f"{where} is {value!r}; allowed: whole numbers from {low} to {high}")
-    return int(value)

@@ -102,6 +102,33 @@ def test_gaps_in_whole_number_names_become_absent_ids(tmp_path):
     assert len(topology.kind) == 6
 
 
+@pytest.mark.parametrize("name", ["net.graphml", "net.graphml.gz"])
+@pytest.mark.parametrize("spec", ["hypercube:3", "torus:3x4,without-link=0>1", "mesh:3x3,without-node=4,capacity=3"])
+def test_graphml_out_and_in(tmp_path, spec, name):
+    """The same nodes and links, the links in the order of (src, dst)."""
+    topology = parse_topology(spec)
+    save_topology(topology, tmp_path / name)
+    again = parse_topology(str(tmp_path / name))
+    columns = ("src", "dst", "capacity", "latency")
+    rows = [sorted(zip(*(getattr(net, column).tolist() for column in columns), strict=True)) for net in (topology, again)]
+    assert rows[0] == rows[1] == list(zip(*(getattr(again, column).tolist() for column in columns), strict=True))
+    assert again.kind.tolist() == topology.kind.tolist()
+
+
+def test_graphml_keeps_switches_latencies_and_parallel_links(tmp_path):
+    topology = network(
+        3,
+        [(0, 2, 1, 5), (0, 2, 2, 9), (1, 2, 1, -1), (2, 0, 1, 5), (2, 1, 1, -1)],
+        kind=np.array([0, 0, 1], np.int8),
+        reducing=np.array([False, False, True]),
+        labels=("a", "b", "s"),
+    )
+    save_topology(topology, tmp_path / "net.graphml")
+    again = load_topology(tmp_path / "net.graphml")
+    assert again.digest == topology.digest
+    assert 'attr.name="label"' in (tmp_path / "net.graphml").read_text()
+
+
 def node_link(**changes):
     document = {"nodes": [{"id": 0}, {"id": 1}], "edges": [{"source": 0, "target": 1}]}
     return document | changes

@@ -1,0 +1,95 @@
+"""The JSON schemas describe what is written, and what they refuse the loaders refuse."""
+
+import json
+import tomllib
+from importlib import resources
+
+import jsonschema
+import pytest
+from referencing import Registry, Resource
+
+from certree.models.errors import InputError
+from certree.models.machine import presets
+from certree.models.schedule_file import schedule_document, schedule_from_document
+from certree.models.topology_file import topology_document, topology_from_document
+from certree.models.topology_spec import parse_topology
+from tests.models.examples import built, pair_all_reduce, ring_all_gather
+from tests.models.test_topology_file import changed
+
+FOLDER = resources.files("certree.models") / "schemas"
+SCHEMAS = {file.name.removesuffix(".schema.json"): json.loads(file.read_text()) for file in FOLDER.iterdir()}
+LOADERS = {"topology": topology_from_document, "schedule": schedule_from_document}
+
+
+def validator(name):
+    """A validator of one schema that resolves references to the others."""
+    registry = Registry().with_resources((schema["$id"], Resource.from_contents(schema)) for schema in SCHEMAS.values())
+    return jsonschema.Draft202012Validator(SCHEMAS[name], registry=registry)
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_schema_is_a_schema(name):
+    jsonschema.Draft202012Validator.check_schema(SCHEMAS[name])
+    assert SCHEMAS[name]["$id"] == f"urn:certree:{name}:1"
+
+
+TOPOLOGIES = ["ring:2", "torus:3x3,without-node=4,capacity=2", "mesh:2x2x2", "full:4"]
+SCHEDULES = [
+    pair_all_reduce(),
+    pair_all_reduce(period=2, repeats=9, delay=3),
+    ring_all_gather(4),
+    built(routes=((0, 1, 0),), route=[0], rounds=[3]),
+]
+
+
+@pytest.mark.parametrize("spec", TOPOLOGIES)
+def test_written_topologies_conform(spec):
+    validator("topology").validate(topology_document(parse_topology(spec)))
+
+
+@pytest.mark.parametrize("made", SCHEDULES)
+def test_written_schedules_conform(made):
+    validator("schedule").validate(schedule_document(made))
+
+
+@pytest.mark.parametrize("name", presets())
+def test_presets_conform(name):
+    validator("machine").validate(tomllib.loads((resources.files("certree.models") / "presets" / f"{name}.toml").read_text()))
+
+
+def paths(document, prefix=()):
+    """The path of every entry of a document."""
+    entries = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
+    for key, value in entries:
+        yield (*prefix, key)
+        yield from paths(value, (*prefix, key))
+
+
+WRONG = [None, True, -7, 1.5, 1 << 40, "text", [], {}, [None], {"x": 1}]
+DOCUMENTS = [("topology", topology_document(parse_topology("ring:2"))), ("schedule", schedule_document(built()))]
+
+
+@pytest.mark.parametrize(("name", "document"), DOCUMENTS)
+def test_what_the_schema_refuses_the_loader_refuses(name, document):
+    """Every entry in turn becomes each of a list of wrong values, disappears, or gets an unknown neighbour.
+
+    What an object in the place of the certificate holds is left to the judge, which reads it with care.
+    """
+    check, refused = validator(name), 0
+    for path in paths(document):
+        *parents, last = path
+        variants = [changed(document, path, value) for value in WRONG]
+        if isinstance(last, str):
+            variants.append(changed(document, (*parents, "unknown"), 1))
+            without = changed(document, path, None)
+            place = without
+            for key in parents:
+                place = place[key]
+            del place[last]
+            variants.append(without)
+        for variant in variants:
+            if not check.is_valid(variant) and not isinstance(variant.get("certificate"), dict):
+                refused += 1
+                with pytest.raises(InputError):
+                    LOADERS[name](variant, "file")
+    assert refused > 100
