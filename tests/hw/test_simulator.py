@@ -200,8 +200,8 @@ def test_rows_that_wait_for_each_other_are_a_deadlock():
         result = simulate(tables, run)
         assert not result.data_ok
         assert result.deadlock == tuple(
-            f"node {node} in row 0 (REDUCE of flow 0, step 0), iteration 0, waits for the REDUCE of flow 0 from node {(node - 1) % 3}"
-            for node in range(3)
+            f"node {n} in row 0 (REDUCE of flow 0, step 0), iteration 0, waits for the REDUCE of flow 0 from node {(n - 1) % 3}"
+            for n in range(3)
         )
 
 
