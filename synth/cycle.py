@@ -37,7 +37,7 @@ def _snake(topology: Topology) -> list[int] | None:
         return None
     sizes = tuple((topology.coordinates.max(axis=0) + 1).tolist())
     even = next((dimension for dimension, size in enumerate(sizes) if size % 2 == 0), None)
-    if even is None or math.prod(sizes) != len(topology.kind) or math.prod(sizes) == sizes[even]:
+    if even is None or min(sizes) < 1 or math.prod(sizes) != len(topology.kind) or math.prod(sizes) == sizes[even]:
         return None
     # The other dimensions, walked back and forth, make one line of nodes that are neighbours in the grid.
     rest = sizes[:even] + sizes[even + 1 :]

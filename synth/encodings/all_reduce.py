@@ -1,7 +1,9 @@
 """All-reduce, both halves at once, as a constraint problem."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
+from certree.models.collective import Collective, CollectiveKind
 from certree.models.schedule import Op
 from certree.models.topology import Topology
 from certree.synth.encodings.encoding import Columns, Encoding
@@ -19,13 +21,14 @@ class AllReduceEncoding(Encoding):
     step]` and `done[chunk, node, step]`, the node has sent its partial sum, or holds the sum, when the step begins.
     """
 
+    kinds = (CollectiveKind.ALL_REDUCE,)
     model = (
         "all-reduce, per chunk an in-tree and an out-tree around a free centre (a node, or two neighbours that exchange sums), "
         "one accumulator per node and chunk, steps of one round, delay 1"
     )
 
-    def __init__(self, topology: Topology, chunks: int, steps: int) -> None:
-        super().__init__(topology, chunks, steps)
+    def __init__(self, topology: Topology, collective: Collective, chunk_root: Sequence[int], steps: int) -> None:
+        super().__init__(topology, collective, chunk_root, steps)
         number = {ends: pair for pair, ends in enumerate(self.pairs)}
         #: pair u -> v with u < v : pair v -> u
         self._back = {pair: number[v, u] for (u, v), pair in number.items() if u < v and (v, u) in number}
@@ -89,7 +92,7 @@ class AllReduceEncoding(Encoding):
 
     def _bandwidth(self) -> None:
         """A pair carries no more chunks in a step than its capacity; an exchange uses both directions."""
-        swap_of = {**{edge: edge for edge in self._back}, **{back: edge for edge, back in self._back.items()}}
+        swap_of = {pair: edge for edge, back in self._back.items() for pair in (edge, back)}
         for pair, capacity in enumerate(self.capacity):
             for step in self.times:
                 load = sum(self._reduce[chunk, pair, step] + self._copy[chunk, pair, step] for chunk in self.chunks)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.topology import Int32, Topology
 from certree.synth.cpsat import Status, run
@@ -31,26 +32,31 @@ Columns = dict[str, Int32]
 class Encoding(ABC):
     """The question: do `steps` steps of one round suffice, with delay 1, one accumulator per node and chunk?
 
-    A joined pair of nodes (number = `Topology.pair_index`) carries up to its capacity of chunks a step. `self.nodes`, `self.chunks`
-    and `self.times` are the index ranges; `self.into[v]`, `self.out_of[v]` the pairs at a node.
+    `chunk_root`: the root of every chunk; an all-reduce has none and counts them only. A joined pair of nodes (number =
+    `Topology.pair_index`) carries up to its capacity of chunks a step. `self.nodes`, `self.chunks` and `self.times` are the index
+    ranges; `self.into[v]` and `self.out_of[v]` the pairs at a node.
     """
 
+    kinds: ClassVar[tuple[CollectiveKind, ...]]  # the collectives it speaks of
     model: ClassVar[str]  # in words; recorded with every answer, which holds for this model only
 
-    def __init__(self, topology: Topology, chunks: int, steps: int) -> None:
+    def __init__(self, topology: Topology, collective: Collective, chunk_root: Sequence[int], steps: int) -> None:
         from ortools.sat.python import cp_model  # noqa: PLC0415
 
         self.problem: cp_model.CpModel = cp_model.CpModel()
         self.nodes: list[int] = topology.endpoints.tolist()
-        self.chunks, self.steps, self.times = range(chunks), steps, range(steps)
+        self.collective, self.chunk_root = collective, list(chunk_root)
+        self.chunks, self.steps, self.times = range(len(chunk_root)), steps, range(steps)
         self.pairs = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
         self.capacity: list[int] = topology.pair_capacity.tolist()
         self.out_of = {node: [pair for pair, (src, _) in enumerate(self.pairs) if src == node] for node in self.nodes}
         self.into = {node: [pair for pair, (_, dst) in enumerate(self.pairs) if dst == node] for node in self.nodes}
 
     @classmethod
-    def accepts(cls, topology: Topology, chunks: int) -> None:
-        """UnsupportedError unless the network is direct and small enough to be searched."""
+    def accepts(cls, topology: Topology, collective: Collective, chunks: int) -> None:
+        """UnsupportedError unless it covers the collective, and the network is direct and small enough to be searched."""
+        if collective.kind not in cls.kinds:
+            raise UnsupportedError(f"exact: {cls.__name__} covers {', '.join(cls.kinds)}, not {collective.kind}")
         if not topology.is_direct:
             raise UnsupportedError(f"exact needs a direct network; {topology.name} has switches")
         if len(topology.endpoints) > MAX_ENDPOINTS:

@@ -1,25 +1,30 @@
-"""All-gather as a constraint problem."""
+"""All-gather as a constraint problem, and reduce-scatter as its reversal."""
 
 from collections.abc import Sequence
 
+import numpy as np
+
+from certree.models.collective import Collective, CollectiveKind
 from certree.models.schedule import Op
 from certree.models.topology import Topology
 from certree.synth.encodings.encoding import Columns, Encoding
+from certree.synth.phases import turned_round
 
 
 class GatherEncoding(Encoding):
-    """Each chunk spreads from its root along a tree.
+    """Each chunk spreads from its root along a tree; for a reduce-scatter, on the network with all links turned round.
 
     That every node gets a chunk just once is no loss: a second copy of what it holds can be left out of any schedule.
     Families: `copy[chunk, pair, step]`, the pair carries the chunk in that step; `holds[chunk, node, step]`, the node has the
     chunk when the step begins.
     """
 
-    model = "all-gather, steps of one round, delay 1"
+    kinds = (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER)
+    model = "all-gather, or reduce-scatter as its reversal; steps of one round, delay 1"
 
-    def __init__(self, topology: Topology, chunk_root: Sequence[int], steps: int) -> None:
-        super().__init__(topology, len(chunk_root), steps)
-        self._root = list(chunk_root)
+    def __init__(self, topology: Topology, collective: Collective, chunk_root: Sequence[int], steps: int) -> None:
+        network = turned_round(topology) if collective.reduces else topology
+        super().__init__(network, collective, chunk_root, steps)
         self._copy = self.family("copy", self.chunks, range(len(self.pairs)), self.times)
         self._holds = self.family("holds", self.chunks, self.nodes, range(steps + 1))
 
@@ -33,7 +38,7 @@ class GatherEncoding(Encoding):
         """At first only its root holds a chunk; what a node holds it received once; at the end all hold all."""
         for chunk in self.chunks:
             for node in self.nodes:
-                self.problem.add(self._holds[chunk, node, 0] == int(node == self._root[chunk]))
+                self.problem.add(self._holds[chunk, node, 0] == int(node == self.chunk_root[chunk]))
                 self.problem.add(self._holds[chunk, node, self.steps] == 1)
                 for step in self.times:
                     arriving = sum(self._copy[chunk, pair, step] for pair in self.into[node])
@@ -51,5 +56,9 @@ class GatherEncoding(Encoding):
                 self.problem.add(sum(self._copy[chunk, pair, step] for chunk in self.chunks) <= capacity)
 
     def decode(self) -> Columns:
-        """The copies, one row each."""
-        return self.columns([(Op.COPY, *key) for key in self.chosen(self._copy)])
+        """The copies, one row each; for a reduce-scatter the reduces that undo them, last one first."""
+        copies = self.columns([(int(Op.COPY), *key) for key in self.chosen(self._copy)])
+        if not self.collective.reduces:
+            return copies
+        backwards = {"src": copies["dst"], "dst": copies["src"], "step": self.steps - 1 - copies["step"]}
+        return {**copies, **backwards, "op": np.full_like(copies["op"], Op.REDUCE)}

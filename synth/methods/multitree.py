@@ -1,6 +1,6 @@
 """MultiTree: one spanning tree per node, all trees grown together, one link allocation at a time.
 
-Source: "MultiTree", Section III-C, Algorithm 1 and its description; the papers' authors' released program differs from it.
+Source: "MultiTree", Section III-C, Algorithm 1 and its description; its authors' released program takes turns in another order.
 """
 
 from dataclasses import dataclass

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certree.models.collective import parse_collective
 from certree.models.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.schedule import Op, Schedule
 from certree.models.topology import NodeKind, Topology
@@ -85,7 +86,9 @@ def test_neighbours_exchange_sums_where_that_saves_a_step() -> None:
 
 def test_the_step_limit_is_a_boundary() -> None:
     assert exact(ask("mesh:2x4", steps=7)).steps == 7
-    with pytest.raises(UndecidedError, match=r"no schedule of at most 6 steps; solver: infeasible at S=6; all-reduce, per chunk"):
+    with pytest.raises(
+        UndecidedError, match=r"no schedule of at most 6 steps; solver: infeasible at S=6; model: all-reduce, per chunk"
+    ):
         exact(ask("mesh:2x4", steps=6))
     with pytest.raises(UnsupportedError, match="8 chunks take at least 6 steps here by latency and bandwidth; not 5"):
         exact(ask("mesh:2x4", steps=5))
@@ -121,6 +124,10 @@ def test_it_reports_what_it_is_looking_for() -> None:
     assert lines == [f"exact: looking for a schedule of {steps} steps" for steps in (6, 7)]
 
 
+def all_reduce(spec: str, chunks: int, steps: int) -> AllReduceEncoding:
+    return AllReduceEncoding(parse_topology(spec), parse_collective("all-reduce"), [0] * chunks, steps)
+
+
 def answer(problem: encoding.Encoding) -> Status:
     problem.encode()
     return problem.solve(ask("ring:4"))
@@ -129,9 +136,9 @@ def answer(problem: encoding.Encoding) -> Status:
 # Steps too few for each network; without any one of the constraints the solver would say that they suffice.
 @pytest.mark.parametrize("dropped", ["_one_centre", "_reduction", "_spreading", "_causality", "_bandwidth"])
 def test_every_constraint_of_the_all_reduce_is_needed(dropped: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert answer(AllReduceEncoding(parse_topology("mesh:2x4"), 8, 6)) is Status.INFEASIBLE
+    assert answer(all_reduce("mesh:2x4", 8, 6)) is Status.INFEASIBLE
     monkeypatch.setattr(AllReduceEncoding, dropped, lambda self: None)
-    assert answer(AllReduceEncoding(parse_topology("mesh:2x4"), 8, 6)).has_solution
+    assert answer(all_reduce("mesh:2x4", 8, 6)).has_solution
 
 
 @pytest.mark.parametrize(
@@ -140,21 +147,21 @@ def test_every_constraint_of_the_all_reduce_is_needed(dropped: str, monkeypatch:
 def test_every_constraint_of_the_gather_is_needed(dropped: str, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     network = parse_topology(line)
     roots = network.endpoints.tolist() * (1 if network.diameter[0] > 1 else 4)
-    assert answer(GatherEncoding(network, roots, 4)).has_solution
-    assert answer(GatherEncoding(network, roots, 3)) is Status.INFEASIBLE
+    assert answer(GatherEncoding(network, parse_collective("all-gather"), roots, 4)).has_solution
+    assert answer(GatherEncoding(network, parse_collective("all-gather"), roots, 3)) is Status.INFEASIBLE
     monkeypatch.setattr(GatherEncoding, dropped, lambda self: None)
-    assert answer(GatherEncoding(network, roots, 3)).has_solution
+    assert answer(GatherEncoding(network, parse_collective("all-gather"), roots, 3)).has_solution
 
 
 @pytest.mark.parametrize(("spec", "chunks", "steps"), [("mesh:2x4", 8, 6), ("ring:4", 1, 2), ("ring:5", 2, 3), ("mesh:2x3", 6, 5)])
 def test_ordering_the_chunks_loses_nothing(spec: str, chunks: int, steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    ordered = answer(AllReduceEncoding(parse_topology(spec), chunks, steps))
+    ordered = answer(all_reduce(spec, chunks, steps))
     monkeypatch.setattr(AllReduceEncoding, "_symmetry", lambda self: None)
-    assert answer(AllReduceEncoding(parse_topology(spec), chunks, steps)) is ordered
+    assert answer(all_reduce(spec, chunks, steps)) is ordered
 
 
 def test_a_mistyped_index_is_no_new_variable() -> None:
-    problem = AllReduceEncoding(parse_topology("ring:4"), 1, 2)
+    problem = all_reduce("ring:4", 1, 2)
     with pytest.raises(KeyError):
         problem._copy[0, 99, 0]
     with pytest.raises(TypeError):
@@ -188,8 +195,12 @@ def test_wrong_requests_are_refused() -> None:
         exact(ask("ring:10"))
     with pytest.raises(UnsupportedError, match="exact covers up to 64 chunks; 65 were asked for"):
         exact(ask("ring:4", chunks=65))
+    with pytest.raises(UnsupportedError, match="up to 64 chunks"):
+        exact(ask("ring:4", chunks=1 << 40))
     with pytest.raises(UnsupportedError, match="all 4 endpoints equally many chunks; 6 were asked for"):
         exact(ask("ring:4", "all-gather", chunks=6))
+    with pytest.raises(UnsupportedError, match="GatherEncoding covers all-gather, reduce-scatter, not all-reduce"):
+        GatherEncoding.accepts(parse_topology("ring:4"), parse_collective("all-reduce"), 4)
     with pytest.raises(InputError, match="exact: unknown option 'k'; known: none"):
         exact(ask("ring:4", options={"k": "3"}))
 

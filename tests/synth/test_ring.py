@@ -1,5 +1,8 @@
 """The ring algorithm: steps by formula, validity by playing, and the cycles it follows."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from certree.models.errors import InputError, UnsupportedError
@@ -85,6 +88,13 @@ def test_large_cycles_visit_every_node_once_over_links(spec: str) -> None:
 
 def test_a_ring_is_followed_in_the_order_of_its_ids() -> None:
     assert hamiltonian_cycle(ask("ring:7"), both_ways=True) == list(range(7))
+
+
+def test_coordinates_from_elsewhere_do_no_harm() -> None:
+    grid = parse_topology("mesh:2x4")
+    for strange in (np.array([[-3, -5]] * 8), np.zeros((8, 0)), np.full((8, 2), 3), grid.coordinates[::-1]):
+        topology = replace(grid, coordinates=strange.astype(np.int32))
+        assert sorted(hamiltonian_cycle(ask(topology), both_ways=True)) == list(range(8))
 
 
 def test_the_same_input_gives_the_same_schedule() -> None:
