@@ -1,4 +1,91 @@
 // Python bindings of the synthesizer's kernels.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
 
-NB_MODULE(_native, module) { module.doc() = "Kernels of the synthesizer."; }
+#include "forest_packing.hpp"
+#include "modulo_scheduler.hpp"
+#include "tree_shape.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace certree {
+namespace {
+
+template <typename T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <typename T>
+std::vector<T> copy(const Column<T>& column) {
+  return {column.data(), column.data() + column.size()};
+}
+
+template <typename T>
+nb::ndarray<nb::numpy, T> to_numpy(const std::vector<T>& values, std::vector<size_t> shape) {
+  T* data = new T[values.size()];
+  std::copy(values.begin(), values.end(), data);
+  nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<T*>(p); });
+  return nb::ndarray<nb::numpy, T>(data, shape.size(), shape.data(), owner);
+}
+
+ForestPacking make_packing(int32_t nodes, const Column<int32_t>& u, const Column<int32_t>& v, const Column<int64_t>& capacity,
+                           int32_t forests) {
+  std::vector<Edge> edges(u.size());
+  for (size_t e = 0; e < edges.size(); ++e) edges[e] = {u.data()[e], v.data()[e]};
+  return ForestPacking(nodes, std::move(edges), copy(capacity), forests);
+}
+
+// (True, parents of shape (K, n), -1 at the root) or (False, part of every node).
+std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Column<int32_t> u, Column<int32_t> v,
+                                                            Column<int64_t> capacity, Column<int32_t> roots,
+                                                            int32_t graph_diameter, int64_t moves, uint64_t seed) {
+  const auto forests = static_cast<int32_t>(roots.size());
+  auto packing = make_packing(nodes, u, v, capacity, forests);
+  const auto starts = copy(roots);
+  {
+    nb::gil_scoped_release release;
+    grow_shallow(packing, starts);
+    while (!packing.spanning() && packing.augment()) {
+    }
+    if (packing.spanning()) {
+      shorten(packing, graph_diameter, moves, seed);
+      root_at_centres(packing);
+    }
+  }
+  if (!packing.spanning()) return {false, to_numpy(packing.part(), {static_cast<size_t>(nodes)})};
+  std::vector<int32_t> parents;
+  parents.reserve(static_cast<size_t>(forests) * nodes);
+  for (int32_t f = 0; f < forests; ++f) {
+    for (int32_t node = 0; node < nodes; ++node) parents.push_back(packing.parent(f, node));
+  }
+  return {true, to_numpy(parents, {static_cast<size_t>(forests), static_cast<size_t>(nodes)})};
+}
+
+nb::ndarray<nb::numpy, int32_t> schedule(Column<int32_t> link, Column<int32_t> reducer, Column<int32_t> group,
+                                         Column<int32_t> successor_offset, Column<int32_t> successor,
+                                         Column<int64_t> capacity, int32_t reducers, int32_t delay, int32_t period,
+                                         int32_t reductions, int32_t tries, int32_t sweeps, uint64_t seed) {
+  const Jobs jobs{copy(link), copy(reducer), copy(group), copy(successor_offset), copy(successor)};
+  const auto capacities = copy(capacity);
+  std::vector<int32_t> start;
+  {
+    nb::gil_scoped_release release;
+    start = schedule_jobs(jobs, capacities, reducers, {delay, period, reductions}, {tries, sweeps}, seed);
+  }
+  return to_numpy(start, {start.size()});
+}
+
+}  // namespace
+}  // namespace certree
+
+NB_MODULE(_native, module) {
+  module.doc() = "Kernels of the synthesizer: spanning-tree packing and modulo scheduling.";
+  module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "graph_diameter"_a,
+             "moves"_a, "seed"_a,
+             "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
+  module.def("schedule_jobs", &certree::schedule, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a, "successor"_a,
+             "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "sweeps"_a, "seed"_a,
+             "Start slots of the shortest list schedule found; empty when the period is too short.");
+}

@@ -1,0 +1,175 @@
+#include "forest_packing.hpp"
+
+#include <numeric>
+#include <utility>
+
+namespace certree {
+
+namespace {
+constexpr int32_t kNone = -1;
+}  // namespace
+
+ForestPacking::ForestPacking(int32_t nodes, std::vector<Edge> edges, std::vector<int64_t> capacity, int32_t forests)
+    : nodes_(nodes), forests_(forests), edges_(std::move(edges)), capacity_(std::move(capacity)) {
+  const size_t cells = static_cast<size_t>(forests_) * nodes_;
+  used_.assign(edges_.size(), 0);
+  member_.assign(static_cast<size_t>(forests_) * edges_.size(), 0);
+  incident_.resize(nodes_);
+  for (size_t e = 0; e < edges_.size(); ++e) {
+    incident_[edges_[e].u].push_back(static_cast<int32_t>(e));
+    incident_[edges_[e].v].push_back(static_cast<int32_t>(e));
+  }
+  parent_.assign(cells, kNone);
+  parent_edge_.assign(cells, kNone);
+  depth_.assign(cells, 0);
+  component_.resize(cells);
+  for (int32_t forest = 0; forest < forests_; ++forest) {
+    std::iota(component_.begin() + at(forest, 0), component_.begin() + at(forest, 0) + nodes_, 0);
+  }
+  skip_.resize(cells);
+}
+
+bool ForestPacking::insert(int32_t forest, int32_t edge) {
+  const auto [u, v] = edges_[edge];
+  if (!spare(edge) || component_[at(forest, u)] == component_[at(forest, v)]) return false;
+  member_[index(forest, edge)] = 1;
+  ++used_[edge];
+  ++size_;
+  orient(forest, component_[at(forest, u)]);
+  return true;
+}
+
+void ForestPacking::orient(int32_t forest, int32_t root) {
+  std::vector<int32_t> stack;
+  stack.reserve(nodes_);
+  for (int32_t v = 0; v < nodes_; ++v) component_[at(forest, v)] = kNone;
+  for (int32_t next = kNone; next < nodes_; ++next) {
+    const int32_t start = next == kNone ? root : next;  // `root` first, then whatever it does not reach
+    if (component_[at(forest, start)] != kNone) continue;
+    component_[at(forest, start)] = start;
+    parent_[at(forest, start)] = kNone;
+    parent_edge_[at(forest, start)] = kNone;
+    depth_[at(forest, start)] = 0;
+    stack.push_back(start);
+    while (!stack.empty()) {
+      const int32_t v = stack.back();
+      stack.pop_back();
+      for (const int32_t e : incident_[v]) {
+        if (!member_[index(forest, e)] || e == parent_edge_[at(forest, v)]) continue;
+        const int32_t w = edges_[e].u == v ? edges_[e].v : edges_[e].u;
+        component_[at(forest, w)] = start;
+        parent_[at(forest, w)] = v;
+        parent_edge_[at(forest, w)] = e;
+        depth_[at(forest, w)] = depth_[at(forest, v)] + 1;
+        stack.push_back(w);
+      }
+    }
+  }
+}
+
+int32_t ForestPacking::find(int32_t forest, int32_t node) {
+  int32_t* skip = skip_.data() + at(forest, 0);
+  while (skip[node] != node) node = skip[node] = skip[skip[node]];
+  return node;
+}
+
+// Every tree edge between the ends of `edge` could leave the forest if `edge` came in.
+void ForestPacking::label_path(int32_t forest, int32_t edge, std::vector<int32_t>& queue) {
+  int32_t u = find(forest, edges_[edge].u);
+  int32_t v = find(forest, edges_[edge].v);
+  while (u != v) {
+    if (depth_[at(forest, u)] < depth_[at(forest, v)]) std::swap(u, v);
+    const int32_t freed = parent_edge_[at(forest, u)];
+    if (!reached_[freed]) {
+      reached_[freed] = 1;
+      from_edge_[freed] = edge;
+      from_forest_[freed] = forest;
+      queue.push_back(freed);
+    }
+    skip_[at(forest, u)] = parent_[at(forest, u)];
+    u = find(forest, u);
+  }
+}
+
+bool ForestPacking::augment() {
+  const size_t m = edges_.size();
+  reached_.assign(m, 0);
+  from_edge_.assign(m, kNone);
+  from_forest_.assign(m, kNone);
+  for (int32_t forest = 0; forest < forests_; ++forest) {
+    std::iota(skip_.begin() + at(forest, 0), skip_.begin() + at(forest, 0) + nodes_, 0);
+  }
+  std::vector<int32_t> queue;
+  queue.reserve(m);
+  for (size_t e = 0; e < m; ++e) {
+    if (used_[e] < capacity_[e]) {
+      reached_[e] = 1;
+      queue.push_back(static_cast<int32_t>(e));
+    }
+  }
+  for (size_t head = 0; head < queue.size(); ++head) {
+    const int32_t edge = queue[head];
+    for (int32_t forest = 0; forest < forests_; ++forest) {
+      if (member_[index(forest, edge)]) continue;  // a second copy only closes a cycle with the first
+      if (component_[at(forest, edges_[edge].u)] != component_[at(forest, edges_[edge].v)]) {
+        apply(edge, forest);
+        return true;
+      }
+      label_path(forest, edge, queue);
+    }
+  }
+  record_partition();
+  return false;
+}
+
+// `edge` goes into `forest`; it comes out of the forest it was freed from, where its predecessor takes its place, and so on.
+void ForestPacking::apply(int32_t edge, int32_t forest) {
+  member_[index(forest, edge)] = 1;
+  std::vector<int32_t> changed{forest};
+  while (from_edge_[edge] != kNone) {
+    const int32_t source = from_forest_[edge];
+    member_[index(source, edge)] = 0;
+    edge = from_edge_[edge];
+    member_[index(source, edge)] = 1;
+    changed.push_back(source);
+  }
+  ++used_[edge];
+  ++size_;
+  for (const int32_t f : changed) orient(f, component_[at(f, 0)]);
+}
+
+// Nodes joined by reached edges form a part: within it every forest is connected, and all edges between parts are used up.
+void ForestPacking::record_partition() {
+  std::vector<int32_t> leader(nodes_);
+  std::iota(leader.begin(), leader.end(), 0);
+  const auto root = [&leader](int32_t v) {
+    while (leader[v] != v) v = leader[v] = leader[leader[v]];
+    return v;
+  };
+  for (size_t e = 0; e < edges_.size(); ++e) {
+    if (reached_[e]) leader[root(edges_[e].u)] = root(edges_[e].v);
+  }
+  part_.assign(nodes_, kNone);
+  int32_t parts = 0;
+  for (int32_t v = 0; v < nodes_; ++v) {
+    const int32_t r = root(v);
+    if (part_[r] == kNone) part_[r] = parts++;
+    part_[v] = part_[r];
+  }
+}
+
+void ForestPacking::exchange(int32_t first, int32_t second, int32_t out, int32_t in) {
+  member_[index(first, out)] = 0;
+  member_[index(first, in)] = 1;
+  member_[index(second, in)] = 0;
+  member_[index(second, out)] = 1;
+}
+
+void ForestPacking::replace(int32_t forest, int32_t out, int32_t in) {
+  member_[index(forest, out)] = 0;
+  member_[index(forest, in)] = 1;
+  --used_[out];
+  ++used_[in];
+}
+
+}  // namespace certree

@@ -1,0 +1,199 @@
+#include "modulo_scheduler.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "random.hpp"
+#include "slot_compactor.hpp"
+
+namespace certree {
+
+namespace {
+
+class ListScheduler {
+ public:
+  ListScheduler(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules)
+      : jobs_(jobs), capacity_(capacity), rules_(rules), count_(jobs.link.size()), tail_(count_, 0) {
+    indegree_.assign(count_, 0);
+    for (const int32_t s : jobs.successor) ++indegree_[s];
+    measure_tails();
+    int32_t groups = 0;
+    for (const int32_t g : jobs.group) groups = std::max(groups, g + 1);
+    favour_.assign(groups, 0);
+    waiting_.resize(capacity.size());
+    if (rules.period > 0) {
+      residues_ = rules.period;
+      feasible_ = fits(reducers);
+    } else {
+      residues_ = 1;  // one row of counters, wiped every slot
+    }
+    link_used_.resize(capacity.size() * residues_);
+    reducer_used_.resize(static_cast<size_t>(reducers) * residues_);
+  }
+
+  bool feasible() const { return feasible_; }
+
+  // No schedule takes fewer slots: the longest chain of transfers.
+  int32_t floor() const { return *std::max_element(tail_.begin(), tail_.end()) + 1; }
+
+  // One greedy pass; start slots are in `start()`. False when it finds no end (a link's free slots never meet its transfers).
+  bool run(const std::vector<int32_t>& noise) {
+    std::fill(link_used_.begin(), link_used_.end(), 0);
+    std::fill(reducer_used_.begin(), reducer_used_.end(), 0);
+    for (auto& queue : waiting_) queue.clear();
+    missing_ = indegree_;
+    ready_at_.assign(count_, 0);
+    start_.assign(count_, -1);
+    buckets_.assign(1, {});
+    noise_ = &noise;
+    for (size_t j = 0; j < count_; ++j) {
+      if (missing_[j] == 0) buckets_[0].push_back(static_cast<int32_t>(j));
+    }
+    size_t left = count_;
+    for (int32_t slot = 0, idle = 0; left > 0; ++slot) {
+      const size_t placed = fill_slot(slot);
+      left -= placed;
+      idle = placed > 0 ? 0 : idle + 1;
+      if (idle > rules_.period + rules_.delay) return false;
+    }
+    return true;
+  }
+
+  const std::vector<int32_t>& start() const { return start_; }
+
+  // After a pass: chunks that ended last weigh more in the next one (squeaky wheel).
+  void favour_latest() {
+    const int32_t last = *std::max_element(start_.begin(), start_.end());
+    for (size_t j = 0; j < count_; ++j) {
+      if (start_[j] >= last && favour_[jobs_.group[j]] < 4 * rules_.delay) ++favour_[jobs_.group[j]];
+    }
+  }
+
+ private:
+  void measure_tails() {
+    std::vector<int32_t> order, missing = indegree_;
+    order.reserve(count_);
+    for (size_t j = 0; j < count_; ++j) {
+      if (missing[j] == 0) order.push_back(static_cast<int32_t>(j));
+    }
+    for (size_t head = 0; head < order.size(); ++head) {
+      for_successors(order[head], [&](int32_t s) {
+        if (--missing[s] == 0) order.push_back(s);
+      });
+    }
+    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+      for_successors(*it, [&](int32_t s) { tail_[*it] = std::max(tail_[*it], tail_[s] + rules_.delay); });
+    }
+  }
+
+  template <typename Visit>
+  void for_successors(int32_t job, Visit visit) const {
+    for (int32_t i = jobs_.successor_offset[job]; i < jobs_.successor_offset[job + 1]; ++i) visit(jobs_.successor[i]);
+  }
+
+  // Whether a period can hold all uses of every link and every reduction unit.
+  bool fits(int32_t reducers) const {
+    std::vector<int64_t> uses(capacity_.size(), 0), reductions(reducers, 0);
+    for (size_t j = 0; j < count_; ++j) {
+      ++uses[jobs_.link[j]];
+      if (jobs_.reducer[j] >= 0) ++reductions[jobs_.reducer[j]];
+    }
+    for (size_t l = 0; l < uses.size(); ++l) {
+      if (uses[l] > capacity_[l] * rules_.period) return false;
+    }
+    return rules_.reductions == 0 || std::all_of(reductions.begin(), reductions.end(), [this](int64_t r) {
+             return r <= int64_t{rules_.reductions} * rules_.period;
+           });
+  }
+
+  int32_t priority(int32_t job) const { return tail_[job] + favour_[jobs_.group[job]] + (*noise_)[job]; }
+
+  size_t fill_slot(int32_t slot) {
+    if (rules_.period == 0) {
+      std::fill(link_used_.begin(), link_used_.end(), 0);
+      std::fill(reducer_used_.begin(), reducer_used_.end(), 0);
+    }
+    if (static_cast<size_t>(slot) < buckets_.size()) {
+      for (const int32_t job : buckets_[slot]) waiting_[jobs_.link[job]].push_back(job);
+      buckets_[slot].clear();
+    }
+    const size_t residue = rules_.period == 0 ? 0 : slot % rules_.period;
+    candidates_.clear();
+    for (size_t l = 0; l < waiting_.size(); ++l) {
+      if (!waiting_[l].empty() && link_used_[l * residues_ + residue] < capacity_[l]) {
+        candidates_.insert(candidates_.end(), waiting_[l].begin(), waiting_[l].end());
+      }
+    }
+    std::sort(candidates_.begin(), candidates_.end(), [this](int32_t a, int32_t b) {
+      const int32_t pa = priority(a), pb = priority(b);
+      return pa != pb ? pa > pb : a < b;
+    });
+    size_t placed = 0;
+    for (const int32_t job : candidates_) placed += place(job, slot, residue);
+    return placed;
+  }
+
+  size_t place(int32_t job, int32_t slot, size_t residue) {
+    const int32_t link = jobs_.link[job], reducer = jobs_.reducer[job];
+    int64_t& used = link_used_[link * residues_ + residue];
+    if (used >= capacity_[link]) return 0;
+    if (reducer >= 0 && rules_.reductions > 0) {
+      int32_t& arrivals = reducer_used_[reducer * residues_ + residue];
+      if (arrivals >= rules_.reductions) return 0;
+      ++arrivals;
+    }
+    ++used;
+    start_[job] = slot;
+    auto& queue = waiting_[link];
+    queue.erase(std::find(queue.begin(), queue.end(), job));
+    for_successors(job, [&](int32_t s) {
+      ready_at_[s] = std::max(ready_at_[s], slot + rules_.delay);
+      if (--missing_[s] == 0) {
+        if (buckets_.size() <= static_cast<size_t>(ready_at_[s])) buckets_.resize(ready_at_[s] + 1);
+        buckets_[ready_at_[s]].push_back(s);
+      }
+    });
+    return 1;
+  }
+
+  const Jobs& jobs_;
+  const std::vector<int64_t>& capacity_;
+  SlotRules rules_;
+  size_t count_;
+  std::vector<int32_t> tail_, indegree_, missing_, ready_at_, start_, favour_, candidates_;
+  std::vector<std::vector<int32_t>> waiting_, buckets_;
+  std::vector<int64_t> link_used_;
+  std::vector<int32_t> reducer_used_;
+  size_t residues_ = 1;
+  bool feasible_ = true;
+  const std::vector<int32_t>* noise_ = nullptr;
+};
+
+}  // namespace
+
+std::vector<int32_t> schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
+                                   const SlotRules& rules, const Effort& effort, uint64_t seed) {
+  ListScheduler scheduler(jobs, capacity, reducers, rules);
+  std::vector<int32_t> best, noise(jobs.link.size(), 0);
+  if (!scheduler.feasible() || jobs.link.empty()) return best;
+  Random random(seed);
+  int32_t limit = INT32_MAX;
+  for (int32_t attempt = 0; attempt < effort.tries; ++attempt) {
+    if (attempt > 0) {
+      for (auto& n : noise) n = random.below(rules.delay * (1 + attempt % 4) + 1);
+    }
+    if (!scheduler.run(noise)) continue;
+    SlotCompactor compactor(jobs, capacity, reducers, rules, scheduler.start(), random.next());
+    compactor.run(effort.sweeps);
+    const int32_t last = *std::max_element(compactor.start().begin(), compactor.start().end());
+    scheduler.favour_latest();
+    if (last < limit) {
+      limit = last;
+      best = compactor.start();
+    }
+    if (limit + 1 <= scheduler.floor()) break;
+  }
+  return best;
+}
+
+}  // namespace certree

@@ -1,0 +1,38 @@
+// List scheduling of transfers into slots, each link's slot used once modulo the period (Rau's modulo scheduling, for links).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace certree {
+
+// Jobs 0..n-1: each occupies one unit of `link` for one slot and, when `reducer` >= 0, one of that node's `reductions`
+// places in the slot; it starts `delay` slots after all its predecessors at the earliest.
+struct Jobs {
+  std::vector<int32_t> link;
+  std::vector<int32_t> reducer;
+  std::vector<int32_t> group;             // jobs of one chunk: the one that ends last is favoured in the next try
+  std::vector<int32_t> successor_offset;  // CSR: successors of job j at [offset[j], offset[j+1])
+  std::vector<int32_t> successor;
+};
+
+struct SlotRules {
+  int32_t delay;
+  int32_t period;      // 0: nothing repeats, every slot is its own
+  int32_t reductions;  // REDUCE arrivals a node takes in one slot; 0: any number
+};
+
+// How much to search: list schedules to try, and compaction sweeps after each.
+struct Effort {
+  int32_t tries;
+  int32_t sweeps;
+};
+
+// Start slots of the best schedule found (fewest slots): list schedules, each compacted; those after the first perturb
+// the priorities. Empty when the period is too short for some link or reducer. Deterministic in `seed`.
+// Time O(tries · (slots · links + sweeps · jobs · period)), memory O(links · period + jobs).
+std::vector<int32_t> schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
+                                   const SlotRules& rules, const Effort& effort, uint64_t seed);
+
+}  // namespace certree

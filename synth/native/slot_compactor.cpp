@@ -1,0 +1,214 @@
+#include "slot_compactor.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+namespace certree {
+
+namespace {
+constexpr int32_t kFree = -1;
+constexpr int32_t kStale = 24;  // sweeps without fewer misfits before a horizon is given up
+}  // namespace
+
+SlotCompactor::SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
+                             const SlotRules& rules, std::vector<int32_t> start, uint64_t seed)
+    : jobs_(jobs), capacity_(capacity), rules_(rules), start_(std::move(start)), random_(seed) {
+  best_ = start_;
+  horizon_ = *std::max_element(start_.begin(), start_.end());
+  width_ = rules.period > 0 ? rules.period : static_cast<size_t>(horizon_) + 1;
+  measure();
+  offset_.assign(capacity.size() + 1, 0);
+  for (size_t l = 0; l < capacity.size(); ++l) offset_[l + 1] = offset_[l] + static_cast<size_t>(capacity[l]);
+  places_.resize(offset_.back() * width_);
+  arrivals_.resize(static_cast<size_t>(reducers) * width_);
+  restore();
+}
+
+void SlotCompactor::measure() {
+  const size_t count = start_.size();
+  predecessor_offset_.assign(count + 1, 0);
+  for (const int32_t s : jobs_.successor) ++predecessor_offset_[s + 1];
+  std::partial_sum(predecessor_offset_.begin(), predecessor_offset_.end(), predecessor_offset_.begin());
+  predecessor_.resize(jobs_.successor.size());
+  auto next = predecessor_offset_;
+  for (size_t j = 0; j < count; ++j) {
+    for (int32_t i = jobs_.successor_offset[j]; i < jobs_.successor_offset[j + 1]; ++i) {
+      predecessor_[next[jobs_.successor[i]]++] = static_cast<int32_t>(j);
+    }
+  }
+  order_.resize(count);  // by start: predecessors start earlier, so this is a topological order, and stays one
+  std::iota(order_.begin(), order_.end(), 0);
+  std::sort(order_.begin(), order_.end(), [this](int32_t a, int32_t b) {
+    return start_[a] != start_[b] ? start_[a] < start_[b] : a < b;
+  });
+  head_.assign(count, 0);
+  tail_.assign(count, 0);
+  for (const int32_t j : order_) {
+    for (int32_t i = predecessor_offset_[j]; i < predecessor_offset_[j + 1]; ++i) {
+      head_[j] = std::max(head_[j], head_[predecessor_[i]] + rules_.delay);
+    }
+  }
+  for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+    for (int32_t i = jobs_.successor_offset[*it]; i < jobs_.successor_offset[*it + 1]; ++i) {
+      tail_[*it] = std::max(tail_[*it], tail_[jobs_.successor[i]] + rules_.delay);
+    }
+  }
+}
+
+void SlotCompactor::restore() {
+  std::fill(places_.begin(), places_.end(), kFree);
+  std::fill(arrivals_.begin(), arrivals_.end(), 0);
+  for (size_t j = 0; j < best_.size(); ++j) put(static_cast<int32_t>(j), best_[j]);
+}
+
+int32_t SlotCompactor::earliest(int32_t job) const {
+  int32_t slot = head_[job];
+  for (int32_t i = predecessor_offset_[job]; i < predecessor_offset_[job + 1]; ++i) {
+    slot = std::max(slot, start_[predecessor_[i]] + rules_.delay);
+  }
+  return slot;
+}
+
+int32_t SlotCompactor::latest(int32_t job) const {
+  int32_t slot = horizon_ - tail_[job];
+  for (int32_t i = jobs_.successor_offset[job]; i < jobs_.successor_offset[job + 1]; ++i) {
+    slot = std::min(slot, start_[jobs_.successor[i]] - rules_.delay);
+  }
+  return slot;
+}
+
+bool SlotCompactor::room_to_reduce(int32_t job, size_t residue) const {
+  return rules_.reductions == 0 || jobs_.reducer[job] < 0 ||
+         arrivals_[jobs_.reducer[job] * width_ + residue] < rules_.reductions;
+}
+
+void SlotCompactor::put(int32_t job, int32_t slot) {
+  int32_t* place = places(jobs_.link[job], residue(slot));
+  while (*place != kFree) ++place;  // the caller has made sure of a free one
+  *place = job;
+  if (jobs_.reducer[job] >= 0) ++arrivals_[jobs_.reducer[job] * width_ + residue(slot)];
+  start_[job] = slot;
+}
+
+void SlotCompactor::take(int32_t job) {
+  int32_t* place = places(jobs_.link[job], residue(start_[job]));
+  while (*place != job) ++place;
+  *place = kFree;
+  if (jobs_.reducer[job] >= 0) --arrivals_[jobs_.reducer[job] * width_ + residue(start_[job])];
+}
+
+bool SlotCompactor::move_to(int32_t job, int32_t slot) {
+  const int32_t* place = places(jobs_.link[job], residue(slot));
+  const int32_t* end = place + capacity_[jobs_.link[job]];
+  if (residue(slot) != residue(start_[job]) && (std::find(place, end, kFree) == end || !room_to_reduce(job, residue(slot)))) {
+    return false;
+  }
+  take(job);
+  put(job, slot);
+  return true;
+}
+
+// A slot for `partner` in the residue of `given`: within its slack, or (forced) the nearest within head, tail and horizon.
+int32_t SlotCompactor::partner_slot(int32_t partner, int32_t given, bool forced) {
+  const auto width = static_cast<int32_t>(width_);
+  const int32_t low = forced ? head_[partner] : earliest(partner);
+  const int32_t high = forced ? horizon_ - tail_[partner] : latest(partner);
+  const int32_t first = low + ((given - low) % width + width) % width;
+  if (first > high) return kFree;
+  const int32_t choices = (high - first) / width + 1;
+  if (!forced) return first + width * random_.below(choices);
+  const int32_t nearest = std::clamp((start_[partner] - first + width / 2) / width, 0, choices - 1);
+  return first + width * nearest;
+}
+
+bool SlotCompactor::swap_into(int32_t job, int32_t slot, bool forced) {
+  const int32_t link = jobs_.link[job], old = start_[job];
+  for (int64_t i = 0; i < capacity_[link]; ++i) {
+    const int32_t partner = places(link, residue(slot))[i];
+    if (partner == kFree || partner == job) continue;
+    const int32_t given = partner_slot(partner, old, forced);
+    if (given == kFree) continue;
+    const int32_t partner_old = start_[partner];
+    take(job);
+    take(partner);
+    if (room_to_reduce(job, residue(slot)) && room_to_reduce(partner, residue(given))) {
+      put(job, slot);
+      put(partner, given);
+      return true;
+    }
+    put(job, old);
+    put(partner, partner_old);
+  }
+  return false;
+}
+
+// The first slot from `first` towards `last` (one period at most) that is free or can be won; by force if need be.
+bool SlotCompactor::relocate(int32_t job, int32_t first, int32_t last, int32_t step) {
+  const int32_t span = std::min(static_cast<int32_t>(width_), (last - first) * step + 1);
+  for (int32_t i = 0; i < span; ++i) {
+    if (move_to(job, first + i * step) || swap_into(job, first + i * step, false)) return true;
+  }
+  for (int32_t tries = 0; tries < 3 && span > 0; ++tries) {
+    const int32_t near = std::min(random_.below(span), random_.below(span));
+    if (swap_into(job, first + near * step, true)) return true;
+  }
+  return false;
+}
+
+int32_t SlotCompactor::sweep_backward() {
+  int32_t misfits = 0;
+  for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+    const int32_t slot = latest(*it);
+    if (start_[*it] <= slot) continue;
+    ++misfits;
+    if (slot >= head_[*it]) relocate(*it, slot, head_[*it], -1);
+  }
+  return misfits;
+}
+
+int32_t SlotCompactor::sweep_forward() {
+  int32_t misfits = 0;
+  for (const int32_t job : order_) {
+    const int32_t slot = earliest(job);
+    if (start_[job] >= slot) continue;
+    ++misfits;
+    if (slot <= horizon_ - tail_[job]) relocate(job, slot, horizon_ - tail_[job], +1);
+  }
+  return misfits;
+}
+
+bool SlotCompactor::repair(int32_t horizon, int32_t& sweeps) {
+  horizon_ = horizon;
+  int32_t fewest = INT32_MAX;
+  for (int32_t stale = 0; sweeps > 0 && stale < kStale; ++stale) {
+    --sweeps;
+    const int32_t late = sweep_backward();
+    const int32_t early = sweep_forward();
+    if (late + early == 0) return true;
+    if (late + early < fewest) {
+      fewest = late + early;
+      stale = 0;
+    }
+  }
+  return false;
+}
+
+void SlotCompactor::run(int32_t sweeps) {
+  const int32_t floor = *std::max_element(tail_.begin(), tail_.end());
+  int32_t reached = horizon_;
+  for (int32_t step = std::max(1, (reached - floor) / 4); sweeps > 0 && reached > floor;) {
+    const int32_t target = std::max(floor, reached - step);
+    if (repair(target, sweeps)) {
+      best_ = start_;
+      reached = *std::max_element(start_.begin(), start_.end());
+    } else {
+      start_ = best_;
+      restore();
+      if (step == 1) break;
+      step /= 2;
+    }
+  }
+}
+
+}  // namespace certree

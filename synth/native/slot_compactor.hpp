@@ -1,0 +1,61 @@
+// Shortening a slotted schedule: a tighter horizon is imposed, and transfers that miss it are moved or trade places.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "modulo_scheduler.hpp"
+#include "random.hpp"
+
+namespace certree {
+
+// Start slots within a horizon, repaired by alternating sweeps: backwards, every transfer that starts too late for its
+// successors (or the horizon) moves to the latest slot that suits them; forwards, every transfer that starts too early for its
+// predecessors moves to the earliest that suits them. A slot taken by another transfer of the same link is won by a swap, at best
+// with one that has slack for the slot given in return. Transfers that are in time stay where they are.
+class SlotCompactor {
+ public:
+  // `start` is a valid schedule. Memory O(links · period + jobs).
+  SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
+                std::vector<int32_t> start, uint64_t seed);
+
+  // Lowers the horizon while sweeps can repair it, at most `sweeps` sweeps in all. O(sweeps · jobs · period), usually far less.
+  void run(int32_t sweeps);
+  const std::vector<int32_t>& start() const { return best_; }
+
+ private:
+  void measure();
+  int32_t earliest(int32_t job) const;
+  int32_t latest(int32_t job) const;
+  size_t residue(int32_t slot) const { return static_cast<size_t>(slot) % width_; }
+  int32_t* places(int32_t link, size_t residue) {
+    return places_.data() + offset_[link] * width_ + residue * static_cast<size_t>(capacity_[link]);
+  }
+  bool room_to_reduce(int32_t job, size_t residue) const;
+  void put(int32_t job, int32_t slot);
+  void take(int32_t job);
+  bool move_to(int32_t job, int32_t slot);
+  bool swap_into(int32_t job, int32_t slot, bool forced);
+  int32_t partner_slot(int32_t partner, int32_t given, bool forced);
+  bool relocate(int32_t job, int32_t first, int32_t last, int32_t step);
+  int32_t sweep_backward();
+  int32_t sweep_forward();
+  bool repair(int32_t horizon, int32_t& sweeps);
+  void restore();
+
+  const Jobs& jobs_;
+  std::vector<int64_t> capacity_;
+  SlotRules rules_;
+  size_t width_;
+  int32_t horizon_;  // last slot allowed
+  std::vector<int32_t> start_, best_;
+  std::vector<int32_t> order_, head_, tail_;  // topological order; longest chains to and from each job, in slots
+  std::vector<int32_t> predecessor_offset_, predecessor_;
+  std::vector<size_t> offset_;
+  std::vector<int32_t> places_;    // per link and residue: the jobs that use it, -1 where free
+  std::vector<int32_t> arrivals_;  // per reducer and residue
+  Random random_;
+};
+
+}  // namespace certree

@@ -1,0 +1,23 @@
+// Shapes of packed trees: growing shallow ones, and shortening them by exchanges that keep the packing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "forest_packing.hpp"
+
+namespace certree {
+
+// Grows every forest breadth first from its root, one layer at a time over all forests, along the least used edges.
+// Nodes that no spare edge joins to the layer before stay out; augmentations add them later. O(K·m·ecc).
+void grow_shallow(ForestPacking& packing, const std::vector<int32_t>& roots);
+
+// Random edge exchanges that never lengthen: the sum of squared excess diameters (over the graph's diameter) goes down.
+// Deterministic in `seed`. O(moves·n).
+void shorten(ForestPacking& packing, int32_t graph_diameter, int64_t moves, uint64_t seed);
+
+// Roots every tree at its centre; returns the roots. O(K·n).
+std::vector<int32_t> root_at_centres(ForestPacking& packing);
+
+}  // namespace certree
