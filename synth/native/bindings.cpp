@@ -63,18 +63,19 @@ std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Colum
   return {true, to_numpy(parents, {static_cast<size_t>(forests), static_cast<size_t>(nodes)})};
 }
 
-nb::ndarray<nb::numpy, int32_t> schedule(Column<int32_t> link, Column<int32_t> reducer, Column<int32_t> group,
+// (start slots, empty when the rules cannot be met; work done)
+std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> link, Column<int32_t> reducer, Column<int32_t> group,
                                          Column<int32_t> successor_offset, Column<int32_t> successor,
                                          Column<int64_t> capacity, int32_t reducers, int32_t delay, int32_t period,
                                          int32_t reductions, int32_t tries, int32_t sweeps, uint64_t seed) {
   const Jobs jobs{copy(link), copy(reducer), copy(group), copy(successor_offset), copy(successor)};
   const auto capacities = copy(capacity);
-  std::vector<int32_t> start;
+  SlotResult result;
   {
     nb::gil_scoped_release release;
-    start = schedule_jobs(jobs, capacities, reducers, {delay, period, reductions}, {tries, sweeps}, seed);
+    result = schedule_jobs(jobs, capacities, reducers, {delay, period, reductions}, {tries, sweeps}, seed);
   }
-  return to_numpy(start, {start.size()});
+  return {to_numpy(result.start, {result.start.size()}), result.work};
 }
 
 }  // namespace
@@ -87,5 +88,5 @@ NB_MODULE(_native, module) {
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
   module.def("schedule_jobs", &certree::schedule, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a, "successor"_a,
              "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "sweeps"_a, "seed"_a,
-             "Start slots of the shortest list schedule found; empty when the period is too short.");
+             "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
 }

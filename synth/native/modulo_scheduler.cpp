@@ -171,29 +171,32 @@ class ListScheduler {
 
 }  // namespace
 
-std::vector<int32_t> schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
-                                   const SlotRules& rules, const Effort& effort, uint64_t seed) {
+SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
+                         const Effort& effort, uint64_t seed) {
   ListScheduler scheduler(jobs, capacity, reducers, rules);
-  std::vector<int32_t> best, noise(jobs.link.size(), 0);
-  if (!scheduler.feasible() || jobs.link.empty()) return best;
+  const auto count = static_cast<int64_t>(jobs.link.size());
+  SlotResult result{{}, count};
+  if (!scheduler.feasible() || count == 0) return result;
+  std::vector<int32_t> noise(jobs.link.size(), 0);
   Random random(seed);
   int32_t limit = INT32_MAX;
-  for (int32_t attempt = 0; attempt < effort.tries; ++attempt) {
-    if (attempt > 0) {
-      for (auto& n : noise) n = random.below(rules.delay * (1 + attempt % 4) + 1);
+  for (int32_t attempt = 0; attempt < effort.tries && limit + 1 > scheduler.floor(); ++attempt) {
+    if (attempt > 0 || seed > 0) {
+      for (auto& n : noise) n = random.below(rules.delay * (1 + (attempt + static_cast<int32_t>(seed % 4)) % 4) + 1);
     }
+    result.work += 8 * count;
     if (!scheduler.run(noise)) continue;
     SlotCompactor compactor(jobs, capacity, reducers, rules, scheduler.start(), random.next());
     compactor.run(effort.sweeps);
-    const int32_t last = *std::max_element(compactor.start().begin(), compactor.start().end());
+    result.work += compactor.work();
     scheduler.favour_latest();
+    const int32_t last = *std::max_element(compactor.start().begin(), compactor.start().end());
     if (last < limit) {
       limit = last;
-      best = compactor.start();
+      result.start = compactor.start();
     }
-    if (limit + 1 <= scheduler.floor()) break;
   }
-  return best;
+  return result;
 }
 
 }  // namespace certree

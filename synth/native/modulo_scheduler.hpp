@@ -29,10 +29,15 @@ struct Effort {
   int32_t sweeps;
 };
 
-// Start slots of the best schedule found (fewest slots): list schedules, each compacted; those after the first perturb
-// the priorities. Empty when the period is too short for some link or reducer. Deterministic in `seed`.
+struct SlotResult {
+  std::vector<int32_t> start;  // empty when the period is too short for some link or reducer
+  int64_t work;                // transfers looked at and slots probed
+};
+
+// The best schedule found (fewest slots): list schedules, each compacted; with seed 0 the first goes by the longest remaining
+// chain alone, all others perturb that priority. Deterministic in `seed`.
 // Time O(tries · (slots · links + sweeps · jobs · period)), memory O(links · period + jobs).
-std::vector<int32_t> schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
-                                   const SlotRules& rules, const Effort& effort, uint64_t seed);
+SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
+                         const SlotRules& rules, const Effort& effort, uint64_t seed);
 
 }  // namespace certree

@@ -147,6 +147,7 @@ bool SlotCompactor::swap_into(int32_t job, int32_t slot, bool forced) {
 bool SlotCompactor::relocate(int32_t job, int32_t first, int32_t last, int32_t step) {
   const int32_t span = std::min(static_cast<int32_t>(width_), (last - first) * step + 1);
   for (int32_t i = 0; i < span; ++i) {
+    ++work_;
     if (move_to(job, first + i * step) || swap_into(job, first + i * step, false)) return true;
   }
   for (int32_t tries = 0; tries < 3 && span > 0; ++tries) {
@@ -183,6 +184,7 @@ bool SlotCompactor::repair(int32_t horizon, int32_t& sweeps) {
   int32_t fewest = INT32_MAX;
   for (int32_t stale = 0; sweeps > 0 && stale < kStale; ++stale) {
     --sweeps;
+    work_ += 2 * static_cast<int64_t>(order_.size());
     const int32_t late = sweep_backward();
     const int32_t early = sweep_forward();
     if (late + early == 0) return true;

@@ -23,6 +23,8 @@ class SlotCompactor {
   // Lowers the horizon while sweeps can repair it, at most `sweeps` sweeps in all. O(sweeps · jobs · period), usually far less.
   void run(int32_t sweeps);
   const std::vector<int32_t>& start() const { return best_; }
+  // Transfers looked at and slots probed so far: a measure of effort that does not depend on the machine.
+  int64_t work() const { return work_; }
 
  private:
   void measure();
@@ -55,6 +57,7 @@ class SlotCompactor {
   std::vector<size_t> offset_;
   std::vector<int32_t> places_;    // per link and residue: the jobs that use it, -1 where free
   std::vector<int32_t> arrivals_;  // per reducer and residue
+  int64_t work_ = 0;
   Random random_;
 };
 

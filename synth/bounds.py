@@ -1,0 +1,36 @@
+"""Finding lower bounds: the best witness that exact graph algorithms give; `certree.verify` re-checks each."""
+
+from fractions import Fraction
+from typing import Any
+
+from certree.models.collective import Collective, CollectiveKind
+from certree.models.topology import Topology
+from certree.synth.cuts import best_cut
+from certree.synth.packing import Network
+from certree.verify.witness import Instance, cheap_bounds
+
+Bound = dict[str, Any]
+
+
+def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> list[Bound]:
+    """Bounds for equal shares, strongest first within each quantity: the cheap ones, and the best cut or partition.
+
+    All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams).
+    All-gather and reduce-scatter: the best cut. Costs as in `Network.strength` and `best_cut`.
+    """
+    bounds = list(cheap_bounds(Instance(topology, collective, delay=delay)))
+    if collective.kind is not CollectiveKind.ALL_REDUCE:
+        bounds.append(best_cut(topology, collective))
+    elif topology.is_direct and topology.is_full_duplex:
+        bounds.append(partition_bound(Network(topology)))
+    return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
+
+
+def partition_bound(network: Network) -> Bound:
+    """The tight partition of a full-duplex direct network as an all-reduce bound: rounds / K >= 1 / strength."""
+    return {
+        "kind": "partition",
+        "quantity": "bandwidth",
+        "value": str(1 / network.strength),
+        "witness": {"part": network.tight_partition.tolist()},
+    }

@@ -1,0 +1,106 @@
+"""Spanning-tree packing, modulo-scheduled: the all-reduce of highest bandwidth on any full-duplex direct network."""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from certree.models.collective import CollectiveKind
+from certree.models.errors import UnsupportedError
+from certree.models.schedule import Schedule
+from certree.synth.method import (
+    METHODS,
+    Option,
+    Request,
+    read_options,
+    require_collective,
+    require_direct,
+    whole_number,
+)
+from certree.synth.packing import Network
+from certree.synth.search import Search, Trees
+
+_MAX_TREES = 1024
+_MOVES = 60_000  # random exchanges that shorten the trees
+_MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
+
+
+@METHODS.register("packing")
+def packing(request: Request) -> Schedule:
+    """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
+
+    All-reduce on direct networks whose links are equally wide both ways. Chunks K, period L, repeats and delay are chosen together
+    by closed form at the given size. Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
+    moves=N random exchanges that shorten the trees.
+    """
+    require_collective(request, "packing", [CollectiveKind.ALL_REDUCE])
+    require_direct(request, "packing")
+    if not request.topology.is_full_duplex:
+        raise UnsupportedError(f"packing needs links equally wide both ways; {request.topology.name} has others")
+    options = read_options(
+        request,
+        "packing",
+        {
+            "rate": Option({"any": "any", "optimal": "optimal"}.__getitem__, "any", "any or optimal"),
+            "moves": whole_number(_MOVES, 0, 1 << 40),
+        },
+    )
+    network = Network(request.topology)
+
+    def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
+        return request.provenance("packing", options, **origin)
+
+    return Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
+
+
+def packings(request: Request, network: Network, *, rate: str = "any", moves: int = _MOVES) -> list[Trees]:
+    """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
+    strength = network.strength
+    tight = (strength.numerator, strength.denominator)
+    shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
+    if request.chunks is not None:
+        shapes = [shape for shape in shapes if shape[0] == request.chunks]
+        if not shapes:
+            multiple, rest = divmod(request.chunks, strength.numerator)
+            period = strength.denominator * multiple if rest == 0 else -(-request.chunks * strength.denominator // strength.numerator)
+            shapes = [(request.chunks, period)]
+    return [_option(request, network, trees, period, moves) for trees, period in shapes]
+
+
+def _shapes(network: Network, rows: int) -> list[tuple[int, int]]:
+    """(K, L): for short periods the most trees they hold; for numbers of trees from 1 the period without and with some slack."""
+    strength, size = network.strength, network.size
+    most = min(_MAX_TREES, max(4 * size, 64), rows // (2 * size))
+    shapes = []
+    for period in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64):
+        if 1 <= int(strength * period) <= most and period < strength.denominator:
+            shapes.append((int(strength * period), period))
+    # Chunks come in whole flits and reductions in whole quanta: a few trees more than a round number can fit better.
+    near = {size, size + -(-size // 16), size + size // 8, size + size // 4}
+    for trees in sorted({2**i for i in range(11)} | {3 * 2**i for i in range(10)} | near):
+        if trees <= most:
+            slack = Fraction(9, 8) if trees >= size else Fraction(3, 2)
+            shapes += [(trees, math.ceil(trees / strength)), (trees, math.ceil(trees / strength * slack))]
+    return shapes
+
+
+def _option(request: Request, network: Network, trees: int, period: int, moves: int) -> Trees:
+    size = network.size
+    slack = Fraction(trees, period) < network.strength
+    return Trees(
+        chunks=trees,
+        period=period,
+        chain=2 * network.radius,
+        rows=2 * trees * (size - 1),
+        reductions=-(-trees * (size - 1) // size),
+        even=network.radius == network.diameter,
+        build=partial(
+            network.pack,
+            request.collective,
+            trees,
+            period,
+            moves=0 if slack and trees > 256 else moves,
+            seed=request.seed,
+        ),
+    )

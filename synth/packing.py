@@ -1,0 +1,117 @@
+"""Spanning-tree packing: the strength of a network, and trees that reach it (`synth/README.md`)."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.collective import Collective
+from certree.models.topology import Int32, Topology
+from certree.synth import _native
+from certree.synth.trees import NONE, TreeFamily, family_from_parents
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A full-duplex direct network as an undirected graph over ranks: edges `u` < `v` with `capacity` in each direction."""
+
+    topology: Topology
+
+    @cached_property
+    def _edges(self) -> tuple[Int32, Int32, NDArray[np.int64]]:
+        forward = self.topology.pair_src < self.topology.pair_dst
+        rank = self.topology.rank
+        return (
+            rank[self.topology.pair_src[forward]],
+            rank[self.topology.pair_dst[forward]],
+            self.topology.pair_capacity[forward],
+        )
+
+    @property
+    def size(self) -> int:
+        """Endpoints."""
+        return len(self.topology.endpoints)
+
+    @cached_property
+    def _eccentricity(self) -> list[int]:
+        endpoints = self.topology.endpoints
+        return [int(self.topology.distances(node)[endpoints].max()) for node in endpoints.tolist()]
+
+    @property
+    def diameter(self) -> int:
+        """Hops of the longest shortest path."""
+        return max(self._eccentricity)
+
+    @property
+    def radius(self) -> int:
+        """Least height of a spanning tree."""
+        return min(self._eccentricity)
+
+    @property
+    def edge_capacity(self) -> int:
+        """Total capacity of the edges, in one direction."""
+        return int(self._edges[2].sum())
+
+    @cached_property
+    def strength(self) -> Fraction:
+        """The most trees a round: min over partitions P of capacity(between parts) / (|P| - 1) (Tutte, Nash-Williams).
+
+        Newton's iteration: pack a/b trees; where that fails, the failed augmentation leaves a partition of smaller ratio.
+        Each packing of K trees costs O(K · n) augmentations of O(K · (n + links)) at worst.
+        """
+        return self._tight[0]
+
+    @property
+    def tight_partition(self) -> Int32:
+        """The part of every node id (-1 for absent ids) in a partition that attains the strength."""
+        parts = np.full(len(self.topology.kind), NONE, np.int32)
+        parts[self.topology.endpoints] = self._tight[1]
+        return parts
+
+    @cached_property
+    def _tight(self) -> tuple[Fraction, Int32]:
+        ratio, parts = self._ratio(np.arange(self.size)), np.arange(self.size, dtype=np.int32)
+        for rank in range(self.size if self.size > 2 else 0):
+            alone = (np.arange(self.size) == rank).astype(np.int32)
+            if self._ratio(alone) < ratio:
+                ratio, parts = self._ratio(alone), alone
+        while True:
+            packed, found = self._pack(ratio.numerator, ratio.denominator, moves=0, seed=0)
+            if packed:
+                return ratio, parts
+            smaller = self._ratio(found)
+            if smaller >= ratio:
+                raise AssertionError("a failed packing must leave a partition of smaller ratio")
+            ratio, parts = smaller, found
+
+    def _ratio(self, parts: NDArray[np.int_]) -> Fraction:
+        u, v, capacity = self._edges
+        return Fraction(int(capacity[parts[u] != parts[v]].sum()), len(np.unique(parts)) - 1)
+
+    def _pack(self, trees: int, period: int, *, moves: int, seed: int) -> tuple[bool, Int32]:
+        u, v, capacity = self._edges
+        centres = np.flatnonzero(np.array(self._eccentricity) == self.radius).astype(np.int32)
+        packed, result = _native.pack_trees(
+            nodes=self.size,
+            u=u,
+            v=v,
+            capacity=capacity * period,
+            roots=centres[np.arange(trees) % len(centres)],
+            graph_diameter=self.diameter,
+            moves=moves,
+            seed=seed,
+        )
+        return packed, result
+
+    def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
+        """`trees` spanning trees, each edge in at most capacity · `period` of them, shortened by `moves` random exchanges and
+        rooted at their centres; None when there are none (trees / period exceeds the strength)."""
+        packed, parents = self._pack(trees, period, moves=moves, seed=seed)
+        if not packed:
+            return None
+        ids = self.topology.endpoints
+        table = np.full((trees, len(self.topology.kind)), NONE, np.int32)
+        table[:, ids] = np.where(parents == NONE, NONE, ids[np.maximum(parents, 0)])
+        return family_from_parents(self.topology, collective, table, {"trees": "packing", "packed": f"{trees}/{period}"})

@@ -1,0 +1,222 @@
+"""Choosing trees, delay, period and repeats together, by closed-form time at the given size and machine."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.errors import UnsupportedError
+from certree.models.schedule import Schedule
+from certree.models.topology import Int32
+from certree.synth.method import Request
+from certree.synth.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
+from certree.synth.trees import TreeFamily
+
+DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
+REDUCTIONS = (0, 1, 2, 3)
+MAX_REPEATS = 1 << 16
+_BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: about a second
+_SWEEPS = 40
+_POLISHED = 3  # families whose best candidates share the rest of the budget
+
+
+@dataclass(frozen=True)
+class Trees:
+    """A family that can be had, with what is known of it before it is built.
+
+    `chunks` K; `period` in which its links can carry it; `chain`: at least so many transfers follow each other; `rows`: transfers
+    of one iteration; `reductions`: at least so many reduces arrive at the busiest node; `even`: reduces load both directions of a
+    link alike (roots all over the network), rather than only the one towards the centre.
+    """
+
+    chunks: int
+    period: int
+    chain: int
+    rows: int
+    reductions: int
+    even: bool
+    build: Callable[[], TreeFamily | None]
+
+    @classmethod
+    def built(cls, family: TreeFamily) -> "Trees":
+        """A family that exists already."""
+        return cls(
+            family.chunks,
+            family.period,
+            family.chain,
+            len(family.transfers.chunk),
+            family.reductions,
+            even=len(np.unique(family.root)) > len(family.topology.endpoints) // 2,
+            build=lambda: family,
+        )
+
+
+class Clock:
+    """Closed-form times (`models/timing.py`) over whole arrays of repeats, for choosing; the final word is `Request.cycles`."""
+
+    def __init__(self, request: Request, latency: int) -> None:
+        self.request, self.latency = request, latency
+        most = max(1, min(MAX_REPEATS, request.message_bytes // request.machine.flit_bytes))
+        grown = [1]
+        while grown[-1] < most:
+            grown.append(min(most, grown[-1] + max(1, grown[-1] // 8)))
+        self.repeats = np.array(grown, np.int64)
+
+    def cycles(self, trees: int, rules: SlotRules, slots: int, peak: int, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Cycles of a schedule of `slots` slots an iteration, for each entry of `repeats`."""
+        machine, gathers = self.request.machine, self.request.collective.gathers
+        flit = machine.flit_bytes
+        flits = -(-self.request.message_bytes // (trees * repeats * flit))
+        ser = flits + machine.head_flits
+        quantum = machine.reduce_quantum_cycles
+        work = peak * -(-flits * flit // (machine.reduce_bytes_per_cycle * quantum)) * quantum
+        red = work + machine.reduce_start_cycles * (peak > 0)
+        slot = np.maximum(np.maximum(ser, work), -(-(ser + self.latency + red) // rules.delay))
+        last = (repeats - 1) * (rules.period or 0) + slots - 1
+        return last * slot + ser + self.latency + (0 if gathers else red)
+
+    def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
+        """(cycles, repeats) of the best number of repeats."""
+        repeats = self.repeats if rules.period else self.repeats[:1]
+        cycles = self.cycles(trees, rules, slots, peak, repeats)
+        index = int(cycles.argmin())
+        if rules.period and 0 < index < len(repeats) - 1:  # the grid is coarse up there: look at what lies between
+            repeats = np.arange(repeats[index - 1], repeats[index + 1] + 1)
+            cycles = self.cycles(trees, rules, slots, peak, repeats)
+            index = int(cycles.argmin())
+        return int(cycles[index]), int(repeats[index])
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One choice of trees and rules; `floor`: no schedule of it takes fewer cycles; `guess`: what it will likely take."""
+
+    trees: Trees
+    rules: SlotRules
+    floor: int
+    guess: int
+
+
+@dataclass
+class Search:
+    """Evaluates candidates in the order of their guesses until the budget is spent or none can win.
+
+    `provenance` makes the provenance of a schedule from what was chosen. The result is deterministic in (request, trees) unless
+    the monitor has a deadline. Each evaluation costs as `assign_slots`.
+    """
+
+    request: Request
+    provenance: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    best: Schedule | None = None
+    best_cycles: int = 0
+    _spent: int = 0
+    _families: dict[int, TreeFamily | None] = field(default_factory=dict)
+
+    def run(self, options: Sequence[Trees]) -> Schedule:
+        """The best schedule found; UnsupportedError when no option gives one within the requested steps."""
+        self.clock = Clock(self.request, _slowest_path(self.request))
+        budget = _BUDGET * self.request.effort
+        candidates = sorted(self._candidates(options), key=lambda candidate: candidate.guess)
+        tried: list[tuple[int, int, Candidate]] = []
+        for index, candidate in enumerate(candidates):
+            if self.best is not None and (self._spent >= budget // 2 or self.request.monitor.expired):
+                break
+            if self.best is None or candidate.floor < self.best_cycles:
+                cycles = self._evaluate(candidate, tries=1, sweeps=_SWEEPS, seed=0)
+                if cycles is not None:
+                    tried.append((cycles, index, candidate))
+        leaders: dict[int, Candidate] = {}
+        for _, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
+            leaders.setdefault(id(candidate.trees), candidate)
+        self._polish(list(leaders.values())[:_POLISHED], budget)
+        if self.best is None:
+            raise UnsupportedError("no schedule within the requested steps")
+        return self.best
+
+    def _polish(self, candidates: Sequence[Candidate], budget: int) -> None:
+        """Spend what is left of the budget on the best candidates, in turns, with new seeds and more sweeps."""
+        for turn in range(1, 1000):
+            for candidate in candidates:
+                if self._spent >= budget or self.request.monitor.expired:
+                    return
+                if candidate.floor < self.best_cycles:
+                    self._evaluate(candidate, tries=1, sweeps=_SWEEPS * 8, seed=turn)
+                else:
+                    self._spent += candidate.trees.rows  # a finished candidate still uses up its turn, so that this ends
+
+    def _candidates(self, options: Sequence[Trees]) -> list[Candidate]:
+        found = []
+        for trees in options:
+            for delay in DELAYS:
+                for reductions in REDUCTIONS if self.request.collective.reduces else (0,):
+                    found.append(self._candidate(trees, SlotRules(delay, None, reductions)))
+                for period in dict.fromkeys((trees.period, trees.period * 5 // 4, trees.period * 2)):
+                    found.append(self._candidate(trees, SlotRules(delay, period, 0)))
+        return found
+
+    def _candidate(self, trees: Trees, rules: SlotRules) -> Candidate:
+        """Bounds: the chain must pass, and without a period every link must carry all its transfers in the slots there are.
+
+        The guess adds the waiting that a full period (every link busy in every slot) was seen to cost.
+        """
+        chain = (trees.chain - 1) * rules.delay + 1
+        busy = trees.period * (1 if trees.even else 2)
+        least = max(chain, trees.period) if rules.period is None else chain
+        if rules.reductions and self.request.collective.gathers:
+            least = max(least, -(-trees.reductions // rules.reductions) + trees.chain // 2 * rules.delay)
+        if rules.period is None:
+            low, high = sorted((chain, busy))
+            waiting = 3 + low * low // (3 * high)
+        else:
+            waiting = 9 * trees.period * trees.period // (5 * rules.period)
+        peak = max(1, rules.reductions) if self.request.collective.reduces else 0
+        usual = peak if rules.reductions else min(4, peak * trees.reductions)
+        return Candidate(
+            trees,
+            rules,
+            floor=self.clock.best(trees.chunks, rules, least, peak)[0],
+            guess=self.clock.best(trees.chunks, rules, max(least, busy if rules.period is None else 0) + waiting, usual)[0],
+        )
+
+    def _evaluate(self, candidate: Candidate, *, tries: int, sweeps: int, seed: int) -> int | None:
+        """Schedule a candidate and keep it when it is the best; its cycles, or None when its rules cannot be met."""
+        rules = candidate.rules
+        if id(candidate.trees) not in self._families:
+            self._families[id(candidate.trees)] = candidate.trees.build()
+        family = self._families[id(candidate.trees)]
+        if family is None:
+            return None
+        slots, work = assign_slots(family, rules, tries=tries, sweeps=sweeps, seed=self.request.seed * 1_000_003 + seed)
+        self._spent += work
+        if slots is None:
+            return None
+        length = int(slots.max()) + 1
+        if self.request.steps is not None and length > self.request.steps:
+            return None
+        cycles, repeats = self.clock.best(family.chunks, rules, length, peak_reductions(family, slots, rules.period, 1 << 30))
+        if self.best is None or cycles < self.best_cycles:
+            self._keep(family, slots, rules, repeats)
+        return cycles
+
+    def _keep(self, family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int) -> None:
+        period = rules.period if repeats > 1 else None
+        chosen = SlotRules(rules.delay, period, rules.reductions)
+        schedule = slotted_schedule(family, slots, chosen, repeats, self.provenance(family.origin))
+        cycles = self.request.cycles(schedule)
+        if self.best is None or cycles < self.best_cycles:
+            self.best, self.best_cycles = schedule, cycles
+            self.request.monitor.offer(schedule, cycles)
+            shape = f"period {period}, {repeats} times" if period else "no period"
+            self.request.monitor.report(
+                f"{cycles} cycles: {family.chunks} chunks, delay {rules.delay}, {schedule.steps} slots, {shape}"
+            )
+
+
+def _slowest_path(request: Request) -> int:
+    """Path latency of the slowest link."""
+    topology = request.topology
+    wire = np.where(topology.latency < 0, request.machine.link_latency_cycles, topology.latency)
+    machine = request.machine
+    return 2 * machine.ni_cycles + 2 * machine.router_cycles + int(wire.max())

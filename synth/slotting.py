@@ -1,0 +1,75 @@
+"""Slots for the transfers of a tree family: modulo list scheduling with compaction (kernels in `synth/native`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.timing import peak_in_window
+from certree.models.topology import Int32
+from certree.synth import _native
+from certree.synth.trees import TreeFamily
+
+
+@dataclass(frozen=True)
+class SlotRules:
+    """`delay` in slots; `period` None when nothing repeats; `reductions`: REDUCE arrivals a node takes in a slot, 0 for any."""
+
+    delay: int
+    period: int | None
+    reductions: int
+
+
+def assign_slots(family: TreeFamily, rules: SlotRules, *, tries: int, sweeps: int, seed: int) -> tuple[Int32 | None, int]:
+    """(slots, work): the slot of every transfer of `family.transfers`, few in all, or None when the rules cannot be met; and the
+    transfers looked at and slots probed, a measure of effort that is the same on every machine.
+
+    Each try is a list schedule (longest remaining chain first) followed by at most `sweeps` compaction sweeps.
+    Time O(tries · sweeps · transfers · period) at worst, memory O(links · period + transfers).
+    """
+    rows = family.transfers
+    order = np.argsort(rows.before, kind="stable")
+    offset = np.searchsorted(rows.before[order], np.arange(len(rows.chunk) + 1)).astype(np.int32)
+    slots, work = _native.schedule_jobs(
+        link=rows.pair,
+        reducer=np.where(rows.op == Op.REDUCE, rows.dst, -1).astype(np.int32),
+        group=rows.chunk,
+        successor_offset=offset,
+        successor=np.ascontiguousarray(rows.after[order]),
+        capacity=family.topology.pair_capacity,
+        reducers=len(family.topology.kind),
+        delay=rules.delay,
+        period=rules.period or 0,
+        reductions=rules.reductions,
+        tries=tries,
+        sweeps=sweeps,
+        seed=seed,
+    )
+    return (slots if len(slots) else None), work
+
+
+def peak_reductions(family: TreeFamily, slots: Int32, period: int | None, repeats: int) -> int:
+    """The most REDUCE arrivals of one slot at one node, overlapping iterations included."""
+    rows = family.transfers.op == Op.REDUCE
+    width = period or int(slots.max()) + 1
+    slot, node = slots[rows].astype(np.int64), family.transfers.dst[rows].astype(np.int64)
+    return peak_in_window(node * width + slot % width, slot // width, repeats)
+
+
+def slotted_schedule(
+    family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int, provenance: Mapping[str, Any]
+) -> Schedule:
+    """The schedule that plays `slots`, `repeats` times when it has a period."""
+    rows = family.transfers
+    return make_schedule(
+        family.topology,
+        family.collective,
+        family.root if family.collective.is_rooted else np.full(family.chunks, NO_ROOT, np.int32),
+        {"chunk": rows.chunk, "op": rows.op, "step": slots, "src": rows.src, "dst": rows.dst},
+        delay=rules.delay,
+        period=rules.period,
+        repeats=repeats,
+        provenance=provenance,
+    )

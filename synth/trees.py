@@ -1,0 +1,185 @@
+"""Families of trees: where every chunk's reduces and copies go, before they have slots."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.collective import Collective
+from certree.models.errors import UnsupportedError
+from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule
+from certree.models.topology import Int32, Topology
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Transfers:
+    """The transfers of a family and what waits for what.
+
+    Columns, one entry per transfer: `chunk`, `op`, `src`, `dst`, `pair` (joined pair of nodes). `before`, `after`: row numbers;
+    transfer after[i] needs what transfer before[i] brings.
+    """
+
+    chunk: Int32
+    op: NDArray[np.int8]
+    src: Int32
+    dst: Int32
+    pair: Int32
+    before: Int32
+    after: Int32
+
+
+@dataclass(frozen=True, eq=False)
+class TreeFamily:
+    """K chunks, each with an in-tree for its reduces and an out-tree for its copies, from and to the same root.
+
+    `up[k, node]`: where the node sends its sum of chunk k; `down[k, node]`: where it gets the finished chunk from; NONE at the
+    root, at absent nodes, and throughout in a phase that the collective has not. Shapes (K, node ids). `origin`: how it was made.
+    """
+
+    topology: Topology
+    collective: Collective
+    root: Int32
+    up: Int32
+    down: Int32
+    origin: Mapping[str, Any]
+
+    @property
+    def chunks(self) -> int:
+        """K."""
+        return len(self.root)
+
+    @cached_property
+    def transfers(self) -> Transfers:
+        """All transfers and their dependencies. O(K · N) time and memory, and the square of the root's degree a chunk."""
+        reduce_row, reduces = _numbered(self.up, 0)
+        copy_row, copies = _numbered(self.down, len(reduces[0]))
+        src = np.concatenate((reduces[1], self.down[copies]))
+        dst = np.concatenate((self.up[reduces], copies[1]))
+        before, after = [], []
+        onward = reduce_row[reduces[0], self.up[reduces]]
+        before.append(np.flatnonzero(onward != NONE))
+        after.append(onward[onward != NONE])
+        source = copy_row[copies[0], self.down[copies]]
+        before.append(source[source != NONE])
+        after.append(len(reduces[0]) + np.flatnonzero(source != NONE))
+        into_root = np.flatnonzero(onward == NONE)  # the root sends a copy once all reduces into it are there
+        from_root = len(reduces[0]) + np.flatnonzero(source == NONE)
+        ends = np.searchsorted(copies[0][from_root - len(reduces[0])], np.arange(self.chunks + 1))
+        width = np.diff(ends)[reduces[0][into_root]]
+        before.append(np.repeat(into_root, width))
+        first = ends[reduces[0][into_root]]
+        within = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
+        after.append(from_root[np.repeat(first, width) + within])
+        return Transfers(
+            chunk=np.concatenate((reduces[0], copies[0])).astype(np.int32),
+            op=np.repeat(np.array([Op.REDUCE, Op.COPY], np.int8), [len(reduces[0]), len(copies[0])]),
+            src=src.astype(np.int32),
+            dst=dst.astype(np.int32),
+            pair=self.topology.pair_index(src, dst).astype(np.int32),
+            before=np.concatenate(before).astype(np.int32),
+            after=np.concatenate(after).astype(np.int32),
+        )
+
+    @cached_property
+    def period(self) -> int:
+        """The shortest period in which every link can carry all its transfers."""
+        uses = np.bincount(self.transfers.pair, minlength=len(self.topology.pair_capacity))
+        return max(1, int((-(-uses // self.topology.pair_capacity)).max()))
+
+    @cached_property
+    def reductions(self) -> int:
+        """The most reduces that one node takes in one iteration."""
+        rows = self.transfers.op == Op.REDUCE
+        return int(np.bincount(self.transfers.dst[rows], minlength=1).max()) if rows.any() else 0
+
+    @cached_property
+    def chain(self) -> int:
+        """Transfers on the longest chain of dependencies. O(K · N · height)."""
+        return int((_depths(self.up).max(axis=1) + _depths(self.down).max(axis=1)).max())
+
+
+def _numbered(parent: Int32, first: int) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Row numbers of the edges node - parent (NONE where there is none), and the (chunk, node) of every row."""
+    rows = np.nonzero(parent != NONE)
+    numbers = np.full(parent.shape, NONE, np.int64)
+    numbers[rows] = first + np.arange(len(rows[0]))
+    return numbers, rows
+
+
+def _depths(parent: Int32) -> Int32:
+    """Edges from every node to its root."""
+    depth = np.zeros(parent.shape, np.int32)
+    above = parent.copy()
+    chunk = np.arange(len(parent))[:, None]
+    while (alive := above != NONE).any():
+        depth += alive
+        above = np.where(alive, parent[chunk, above], NONE)
+    return depth
+
+
+def family_from_parents(
+    topology: Topology, collective: Collective, parents: Int32, origin: Mapping[str, Any]
+) -> TreeFamily:
+    """The family that reduces and copies along the same trees: `parents[k, node]`, NONE at the root and at absent nodes."""
+    none = np.full_like(parents, NONE)
+    at_root = (parents == NONE) & (topology.rank >= 0)
+    return TreeFamily(
+        topology,
+        collective,
+        root=at_root.argmax(axis=1).astype(np.int32),
+        up=parents if collective.reduces else none,
+        down=parents if collective.gathers else none,
+        origin=origin,
+    )
+
+
+def family_of(schedule: Schedule) -> TreeFamily:
+    """The trees that a valid schedule uses.
+
+    UnsupportedError unless each node sends a chunk's sum once and receives the finished chunk once, between neighbours.
+    """
+    if (schedule.route != DIRECT).any():
+        raise UnsupportedError("only transfers between neighbours can be re-timed; the schedule has multi-hop routes")
+    shape = (schedule.chunks, len(schedule.topology.kind))
+    up, down = np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32)
+    for op, table, own, other, what in (
+        (Op.REDUCE, up, schedule.src, schedule.dst, "sends more than one REDUCE"),
+        (Op.COPY, down, schedule.dst, schedule.src, "receives more than one COPY"),
+    ):
+        rows = schedule.op == op
+        cell = schedule.chunk[rows].astype(np.int64) * shape[1] + own[rows]
+        cells, counts = np.unique(cell, return_counts=True)
+        if (counts > 1).any():
+            chunk, node = divmod(int(cells[counts > 1][0]), shape[1])
+            raise UnsupportedError(f"not a schedule of trees: node {node} {what} of chunk {chunk}")
+        table[schedule.chunk[rows], own[rows]] = other[rows]
+    return TreeFamily(
+        schedule.topology,
+        schedule.collective,
+        root=_common_roots(schedule, up, down),
+        up=up,
+        down=down,
+        origin={"trees": schedule.provenance.get("method", "file")},
+    )
+
+
+def _common_roots(schedule: Schedule, up: Int32, down: Int32) -> Int32:
+    """The root of every chunk: the one endpoint that passes no reduce on and gets no copy."""
+    candidate = np.broadcast_to(schedule.topology.rank >= 0, up.shape).copy()
+    if schedule.collective.reduces:
+        candidate &= up == NONE
+    if schedule.collective.gathers:
+        candidate &= down == NONE
+    wrong = np.flatnonzero(candidate.sum(axis=1) != 1)
+    if len(wrong):
+        raise UnsupportedError(f"not a schedule of trees: chunk {wrong[0]} has no single root for both phases")
+    roots = candidate.argmax(axis=1).astype(np.int32)
+    moved = np.flatnonzero((schedule.chunk_root != NO_ROOT) & (schedule.chunk_root != roots))
+    if len(moved):
+        raise UnsupportedError(f"chunk {moved[0]} is due at node {schedule.chunk_root[moved[0]]}, not at its tree's root")
+    return roots
