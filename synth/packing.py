@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,7 @@ class Network:
                 raise AssertionError("a failed packing must leave a partition of smaller ratio")
             ratio, parts = smaller, found
 
-    def _ratio(self, parts: NDArray[np.int_]) -> Fraction:
+    def _ratio(self, parts: NDArray[Any]) -> Fraction:
         u, v, capacity = self._edges
         return Fraction(int(capacity[parts[u] != parts[v]].sum()), len(np.unique(parts)) - 1)
 

@@ -26,13 +26,14 @@ _POLISHED = 3  # families whose best candidates share the rest of the budget
 class Trees:
     """A family that can be had, with what is known of it before it is built.
 
-    `chunks` K; `period` in which its links can carry it; `chain`: at least so many transfers follow each other; `rows`: transfers
-    of one iteration; `reductions`: at least so many reduces arrive at the busiest node; `even`: reduces load both directions of a
-    link alike (roots all over the network), rather than only the one towards the centre.
+    `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: at least so many transfers
+    follow each other; `rows`: transfers of one iteration; `reductions`: at least so many reduces arrive at the busiest node;
+    `even`: reduces load both directions of a link alike (roots all over the network), not only the one towards the centre.
     """
 
     chunks: int
     period: int
+    least_period: int
     chain: int
     rows: int
     reductions: int
@@ -44,6 +45,7 @@ class Trees:
         """A family that exists already."""
         return cls(
             family.chunks,
+            family.period,
             family.period,
             family.chain,
             len(family.transfers.chunk),
@@ -75,7 +77,8 @@ class Clock:
         red = work + machine.reduce_start_cycles * (peak > 0)
         slot = np.maximum(np.maximum(ser, work), -(-(ser + self.latency + red) // rules.delay))
         last = (repeats - 1) * (rules.period or 0) + slots - 1
-        return last * slot + ser + self.latency + (0 if gathers else red)
+        cycles: NDArray[np.int64] = last * slot + ser + self.latency + (0 if gathers else red)
+        return cycles
 
     def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
         """(cycles, repeats) of the best number of repeats."""
@@ -157,27 +160,30 @@ class Search:
         return found
 
     def _candidate(self, trees: Trees, rules: SlotRules) -> Candidate:
-        """Bounds: the chain must pass, and without a period every link must carry all its transfers in the slots there are.
+        """Floor: the chain must pass; without a period every link carries all its transfers in the slots there are, and a reduction
+        unit that takes few at a time needs the slots for all of them, before a copy of the last.
 
-        The guess adds the waiting that a full period (every link busy in every slot) was seen to cost.
+        The guess adds the waiting that full periods and busy reduction units were seen to cost.
         """
+        reduces, gathers = self.request.collective.reduces, self.request.collective.gathers
         chain = (trees.chain - 1) * rules.delay + 1
-        busy = trees.period * (1 if trees.even else 2)
-        least = max(chain, trees.period) if rules.period is None else chain
-        if rules.reductions and self.request.collective.gathers:
-            least = max(least, -(-trees.reductions // rules.reductions) + trees.chain // 2 * rules.delay)
+        least = chain if rules.period else max(chain, trees.least_period)
+        likely = least
+        if rules.reductions:
+            slots = -(-trees.reductions // rules.reductions)
+            least = max(least, slots + rules.delay * gathers)
+            likely = max(likely, slots + trees.chain // 2 * rules.delay * gathers)
         if rules.period is None:
-            low, high = sorted((chain, busy))
-            waiting = 3 + low * low // (3 * high)
+            low, high = sorted((chain, trees.period * (1 if trees.even else 2)))
+            likely = max(likely, high) + 3 + low * low // (3 * high)
         else:
-            waiting = 9 * trees.period * trees.period // (5 * rules.period)
-        peak = max(1, rules.reductions) if self.request.collective.reduces else 0
-        usual = peak if rules.reductions else min(4, peak * trees.reductions)
+            likely += 9 * trees.period * trees.period // (5 * rules.period)
+        usual = min(rules.reductions or 4, max(1, trees.reductions)) * reduces
         return Candidate(
             trees,
             rules,
-            floor=self.clock.best(trees.chunks, rules, least, peak)[0],
-            guess=self.clock.best(trees.chunks, rules, max(least, busy if rules.period is None else 0) + waiting, usual)[0],
+            floor=self.clock.best(trees.chunks, rules, least, int(reduces))[0],
+            guess=self.clock.best(trees.chunks, rules, likely, usual)[0],
         )
 
     def _evaluate(self, candidate: Candidate, *, tries: int, sweeps: int, seed: int) -> int | None:

@@ -58,9 +58,7 @@ def peak_reductions(family: TreeFamily, slots: Int32, period: int | None, repeat
     return peak_in_window(node * width + slot % width, slot // width, repeats)
 
 
-def slotted_schedule(
-    family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int, provenance: Mapping[str, Any]
-) -> Schedule:
+def slotted_schedule(family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int, provenance: Mapping[str, Any]) -> Schedule:
     """The schedule that plays `slots`, `repeats` times when it has a period."""
     rows = family.transfers
     return make_schedule(

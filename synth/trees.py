@@ -103,10 +103,10 @@ class TreeFamily:
         return int((_depths(self.up).max(axis=1) + _depths(self.down).max(axis=1)).max())
 
 
-def _numbered(parent: Int32, first: int) -> tuple[NDArray[np.int64], tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def _numbered(parent: Int32, first: int) -> tuple[NDArray[np.int64], tuple[NDArray[Any], ...]]:
     """Row numbers of the edges node - parent (NONE where there is none), and the (chunk, node) of every row."""
     rows = np.nonzero(parent != NONE)
-    numbers = np.full(parent.shape, NONE, np.int64)
+    numbers: NDArray[np.int64] = np.full(parent.shape, NONE, np.int64)
     numbers[rows] = first + np.arange(len(rows[0]))
     return numbers, rows
 
@@ -122,9 +122,7 @@ def _depths(parent: Int32) -> Int32:
     return depth
 
 
-def family_from_parents(
-    topology: Topology, collective: Collective, parents: Int32, origin: Mapping[str, Any]
-) -> TreeFamily:
+def family_from_parents(topology: Topology, collective: Collective, parents: Int32, origin: Mapping[str, Any]) -> TreeFamily:
     """The family that reduces and copies along the same trees: `parents[k, node]`, NONE at the root and at absent nodes."""
     none = np.full_like(parents, NONE)
     at_root = (parents == NONE) & (topology.rank >= 0)
@@ -178,7 +176,7 @@ def _common_roots(schedule: Schedule, up: Int32, down: Int32) -> Int32:
     wrong = np.flatnonzero(candidate.sum(axis=1) != 1)
     if len(wrong):
         raise UnsupportedError(f"not a schedule of trees: chunk {wrong[0]} has no single root for both phases")
-    roots = candidate.argmax(axis=1).astype(np.int32)
+    roots: Int32 = candidate.argmax(axis=1).astype(np.int32)
     moved = np.flatnonzero((schedule.chunk_root != NO_ROOT) & (schedule.chunk_root != roots))
     if len(moved):
         raise UnsupportedError(f"chunk {moved[0]} is due at node {schedule.chunk_root[moved[0]]}, not at its tree's root")

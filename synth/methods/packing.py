@@ -63,7 +63,9 @@ def packings(request: Request, network: Network, *, rate: str = "any", moves: in
         shapes = [shape for shape in shapes if shape[0] == request.chunks]
         if not shapes:
             multiple, rest = divmod(request.chunks, strength.numerator)
-            period = strength.denominator * multiple if rest == 0 else -(-request.chunks * strength.denominator // strength.numerator)
+            period = (
+                strength.denominator * multiple if rest == 0 else -(-request.chunks * strength.denominator // strength.numerator)
+            )
             shapes = [(request.chunks, period)]
     return [_option(request, network, trees, period, moves) for trees, period in shapes]
 
@@ -91,6 +93,7 @@ def _option(request: Request, network: Network, trees: int, period: int, moves: 
     return Trees(
         chunks=trees,
         period=period,
+        least_period=-(-trees * (size - 1) // network.edge_capacity),
         chain=2 * network.radius,
         rows=2 * trees * (size - 1),
         reductions=-(-trees * (size - 1) // size),

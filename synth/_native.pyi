@@ -1,0 +1,30 @@
+"""Types of the kernels in `synth/native`."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+def pack_trees(
+    nodes: int,
+    u: NDArray[np.int32],
+    v: NDArray[np.int32],
+    capacity: NDArray[np.int64],
+    roots: NDArray[np.int32],
+    graph_diameter: int,
+    moves: int,
+    seed: int,
+) -> tuple[bool, NDArray[np.int32]]: ...
+def schedule_jobs(
+    link: NDArray[np.int32],
+    reducer: NDArray[np.int32],
+    group: NDArray[np.int32],
+    successor_offset: NDArray[np.int32],
+    successor: NDArray[np.int32],
+    capacity: NDArray[np.int64],
+    reducers: int,
+    delay: int,
+    period: int,
+    reductions: int,
+    tries: int,
+    sweeps: int,
+    seed: int,
+) -> tuple[NDArray[np.int32], int]: ...

@@ -1,0 +1,126 @@
+"""Spanning-tree packing: against brute force over all partitions, and the shapes it promises."""
+
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.models.collective import parse_collective
+from certree.models.topology import NodeKind, Topology
+from certree.models.topology_graph import topology_from_graph
+from certree.models.topology_spec import parse_topology
+from certree.synth.bounds import find_bounds
+from certree.synth.packing import Network
+from certree.verify.witness import Instance, check_bound
+
+ALL_REDUCE = parse_collective("all-reduce")
+
+
+def partitions(items: list[int]) -> list[list[list[int]]]:
+    """All set partitions."""
+    if not items:
+        return [[]]
+    found = []
+    for smaller in partitions(items[1:]):
+        found += [[*smaller[:i], [items[0], *smaller[i]], *smaller[i + 1 :]] for i in range(len(smaller))]
+        found.append([[items[0]], *smaller])
+    return found
+
+
+def strength_by_brute_force(topology: Topology) -> Fraction:
+    """Minimum of capacity(between parts) / (parts - 1) over every partition."""
+    best = None
+    for parts in partitions(topology.endpoints.tolist()):
+        if len(parts) < 2:
+            continue
+        part_of = {node: index for index, part in enumerate(parts) for node in part}
+        crossing = sum(
+            int(capacity)
+            for u, v, capacity in zip(topology.src, topology.dst, topology.capacity, strict=True)
+            if u < v and part_of[int(u)] != part_of[int(v)]
+        )
+        ratio = Fraction(crossing, len(parts) - 1)
+        best = ratio if best is None else min(best, ratio)
+    assert best is not None
+    return best
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 7) -> Topology:
+    """Connected undirected graphs: a random tree plus random edges, capacities 1 to 3."""
+    nodes = draw(st.integers(2, most))
+    graph = nx.Graph()
+    for node in range(nodes):
+        graph.add_node(node)
+        if node:
+            graph.add_edge(node, draw(st.integers(0, node - 1)))
+    for u, v in draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)), max_size=2 * nodes)):
+        if u != v:
+            graph.add_edge(u, v)
+    for u, v in sorted(graph.edges):
+        graph.edges[u, v]["capacity"] = draw(st.integers(1, 3))
+    return topology_from_graph(graph, "random")
+
+
+@given(graphs())
+@settings(max_examples=60, deadline=None)
+def test_strength_is_the_minimum_over_all_partitions(topology: Topology) -> None:
+    network = Network(topology)
+    assert network.strength == strength_by_brute_force(topology)
+    bounds = [bound for bound in find_bounds(topology, ALL_REDUCE) if bound["kind"] == "partition"]
+    assert [check_bound(Instance(topology, ALL_REDUCE), bound) for bound in bounds] == [1 / network.strength]
+
+
+@given(graphs(), st.integers(1, 5), st.integers(0, 3))
+@settings(max_examples=60, deadline=None)
+def test_packed_trees_span_and_keep_the_capacity(topology: Topology, multiple: int, seed: int) -> None:
+    network = Network(topology)
+    trees, period = network.strength.numerator * multiple, network.strength.denominator * multiple
+    family = network.pack(ALL_REDUCE, trees, period, moves=200, seed=seed)
+    assert family is not None
+    assert family.chunks == trees
+    uses: dict[tuple[int, int], int] = {}
+    for up in family.up:
+        tree = nx.Graph((node, int(parent)) for node, parent in enumerate(up.tolist()) if parent >= 0)
+        assert nx.is_tree(tree)
+        assert set(tree) == set(topology.endpoints.tolist())
+        for u, v in tree.edges:
+            uses[min(u, v), max(u, v)] = uses.get((min(u, v), max(u, v)), 0) + 1
+    for (u, v), count in uses.items():
+        pair = topology.pair_index(np.array([u]), np.array([v]))[0]
+        assert count <= period * topology.pair_capacity[pair]
+    assert network.pack(ALL_REDUCE, trees + 1, period, moves=0, seed=seed) is None  # one more than the strength allows
+
+
+@pytest.mark.parametrize(
+    ("spec", "strength"),
+    [
+        ("mesh:8x8", Fraction(16, 9)),
+        ("mesh:4x4", Fraction(8, 5)),
+        ("torus:8x8", Fraction(128, 63)),
+        ("torus:8x8,without-link=3-4", Fraction(127, 63)),
+        ("mesh:16x16", Fraction(32, 17)),
+        ("ring:6", Fraction(6, 5)),
+        ("torus:4x4,capacity=3", Fraction(32, 5)),
+        ("torus:4x4,without-node=5", Fraction(2)),
+    ],
+)
+def test_known_strengths(spec: str, strength: Fraction) -> None:
+    assert Network(parse_topology(spec)).strength == strength
+
+
+def test_trees_on_a_mesh_are_as_shallow_as_trees_can_be() -> None:
+    network = Network(parse_topology("mesh:8x8"))
+    family = network.pack(ALL_REDUCE, 16, 9, moves=60_000, seed=0)
+    assert family is not None
+    assert family.chain == 2 * network.radius == 16
+
+
+def test_absent_nodes_stay_out() -> None:
+    topology = parse_topology("mesh:3x3,without-node=4")
+    family = Network(topology).pack(ALL_REDUCE, 8, 7, moves=0, seed=0)
+    assert family is not None
+    assert (family.up[:, topology.kind == NodeKind.ABSENT] == -1).all()
