@@ -7,7 +7,7 @@ from certree.models.schedule import Schedule
 from certree.synth.method import METHODS, Request, read_options
 
 #: cheapest first, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
-ORDER = ("ring", "multitree", "retime", "packing")
+ORDER = ("ring", "multitree", "retime", "packing", "exact")
 
 
 @METHODS.register("auto")
