@@ -47,14 +47,14 @@ def play(schedule: Schedule, promise: Promise, played: NDArray[np.bool_]) -> Out
     empty_source: list[int] = []
     empty_target: list[int] = []
     doubled: list[int] = []
-    complete = [np.zeros(0, np.int64)]
+    complete = [promise.complete_from_start()]
     for group in _groups(schedule, promise, rows):
         game = _Game(schedule, promise, group)
         complete.append(game.run())
         empty_source += game.empty_source
         empty_target += game.empty_target
         doubled += game.doubled
-    unmet, unmet_count = _unmet(promise, np.sort(np.concatenate(complete)))
+    unmet, unmet_count = _unmet(promise, np.unique(np.concatenate(complete)))
     faults = [playing_order(schedule, np.array(found, np.int64)) for found in (empty_source, empty_target, doubled)]
     return Outcome(faults[0], faults[1], faults[2], unmet, unmet_count)
 

@@ -63,6 +63,14 @@ class Promise:
         due = self.due[chunk]
         return np.asarray((due == EVERYONE) | (due == rank))
 
+    def complete_from_start(self) -> Int64:
+        """The due cells that are complete before the first step, and stay so: where a chunk is one part, there is no other data."""
+        if self.contributions > 1:
+            return np.zeros(0, np.int64)
+        chunk = np.flatnonzero(self.holder != EVERYONE)
+        holder = self.holder[chunk]
+        return np.asarray((chunk * self.ranks + holder)[self.is_due(chunk, holder)])
+
     def due_cells(self) -> Int64:
         """How many cells of each chunk must be complete at the end."""
         return np.where(self.due == EVERYONE, self.ranks, 1)

@@ -1,0 +1,153 @@
+"""Valid schedules by construction, for property tests: random networks, a random tree per chunk, greedy slots."""
+
+import itertools
+from collections import Counter
+from random import Random
+
+import numpy as np
+from hypothesis import strategies as st
+
+from certree.models.collective import CollectiveKind
+from certree.models.schedule import DIRECT, NO_ROOT, Schedule
+from certree.models.topology import Topology
+from tests.verify.build import COPY, REDUCE, build, network
+
+
+def random_network(rng: Random) -> Topology:
+    """2 to 6 endpoints joined by a random tree and a few more edges: direct, parallel or through a switch of their own; some
+    ids removed; capacities 1 to 3, different by direction."""
+    ends = rng.randint(2, 6)
+    kinds = ["e"] * ends
+    if rng.random() < 0.3:
+        kinds.insert(rng.randrange(ends + 1), "-")
+    ids = [node for node, kind in enumerate(kinds) if kind == "e"]
+    rng.shuffle(ids)
+    edges = [(ids[rng.randrange(place)], ids[place]) for place in range(1, ends)]
+    edges += [tuple(rng.sample(ids, 2)) for _ in range(rng.randint(0, 3))]  # type: ignore[misc]
+    links: list[tuple[int, int, int]] = []
+    for u, v in edges:
+        path = [u, v]
+        if rng.random() < 0.25:
+            kinds.append("s")
+            path = [u, len(kinds) - 1, v]
+        for a, b in itertools.pairwise(path):
+            links += [(a, b, rng.randint(1, 3)), (b, a, rng.randint(1, 3))]
+    rng.shuffle(links)
+    return network("".join(kinds), links)
+
+
+def _hops(topology: Topology) -> list[tuple[int, int, tuple[int, ...]]]:
+    """(from, to, route) between endpoints: a link of any of the parallel ones (empty route), or two links through a switch."""
+    links = list(enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True)))
+    holds = topology.rank >= 0
+    hops: list[tuple[int, int, tuple[int, ...]]] = [(u, v, ()) for _, (u, v) in links if holds[u] and holds[v]]
+    for first, (u, s) in links:
+        hops += [(u, v, (first, second)) for second, (t, v) in links if holds[u] and s == t and not holds[s] and u != v]
+    return sorted(set(hops))
+
+
+def _tree(rng: Random, topology: Topology, root: int) -> list[tuple[int, int]]:
+    """(parent, child) of a random tree, parents first. Every edge of these networks leads both ways."""
+    reached, edges = [root], []
+    around = {(u, v) for u, v, _ in _hops(topology)}
+    while len(reached) < len(topology.endpoints):
+        u, v = rng.choice(sorted((u, v) for u, v in around if u in reached and v not in reached))
+        reached.append(v)
+        edges.append((u, v))
+    return edges
+
+
+Move = tuple[int, int, int, int, tuple[int, ...]]  # chunk, op, src, dst, route
+
+
+def _moves(rng: Random, topology: Topology, kind: CollectiveKind, roots: list[int]) -> list[Move]:
+    """Up and down a random tree for each chunk, as far as the collective has these phases; senders after what they wait for."""
+    hops, moves = _hops(topology), []
+    for chunk, root in enumerate(roots):
+        tree = _tree(rng, topology, root)
+        ends = [(REDUCE, v, u) for u, v in reversed(tree)] if kind is not CollectiveKind.ALL_GATHER else []
+        ends += [(COPY, u, v) for u, v in tree] if kind is not CollectiveKind.REDUCE_SCATTER else []
+        moves += [(chunk, op, u, v, rng.choice([r for a, b, r in hops if (a, b) == (u, v)])) for op, u, v in ends]
+    return moves
+
+
+def _pairs(topology: Topology, move: Move) -> list[int]:
+    """The joined pairs that a move passes."""
+    *_, src, dst, route = move
+    return topology.pair_of_link[list(route)].tolist() if route else topology.pair_index(np.array([src]), np.array([dst])).tolist()
+
+
+def _tight_period(rng: Random, topology: Topology, moves: list[Move]) -> int:
+    """The shortest period in which every link carries its load, or a little more."""
+    load = Counter(pair for move in moves for pair in _pairs(topology, move))
+    return max(-(-load[pair] // int(topology.pair_capacity[pair])) for pair in load) + rng.choice((0, 0, 1, 3))
+
+
+def random_schedule(rng: Random) -> Schedule:
+    """A valid schedule of any collective, with any delay, repeating or not: every move in the first slot that is free."""
+    topology, kind, delay = random_network(rng), rng.choice(list(CollectiveKind)), rng.randint(1, 3)
+    roots = [rng.choice(topology.endpoints.tolist()) for _ in range(rng.randint(1, 4))]
+    moves = _moves(rng, topology, kind, roots)
+    period = None if rng.random() < 0.4 else _tight_period(rng, topology, moves)
+    used, routes, rows, column = Counter[tuple[int, int]](), dict[tuple[int, ...], int](), [], []
+    ready = Counter[tuple[int, int]]()  # (node, chunk) -> first slot in which it may send
+    for move in moves:
+        chunk, op, src, dst, route = move
+        slot = ready[src, chunk] + rng.choice((0, 0, 0, 1))
+        pairs = _pairs(topology, move)
+        while any(used[pair, slot % (period or 1 << 30)] >= topology.pair_capacity[pair] for pair in pairs):
+            slot += 1
+        used.update((pair, slot % (period or 1 << 30)) for pair in pairs)
+        ready[dst, chunk] = max(ready[dst, chunk], slot + delay)
+        rows.append((chunk, op, slot, src, dst))
+        column.append(routes.setdefault(route, len(routes)) if route else DIRECT)
+    order = rng.sample(range(len(rows)), len(rows))
+    return build(
+        topology,
+        kind,
+        [rows[place] for place in order],
+        roots=[NO_ROOT] * len(roots) if kind is CollectiveKind.ALL_REDUCE else roots,
+        route=[column[place] for place in order],
+        routes=tuple(routes),
+        delay=delay,
+        period=period,
+        repeats=rng.randint(1, 5) if period else 1,
+    )
+
+
+def mutated(rng: Random, schedule: Schedule) -> Schedule:
+    """The schedule with one row changed in one field, dropped or doubled; itself when it has no rows."""
+    if not schedule.transfers:
+        return schedule
+    rows = list(zip(*(getattr(schedule, name).tolist() for name in ("chunk", "op", "step", "src", "dst")), strict=True))
+    route, place = schedule.route.tolist(), rng.randrange(schedule.transfers)
+    what = rng.choice(("chunk", "op", "step", "step", "src", "dst", "drop", "double", "route"))
+    row = list(rows[place])
+    if what == "drop":
+        del rows[place], route[place]
+    elif what == "double":
+        rows.append(rows[place])
+        route.append(route[place])
+    elif what == "route":
+        route[place] = rng.randrange(-1, len(schedule.routes))
+    else:
+        column = ("chunk", "op", "step", "src", "dst").index(what)
+        near = max(0, row[2] + rng.choice((-2, -1, 1, 2, rng.randint(-20, 20))))
+        nodes = len(schedule.topology.kind)
+        row[column] = {"chunk": rng.randrange(schedule.chunks), "op": 1 - row[1], "step": near}.get(what, rng.randrange(nodes))
+        rows[place] = tuple(row)
+    return build(
+        schedule.topology,
+        schedule.collective.kind,
+        rows,
+        roots=schedule.chunk_root.tolist(),
+        route=route,
+        routes=schedule.routes,
+        delay=schedule.delay,
+        period=schedule.period,
+        repeats=schedule.repeats,
+    )
+
+
+#: of `Random`: schedules so made are more varied than those that hypothesis would draw bit by bit
+seeds = st.integers(0, 2**32)

@@ -1,0 +1,104 @@
+"""The judge against one that really moves integers (`brute.py`), on valid schedules, mutants and heaps of random rows."""
+
+from random import Random
+
+from hypothesis import given, settings
+
+from certree.models.schedule import NO_ROOT, Schedule
+from certree.verify.judge import judge
+from tests.verify.brute import brute_force
+from tests.verify.build import build, network
+from tests.verify.schedules import mutated, random_schedule, seeds
+
+thorough = settings(max_examples=250, deadline=None, derandomize=True)
+
+
+def agree(schedule: Schedule) -> bool:
+    """Both judges on one schedule: what is accepted is harmless, and what is clean is accepted."""
+    verdict, opinion = judge(schedule), brute_force(schedule)
+    assert opinion.harmless or not verdict.valid, (opinion, schedule)
+    assert verdict.valid == opinion.clean, (verdict.violations, opinion)
+    return verdict.valid
+
+
+@given(seeds)
+@thorough
+def test_schedules_built_right_are_valid(seed: int) -> None:
+    schedule = random_schedule(Random(seed))
+    assert agree(schedule), judge(schedule).violations
+
+
+@given(seeds)
+@settings(thorough, max_examples=800)
+def test_a_changed_row_is_rejected_or_harmless(seed: int) -> None:
+    rng = Random(seed)
+    agree(mutated(rng, random_schedule(rng)))
+
+
+@given(seeds)
+@thorough
+def test_several_changed_rows(seed: int) -> None:
+    rng = Random(seed)
+    schedule = random_schedule(rng)
+    for _ in range(rng.randint(2, 4)):
+        schedule = mutated(rng, schedule)
+    agree(schedule)
+
+
+@given(seeds)
+@thorough
+def test_random_rows_on_full_networks(seed: int) -> None:
+    """Small cases in which many right schedules exist that no tree gives: exchanges, overwritten partial sums, late copies."""
+    rng = Random(seed)
+    nodes, kind = rng.choice((2, 2, 3)), rng.choice(("all-reduce", "all-gather", "reduce-scatter"))
+    rows = [(0, rng.randrange(2), rng.randrange(3), *rng.sample(range(nodes), 2)) for _ in range(rng.randint(nodes - 1, 2 * nodes))]
+    root = NO_ROOT if kind == "all-reduce" else rng.randrange(nodes)
+    agree(build(f"full:{nodes}", kind, rows, roots=[root], delay=rng.choice((1, 1, 2))))
+
+
+@given(seeds)
+@thorough
+def test_random_rows_over_parallel_links_and_routes(seed: int) -> None:
+    """Direct transfers beside routed ones, in steps of several rounds; routes that name one of several links, or lead nowhere."""
+    rng = Random(seed)
+    links = [(0, 1, 1), (0, 1, 2), (1, 0, 1), (0, 2, 2), (2, 1, 1), (2, 0, 1), (1, 2, 2), (1, 0, 1)]
+    routes = ((0,), (1,), (3, 4), (6, 5), (2,), (3, 5), (4, 3))
+    period = rng.choice((None, 1, 2))
+    rows = [(rng.randrange(3), rng.randrange(2), rng.randrange(3), *rng.choice(((0, 1), (1, 0)))) for _ in range(rng.randint(2, 8))]
+    schedule = build(
+        network("ees", links),
+        "all-reduce",
+        rows,
+        chunks=3,
+        route=[rng.choice((-1, -1, rng.randrange(len(routes)))) for _ in rows],
+        routes=routes,
+        rounds=None if period else [rng.randint(1, 2) for _ in range(3)],
+        period=period,
+        repeats=rng.randint(1, 3) if period else 1,
+    )
+    opinion, counts = brute_force(schedule), judge(schedule).counts
+    contended = any("step" in fault for fault in opinion.broken)
+    assert contended == ("capacity" in counts or "period" in counts), (opinion, counts)
+    assert ("link" in counts) == any("route" in fault for fault in opinion.broken)
+    agree(schedule)
+
+
+@given(seeds)
+@thorough
+def test_messages_name_rows_that_exist(seed: int) -> None:
+    rng = Random(seed)
+    schedule = mutated(rng, mutated(rng, random_schedule(rng)))
+    verdict = judge(schedule)
+    for violation in verdict.violations:
+        assert all(0 <= row < schedule.transfers for row in violation.rows)
+        assert "\n" not in violation.message
+    assert verdict == judge(schedule)
+
+
+def test_the_generators_reach_every_rule() -> None:
+    """The properties above mean something: mutants break every rule that rows can break, routes and periods included."""
+    seen = set[str]()
+    for seed in range(600):
+        rng = Random(seed)
+        seen |= judge(mutated(rng, mutated(rng, random_schedule(rng)))).counts.keys()
+    assert seen >= {"self", "link", "capacity", "period", "write-conflict", "not-held", "duplicate", "missing", "causality"}
