@@ -1,0 +1,65 @@
+"""`certree bound`: how good any schedule can be, with witnesses."""
+
+from fractions import Fraction
+from typing import Any
+
+import click
+
+from certree.cli.parameters import argument_topology, option_collective, option_json
+from certree.cli.report import UNITS
+from certree.cli.terminal import emit, say
+from certree.models.collective import Collective
+from certree.models.topology import Topology
+from certree.verify.witness import Instance, best_bounds, cheap_bounds, check_bound
+
+
+@click.command("bound")
+@argument_topology()
+@option_collective()
+@option_json()
+def bound_command(topology: Topology, collective: Collective, as_json: bool) -> None:
+    """Lower bounds on any schedule for a network (delay 1), each with a witness that was re-checked."""
+    document = bounds_report(topology, collective)
+    if as_json:
+        emit(document)
+        return
+    say(f"{collective.kind} on {topology.name}")
+    for quantity in ("bandwidth", "latency"):
+        say(f"  {quantity}: at least {document[f'{quantity}_bound']} {UNITS[quantity]}")
+        for bound in document["bounds"]:
+            if bound["quantity"] == quantity:
+                say(f"    {bound['value']:>10}  {bound['kind']}: {witness_words(bound)}")
+
+
+def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
+    """The JSON document of `bound`; the best of each quantity first."""
+    from certree.synth.bounds import find_bounds
+
+    instance = Instance(topology, collective)
+    bounds = find_bounds(topology, collective)
+    bounds += [bound for bound in cheap_bounds(instance) if bound not in bounds]
+    values = {id(bound): check_bound(instance, bound) for bound in bounds}
+    best = best_bounds(instance, bounds)
+    bounds.sort(key=lambda bound: (bound["quantity"], -values[id(bound)]))
+    return {
+        "topology": topology.name,
+        "collective": str(collective.kind),
+        "bandwidth_bound": str(best["bandwidth"][0]),
+        "latency_bound": int(best["latency"][0]),
+        "bounds": bounds,
+    }
+
+
+def witness_words(bound: dict[str, Any]) -> str:
+    """A witness in a few words; `--json` has all of it."""
+    witness = bound["witness"]
+    if "part" in witness:
+        parts = [part for part in witness["part"] if part >= 0]
+        count = len(set(parts))
+        return f"{len(parts)} nodes in {count} parts" + (", one for each node" if count == len(parts) else "")
+    if "set" in witness:
+        ids = witness["set"]
+        return f"the set of {len(ids)} nodes {', '.join(map(str, ids[:8]))}{' ...' if len(ids) > 8 else ''}"
+    if "hops" in witness:
+        return f"{witness['hops']} hops from {witness['from']} to {witness['to']}"
+    return f"node {witness['node']}" if "node" in witness else str(Fraction(bound["value"]))

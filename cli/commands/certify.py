@@ -1,0 +1,49 @@
+"""`certree certify`: evidence for a schedule from anywhere."""
+
+from pathlib import Path
+
+import click
+
+from certree.cli.evidence import add_certificate
+from certree.cli.parameters import COLLECTIVE, TOPOLOGY, check_output, option_json, option_output, option_params, option_size
+from certree.cli.report import schedule_report, schedule_words
+from certree.cli.sources import read_schedule
+from certree.cli.terminal import emit, note, say, working
+from certree.models.collective import Collective
+from certree.models.machine import Machine
+from certree.models.schedule_file import save_schedule
+from certree.models.topology import Topology
+
+
+@click.command("certify")
+@click.argument("schedule", type=click.Path(path_type=Path))
+@click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
+@click.option("--collective", type=COLLECTIVE, help="The collective of a CSV.")
+@option_size()
+@option_params()
+@option_output("the certified schedule", required=True)
+@option_json()
+def certify_command(
+    schedule: Path,
+    topology: Topology | None,
+    collective: Collective | None,
+    size: int,
+    machine: Machine,
+    output: Path,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Find bounds for any schedule and write it with its certificate; one that is wrong is refuted and not written."""
+    check_output(output, force=force)
+    loaded = read_schedule(schedule, topology, collective)
+    with working("looking for bounds"):
+        certified, verdict = add_certificate(loaded)
+    document = schedule_report(certified, verdict, size, machine)
+    if verdict.valid:
+        save_schedule(certified, output, force=force)
+        note(f"wrote {output}")
+    if as_json:
+        emit(document)
+    else:
+        say(schedule_words(document))
+    return 0 if verdict.valid else 1

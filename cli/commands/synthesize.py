@@ -1,0 +1,129 @@
+"""`certree synthesize`: a schedule with its evidence."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.evidence import add_certificate, certified_or_fail
+from certree.cli.parameters import (
+    COUNT,
+    DURATION,
+    argument_topology,
+    check_output,
+    key_values,
+    option_collective,
+    option_json,
+    option_output,
+    option_params,
+    option_size,
+)
+from certree.cli.report import schedule_report, schedule_words
+from certree.cli.terminal import emit, note, say, working
+from certree.models.collective import Collective
+from certree.models.machine import Machine
+from certree.models.schedule import Schedule
+from certree.models.schedule_file import save_schedule
+from certree.models.topology import Topology
+from certree.synth.method import Method, Monitor, Request, load_methods
+from certree.verify.verdict import Verdict
+
+INTERRUPTED = 130
+
+
+@click.command("synthesize")
+@argument_topology()
+@option_collective()
+@click.option("--method", default="auto", show_default=True, help="How; `certree list` names the methods.")
+@click.option(
+    "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method; repeat."
+)
+@click.option("--chunks", type=COUNT, help="Chunks K of one iteration; by default the method chooses.")
+@click.option("--steps", type=COUNT, help="At most so many steps in one iteration.")
+@option_size()
+@option_params()
+@click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
+@click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@option_output("the schedule (.json, .json.gz, .npz)")
+@option_json()
+def synthesize_command(
+    topology: Topology,
+    collective: Collective,
+    method: str,
+    options: Mapping[str, str],
+    chunks: int | None,
+    steps: int | None,
+    size: int,
+    machine: Machine,
+    effort: int | None,
+    time_limit: Fraction | None,
+    seed: int,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Make a schedule, judge it, add bounds and certificate.
+
+    Ctrl-C keeps the best schedule found so far (exit code 130).
+    """
+    if effort is not None and time_limit is not None:
+        raise click.UsageError("--effort and --time-limit exclude each other: a budget is deterministic or it is wall time")
+    check_output(output, force=force)
+    maker = load_methods()[method]
+    with working(f"synthesizing with {method}") as report:
+        monitor = Monitor(sink=report) if time_limit is None else Monitor.within(float(time_limit), report)
+        request = Request(
+            topology=topology,
+            collective=collective,
+            message_bytes=size,
+            machine=machine,
+            chunks=chunks,
+            steps=steps,
+            options=options,
+            effort=effort or 1,
+            seed=seed,
+            monitor=monitor,
+        )
+        made, interrupted = _make(maker, request)
+        if made is None:
+            note("error: interrupted before a schedule was found")
+            return INTERRUPTED
+        made = _recorded(made, request, time_limit)
+        certified, verdict = add_certificate(made, search=False) if interrupted else certified_or_fail(made)
+    _hand_over(certified, verdict, request, output, force=force, as_json=as_json)
+    if interrupted:
+        note("error: interrupted; this is the best schedule found so far" + (f", written to {output}" if output else ""))
+        return INTERRUPTED
+    return 0
+
+
+def _make(maker: Method, request: Request) -> tuple[Schedule | None, bool]:
+    """The schedule, or on Ctrl-C the best so far; and whether it was interrupted."""
+    try:
+        return maker(request), False
+    except KeyboardInterrupt:
+        return request.monitor.best, True
+
+
+def _recorded(schedule: Schedule, request: Request, time_limit: Fraction | None) -> Schedule:
+    """The schedule with what it was made for in its provenance."""
+    from dataclasses import replace
+
+    asked: dict[str, Any] = {"message_bytes": request.message_bytes, "machine": request.machine.name}
+    if time_limit is not None:
+        asked["time_limit_seconds"] = str(time_limit)
+    return replace(schedule, provenance={**schedule.provenance, **asked})
+
+
+def _hand_over(schedule: Schedule, verdict: Verdict, request: Request, output: Path | None, *, force: bool, as_json: bool) -> None:
+    document = schedule_report(schedule, verdict, request.message_bytes, request.machine)
+    if output is not None:
+        save_schedule(schedule, output, force=force)
+        note(f"wrote {output}")
+    if as_json:
+        emit(document)
+    else:
+        say(schedule_words(document))

@@ -1,0 +1,83 @@
+"""`certree export` and `certree import`: schedules as tables for network interfaces, and back."""
+
+from pathlib import Path
+
+import click
+
+from certree.cli.evidence import DisagreementError
+from certree.cli.parameters import check_output, option_json, option_output, option_params, option_size
+from certree.cli.report import schedule_report, schedule_words
+from certree.cli.sources import judge_path, read_schedule
+from certree.cli.terminal import emit, note, say
+from certree.hw.directory import export_tables, read_tables
+from certree.hw.formats import load_formats
+from certree.hw.lowering import lower
+from certree.models.machine import Machine
+from certree.models.schedule_file import save_schedule
+from certree.verify.judge import judge
+from certree.verify.table_check import judge_tables
+
+
+@click.command("export")
+@click.argument("schedule", type=click.Path(path_type=Path))
+@click.option("--format", "format_name", default="readmemh", show_default=True, help="Table format; `certree list` names them.")
+@option_size()
+@option_params()
+@option_output("the tables (a new folder)", required=True)
+@option_json()
+def export_command(schedule: Path, format_name: str, size: int, machine: Machine, output: Path, force: bool, as_json: bool) -> int:
+    """Write the tables that play a schedule on a message of that size, read them back and judge what was read."""
+    check_output(output, force=force, folder=True)
+    _ = load_formats()[format_name]
+    loaded = read_schedule(schedule)
+    verdict = judge(loaded)
+    if not verdict.valid:
+        document = schedule_report(loaded, verdict, size, machine)
+        emit(document) if as_json else say(schedule_words(document))
+        return 1
+    export_tables(lower(loaded, size, machine), output, format_name, force)
+    tables = read_tables(output)
+    verdict = judge_tables(tables)
+    if not verdict.valid:
+        raise DisagreementError(f"the tables written to {output} are refuted: {verdict.violations[0].message}")
+    note(f"wrote {output}")
+    document = {
+        "format": format_name,
+        "nodes": len(tables.topology.endpoints),
+        "rows": len(tables.node),
+        "chunk_bytes": tables.chunk_bytes,
+        "padded_bytes": tables.chunk_bytes * tables.chunks * tables.repeats,
+        "slot_cycles": tables.slot_cycles,
+        "message_bytes": size,
+        "machine": machine.name,
+        "schedule_digest": tables.schedule_digest,
+    }
+    if as_json:
+        emit(document)
+    else:
+        say(
+            f"{document['rows']} rows for {document['nodes']} nodes; chunks of {document['chunk_bytes']} bytes,"
+            f" slots of {document['slot_cycles']} cycles; {document['padded_bytes'] - size} bytes of padding"
+        )
+    return 0
+
+
+@click.command("import")
+@click.argument("directory", type=click.Path(path_type=Path))
+@option_output("the schedule", required=True)
+@option_json()
+def import_command(directory: Path, output: Path, force: bool, as_json: bool) -> int:
+    """Read tables back as the schedule they play; tables that are wrong are refuted and nothing is written."""
+    check_output(output, force=force)
+    if not directory.is_dir():
+        raise click.UsageError(f"{directory} is not a tables directory")
+    judged = judge_path(directory, None, None, None, None)
+    document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
+    if judged.verdict.valid:
+        save_schedule(judged.schedule, output, force=force)
+        note(f"wrote {output}")
+    if as_json:
+        emit(document)
+    else:
+        say(schedule_words(document))
+    return 0 if judged.verdict.valid else 1

@@ -1,0 +1,84 @@
+"""`certree topology`: networks by name and in files."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from certree.cli.parameters import argument_topology, check_output, option_json
+from certree.cli.terminal import emit, note, say
+from certree.models.errors import InputError
+from certree.models.topologies import load_families
+from certree.models.topology import Topology
+from certree.models.topology_file import FILE_SUFFIXES, save_topology
+from certree.models.topology_spec import MODIFIERS
+
+
+@click.group("topology")
+def topology_command() -> None:
+    """Show, list and convert networks."""
+
+
+@topology_command.command("show")
+@argument_topology()
+@option_json()
+def show(topology: Topology, as_json: bool) -> None:
+    """What a network is: nodes, links, diameter, digest."""
+    document = describe(topology)
+    if as_json:
+        emit(document)
+        return
+    hops, start, end = (document["diameter"][key] for key in ("hops", "from", "to"))
+    kind = "direct" if document["direct"] else f"{document['switches']} switches"
+    duplex = "full duplex" if document["full_duplex"] else "not full duplex"
+    say(
+        f"{topology.name}: {document['endpoints']} endpoints ({kind}), {document['links']} links ({duplex})\n"
+        f"  links out of an endpoint: {document['degree']['min']} to {document['degree']['max']}; capacity in all {document['capacity']}\n"
+        f"  diameter: {hops} hops, from {start} to {end}\n"
+        f"  digest: {document['digest']}"
+    )
+
+
+def describe(topology: Topology) -> dict[str, Any]:
+    """The JSON document of `topology show`."""
+    degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
+    hops, start, end = topology.diameter
+    return {
+        "name": topology.name,
+        "endpoints": len(topology.endpoints),
+        "switches": int((topology.kind == 1).sum()),
+        "links": len(topology.src),
+        "capacity": int(topology.capacity.sum(dtype=np.int64)),
+        "degree": {"min": int(degree.min()), "max": int(degree.max())},
+        "diameter": {"hops": hops, "from": start, "to": end},
+        "direct": topology.is_direct,
+        "full_duplex": topology.is_full_duplex,
+        "digest": topology.digest,
+    }
+
+
+@topology_command.command("list")
+@option_json()
+def list_families(as_json: bool) -> None:
+    """The named families, the modifiers, the file formats."""
+    families, modifiers = load_families().describe(), MODIFIERS.describe()
+    if as_json:
+        emit({"families": dict(families), "modifiers": dict(modifiers), "files": list(FILE_SUFFIXES)})
+        return
+    lines = ["networks by name", *(f"  {line}" for _, line in families), "modifiers, behind a comma; they may repeat"]
+    lines += [f"  {line}" for _, line in modifiers]
+    say("\n".join([*lines, f"files: {', '.join(FILE_SUFFIXES)} (certree JSON, networkx node-link JSON, GraphML)"]))
+
+
+@topology_command.command("convert")
+@argument_topology()
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to write: .json, .graphml, and .gz.")
+@click.option("--force", is_flag=True, help="Overwrite what is there.")
+def convert(topology: Topology, output: Path, force: bool) -> None:
+    """Write any network, named or from a file, as certree JSON or GraphML (by suffix)."""
+    if not output.name.lower().endswith(FILE_SUFFIXES):
+        raise InputError(f"{output}: the name of a network file ends in {', '.join(FILE_SUFFIXES)}")
+    check_output(output, force=force)
+    save_topology(topology, output, force=force)
+    note(f"wrote {output}")

@@ -1,0 +1,38 @@
+"""`certree verify`: judge what is in a file or folder."""
+
+from pathlib import Path
+
+import click
+
+from certree.cli.parameters import COLLECTIVE, MACHINE, SIZE, TOPOLOGY, option_json
+from certree.cli.report import schedule_report, schedule_words
+from certree.cli.sources import judge_path
+from certree.cli.terminal import emit, say
+from certree.models.collective import Collective
+from certree.models.machine import Machine
+from certree.models.topology import Topology
+
+
+@click.command("verify")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--topology", type=TOPOLOGY, help="The network it must be for; a CSV does not say.")
+@click.option("--collective", type=COLLECTIVE, help="The collective it must be; a CSV does not say.")
+@click.option("--size", type=SIZE, help="Message size of the closed-form time; 64MiB by default, tables have their own.")
+@click.option(
+    "--params", "machine", type=MACHINE, help="Machine of the closed-form time; multitree by default, tables have their own."
+)
+@option_json()
+def verify_command(
+    path: Path, topology: Topology | None, collective: Collective | None, size: int | None, machine: Machine | None, as_json: bool
+) -> int:
+    """Judge a schedule file, a CSV (with --topology and --collective) or a tables directory.
+
+    Everything is recomputed, certificate included. Exit code 0: valid; 1: refuted, with the reasons.
+    """
+    judged = judge_path(path, topology, collective, size, machine)
+    document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
+    if as_json:
+        emit(document)
+    else:
+        say(schedule_words(document))
+    return 0 if judged.verdict.valid else 1

@@ -1,0 +1,53 @@
+"""The evidence that goes with every schedule: bounds looked for, certificate made, everything judged again."""
+
+from certree.models.errors import CertreeError
+from certree.models.schedule import Schedule
+from certree.verify.certificate import make_certificate
+from certree.verify.judge import judge
+from certree.verify.verdict import Verdict
+from certree.verify.witness import Bound, Instance, WitnessError, check_bound
+
+
+class DisagreementError(CertreeError):
+    """Two parts of certree contradict each other: a maker's schedule is refuted, a bound is not proved. A fault of certree."""
+
+
+def add_certificate(schedule: Schedule, *, search: bool = True) -> tuple[Schedule, Verdict]:
+    """The schedule with its certificate, and the verdict on both; a refuted schedule comes back as it was.
+
+    With `search`, the bounds of `certree.synth.bounds`; the cheap ones of the verifier always.
+    """
+    bare = schedule.with_certificate(None)
+    verdict = judge(bare)
+    if not verdict.valid:
+        return schedule, verdict
+    certified = bare.with_certificate(make_certificate(bare, found_bounds(bare) if search else []))
+    return certified, judge(certified)
+
+
+def found_bounds(schedule: Schedule) -> list[Bound]:
+    """Bounds found for the schedule's instance, each re-checked. Bounds of the equal-share instance that do not speak of
+    this schedule's shares are left out."""
+    from certree.synth.bounds import find_bounds
+
+    instance = Instance.of(schedule)
+    equal = Instance(schedule.topology, schedule.collective, delay=schedule.delay)
+    bounds = []
+    for bound in find_bounds(schedule.topology, schedule.collective, schedule.delay):
+        try:
+            check_bound(instance, bound)
+        except WitnessError as error:
+            if instance.shares == equal.shares:
+                raise DisagreementError(f"the {bound['kind']} bound that was found is not proved: {error}") from None
+            continue
+        bounds.append(bound)
+    return bounds
+
+
+def certified_or_fail(schedule: Schedule) -> tuple[Schedule, Verdict]:
+    """`add_certificate` for a schedule that certree itself made: DisagreementError when it is refuted."""
+    certified, verdict = add_certificate(schedule)
+    if not verdict.valid:
+        first = verdict.violations[0]
+        raise DisagreementError(f"the schedule that was made is refuted: {first.rule}: {first.message}")
+    return certified, verdict

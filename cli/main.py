@@ -1,0 +1,94 @@
+"""The program `certree`: finds the command, runs it, turns what was raised into one line and an exit code."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import click
+
+from certree.cli.terminal import note
+
+INTERNAL_ERROR, INTERRUPTED = 70, 130
+
+#: name -> its line in `certree --help`. Command `a-b` is the object `a_b` of the module named here, which is imported only when
+#: it is called for: solvers and networkx take longer to load than most commands take to run.
+COMMANDS = {
+    "bound": ("bound", "Lower bounds on any schedule for a network, each with its witness."),
+    "certify": ("certify", "Add bounds and certificate to a schedule."),
+    "compare": ("compare", "Methods beside each other, size by size."),
+    "export": ("tables", "Write a schedule as tables for network interfaces."),
+    "import": ("tables", "Read tables back as a schedule."),
+    "list": ("listing", "Methods, machine presets, table formats, topologies, collectives."),
+    "model-check": ("model_check", "Check the TLA+ models, or a schedule's tables, with TLC."),
+    "simulate": ("simulate", "Run tables cycle by cycle, flit by flit."),
+    "synthesize": ("synthesize", "Make a schedule, with its certificate."),
+    "topology": ("topology", "Show, list and convert networks."),
+    "verify": ("verify", "Judge a schedule, a CSV or a tables directory."),
+}
+
+
+class _LazyGroup(click.Group):
+    """A group whose commands are imported when they are asked for by name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"certree.cli.commands.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
+        return command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
+            raise click.UsageError(f"unknown command {args[0]!r}; known: {', '.join(COMMANDS)}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(package_name="certree", prog_name="certree")
+def certree() -> None:
+    """Collective schedules for accelerator fabrics: synthesized, proved, exported, simulated.
+
+    Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 69 a needed tool is missing, 70 internal error, 130 interrupted.
+    """
+
+
+def run(arguments: Sequence[str]) -> int:
+    """The exit code of one command line. This is the one place where errors become messages."""
+    from certree.models.errors import CertreeError
+
+    try:
+        code: Any = certree.main(args=list(arguments), prog_name="certree", standalone_mode=False)
+    except (click.Abort, KeyboardInterrupt):
+        return _fail("interrupted", INTERRUPTED)
+    except click.exceptions.NoArgsIsHelpError as error:
+        note(error.format_message())
+        return error.exit_code
+    except click.ClickException as error:
+        return _fail(error.format_message(), error.exit_code)
+    except CertreeError as error:
+        return _fail(str(error), error.exit_code)
+    except Exception as error:
+        if os.environ.get("CERTREE_DEBUG"):
+            raise
+        hint = "this is a fault of certree; CERTREE_DEBUG=1 shows where"
+        return _fail(f"internal error: {type(error).__name__}: {error} ({hint})", INTERNAL_ERROR)
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str, code: int) -> int:
+    note("error: " + " ".join(message.split()))
+    return code
+
+
+def main() -> None:
+    """Entry point of the installed program."""
+    sys.exit(run(sys.argv[1:]))

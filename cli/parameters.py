@@ -1,0 +1,101 @@
+"""Arguments and options that commands share, and the texts they accept."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+import click
+
+from certree.models.collective import CollectiveKind, parse_collective
+from certree.models.errors import InputError
+from certree.models.files import check_writable, parse_duration, parse_size
+from certree.models.machine import load_machine
+from certree.models.topology_spec import parse_topology
+
+T = TypeVar("T")
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
+
+
+class Parsed(click.ParamType, Generic[T]):
+    """A value read by one of the parsers of `certree.models`."""
+
+    def __init__(self, name: str, parse: Callable[[str], T]) -> None:
+        self.name = name
+        self._parse = parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The parsed value; InputError as it stands, since it says what is wrong and what is allowed."""
+        return self._parse(value) if isinstance(value, str) else value
+
+
+SIZE, DURATION = Parsed("size", parse_size), Parsed("time", parse_duration)
+TOPOLOGY, MACHINE = Parsed("topology", parse_topology), Parsed("machine", load_machine)
+COLLECTIVE = Parsed("collective", parse_collective)
+COUNT = click.IntRange(min=1)
+
+
+def comma_list(parse: Callable[[str], T]) -> Parsed[list[T]]:
+    """Values joined by commas."""
+    return Parsed("list", lambda text: [parse(part.strip()) for part in text.split(",")])
+
+
+def key_values(ctx: click.Context, param: click.Parameter, values: Sequence[str]) -> dict[str, str]:
+    """`name=value` texts as a mapping."""
+    options: dict[str, str] = {}
+    for text in values:
+        name, equals, value = text.partition("=")
+        if not (name and equals):
+            raise InputError(f"option {text!r}: expected name=value")
+        if name in options:
+            raise InputError(f"option {name!r} is given twice")
+        options[name] = value
+    return options
+
+
+def option_json() -> Decorator:
+    """--json."""
+    return click.option("--json", "as_json", is_flag=True, help="Put one JSON document on stdout, and nothing else.")
+
+
+def option_output(what: str, *, required: bool = False) -> Decorator:
+    """-o and --force."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        force = click.option("--force", is_flag=True, help="Overwrite what is there.")
+        path = click.Path(path_type=Path)
+        return click.option("-o", "--output", type=path, required=required, help=f"Where to write {what}.")(force(function))
+
+    return decorate
+
+
+def option_size(default: str | None = DEFAULT_SIZE, more: str = "") -> Decorator:
+    """--size."""
+    return click.option("--size", type=SIZE, default=default, show_default=True, help=f"Message size, such as 64MiB.{more}")
+
+
+def option_params(default: str | None = DEFAULT_MACHINE) -> Decorator:
+    """--params."""
+    help_text = "Machine parameters: a preset or a TOML file."
+    return click.option("--params", "machine", type=MACHINE, default=default, show_default=True, help=help_text)
+
+
+def option_collective(default: str | None = str(CollectiveKind.ALL_REDUCE)) -> Decorator:
+    """--collective."""
+    help_text = f"One of {', '.join(CollectiveKind)}."
+    return click.option("--collective", type=COLLECTIVE, default=default, show_default=True, help=help_text)
+
+
+def argument_topology() -> Decorator:
+    """TOPOLOGY."""
+    return click.argument("topology", type=TOPOLOGY)
+
+
+def check_output(path: Path | None, *, force: bool, folder: bool = False) -> None:
+    """Refuse, before any work, an output that cannot be written."""
+    if path is None:
+        return
+    if path.is_dir() and not folder:
+        raise InputError(f"{path} is a folder; name a file")
+    check_writable(path, force=force)

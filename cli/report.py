@@ -1,0 +1,107 @@
+"""What is said of a schedule: the JSON document that scripts rely on, and the same in words."""
+
+from fractions import Fraction
+from typing import Any
+
+from certree.models.errors import UnsupportedError
+from certree.models.machine import Machine
+from certree.models.schedule import Schedule
+from certree.models.timing import schedule_cycles, slot_timing
+from certree.verify.verdict import Quality, Verdict
+
+UNITS = {"bandwidth": "M/B", "latency": "steps"}
+
+
+def closed_form_cycles(schedule: Schedule, message_bytes: int, machine: Machine) -> int | None:
+    """Closed-form time of a valid schedule; None where its steps cannot be spread over unit rounds."""
+    try:
+        plan = schedule.in_unit_rounds()
+    except UnsupportedError:
+        return None
+    return schedule_cycles(plan, slot_timing(plan, message_bytes, machine), machine)
+
+
+def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, machine: Machine) -> dict[str, Any]:
+    """The keys of `--json` of all commands that judge a schedule; rationals as strings, null where a refuted one has no value."""
+    document: dict[str, Any] = {
+        "valid": verdict.valid,
+        "topology": schedule.topology.name,
+        "collective": str(schedule.collective.kind),
+        "method": _method(schedule),
+        "chunks": schedule.chunks,
+        "steps": schedule.steps,
+        "total_steps": schedule.total_steps,
+        "delay": schedule.delay,
+        "period": schedule.period,
+        "repeats": schedule.repeats,
+        "transfers": schedule.transfers,
+        **_quality(verdict.quality),
+        "time_cycles": closed_form_cycles(schedule, message_bytes, machine) if verdict.valid else None,
+        "message_bytes": message_bytes,
+        "machine": machine.name,
+    }
+    if not verdict.valid:
+        document["violations"] = [
+            {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations
+        ]
+        document["violation_counts"] = dict(verdict.counts)
+    return document
+
+
+def _method(schedule: Schedule) -> str | None:
+    method = schedule.provenance.get("method")
+    return method if isinstance(method, str) else None
+
+
+def _quality(quality: Quality | None) -> dict[str, Any]:
+    if quality is None:
+        names = ("bandwidth_time", "bandwidth_bound", "latency_steps", "latency_bound")
+        return dict.fromkeys(names) | {"optimal_in": [], "gap": {"bandwidth": None, "latency": None}, "witnesses": []}
+    return {
+        "bandwidth_time": str(quality.bandwidth_time),
+        "bandwidth_bound": str(quality.bandwidth_bound),
+        "latency_steps": quality.latency_steps,
+        "latency_bound": quality.latency_bound,
+        "optimal_in": list(quality.optimal_in),
+        "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
+        "witnesses": [dict(witness) for witness in quality.witnesses],
+    }
+
+
+def schedule_words(report: dict[str, Any]) -> str:
+    """A report for people, a few lines."""
+    what = f"{report['collective']} on {report['topology']}" + (f", made by {report['method']}" if report["method"] else "")
+    if not report["valid"]:
+        counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
+        listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
+        return "\n".join([f"refuted: {what}: {counts}", *listed])
+    repeating = f", period {report['period']}, {report['repeats']} repeats" if report["period"] else ""
+    kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
+    lines = [
+        f"valid: {what}",
+        f"  {report['chunks']} chunks, {report['steps']} steps, delay {report['delay']}{repeating};"
+        f" {report['total_steps']} steps in all, {report['transfers']} transfers",
+    ]
+    for name, value, bound in (
+        ("bandwidth", report["bandwidth_time"], report["bandwidth_bound"]),
+        ("latency", report["latency_steps"], report["latency_bound"]),
+    ):
+        judged = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
+        lines.append(f"  {name}: {value} {UNITS[name]}, bound {bound} ({kinds.get(name, 'none')}): {judged}")
+    if report["time_cycles"] is not None:
+        size = size_words(report["message_bytes"])
+        lines.append(f"  time: {report['time_cycles']:,} cycles for {size}, machine {report['machine']}")
+    return "\n".join(lines)
+
+
+def gap_words(gap: str | None) -> str:
+    """`1/80` as `1.25 %`."""
+    return "unknown" if gap is None else f"{float(Fraction(gap)) * 100:.2f} %"
+
+
+def size_words(size: int) -> str:
+    """Bytes in the largest binary unit that fits exactly."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size} B"

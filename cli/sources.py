@@ -1,0 +1,68 @@
+"""A path that a person types: a schedule file, a CSV or a tables directory."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from certree.cli.parameters import DEFAULT_MACHINE, DEFAULT_SIZE
+from certree.models.collective import Collective
+from certree.models.errors import InputError
+from certree.models.files import parse_size
+from certree.models.machine import Machine, load_machine
+from certree.models.schedule import Schedule
+from certree.models.schedule_file import load_schedule, load_schedule_csv
+from certree.models.topology import Topology
+from certree.verify.judge import judge
+from certree.verify.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A schedule, what the judge says of it, and the size and machine that its time is stated for."""
+
+    schedule: Schedule
+    verdict: Verdict
+    message_bytes: int
+    machine: Machine
+
+
+def read_schedule(path: Path, topology: Topology | None = None, collective: Collective | None = None) -> Schedule:
+    """The schedule in a file; a CSV says neither `topology` nor `collective`, so they must be given."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder; expected a schedule file (.json, .json.gz, .npz, .csv)")
+    if path.suffix == ".csv":
+        if topology is None or collective is None:
+            raise InputError(f"{path}: a CSV needs --topology and --collective")
+        return load_schedule_csv(path, topology, collective)
+    schedule = load_schedule(path)
+    _require(path, schedule, collective)
+    return schedule
+
+
+def judge_path(
+    path: Path, topology: Topology | None, collective: Collective | None, size: int | None, machine: Machine | None
+) -> Judged:
+    """Read and judge; `topology` and `collective`, where given, must be those of the schedule."""
+    if not path.is_dir():
+        schedule = read_schedule(path, topology, collective)
+        return Judged(schedule, judge(schedule, topology=topology), size or parse_size(DEFAULT_SIZE), machine_or_default(machine))
+    from certree.hw.directory import read_tables
+    from certree.verify.table_check import judge_tables
+
+    if size is not None or machine is not None:
+        raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
+    tables = read_tables(path)
+    _require(path, tables.schedule, collective)
+    verdict = judge_tables(tables)
+    if verdict.valid and topology is not None:
+        verdict = judge(tables.schedule, topology=topology)
+    return Judged(tables.schedule, verdict, tables.message_bytes, tables.machine)
+
+
+def machine_or_default(machine: Machine | None) -> Machine:
+    """The machine given, or the default one."""
+    return machine or load_machine(DEFAULT_MACHINE)
+
+
+def _require(path: Path, schedule: Schedule, collective: Collective | None) -> None:
+    if collective is not None and collective != schedule.collective:
+        raise InputError(f"{path}: the collective is {schedule.collective.kind}, not {collective.kind}")

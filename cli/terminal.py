@@ -1,0 +1,62 @@
+"""Where words go: results to stdout, notes and progress to stderr; a reader that went away is no error."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+import click
+
+
+def note(text: str) -> None:
+    """One message on stderr."""
+    _write(sys.stderr, text)
+
+
+def say(text: str) -> None:
+    """A result for people on stdout."""
+    _write(sys.stdout, text)
+
+
+def emit(document: Any) -> None:
+    """The one JSON document of a command on stdout."""
+    _write(sys.stdout, json.dumps(document, indent=2, allow_nan=False))
+
+
+def say_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A table on stdout; a column is right-aligned when its header starts with `>`."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in header:
+        table.add_column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*row)
+    console = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 200)
+    with console.capture() as capture:
+        console.print(table)
+    say("\n".join(line.rstrip() for line in capture.get().splitlines()))
+
+
+@contextmanager
+def working(title: str) -> Iterator[Callable[[str], None]]:
+    """While the body runs: a spinner with `title` where stderr is a terminal. Yields the function that prints progress lines."""
+    if not sys.stderr.isatty():
+        yield note
+        return
+    from rich.console import Console
+
+    console = Console(stderr=True, markup=False, highlight=False)
+    with console.status(title):
+        yield console.print
+
+
+def _write(stream: IO[str], text: str) -> None:
+    try:
+        click.echo(text, file=stream)
+        stream.flush()
+    except BrokenPipeError:  # whoever read has enough; what is written from here on goes nowhere
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
