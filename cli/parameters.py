@@ -18,14 +18,14 @@ Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
 
 
-class Parsed(click.ParamType, Generic[T]):
+class Parsed(click.ParamType[T], Generic[T]):
     """A value read by one of the parsers of `certree.models`."""
 
     def __init__(self, name: str, parse: Callable[[str], T]) -> None:
         self.name = name
         self._parse = parse
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
         """The parsed value; InputError as it stands, since it says what is wrong and what is allowed."""
         return self._parse(value) if isinstance(value, str) else value
 

@@ -30,11 +30,12 @@ def show(topology: Topology, as_json: bool) -> None:
         emit(document)
         return
     hops, start, end = (document["diameter"][key] for key in ("hops", "from", "to"))
+    degree = document["degree"]
     kind = "direct" if document["direct"] else f"{document['switches']} switches"
     duplex = "full duplex" if document["full_duplex"] else "not full duplex"
     say(
         f"{topology.name}: {document['endpoints']} endpoints ({kind}), {document['links']} links ({duplex})\n"
-        f"  links out of an endpoint: {document['degree']['min']} to {document['degree']['max']}; capacity in all {document['capacity']}\n"
+        f"  links out of an endpoint: {degree['min']} to {degree['max']}; capacity in all {document['capacity']}\n"
         f"  diameter: {hops} hops, from {start} to {end}\n"
         f"  digest: {document['digest']}"
     )

@@ -1,0 +1,102 @@
+"""`certree simulate`: tables run cycle by cycle."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.parameters import MACHINE, SIZE, check_output, option_json
+from certree.cli.playing import through_files
+from certree.cli.report import size_words
+from certree.cli.sources import machine_or_default, read_schedule
+from certree.cli.terminal import emit, say, working
+from certree.hw.directory import read_tables
+from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
+from certree.models.machine import Machine
+from certree.models.tables import Tables
+
+#: engine -> what runs; `auto` takes the only one there is
+ENGINES = ("auto", "flit")
+
+
+@click.command("simulate")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--size", type=SIZE, help="Message size; 64MiB by default, that of the tables for a directory.")
+@click.option("--params", "machine", type=MACHINE, help="Machine; multitree by default, that of the tables for a directory.")
+@click.option("--run", type=click.Choice(RUN_MODES), default="slotted", show_default=True, help="How the NIs take their rows.")
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="flit moves every flit.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Write one JSON line per message.")
+@click.option("--force", is_flag=True, help="Overwrite the trace.")
+@option_json()
+def simulate_command(
+    path: Path, size: int | None, machine: Machine | None, run: str, engine: str, trace: Path | None, force: bool, as_json: bool
+) -> int:
+    """Play a tables directory, or the tables exported from a schedule, with real numbers, flit by flit.
+
+    Exit code 1 when a rank has a wrong result, or when a slotted run is late, meets contention or misses its closed form.
+    """
+    check_output(trace, force=force)
+    tables = tables_to_run(path, size, machine)
+    with working("simulating"):
+        result = simulate(tables, run, trace=trace, force=force)
+    if as_json:
+        emit(simulation_report(result, tables))
+    else:
+        say(simulation_words(result, tables))
+    return 0 if holds(result) else 1
+
+
+def tables_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables:
+    """The tables in a directory as they are, or made again from their schedule for another size or machine; those of a
+    schedule file after export to a temporary directory and reading back."""
+    if not path.is_dir():
+        return through_files(read_schedule(path), size, machine_or_default(machine))
+    tables = read_tables(path)
+    if size is None and machine is None:
+        return tables
+    return through_files(tables.schedule, size or tables.message_bytes, machine or tables.machine)
+
+
+def holds(result: SimulationResult) -> bool:
+    """Whether the run shows what tables promise: right data, and slotted no wait, no late row, exactly the closed form."""
+    if result.run != "slotted":
+        return result.data_ok
+    exact = result.cycles == result.closed_form_cycles
+    return result.data_ok and exact and not result.late and not result.contention_cycles
+
+
+def simulation_report(result: SimulationResult, tables: Tables) -> dict[str, Any]:
+    """The JSON document of `simulate`."""
+    return {
+        "run": result.run,
+        "engine": result.engine,
+        "cycles": result.cycles,
+        "closed_form_cycles": result.closed_form_cycles,
+        "contention_cycles": result.contention_cycles,
+        "late": result.late,
+        "data_ok": result.data_ok,
+        "max_link_utilization": str(result.max_link_utilization),
+        "flit_hops": result.flit_hops,
+        "messages": result.messages,
+        "message_bytes": tables.message_bytes,
+        "machine": tables.machine.name,
+        "wrong": None if result.wrong is None else {"rank": result.wrong[0], "chunk": result.wrong[1]},
+        "deadlock": list(result.deadlock),
+    }
+
+
+def simulation_words(result: SimulationResult, tables: Tables) -> str:
+    """A run in words."""
+    size = size_words(tables.message_bytes)
+    lines = [f"{result.run} run of {size} on {tables.topology.name}: {result.cycles:,} cycles ({result.engine} engine)"]
+    if result.closed_form_cycles is not None:
+        difference = result.cycles - result.closed_form_cycles
+        agreement = "equal" if difference == 0 else f"{difference:+,} cycles"
+        lines.append(f"  closed form: {result.closed_form_cycles:,} cycles: {agreement}")
+    lines.append(f"  contention: {result.contention_cycles:,} cycles; late rows: {result.late:,}")
+    lines.append(f"  busiest link: {float(result.max_link_utilization) * 100:.2f} % of the time")
+    if result.data_ok:
+        lines.append("  data: right at every rank")
+    elif result.wrong is not None:
+        lines.append(f"  data: WRONG, first at rank {result.wrong[0]}, chunk {result.wrong[1]}")
+    return "\n".join([*lines, *(f"  deadlock: {line}" for line in result.deadlock)])

@@ -1,0 +1,20 @@
+"""From a schedule to the tables that are run: always by way of files, so that what runs is what ships."""
+
+import tempfile
+from pathlib import Path
+
+from certree.cli.parameters import DEFAULT_SIZE
+from certree.hw.directory import export_tables, read_tables
+from certree.hw.lowering import lower
+from certree.models.files import parse_size
+from certree.models.machine import Machine
+from certree.models.schedule import Schedule
+from certree.models.tables import Tables
+
+
+def through_files(schedule: Schedule, message_bytes: int | None, machine: Machine) -> Tables:
+    """The schedule's tables after export to a temporary directory and reading back."""
+    tables = lower(schedule, message_bytes or parse_size(DEFAULT_SIZE), machine)
+    with tempfile.TemporaryDirectory(prefix="certree-") as folder:
+        export_tables(tables, Path(folder) / "tables")
+        return read_tables(Path(folder) / "tables")
