@@ -31,7 +31,7 @@ def read_schedule(path: Path, topology: Topology | None = None, collective: Coll
         raise InputError(f"{path} is a folder; expected a schedule file (.json, .json.gz, .npz, .csv)")
     if path.suffix == ".csv":
         if topology is None or collective is None:
-            raise InputError(f"{path}: a CSV needs --topology and --collective")
+            raise InputError(f"{path}: a CSV does not say its network; verify and certify take it with --topology and --collective")
         return load_schedule_csv(path, topology, collective)
     schedule = load_schedule(path)
     _require(path, schedule, collective)

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
@@ -20,9 +20,10 @@ def say(text: str) -> None:
     _write(sys.stdout, text)
 
 
-def emit(document: Any) -> None:
-    """The one JSON document of a command on stdout."""
-    _write(sys.stdout, json.dumps(document, indent=2, allow_nan=False))
+def emit(document: Mapping[str, Any]) -> None:
+    """The one JSON document of a command on stdout, a line for each key."""
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items()]
+    _write(sys.stdout, "{\n" + ",\n".join(lines) + "\n}")
 
 
 def say_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
