@@ -13,16 +13,17 @@ Bound = dict[str, Any]
 
 
 def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> list[Bound]:
-    """Bounds for equal shares, strongest first within each quantity: the cheap ones, and the best cut or partition.
+    """Bounds for equal shares, strongest first within each quantity: the best partition or cut, then the cheap ones.
 
     All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams).
     All-gather and reduce-scatter: the best cut. Costs as in `Network.strength` and `best_cut`.
     """
-    bounds = list(cheap_bounds(Instance(topology, collective, delay=delay)))
+    bounds: list[Bound] = []
     if collective.kind is not CollectiveKind.ALL_REDUCE:
         bounds.append(best_cut(topology, collective))
     elif topology.is_direct and topology.is_full_duplex:
         bounds.append(partition_bound(Network(topology)))
+    bounds += cheap_bounds(Instance(topology, collective, delay=delay))
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
 
 
