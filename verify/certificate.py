@@ -7,6 +7,7 @@ from certree.models.schedule import Schedule
 from certree.verify.quality import quality_of
 from certree.verify.verdict import Findings, Quality
 from certree.verify.witness import Bound, Instance, WitnessError, check_bound
+from certree.verify.wording import short
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["format", "version", "topology", "schedule", "bounds", "claim"]
@@ -56,7 +57,7 @@ def check_certificate(schedule: Schedule, findings: Findings) -> Quality:
         return quality_of(schedule)
     for key, digest in (("topology", schedule.topology.digest), ("schedule", schedule.digest)):
         if document[key] != digest:
-            message = f"certificate: it is for the {key} {_short(document[key])}, not for this one, {_short(digest)}"
+            message = f"certificate: it is for the {key} {short(document[key])}, not for this one, {short(digest)}"
             findings.add(f"certificate-{key}", end, (), message)
     instance, proved = Instance.of(schedule), []
     for number, bound in enumerate(document["bounds"]):
@@ -88,10 +89,5 @@ def _check_claim(claim: Mapping[str, Any], true: Mapping[str, Any], end: int, fi
         return
     for key, value in true.items():
         if type(claim[key]) is not type(value) or claim[key] != value:
-            message = f"certificate: claims {key} = {_short(claim[key])}; what follows from schedule and bounds is {value!r}"
+            message = f"certificate: claims {key} = {short(claim[key])}; what follows from schedule and bounds is {value!r}"
             findings.add("certificate-claim", end, (), message)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 40 else f"{text[:30]}..."

@@ -3,7 +3,9 @@
 Sets of contributions are whole numbers, one bit for each rank. Only chunks that a violation names are played again.
 """
 
+from collections.abc import Mapping
 from itertools import pairwise
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from certree.models.schedule import Op, Schedule
 from certree.verify.machine import playing_order
 from certree.verify.promise import EVERYONE, Promise
 
+CANDIDATES = 4  # rows tried as the cause of a loss
 START = -1  # in place of a row: held since the start
 
 
@@ -21,15 +24,26 @@ def ranks_of(contributions: int) -> list[int]:
 
 
 class Replay:
-    """What every endpoint held of one chunk, and when. O(transfers of the chunk · ranks / 64)."""
+    """What every endpoint held of one chunk, and when. O(transfers of the chunk · ranks / 64).
 
-    def __init__(self, schedule: Schedule, promise: Promise, played: NDArray[np.bool_], chunk: int) -> None:
-        self.schedule, self.chunk = schedule, chunk
+    `instead`: what some rows carry in place of what their source holds, to see what would happen then.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        promise: Promise,
+        played: NDArray[np.bool_],
+        chunk: int,
+        instead: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        self.schedule, self.promise, self.played, self.chunk, self.instead = schedule, promise, played, chunk, instead
         rows = playing_order(schedule, np.flatnonzero(played & (schedule.chunk == chunk)))
         columns = (rows, schedule.step[rows], schedule.src[rows], schedule.dst[rows], schedule.op[rows])
         self._rows = list(zip(*(column.tolist() for column in columns), strict=True))
         self.carried: dict[int, int] = {}  # row -> what it carried
         self.found: dict[int, int] = {}  # row -> what its destination held just before it landed
+        self.doubled: set[int] = set()  # reduces that counted something twice
         self.history: dict[int, list[tuple[int, int, int]]] = {}  # node -> (time, held from then on, row that changed it)
         holder = int(promise.holder[chunk])
         for rank, node in enumerate(schedule.topology.endpoints.tolist()):
@@ -43,7 +57,7 @@ class Replay:
             while landing < len(self._rows) and self._rows[landing][1] + self.schedule.delay <= step:
                 self._land(landing)
                 landing += 1
-            self.carried[row] = self.history[src][-1][1]
+            self.carried[row] = self.instead.get(row, self.history[src][-1][1])
         for index in range(landing, len(self._rows)):
             self._land(index)
 
@@ -51,6 +65,8 @@ class Replay:
         row, step, _, dst, op = self._rows[index]
         before, payload = self.history[dst][-1][1], self.carried[row]
         self.found[row] = before
+        if op == Op.REDUCE and before & payload:
+            self.doubled.add(row)
         if payload:
             after = payload if op == Op.COPY else before | payload
             self.history[dst].append((step + self.schedule.delay, after, row))
@@ -81,10 +97,12 @@ class Replay:
     def too_early(self, node: int, rank: int) -> tuple[int, int] | None:
         """Why a contribution never comes to `node`: (row, later): `row` left its source before `later` brought it there.
 
-        Searched backwards in time over all transfers that could have passed it on; only rows that could have carried what their
-        source got later count (a reduce must not count anything twice). Of several the earliest by (step, row).
+        Searched backwards in time over all transfers that could have passed it on. Only rows count that could just as well have
+        carried what their source held later: played so, nothing is counted twice. Of several the earliest by (step, row).
         """
-        candidates: list[tuple[int, int, int]] = []
+        if self.doubled:  # who sends to whom is wrong, not when
+            return None
+        candidates: list[tuple[int, int, int, int]] = []
         needed = {node: self._rows[-1][1] + self.schedule.delay if self._rows else 0}  # node -> latest time at which it would help
         for row, step, src, dst, _ in reversed(self._rows):
             if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
@@ -93,13 +111,16 @@ class Replay:
             if later is None:
                 needed[src] = max(needed.get(src, -1), step)
             else:
-                candidates.append((step, row, later))
-        return min(candidates)[1:] if candidates else None
+                candidates.append((step, row, *later))
+        for _, row, held, by in sorted(candidates)[:CANDIDATES]:
+            better = Replay(self.schedule, self.promise, self.played, self.chunk, {row: held})
+            if not better.doubled:
+                return row, by
+        return None
 
-    def _later(self, row: int, source: int, rank: int) -> int | None:
-        """The first row to bring the contribution to the source after `row` had left, in a sum that `row` could have carried."""
+    def _later(self, row: int, source: int, rank: int) -> tuple[int, int] | None:
+        """What the source first held with the contribution after `row` had left, and the row that brought it."""
         for time, held, by in self.history[source]:
-            fits = self.schedule.op[row] == Op.COPY or not held & self.found[row]
-            if time > self.schedule.step[row] and held >> rank & 1 and fits:
-                return by
+            if time > self.schedule.step[row] and held >> rank & 1:
+                return held, by
         return None

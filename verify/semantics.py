@@ -68,14 +68,15 @@ class _Teller:
         first = replay.brought_by(row, ranks_of(twice)[0])
         since = "the start" if first == START else row_with_step(self.schedule, first)
         message = (
-            f"step {step}: {row_text(self.schedule, row)} counts the contribution of {nodes_text(self.nodes(chunk, twice))} "
-            f"a second time; node {node} has counted it since {since}"
+            f"step {step}: {row_text(self.schedule, row)} counts the contribution of {nodes_text(self.nodes(chunk, twice))} a "
+            f"second time; node {node} has counted that of node {self.nodes(chunk, twice)[0]} since {since}"
         )
         return step, (row,) if first == START else (row, first), message
 
     def add_unmet(self, outcome: Outcome) -> None:
         """Cells that are incomplete in the end: `causality` where a transfer left too early, else `missing`."""
         early: set[tuple[int, int]] = set()
+        carried_nothing = set(outcome.empty_source.tolist())  # told already
         listed = 0
         for cell in outcome.unmet.tolist():
             chunk, rank = divmod(cell, self.promise.ranks)
@@ -86,7 +87,7 @@ class _Teller:
             listed += 1
             if pair is None:
                 self._tell_missing(replay, node, lacking)
-            elif pair not in early:
+            elif pair not in early and pair[0] not in carried_nothing:
                 early.add(pair)
                 self._tell_early(replay, node, lacking, *pair)
         self.findings.add_unlisted("missing", outcome.unmet_count - listed)

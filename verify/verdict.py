@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ class Verdict:
 
 
 class Findings:
-    """Collects violations in any order; lists the first LISTED_PER_RULE of each rule by step."""
+    """Collects violations; lists the first LISTED_PER_RULE of each rule by step, in the order of their discovery within a step."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[tuple[int, tuple[int, ...], str]]] = {}
@@ -98,10 +99,9 @@ class Findings:
     def verdict(self, quality: Quality | None = None) -> Verdict:
         """The verdict; `quality` is kept only when nothing was found."""
         listed = [
-            (step, position, rows, Violation(rule, message, rows))
-            for position, (rule, found) in enumerate(self._found.items())
-            for step, rows, message in sorted(found)[:LISTED_PER_RULE]
+            (step, Violation(rule, message, rows))
+            for rule, found in self._found.items()
+            for step, rows, message in sorted(found, key=itemgetter(0))[:LISTED_PER_RULE]
         ]
-        listed.sort(key=lambda entry: entry[:3])
-        violations = tuple(violation for *_, violation in listed)
+        violations = tuple(violation for _, violation in sorted(listed, key=itemgetter(0)))
         return Verdict(violations, None if violations else quality, {rule: self._counts[rule] for rule in self._found})

@@ -24,6 +24,7 @@ from certree.models.errors import CertreeError, InputError
 from certree.models.registry import Registry
 from certree.models.schedule import Schedule
 from certree.models.topology import NodeKind, Topology
+from certree.verify.wording import short
 
 QUANTITIES = ("bandwidth", "latency")
 _KEYS = {"kind", "quantity", "value", "witness"}
@@ -115,11 +116,13 @@ def check_bound(instance: Instance, bound: Any) -> Fraction:
     kind, quantity, value, witness = (bound[key] for key in ("kind", "quantity", "value", "witness"))
     kinds = load_witnesses()
     if not isinstance(kind, str) or kind not in kinds:
-        raise malformed(f"unknown kind of witness {kind!r}; known: {', '.join(kinds)}")
+        raise malformed(f"unknown kind of witness {short(kind)}; known: {', '.join(kinds)}")
     if quantity not in QUANTITIES:
-        raise malformed(f"quantity {quantity!r} of a {kind} bound; allowed: {', '.join(QUANTITIES)}")
+        raise malformed(f"quantity {short(quantity)} of a {kind} bound; allowed: {', '.join(QUANTITIES)}")
     if not isinstance(value, str) or not _RATIONAL.fullmatch(value) or str(Fraction(value)) != value:
-        raise malformed(f"value {value!r} of a {kind} bound; allowed: a positive rational in lowest terms, such as '9/16' or '15'")
+        raise malformed(
+            f"value {short(value)} of a {kind} bound; allowed: a positive rational in lowest terms, such as '9/16' or '15'"
+        )
     if not isinstance(witness, Mapping):
         raise malformed(f"the witness of a {kind} bound must be an object")
     shown_for, shown = kinds[kind](instance, witness)
@@ -138,16 +141,14 @@ def malformed(message: str) -> WitnessError:
 def only_fields(kind: str, witness: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise unless the witness document has exactly these fields."""
     if set(witness) != set(names):
-        raise malformed(
-            f"a {kind} witness has the fields {', '.join(names) or '(none)'}; got {', '.join(map(str, witness)) or 'none'}"
-        )
+        raise malformed(f"a {kind} witness has the fields {', '.join(names) or '(none)'}; got {short(list(witness))}")
 
 
 def node_id(instance: Instance, kind: str, value: Any) -> int:
     """The id of a node that exists."""
     count = len(instance.topology.kind)
     if type(value) is not int or not 0 <= value < count or not instance.exists[value]:
-        raise malformed(f"{kind} witness: {value!r} is not a node of {instance.topology.name}")
+        raise malformed(f"{kind} witness: {short(value)} is not a node of {instance.topology.name}")
     return value
 
 

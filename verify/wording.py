@@ -13,6 +13,12 @@ def list_text(items: Sequence[object], joint: str = ", ") -> str:
     return text if len(items) <= NAMED else f"{text}{joint}and {len(items) - NAMED} more"
 
 
+def short(value: object) -> str:
+    """The value as Python writes it, cut when it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:50]}..."
+
+
 def nodes_text(nodes: Sequence[int]) -> str:
     """`node 3`, `nodes 3, 5`."""
     return f"node{'s' if len(nodes) != 1 else ''} {list_text(nodes)}"

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from certree.verify.witness import WITNESSES, Bound, Instance, WitnessError, malformed, node_id, node_numbers, only_fields
 from certree.verify.witnesses.all_reduce import crossing_once
 from certree.verify.witnesses.rooted import crossing_share, positive
+from certree.verify.wording import short
 
 
 @WITNESSES.register("degree")
@@ -65,7 +66,7 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
     label = node_numbers(instance, "distance", "label", witness["label"])
     hops = witness["hops"]
     if type(hops) is not int or hops < 1:
-        raise malformed(f"distance witness: hops is {hops!r}; allowed: whole numbers from 1")
+        raise malformed(f"distance witness: hops is {short(hops)}; allowed: whole numbers from 1")
     topology = instance.topology
     if not (instance.is_endpoint[start] and instance.is_endpoint[end]):
         raise WitnessError("witness-wrong", f"distance witness: from {start} and to {end} must both be endpoints")
