@@ -106,7 +106,7 @@ def check_format(document: Any, expected: str, version: int, where: str) -> dict
     if not isinstance(document, dict) or "format" not in document:
         raise InputError(f'{where}: no "format" field; expected {expected!r} version {version}')
     if document["format"] != expected:
-        raise InputError(f"{where}: format is {document['format']!r}; expected {expected!r}")
+        raise InputError(f"{where}: format is {document['format']!r}; expected {expected!r} version {version}")
     if type(document.get("version")) is not int or document["version"] != version:
         raise InputError(f"{where}: version {document.get('version')!r} cannot be read; expected {version}")
     return document

@@ -1,0 +1,54 @@
+"""Runs `certree` as a user types it: inside this process, or as one of its own where signals and pipes matter."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from certree.cli.main import run
+
+PROGRAM = [sys.executable, "-c", "from certree.cli.main import main; main()"]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The JSON document on stdout, which holds nothing else."""
+        return json.loads(self.out)
+
+
+def certree(*arguments) -> Outcome:
+    """One command, in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run([str(argument) for argument in arguments])
+    return Outcome(code, out.getvalue(), err.getvalue())
+
+
+def start(*arguments, **options) -> subprocess.Popen:
+    """One command as a process of its own, with pipes for both streams."""
+    environment = os.environ | {"PYTHONUNBUFFERED": "1"}
+    command = [*PROGRAM, *map(str, arguments)]
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True, **options
+    )
+
+
+def assert_bad_input(outcome: Outcome, reason: str) -> None:
+    """Exit code 2, one line on stderr that gives the reason, nothing on stdout."""
+    assert outcome.code == 2, outcome
+    assert outcome.out == ""
+    assert outcome.err.count("\n") == 1
+    assert outcome.err.startswith("error: ")
+    assert reason in outcome.err

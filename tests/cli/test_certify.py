@@ -1,0 +1,79 @@
+"""`certree certify`: evidence for schedules from anywhere."""
+
+from certree.models.schedule_file import load_schedule
+from certree.verify.judge import judge
+from tests.cli.artefacts import schedule_file, with_columns, without_first_transfer
+from tests.cli.running import assert_bad_input, certree
+from tests.cli.test_synthesize import KEYS
+from tests.cli.test_verify import CSV
+
+
+def test_certificate_is_added(tmp_path):
+    bare = with_columns(schedule_file(tmp_path, "mesh:3x3", "multitree"), "bare.json")
+    assert load_schedule(bare).certificate is None
+    outcome = certree("certify", bare, "-o", tmp_path / "certified.json", "--json")
+    assert outcome.code == 0
+    assert outcome.document.keys() >= KEYS
+    assert [witness["kind"] for witness in outcome.document["witnesses"]] == ["partition", "distance"]
+    certified = load_schedule(tmp_path / "certified.json")
+    assert certified.digest == load_schedule(bare).digest
+    assert certified.certificate["claim"]["bandwidth_bound"] == "2/3"
+    assert judge(certified).valid
+
+
+def test_certifying_again_changes_nothing(tmp_path):
+    file = schedule_file(tmp_path)
+    assert certree("certify", file, "-o", tmp_path / "again.json").code == 0
+    assert (tmp_path / "again.json").read_bytes() == file.read_bytes()
+
+
+def test_csv_becomes_a_certified_schedule(tmp_path):
+    """Two nodes: a reduce and a copy are as few steps as there can be, and one chunk each way as few rounds."""
+    (tmp_path / "mine.csv").write_text(CSV)
+    arguments = ["certify", tmp_path / "mine.csv", "-o", tmp_path / "s.json", "--json"]
+    assert_bad_input(certree(*arguments), "--topology and --collective")
+    document = certree(*arguments, "--topology", "ring:2", "--collective", "all-reduce").document
+    assert (document["bandwidth_time"], document["bandwidth_bound"]) == ("2", "1")
+    assert (document["latency_steps"], document["latency_bound"]) == (2, 1)
+    assert document["gap"] == {"bandwidth": "1", "latency": "1"}
+    assert certree("verify", tmp_path / "s.json").code == 0
+
+
+def test_unequal_shares_are_bounded_too(tmp_path):
+    """Three chunks rooted at node 0 and none elsewhere: bounds of equal shares do not speak of it."""
+    rows = [f"{chunk},copy,{hop},{hop + 1},{chunk + hop}" for chunk in range(3) for hop in range(2)]
+    (tmp_path / "mine.csv").write_text("chunk,op,src,dst,step\n" + "\n".join(rows))
+    asked = ["--topology", "mesh:3", "--collective", "all-gather"]
+    assert certree("certify", tmp_path / "mine.csv", "-o", tmp_path / "wrong.json", *asked).code == 1  # chunk c is of node c mod 3
+    from certree.models.schedule_file import load_schedule_csv, save_schedule
+
+    loaded = load_schedule_csv(tmp_path / "mine.csv", *map_types(asked))
+    import dataclasses
+
+    import numpy as np
+
+    save_schedule(dataclasses.replace(loaded, chunk_root=np.zeros(3, np.int32)), tmp_path / "shares.json")
+    outcome = certree("certify", tmp_path / "shares.json", "-o", tmp_path / "s.json", "--json")
+    assert outcome.code == 0
+    assert outcome.document["bandwidth_bound"] == "1"  # all of M enters node 2 over one link
+
+
+def map_types(asked):
+    """The parsed values of --topology and --collective."""
+    from certree.models.collective import parse_collective
+    from certree.models.topology_spec import parse_topology
+
+    return parse_topology(asked[1]), parse_collective(asked[3])
+
+
+def test_refuted_schedules_are_not_written(tmp_path):
+    outcome = certree("certify", without_first_transfer(schedule_file(tmp_path)), "-o", tmp_path / "out.json", "--json")
+    assert outcome.code == 1
+    assert outcome.document["violations"]
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_existing_output(tmp_path):
+    file = schedule_file(tmp_path)
+    assert_bad_input(certree("certify", tmp_path / "none.json", "-o", file), "exists; pass --force")
+    assert_bad_input(certree("certify", file), "Missing option '-o' / '--output'")

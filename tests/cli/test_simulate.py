@@ -1,0 +1,118 @@
+"""`certree simulate`: what runs is what was exported; slotted runs keep the closed form to the cycle."""
+
+import dataclasses
+import json
+
+import pytest
+
+from certree.cli.commands.simulate import holds
+from certree.hw.simulator import SimulationResult, simulate
+from tests.cli.artefacts import schedule_file, without_first_transfer
+from tests.cli.running import assert_bad_input, certree
+
+KEYS = {"cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "engine", "max_link_utilization"}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return schedule_file(tmp_path_factory.mktemp("simulate"), "mesh:3x3", "multitree")
+
+
+def test_slotted_run_of_a_file(file):
+    outcome = certree("simulate", file, "--size", "64KiB", "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    assert document.keys() >= KEYS
+    assert (
+        document["cycles"]
+        == document["closed_form_cycles"]
+        == certree("verify", file, "--size", "64KiB", "--json").document["time_cycles"]
+    )
+    assert (document["contention_cycles"], document["late"], document["data_ok"]) == (0, 0, True)
+    assert document["engine"] == "flit"
+
+
+def test_paced_run_meets_contention(file):
+    document = certree("simulate", file, "--size", "64KiB", "--run", "paced", "--engine", "flit", "--json").document
+    assert document["closed_form_cycles"] is None
+    assert document["contention_cycles"] > 0
+    assert document["data_ok"] is True
+
+
+def test_directory_runs_as_it_is_or_at_another_size(file, tmp_path):
+    assert certree("export", file, "--size", "32KiB", "-o", tmp_path / "t").code == 0
+    of_file = {size: certree("simulate", file, "--size", size, "--json").document for size in ("32KiB", "64KiB")}
+    assert certree("simulate", tmp_path / "t", "--json").document == of_file["32KiB"]
+    assert certree("simulate", tmp_path / "t", "--size", "64KiB", "--json").document == of_file["64KiB"]
+
+
+def test_words(file):
+    outcome = certree("simulate", file, "--size", "16KiB")
+    assert outcome.code == 0
+    for text in (
+        "slotted run of 16 KiB on mesh:3x3",
+        "cycles: equal",
+        "contention: 0 cycles; late rows: 0",
+        "data: right at every rank",
+    ):
+        assert text in outcome.out
+
+
+def test_wrong_schedules_give_wrong_data(tmp_path):
+    outcome = certree("simulate", without_first_transfer(schedule_file(tmp_path)), "--size", "16KiB", "--json")
+    assert outcome.code == 1
+    assert outcome.document["data_ok"] is False
+    assert "WRONG" in certree("simulate", tmp_path / "wrong.json", "--size", "16KiB").out
+
+
+def test_trace(file, tmp_path):
+    trace = tmp_path / "trace.ndjson"
+    outcome = certree("simulate", file, "--size", "16KiB", "--trace", trace, "--json")
+    assert outcome.code == 0
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert len(lines) == outcome.document["messages"] == 144
+    assert_bad_input(certree("simulate", file, "--size", "16KiB", "--trace", trace), "exists; pass --force")
+    assert certree("simulate", file, "--size", "16KiB", "--trace", trace, "--force").code == 0
+
+
+def result(**changes):
+    """A slotted run that keeps every promise, with changes."""
+    fields = {field.name: None for field in dataclasses.fields(SimulationResult)}
+    good = {"run": "slotted", "cycles": 9, "closed_form_cycles": 9, "contention_cycles": 0, "late": 0, "data_ok": True}
+    return SimulationResult(**(fields | good | changes))
+
+
+@pytest.mark.parametrize("change", [{"data_ok": False}, {"late": 1}, {"contention_cycles": 1}, {"cycles": 10}, {"cycles": 8}])
+def test_broken_promises_of_a_slotted_run(change):
+    assert holds(result())
+    assert not holds(result(**change))
+
+
+def test_paced_runs_promise_right_data_only():
+    paced = {"run": "paced", "closed_form_cycles": None, "contention_cycles": 5, "late": 0}
+    assert holds(result(**paced))
+    assert not holds(result(**paced, data_ok=False))
+
+
+def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
+    """The exit code is 1 when the tables' slots do not last as long as they must."""
+    import certree.cli.commands.simulate as command
+
+    def hurried(tables, run, **options):
+        return simulate(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), run)
+
+    monkeypatch.setattr(command, "simulate", hurried)
+    outcome = certree("simulate", file, "--size", "16KiB", "--json")
+    assert outcome.code == 1
+    assert outcome.document["late"] > 0
+
+
+def test_refusals(file, tmp_path):
+    assert_bad_input(certree("simulate", tmp_path / "none"), "cannot read")
+    assert_bad_input(certree("simulate", tmp_path), "manifest.json")
+    assert_bad_input(certree("simulate", file, "--run", "fast"), "'fast' is not one of 'slotted', 'paced'")
+    assert_bad_input(certree("simulate", file, "--engine", "fast"), "'fast' is not one of 'auto', 'flit'")
+    assert_bad_input(certree("simulate", file, "--size", "0"), "size '0'")
+    repeating = tmp_path / "repeating.json"
+    assert certree("synthesize", "mesh:3x3", "--method", "retime", "--size", "64KiB", "-o", repeating).code == 0
+    assert_bad_input(certree("simulate", repeating, "--run", "paced"), "cannot be paced")
