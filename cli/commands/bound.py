@@ -21,13 +21,8 @@ def bound_command(topology: Topology, collective: Collective, as_json: bool) -> 
     document = bounds_report(topology, collective)
     if as_json:
         emit(document)
-        return
-    say(f"{collective.kind} on {topology.name}")
-    for quantity in ("bandwidth", "latency"):
-        say(f"  {quantity}: at least {document[f'{quantity}_bound']} {UNITS[quantity]}")
-        for bound in document["bounds"]:
-            if bound["quantity"] == quantity:
-                say(f"    {bound['value']:>10}  {bound['kind']}: {witness_words(bound)}")
+    else:
+        say(bounds_words(document))
 
 
 def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
@@ -47,6 +42,17 @@ def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
         "latency_bound": int(best["latency"][0]),
         "bounds": bounds,
     }
+
+
+def bounds_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    lines = [f"{report['collective']} on {report['topology']}"]
+    for quantity, unit in UNITS.items():
+        lines.append(f"  {quantity}: at least {report[f'{quantity}_bound']} {unit}")
+        for bound in report["bounds"]:
+            if bound["quantity"] == quantity:
+                lines.append(f"    {bound['value']:>8}  {bound['kind']}: {witness_words(bound)}")
+    return "\n".join(lines)
 
 
 def witness_words(bound: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """`certree simulate`: tables run cycle by cycle."""
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,11 @@ def simulate_command(
     tables = tables_to_run(path, size, machine)
     with working("simulating"):
         result = simulate(tables, run, trace=trace, force=force)
+    document = simulation_report(result, tables)
     if as_json:
-        emit(simulation_report(result, tables))
+        emit(document)
     else:
-        say(simulation_words(result, tables))
+        say(simulation_words(document))
     return 0 if holds(result) else 1
 
 
@@ -68,6 +70,7 @@ def holds(result: SimulationResult) -> bool:
 def simulation_report(result: SimulationResult, tables: Tables) -> dict[str, Any]:
     """The JSON document of `simulate`."""
     return {
+        "topology": tables.topology.name,
         "run": result.run,
         "engine": result.engine,
         "cycles": result.cycles,
@@ -85,18 +88,17 @@ def simulation_report(result: SimulationResult, tables: Tables) -> dict[str, Any
     }
 
 
-def simulation_words(result: SimulationResult, tables: Tables) -> str:
-    """A run in words."""
-    size = size_words(tables.message_bytes)
-    lines = [f"{result.run} run of {size} on {tables.topology.name}: {result.cycles:,} cycles ({result.engine} engine)"]
-    if result.closed_form_cycles is not None:
-        difference = result.cycles - result.closed_form_cycles
-        agreement = "equal" if difference == 0 else f"{difference:+,} cycles"
-        lines.append(f"  closed form: {result.closed_form_cycles:,} cycles: {agreement}")
-    lines.append(f"  contention: {result.contention_cycles:,} cycles; late rows: {result.late:,}")
-    lines.append(f"  busiest link: {float(result.max_link_utilization) * 100:.2f} % of the time")
-    if result.data_ok:
+def simulation_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    size, cycles, expected = size_words(report["message_bytes"]), report["cycles"], report["closed_form_cycles"]
+    lines = [f"{report['run']} run of {size} on {report['topology']}: {cycles:,} cycles ({report['engine']} engine)"]
+    if expected is not None:
+        agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
+        lines.append(f"  closed form: {expected:,} cycles: {agreement}")
+    lines.append(f"  contention: {report['contention_cycles']:,} cycles; late rows: {report['late']:,}")
+    lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if report["data_ok"]:
         lines.append("  data: right at every rank")
-    elif result.wrong is not None:
-        lines.append(f"  data: WRONG, first at rank {result.wrong[0]}, chunk {result.wrong[1]}")
-    return "\n".join([*lines, *(f"  deadlock: {line}" for line in result.deadlock)])
+    elif report["wrong"] is not None:
+        lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
+    return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

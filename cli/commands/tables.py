@@ -1,6 +1,7 @@
 """`certree export` and `certree import`: schedules as tables for network interfaces, and back."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -55,11 +56,17 @@ def export_command(schedule: Path, format_name: str, size: int, machine: Machine
     if as_json:
         emit(document)
     else:
-        say(
-            f"{document['rows']} rows for {document['nodes']} nodes; chunks of {document['chunk_bytes']} bytes,"
-            f" slots of {document['slot_cycles']} cycles; {document['padded_bytes'] - size} bytes of padding"
-        )
+        say(export_words(document))
     return 0
+
+
+def export_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    padding = report["padded_bytes"] - report["message_bytes"]
+    return (
+        f"{report['rows']} rows for {report['nodes']} nodes; chunks of {report['chunk_bytes']} bytes,"
+        f" slots of {report['slot_cycles']} cycles; {padding} bytes of padding"
+    )
 
 
 @click.command("import")
