@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard hw/core/* synth/native/*)
 
-.PHONY: demo test lint types setup specs bench bench-smoke clean lock
+.PHONY: demo test lint types setup specs bench bench-smoke sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -31,6 +31,13 @@ bench: setup
 
 bench-smoke: setup
 	$(BIN)/python tests/bench/run.py --smoke
+
+# The simulator core under AddressSanitizer and UBSan. Leaks are not looked for: Python itself keeps memory to its end.
+sanitize: setup
+	@cmake -S . -B build/sanitize -DCERTREE_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE=$(abspath $(BIN)/python) >/dev/null
+	@cmake --build build/sanitize --target _core -j 2 >/dev/null
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
+	  UBSAN_OPTIONS=halt_on_error=1 $(BIN)/python -m tests.hw.sanitized build/sanitize
 
 setup: $(VENV)/.installed
 

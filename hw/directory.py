@@ -10,7 +10,7 @@ from certree.hw.consistency import check_tables
 from certree.hw.formats import load_formats
 from certree.hw.layout import Widths
 from certree.hw.manifest import check_manifest, file_entry, header_fields, manifest_document
-from certree.models.errors import InputError, TableFormatError, UnsupportedError
+from certree.models.errors import InputError, TableFormatError
 from certree.models.files import canonical_json, check_writable, read_bytes, read_json
 from certree.models.tables import Tables
 
@@ -25,7 +25,7 @@ def export_tables(tables: Tables, directory: Path, format: str = "readmemh", for
     exists (unless `force`, which replaces an empty folder or another tables directory, nothing else), TableFormatError when the
     tables are malformed. O(rows) time and memory.
     """
-    entry = load_formats()[format]
+    entry = load_formats()[format]()
     check_writable(directory, force=force)
     _check_replaceable(directory)
     check_tables(tables)
@@ -85,11 +85,11 @@ def read_tables(directory: Path) -> Tables:
     header = header_fields(document, where)
     widths = Widths.from_document(document["widths"], where)
     try:
-        columns = formats[document["encoding"]].columns(files, widths, header["topology"].endpoints.tolist())
+        columns = formats[document["encoding"]]().columns(files, widths, header["topology"].endpoints.tolist())
         columns |= {name: column.astype(np.int32) for name, column in columns.items() if name in _SMALL or "arrival" in name}
         tables = Tables(**header, **columns)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
-    except (TableFormatError, UnsupportedError) as error:
+    except InputError as error:
         raise TableFormatError(f"{directory}: {error}") from None
     return tables
 

@@ -9,6 +9,8 @@ from certree.hw.layout import Widths
 from certree.models.collective import parse_collective
 from certree.models.errors import InputError, TableFormatError
 from certree.models.files import check_format, sha256
+from certree.models.machine import FORMAT as MACHINE_FORMAT
+from certree.models.machine import VERSION as MACHINE_VERSION
 from certree.models.machine import machine_from_document
 from certree.models.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS
 from certree.models.tables import Tables
@@ -33,7 +35,7 @@ _KEYS = {
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
-    """The JSON document: versions, hashes, scalars of the tables, field widths, size and checksums of every file."""
+    """The JSON document (schema: hw/schemas/tables.schema.json)."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -47,7 +49,7 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
         "granule_bytes": tables.machine.flit_bytes,
         "chunk_granules": tables.chunk_bytes // tables.machine.flit_bytes,
         "widths": asdict(widths),
-        "machine": tables.machine.document(),
+        "machine": {"format": MACHINE_FORMAT, "version": MACHINE_VERSION, **tables.machine.document()},
         "files": {name: file_entry(data) for name, data in sorted(files.items())},
         "topology": topology_document(tables.topology),
     }
@@ -67,6 +69,8 @@ def check_manifest(document: Any, where: str) -> dict[str, Any]:
     unknown, missing = sorted(manifest.keys() - _KEYS), sorted(_KEYS - manifest.keys())
     if unknown or missing:
         raise TableFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
+    if manifest["note"] != _NOTE:
+        raise TableFormatError(f"{where}: note is {manifest['note']!r}; expected {_NOTE!r}")
     files = manifest["files"]
     if not isinstance(files, dict) or not all(isinstance(entry, dict) for entry in files.values()):
         raise TableFormatError(f"{where}: files must name each file's bytes, crc32 and sha256")
@@ -83,7 +87,8 @@ def header_fields(document: dict[str, Any], where: str) -> dict[str, Any]:
         if not (name == "period" and value is None) and (type(value) is not int or not 1 <= value <= high):
             raise TableFormatError(f"{where}: {name} is {value!r}; allowed: whole numbers from 1 to {high}")
     topology = topology_from_document(document["topology"], f"{where}: topology")
-    machine = machine_from_document(document["machine"], f"{where}: machine")
+    machine_document = check_format(document["machine"], MACHINE_FORMAT, MACHINE_VERSION, f"{where}: machine")
+    machine = machine_from_document(machine_document, f"{where}: machine")
     chunk = document["chunk_bytes"]
     for name, implied in (
         ("topology_digest", topology.digest),

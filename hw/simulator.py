@@ -54,7 +54,7 @@ def simulate(
 ) -> SimulationResult:
     """Play tables flit by flit (`hw/README.md`, "Playing a table"), one integer of data per rank and chunk.
 
-    `trace`: file for one JSON line per message, in the order in which they counted; not overwritten unless `force`.
+    `trace`: file for one JSON line per message, in the order in which they became usable; not overwritten unless `force`.
     `progress` is called with the current cycle every few million flit moves; Ctrl-C works at the same moments.
     Raises TableFormatError for malformed tables, UnsupportedError for what the machine cannot run.
     Time O(flits · hops), memory O(rows + nodes · chunks · repeats + lanes · latency), with a trace also O(messages).
@@ -117,7 +117,7 @@ def _trace_lines(tables: Tables, core: "_core.Run") -> bytes:
     """One JSON object a line: node, row (of that node's table), iteration, destination, and the times of the message."""
     first_row = {int(node): int(row) for row, node in reversed(list(enumerate(tables.node.tolist())))}
     lines = []
-    for row, iteration, destination, fired, first, complete, usable in core.trace():
+    for row, iteration, destination, fired, first, complete, usable in sorted(core.trace(), key=lambda record: record[::-1]):
         node = int(tables.node[row])
         entry = {
             "node": node,

@@ -103,7 +103,7 @@ std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> 
   return nodes;
 }
 
-// (row, iteration, destination, fired, first, complete, usable) of every message, in the order in which they counted.
+// (row, iteration, destination, fired, first, complete, usable) of every message.
 std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>> trace(
     const Run& run) {
   std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>> rows;

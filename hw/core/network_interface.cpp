@@ -12,14 +12,14 @@ NetworkInterface::NetworkInterface(const Program& program, Fabric& fabric, NodeI
       reduction_unit_(program.reduce_start_cycles, program.reduce_chunk_cycles) {}
 
 void NetworkInterface::evaluate(Cycle now) {
-  wake_ = kNever;
   retire_reductions(now);
   sequencer_->begin_cycle(now, units());
   for (auto firing = sequencer_->head(now); firing && is_ready(*firing); firing = sequencer_->head(now)) {
     fire(*firing, now);
     fabric_.statistics.late += sequencer_->pop(now);
   }
-  wake(sequencer_->wake(now, units()));
+  wake_ = sequencer_->wake(now, units());
+  is_listening_ = sequencer_->is_listening(now);
   wake(reduction_unit_.next_finish());
 }
 
@@ -40,6 +40,7 @@ void NetworkInterface::receive(MessageId id, Cycle complete) {
     reduction_unit_.accept(id, complete);
     wake(reduction_unit_.next_finish());
   } else {
+    retire_reductions({complete.value - 1});  // memory sees everything in the order of time; a sum of this very time comes after
     fabric_.memory.at(node_, message.chunk) = message.value;
     fabric_.count(id, complete);
     wake(complete);

@@ -29,7 +29,9 @@ class NetworkInterface {
   void receive(MessageId message, Cycle complete);
 
   // A unit of this node changed state: look again at time `when`.
-  void wake(Cycle when) { wake_ = std::min(wake_, when); }
+  void wake(Cycle when) {
+    if (is_listening_) wake_ = std::min(wake_, when);
+  }
   Cycle next_wake() const { return wake_; }
 
   // What the node waits for; empty when it is done.
@@ -49,7 +51,8 @@ class NetworkInterface {
   std::vector<LaneId> ports_;  // the lanes that leave here
   std::unique_ptr<Sequencer> sequencer_;
   ReductionUnit reduction_unit_;
-  Cycle wake_;  // nothing changes at this node before
+  Cycle wake_;                // nothing that others can see changes at this node before
+  bool is_listening_ = true;  // otherwise arrivals can wait until then
 };
 
 }  // namespace certree

@@ -13,6 +13,7 @@ class PaceSequencer final : public Sequencer {
   std::optional<Firing> head(Cycle now) const override;
   bool pop(Cycle now) override;
   Cycle wake(Cycle now, UnitState units) const override;
+  bool is_listening(Cycle) const override { return true; }
   std::optional<Firing> pending() const override;
 
  private:

@@ -31,6 +31,8 @@ class Sequencer {
   virtual bool pop(Cycle now) = 0;
   // The next time at which this changes by itself; kNever when only events from outside can change it.
   virtual Cycle wake(Cycle now, UnitState units) const = 0;
+  // Whether an arrival or an idle unit can change what happens before that time.
+  virtual bool is_listening(Cycle now) const = 0;
   // The row that has not fired yet and is next in order, for reports.
   virtual std::optional<Firing> pending() const = 0;
 };

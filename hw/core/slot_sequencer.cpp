@@ -41,6 +41,9 @@ bool SlotSequencer::pop(Cycle now) {
 
 Cycle SlotSequencer::wake(Cycle now, UnitState) const { return turn_ == turns_ || opening() <= now ? kNever : opening(); }
 
+// While the slot of the next row is still to open, nothing else matters.
+bool SlotSequencer::is_listening(Cycle now) const { return wake(now, {}) == kNever; }
+
 void SlotSequencer::skip_switched_off() {
   for (; turn_ < turns_; ++position_) {
     if (position_ == order_.size()) {

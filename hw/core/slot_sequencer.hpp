@@ -14,6 +14,7 @@ class SlotSequencer final : public Sequencer {
   std::optional<Firing> head(Cycle now) const override;
   bool pop(Cycle now) override;
   Cycle wake(Cycle now, UnitState) const override;
+  bool is_listening(Cycle now) const override;
   std::optional<Firing> pending() const override;
 
  private:

@@ -27,10 +27,10 @@ class TableFormat(Protocol):
         """The columns that the files hold; TableFormatError names the file and line that cannot be read."""
 
 
-FORMATS: Registry[TableFormat] = Registry("table format")
+FORMATS: Registry[type[TableFormat]] = Registry("table format")
 
 
-def load_formats() -> Registry[TableFormat]:
+def load_formats() -> Registry[type[TableFormat]]:
     """The registry, with every module of this folder imported."""
     for module in pkgutil.iter_modules(__path__):
         importlib.import_module(f"{__name__}.{module.name}")

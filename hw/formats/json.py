@@ -10,6 +10,7 @@ from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROW_COLUMNS, Columns
 from certree.hw.layout import MAX_BITS, Widths
 from certree.models.columns import int_column
 from certree.models.errors import TableFormatError
+from certree.models.files import parse_json
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.topology import MAX_NODES
 
@@ -19,6 +20,7 @@ _NULLABLE = ("parent", "route")
 _WIDE = ("addr", "size")
 
 
+@FORMATS.register("json")
 class JsonFormat:
     """table.json alone: one row a line, columns named once, nil as null."""
 
@@ -34,10 +36,9 @@ class JsonFormat:
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in `table.json`."""
-        try:
-            document = json.loads(files[FILE])
-        except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise TableFormatError(f"{FILE} is not JSON: {error}") from None
+        if set(files) != {FILE}:
+            raise TableFormatError(f"the json format has one file, {FILE}, not {', '.join(sorted(files))}")
+        document = parse_json(files[FILE], FILE)
         if not isinstance(document, dict) or set(document) != {"row_columns", "rows", "arrival_columns", "arrivals"}:
             raise TableFormatError(f"{FILE} must hold row_columns, rows, arrival_columns and arrivals")
         columns = _table(document, "row_columns", "rows", ROW_COLUMNS, widths)
@@ -98,6 +99,3 @@ def _children(values: list[Any], width: int) -> np.ndarray:
             {"children": line}, "children", f"{FILE}: row {row}", 0, MAX_NODES, None, TableFormatError
         )
     return lines
-
-
-FORMATS.register("json")(JsonFormat())

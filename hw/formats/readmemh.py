@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROW_COLUMNS, Columns
+from certree.hw.formats.json import FILE as READABLE_FILE
 from certree.hw.formats.json import JsonFormat
 from certree.hw.layout import Field, Widths, hex_digits, layout_document
 from certree.models.errors import TableFormatError
@@ -19,6 +20,7 @@ _VALUE = np.full(256, _NO_DIGIT, np.uint8)
 _VALUE[_DIGITS] = np.arange(16)
 
 
+@FORMATS.register("readmemh")
 class ReadmemhFormat:
     """Hex images for $readmemh, one memory a node, one row a line; table.json and layout.md beside them."""
 
@@ -41,7 +43,7 @@ class ReadmemhFormat:
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in the hex images; TableFormatError when table.json tells another story."""
-        expected = {"table.json", LAYOUT_FILE} | {file_name(prefix, node) for prefix in ("node", "arrivals") for node in endpoints}
+        expected = {READABLE_FILE, LAYOUT_FILE} | {file_name(prefix, node) for prefix in ("node", "arrivals") for node in endpoints}
         if set(files) != expected:
             odd = sorted(set(files) ^ expected)[0]
             raise TableFormatError(f"{odd}: {'unexpected file' if odd in files else 'missing'}; every endpoint has its two images")
@@ -52,9 +54,9 @@ class ReadmemhFormat:
         last = 3 + widths.children
         values = (node, rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:last], *rows[:, last:].T)
         columns = dict(zip(ROW_COLUMNS, values, strict=True)) | dict(zip(ARRIVAL_COLUMNS, (owner, *arrivals.T), strict=True))
-        for name, readable in JsonFormat().columns(files, widths, endpoints).items():
+        for name, readable in JsonFormat().columns({READABLE_FILE: files[READABLE_FILE]}, widths, endpoints).items():
             if not np.array_equal(columns[name], readable):
-                raise TableFormatError(f"table.json and the hex images differ in column {name}")
+                raise TableFormatError(f"{READABLE_FILE} and the hex images differ in column {name}")
         return columns
 
 
@@ -117,6 +119,3 @@ def decode(data: bytes, fields: list[Field], where: str) -> Int64:
             values[values[:, place] == (1 << field.bits) - 1, place] = NIL
         low += field.bits
     return values
-
-
-FORMATS.register("readmemh")(ReadmemhFormat())

@@ -3,13 +3,16 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from referencing import Registry, Resource
 
 from certree.hw.consistency import check_tables
 from certree.hw.directory import export_tables, read_tables
@@ -278,6 +281,41 @@ def test_forged_rows(tables: Tables, tmp_path: Path, fault: str):
     rewrite(tmp_path / "t", "table.json", in_table(change), seal=True)
     with pytest.raises(TableFormatError, match=reason):
         read_tables(tmp_path / "t")
+
+
+def test_the_manifest_conforms_to_its_schema(exported: Path):
+    manifest_schema().validate(json.loads((exported / "manifest.json").read_text()))
+
+
+def manifest_schema() -> jsonschema.Draft202012Validator:
+    folders = [resources.files(f"certree.{part}") / "schemas" for part in ("models", "hw")]
+    schemas = [json.loads(file.read_text()) for folder in folders for file in folder.iterdir()]
+    registry = Registry().with_resources((schema["$id"], Resource.from_contents(schema)) for schema in schemas)
+    return jsonschema.Draft202012Validator(next(s for s in schemas if s["$id"] == "urn:certree:tables:1"), registry=registry)
+
+
+WRONG = [None, True, -7, 0, 1.5, 1 << 70, "text", [], {}, [None], {"x": 1}]
+
+
+def test_what_the_schema_refuses_the_reader_refuses(exported: Path):
+    """Every field of the manifest, and of its widths, machine and files, in turn becomes each of a list of wrong values."""
+    path, refused = exported / "manifest.json", 0
+    original = json.loads(path.read_text())
+    places = [(original, key) for key in original] + [
+        (original[part], key) for part in ("widths", "machine", "files") for key in original[part]
+    ]
+    schema = manifest_schema()
+    for owner, key in places:
+        right = owner[key]
+        for value in WRONG:
+            owner[key] = value
+            if not schema.is_valid(original):
+                path.write_text(json.dumps(original))
+                refused += 1
+                with pytest.raises(InputError):
+                    read_tables(exported)
+        owner[key] = right
+    assert refused > 300
 
 
 def test_another_capacity_is_another_topology(exported: Path):
