@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import TableFormatError
+from certree.models.errors import InputError, TableFormatError
 from certree.models.schedule import MAX_CHUNKS, MAX_STEPS
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.timing import chunk_bytes_of, slot_timing
@@ -38,7 +38,7 @@ def judge_tables(tables: Tables) -> Verdict:
     check_dependencies(tables, moves, findings)
     try:
         schedule = tables.schedule
-    except TableFormatError as error:
+    except InputError as error:  # no root for a flow, or several, or one that is no endpoint
         findings.add("tree", 0, (), f"the rows make no {tables.collective.kind}: {error}")
         return findings.verdict()
     if schedule.digest != tables.schedule_digest:

@@ -1,6 +1,7 @@
 """Every kind of witness: the value it shows, and each way in which it can lie."""
 
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import pytest
@@ -8,7 +9,10 @@ import pytest
 from certree.models.collective import parse_collective
 from certree.models.errors import InputError
 from certree.models.topology_spec import parse_topology
+from certree.verify.quality import quality_of
 from certree.verify.witness import WITNESSES, Instance, WitnessError, cheap_bounds, check_bound, load_witnesses, make_bound
+from tests.verify.build import network
+from tests.verify.schedules import random_network, random_schedule
 
 
 def instance(spec: str, collective: str = "all-reduce", **fields: Any) -> Instance:
@@ -206,3 +210,81 @@ def test_every_kind_states_its_witness_first() -> None:
     assert list(load_witnesses()) == ["counting", "cut", "degree", "direction", "distance", "partition"]
     for _, first_line in WITNESSES.describe():
         assert first_line.startswith("{")
+
+
+def farthest_one_by_one(of: Instance, sends: list[int], receives: list[int]) -> tuple[int, int, int]:
+    """(hops, from, to) by plain searches: a transfer leads from an endpoint to any that switches alone connect it to."""
+    links = list(zip(of.topology.src.tolist(), of.topology.dst.tolist(), strict=True))
+    best = (0, 0, 0)
+    for start in sends:
+        hops, far, edge = 0, {start: 0}, [start]
+        while edge:
+            seen, open_ends = set(edge), list(edge)
+            while open_ends:
+                tail = open_ends.pop()
+                fresh = {v for u, v in links if u == tail and v not in seen}
+                seen |= fresh
+                open_ends += [node for node in fresh if of.topology.rank[node] < 0]
+            hops += 1
+            edge = [node for node in seen if of.topology.rank[node] >= 0 and node not in far]
+            far.update(dict.fromkeys(edge, hops))
+        for end in receives:
+            if far[end] > best[0]:
+                best = (far[end], start, end)
+    return best
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_longest_distance_is_found_and_proved(seed: int) -> None:
+    rng = Random(seed)
+    topology = random_network(rng)
+    ends = topology.endpoints.tolist()
+    kind = rng.choice(["all-reduce", "all-gather", "reduce-scatter"])
+    root = rng.randrange(len(ends))
+    shares = tuple(Fraction(int(rank == root)) for rank in range(len(ends)))
+    of = Instance(topology, parse_collective(kind), shares, delay=2)
+    sends = [ends[root]] if kind == "all-gather" else ends
+    receives = [ends[root]] if kind == "reduce-scatter" else ends
+    bound = cheap_bounds(of)[-1]
+    witness = bound["witness"]
+    assert (witness["hops"], witness["from"], witness["to"]) == farthest_one_by_one(of, sends, receives)
+    assert check_bound(of, bound) == 2 * witness["hops"] - 1
+    label = [*witness["label"]]
+    label[witness["to"]] += 1
+    longer = {**bound, "value": str(2 * witness["hops"] + 1), "witness": {**witness, "hops": witness["hops"] + 1, "label": label}}
+    assert refused(of, longer) in ("witness-wrong", "witness-malformed")  # malformed: a label no smaller than the number of nodes
+
+
+def test_switches_take_no_step_of_their_own() -> None:
+    star = network("eees", [(node, 3, 1) for node in range(3)] + [(3, node, 1) for node in range(3)])
+    bounds = cheap_bounds(Instance(star, parse_collective("all-reduce")))
+    assert [(bound["kind"], bound["value"]) for bound in bounds] == [("degree", "1"), ("counting", "4/3"), ("distance", "1")]
+
+
+def test_reducing_switches_invalidate_the_count_of_transfers() -> None:
+    star = network("eees", [(node, 3, 1) for node in range(3)] + [(3, node, 1) for node in range(3)], reducing=[3])
+    of = Instance(star, parse_collective("all-reduce"))
+    assert "counting" not in {bound["kind"] for bound in cheap_bounds(of)}
+    assert refused(of, {"kind": "counting", "quantity": "bandwidth", "value": "4/3", "witness": {}}) == "witness-foreign"
+    assert make_bound(of, "partition", {"part": [0, 1, 2, 3]})["value"] == "2/3"  # three links up and three down carry a sum
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_bound_exceeds_what_a_valid_schedule_needs(seed: int) -> None:
+    """Soundness, by trial: random witnesses of every kind against schedules that are valid."""
+    rng = Random(seed)
+    for _ in range(5):
+        schedule = random_schedule(rng)
+        of, quality = Instance.of(schedule), quality_of(schedule)
+        exists = [node for node in range(len(of.exists)) if of.exists[node]]
+        for _ in range(10):
+            part = [rng.randrange(3) if node in exists else -1 for node in range(len(of.exists))]
+            inside = sorted(rng.sample(exists, rng.randint(1, len(exists) - 1)))
+            for kind, witness in (("partition", {"part": part}), ("direction", {"set": inside}), ("cut", {"set": inside})):
+                try:
+                    value = check_bound(of, make_bound(of, kind, witness))
+                except WitnessError:
+                    continue
+                assert value <= quality.bandwidth_time
+        assert quality.bandwidth_bound <= quality.bandwidth_time
+        assert quality.latency_bound <= quality.latency_steps
