@@ -9,7 +9,7 @@ def pack_trees(
     v: NDArray[np.int32],
     capacity: NDArray[np.int64],
     roots: NDArray[np.int32],
-    graph_diameter: int,
+    diameter_target: int,
     moves: int,
     seed: int,
 ) -> tuple[bool, NDArray[np.int32]]: ...
@@ -25,6 +25,7 @@ def schedule_jobs(
     period: int,
     reductions: int,
     tries: int,
-    sweeps: int,
+    work: int,
+    stagger: int,
     seed: int,
 ) -> tuple[NDArray[np.int32], int]: ...

@@ -53,6 +53,11 @@ class Monitor:
         return self._best
 
     @property
+    def best_cycles(self) -> int | None:
+        """Cycles of `best`."""
+        return None if self._best is None else self._best_cycles
+
+    @property
     def remaining(self) -> float | None:
         """Wall seconds until the limit (0 when it has passed); None without one."""
         return None if self.deadline is None else max(0.0, self.deadline - time.monotonic())

@@ -100,7 +100,7 @@ class Network:
             v=v,
             capacity=capacity * period,
             roots=centres[np.arange(trees) % len(centres)],
-            graph_diameter=self.diameter,
+            diameter_target=2 * self.radius,
             moves=moves,
             seed=seed,
         )

@@ -17,8 +17,8 @@ from certree.synth.trees import TreeFamily
 DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 REDUCTIONS = (0, 1, 2, 3)
 MAX_REPEATS = 1 << 16
-_BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: about a second
-_SWEEPS = 40
+BUDGET = 8_000_000  # transfers looked at and slots probed in one unit of effort: about half a second
+_LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
 _POLISHED = 3  # families whose best candidates share the rest of the budget
 
 
@@ -94,10 +94,11 @@ class Clock:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One choice of trees and rules; `floor`: no schedule of it takes fewer cycles; `guess`: what it will likely take."""
+    """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and likely about `guess` cycles."""
 
     trees: Trees
     rules: SlotRules
+    steps: int
     floor: int
     guess: int
 
@@ -106,46 +107,57 @@ class Candidate:
 class Search:
     """Evaluates candidates in the order of their guesses until the budget is spent or none can win.
 
-    `provenance` makes the provenance of a schedule from what was chosen. The result is deterministic in (request, trees) unless
-    the monitor has a deadline. Each evaluation costs as `assign_slots`.
+    `provenance` makes the provenance of a schedule from what was chosen; `budget` is the work of one unit of effort. The result is
+    deterministic in (request, trees) unless the monitor has a deadline. Each evaluation costs as `assign_slots`.
     """
 
     request: Request
     provenance: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    budget: int = BUDGET
     best: Schedule | None = None
     best_cycles: int = 0
     _spent: int = 0
     _families: dict[int, TreeFamily | None] = field(default_factory=dict)
 
     def run(self, options: Sequence[Trees]) -> Schedule:
-        """The best schedule found; UnsupportedError when no option gives one within the requested steps."""
+        """The best schedule found; UnsupportedError when no option gives one within the requested steps.
+
+        What the monitor holds already is a bar: only candidates whose floor lies below it are looked at, but one at least.
+        """
         self.clock = Clock(self.request, _slowest_path(self.request))
-        budget = _BUDGET * self.request.effort
+        budget = self.budget * self.request.effort
         candidates = sorted(self._candidates(options), key=lambda candidate: candidate.guess)
         tried: list[tuple[int, int, Candidate]] = []
         for index, candidate in enumerate(candidates):
             if self.best is not None and (self._spent >= budget // 2 or self.request.monitor.expired):
                 break
-            if self.best is None or candidate.floor < self.best_cycles:
-                cycles = self._evaluate(candidate, tries=1, sweeps=_SWEEPS, seed=0)
-                if cycles is not None:
-                    tried.append((cycles, index, candidate))
+            if self._promising(candidate):
+                found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self._staggers(candidate)[:2]]
+                tried += [(cycles, index, candidate) for cycles in found if cycles is not None]
         leaders: dict[int, Candidate] = {}
         for _, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
             leaders.setdefault(id(candidate.trees), candidate)
         self._polish(list(leaders.values())[:_POLISHED], budget)
+        for candidate in candidates if self.best is None else ():
+            if self._spent >= 2 * budget or self._evaluate(candidate, budget // _LOOK, 0, seed=0) is not None:
+                break
         if self.best is None:
-            raise UnsupportedError("no schedule within the requested steps")
+            raise UnsupportedError(f"found no schedule within {self.request.steps} steps")
         return self.best
 
+    def _promising(self, candidate: Candidate) -> bool:
+        bar = self.request.monitor.best_cycles
+        return (self.best is None or candidate.floor < self.best_cycles) and (bar is None or candidate.floor < bar)
+
     def _polish(self, candidates: Sequence[Candidate], budget: int) -> None:
-        """Spend what is left of the budget on the best candidates, in turns, with new seeds and more sweeps."""
+        """Spend what is left of the budget on the best candidates, in turns, with new seeds and more work each."""
         for turn in range(1, 1000):
             for candidate in candidates:
                 if self._spent >= budget or self.request.monitor.expired:
                     return
-                if candidate.floor < self.best_cycles:
-                    self._evaluate(candidate, tries=1, sweeps=_SWEEPS * 8, seed=turn)
+                if self._promising(candidate):
+                    staggers = self._staggers(candidate)
+                    self._evaluate(candidate, budget // _STAY, staggers[turn % len(staggers)], seed=turn)
                 else:
                     self._spent += candidate.trees.rows  # a finished candidate still uses up its turn, so that this ends
 
@@ -157,7 +169,8 @@ class Search:
                     found.append(self._candidate(trees, SlotRules(delay, None, reductions)))
                 for period in dict.fromkeys((trees.period, trees.period * 5 // 4, trees.period * 2)):
                     found.append(self._candidate(trees, SlotRules(delay, period, 0)))
-        return found
+        most = self.request.steps
+        return [candidate for candidate in found if most is None or candidate.steps <= most]
 
     def _candidate(self, trees: Trees, rules: SlotRules) -> Candidate:
         """Floor: the chain must pass; without a period every link carries all its transfers in the slots there are, and a reduction
@@ -182,11 +195,17 @@ class Search:
         return Candidate(
             trees,
             rules,
+            steps=least,
             floor=self.clock.best(trees.chunks, rules, least, int(reduces))[0],
             guess=self.clock.best(trees.chunks, rules, likely, usual)[0],
         )
 
-    def _evaluate(self, candidate: Candidate, *, tries: int, sweeps: int, seed: int) -> int | None:
+    @staticmethod
+    def _staggers(candidate: Candidate) -> list[int]:
+        """Worth trying: none, and where nothing repeats parts of the time that the busiest link needs."""
+        return [0] if candidate.rules.period else [0, candidate.trees.period // 2, candidate.trees.period // 4]
+
+    def _evaluate(self, candidate: Candidate, work: int, stagger: int, *, seed: int) -> int | None:
         """Schedule a candidate and keep it when it is the best; its cycles, or None when its rules cannot be met."""
         rules = candidate.rules
         if id(candidate.trees) not in self._families:
@@ -194,8 +213,8 @@ class Search:
         family = self._families[id(candidate.trees)]
         if family is None:
             return None
-        slots, work = assign_slots(family, rules, tries=tries, sweeps=sweeps, seed=self.request.seed * 1_000_003 + seed)
-        self._spent += work
+        slots, spent = assign_slots(family, rules, work=work, stagger=stagger, seed=self.request.seed * 1_000_003 + seed)
+        self._spent += spent
         if slots is None:
             return None
         length = int(slots.max()) + 1

@@ -22,12 +22,14 @@ class SlotRules:
     reductions: int
 
 
-def assign_slots(family: TreeFamily, rules: SlotRules, *, tries: int, sweeps: int, seed: int) -> tuple[Int32 | None, int]:
+def assign_slots(
+    family: TreeFamily, rules: SlotRules, *, tries: int = 1, work: int, stagger: int = 0, seed: int = 0
+) -> tuple[Int32 | None, int]:
     """(slots, work): the slot of every transfer of `family.transfers`, few in all, or None when the rules cannot be met; and the
     transfers looked at and slots probed, a measure of effort that is the same on every machine.
 
-    Each try is a list schedule (longest remaining chain first) followed by at most `sweeps` compaction sweeps.
-    Time O(tries · sweeps · transfers · period) at worst, memory O(links · period + transfers).
+    Each try is a list schedule (longest remaining chain first, the first chunk favoured over the last one by `stagger` slots) and a
+    compaction of about `work` units. Time O(tries · (slots · links + work)), memory O(links · period + transfers).
     """
     rows = family.transfers
     order = np.argsort(rows.before, kind="stable")
@@ -44,7 +46,8 @@ def assign_slots(family: TreeFamily, rules: SlotRules, *, tries: int, sweeps: in
         period=rules.period or 0,
         reductions=rules.reductions,
         tries=tries,
-        sweeps=sweeps,
+        work=work,
+        stagger=stagger,
         seed=seed,
     )
     return (slots if len(slots) else None), work

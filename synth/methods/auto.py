@@ -6,8 +6,8 @@ from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.schedule import Schedule
 from certree.synth.method import METHODS, Request, read_options
 
-#: cheapest first, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
-ORDER = ("ring", "multitree", "retime", "packing", "exact")
+#: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
+ORDER = ("ring", "multitree", "packing", "retime", "exact")
 
 
 @METHODS.register("auto")

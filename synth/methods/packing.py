@@ -73,7 +73,7 @@ def packings(request: Request, network: Network, *, rate: str = "any", moves: in
 def _shapes(network: Network, rows: int) -> list[tuple[int, int]]:
     """(K, L): for short periods the most trees they hold; for numbers of trees from 1 the period without and with some slack."""
     strength, size = network.strength, network.size
-    most = min(_MAX_TREES, max(4 * size, 64), rows // (2 * size))
+    most = min(_MAX_TREES, max(8 * size, 64), rows // (2 * size))
     shapes = []
     for period in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64):
         if 1 <= int(strength * period) <= most and period < strength.denominator:

@@ -40,7 +40,7 @@ ForestPacking make_packing(int32_t nodes, const Column<int32_t>& u, const Column
 // (True, parents of shape (K, n), -1 at the root) or (False, part of every node).
 std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Column<int32_t> u, Column<int32_t> v,
                                                             Column<int64_t> capacity, Column<int32_t> roots,
-                                                            int32_t graph_diameter, int64_t moves, uint64_t seed) {
+                                                            int32_t diameter_target, int64_t moves, uint64_t seed) {
   const auto forests = static_cast<int32_t>(roots.size());
   auto packing = make_packing(nodes, u, v, capacity, forests);
   const auto starts = copy(roots);
@@ -50,7 +50,7 @@ std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Colum
     while (!packing.spanning() && packing.augment()) {
     }
     if (packing.spanning()) {
-      shorten(packing, graph_diameter, moves, seed);
+      shorten(packing, diameter_target, moves, seed);
       root_at_centres(packing);
     }
   }
@@ -67,13 +67,13 @@ std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Colum
 std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> link, Column<int32_t> reducer, Column<int32_t> group,
                                          Column<int32_t> successor_offset, Column<int32_t> successor,
                                          Column<int64_t> capacity, int32_t reducers, int32_t delay, int32_t period,
-                                         int32_t reductions, int32_t tries, int32_t sweeps, uint64_t seed) {
+                                         int32_t reductions, int32_t tries, int64_t work, int32_t stagger, uint64_t seed) {
   const Jobs jobs{copy(link), copy(reducer), copy(group), copy(successor_offset), copy(successor)};
   const auto capacities = copy(capacity);
   SlotResult result;
   {
     nb::gil_scoped_release release;
-    result = schedule_jobs(jobs, capacities, reducers, {delay, period, reductions}, {tries, sweeps}, seed);
+    result = schedule_jobs(jobs, capacities, reducers, {delay, period, reductions}, {tries, work, stagger}, seed);
   }
   return {to_numpy(result.start, {result.start.size()}), result.work};
 }
@@ -83,10 +83,10 @@ std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> lin
 
 NB_MODULE(_native, module) {
   module.doc() = "Kernels of the synthesizer: spanning-tree packing and modulo scheduling.";
-  module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "graph_diameter"_a,
+  module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "diameter_target"_a,
              "moves"_a, "seed"_a,
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
   module.def("schedule_jobs", &certree::schedule, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a, "successor"_a,
-             "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "sweeps"_a, "seed"_a,
+             "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a, "seed"_a,
              "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
 }

@@ -23,6 +23,7 @@ ForestPacking::ForestPacking(int32_t nodes, std::vector<Edge> edges, std::vector
   parent_edge_.assign(cells, kNone);
   depth_.assign(cells, 0);
   component_.resize(cells);
+  component_size_.assign(cells, 1);
   for (int32_t forest = 0; forest < forests_; ++forest) {
     std::iota(component_.begin() + at(forest, 0), component_.begin() + at(forest, 0) + nodes_, 0);
   }
@@ -35,8 +36,22 @@ bool ForestPacking::insert(int32_t forest, int32_t edge) {
   member_[index(forest, edge)] = 1;
   ++used_[edge];
   ++size_;
-  orient(forest, component_[at(forest, u)]);
+  if (component_size_[at(forest, component_[at(forest, v)])] == 1) {
+    attach(forest, edge, v, u);
+  } else if (component_size_[at(forest, component_[at(forest, u)])] == 1) {
+    attach(forest, edge, u, v);
+  } else {
+    orient(forest, component_[at(forest, u)]);
+  }
   return true;
+}
+
+void ForestPacking::attach(int32_t forest, int32_t edge, int32_t node, int32_t parent) {
+  parent_[at(forest, node)] = parent;
+  parent_edge_[at(forest, node)] = edge;
+  depth_[at(forest, node)] = depth_[at(forest, parent)] + 1;
+  component_[at(forest, node)] = component_[at(forest, parent)];
+  ++component_size_[at(forest, component_[at(forest, parent)])];
 }
 
 void ForestPacking::orient(int32_t forest, int32_t root) {
@@ -47,6 +62,7 @@ void ForestPacking::orient(int32_t forest, int32_t root) {
     const int32_t start = next == kNone ? root : next;  // `root` first, then whatever it does not reach
     if (component_[at(forest, start)] != kNone) continue;
     component_[at(forest, start)] = start;
+    int32_t members = 1;
     parent_[at(forest, start)] = kNone;
     parent_edge_[at(forest, start)] = kNone;
     depth_[at(forest, start)] = 0;
@@ -61,9 +77,11 @@ void ForestPacking::orient(int32_t forest, int32_t root) {
         parent_[at(forest, w)] = v;
         parent_edge_[at(forest, w)] = e;
         depth_[at(forest, w)] = depth_[at(forest, v)] + 1;
+        ++members;
         stack.push_back(w);
       }
     }
+    component_size_[at(forest, start)] = members;
   }
 }
 

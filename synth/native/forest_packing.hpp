@@ -17,7 +17,8 @@ class ForestPacking {
  public:
   ForestPacking(int32_t nodes, std::vector<Edge> edges, std::vector<int64_t> capacity, int32_t forests);
 
-  // Adds `edge` to `forest` when that keeps both the forest and the capacity; returns whether it did. O(n).
+  // Adds `edge` to `forest` when that keeps both the forest and the capacity; returns whether it did.
+  // O(1) when it joins a single node, else O(n).
   bool insert(int32_t forest, int32_t edge);
 
   // One augmentation along a shortest exchange path (Edmonds): the total size grows by one.
@@ -49,6 +50,7 @@ class ForestPacking {
   size_t index(int32_t forest, int32_t edge) const { return static_cast<size_t>(forest) * edges_.size() + edge; }
   int32_t find(int32_t forest, int32_t node);
   void label_path(int32_t forest, int32_t edge, std::vector<int32_t>& queue);
+  void attach(int32_t forest, int32_t edge, int32_t node, int32_t parent);
   void apply(int32_t edge, int32_t forest);
   void record_partition();
 
@@ -61,6 +63,7 @@ class ForestPacking {
   std::vector<uint8_t> member_;               // forest x edge
   std::vector<std::vector<int32_t>> incident_;  // edges at each node
   std::vector<int32_t> parent_, parent_edge_, depth_, component_;  // forest x node
+  std::vector<int32_t> component_size_;  // forest x node, valid at the component's root
   // State of one search: which edge, inserted into which forest, would free this edge there.
   std::vector<int32_t> from_edge_, from_forest_;
   std::vector<uint8_t> reached_;

@@ -12,14 +12,17 @@ namespace {
 
 class ListScheduler {
  public:
-  ListScheduler(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules)
+  ListScheduler(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
+                int32_t stagger)
       : jobs_(jobs), capacity_(capacity), rules_(rules), count_(jobs.link.size()), tail_(count_, 0) {
     indegree_.assign(count_, 0);
     for (const int32_t s : jobs.successor) ++indegree_[s];
     measure_tails();
     int32_t groups = 0;
     for (const int32_t g : jobs.group) groups = std::max(groups, g + 1);
-    favour_.assign(groups, 0);
+    for (int32_t g = 0; g < groups; ++g) {
+      favour_.push_back(static_cast<int32_t>(int64_t{stagger} * (groups - 1 - g) / std::max(1, groups - 1)));
+    }
     waiting_.resize(capacity.size());
     if (rules.period > 0) {
       residues_ = rules.period;
@@ -65,7 +68,7 @@ class ListScheduler {
   void favour_latest() {
     const int32_t last = *std::max_element(start_.begin(), start_.end());
     for (size_t j = 0; j < count_; ++j) {
-      if (start_[j] >= last && favour_[jobs_.group[j]] < 4 * rules_.delay) ++favour_[jobs_.group[j]];
+      if (start_[j] >= last) ++favour_[jobs_.group[j]];
     }
   }
 
@@ -173,7 +176,7 @@ class ListScheduler {
 
 SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
                          const Effort& effort, uint64_t seed) {
-  ListScheduler scheduler(jobs, capacity, reducers, rules);
+  ListScheduler scheduler(jobs, capacity, reducers, rules, effort.stagger);
   const auto count = static_cast<int64_t>(jobs.link.size());
   SlotResult result{{}, count};
   if (!scheduler.feasible() || count == 0) return result;
@@ -187,7 +190,7 @@ SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity,
     result.work += 8 * count;
     if (!scheduler.run(noise)) continue;
     SlotCompactor compactor(jobs, capacity, reducers, rules, scheduler.start(), random.next());
-    compactor.run(effort.sweeps);
+    compactor.run(effort.work);
     result.work += compactor.work();
     scheduler.favour_latest();
     const int32_t last = *std::max_element(compactor.start().begin(), compactor.start().end());

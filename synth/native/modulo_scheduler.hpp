@@ -23,10 +23,12 @@ struct SlotRules {
   int32_t reductions;  // REDUCE arrivals a node takes in one slot; 0: any number
 };
 
-// How much to search: list schedules to try, and compaction sweeps after each.
+// How to search: list schedules to try, the work that compaction may spend on each, and by how many slots the first chunk goes before the last
+// one (the chunks between them in even steps): staggered chunks gather while later ones still reduce, which keeps links busy.
 struct Effort {
   int32_t tries;
-  int32_t sweeps;
+  int64_t work;
+  int32_t stagger;
 };
 
 struct SlotResult {
@@ -36,7 +38,7 @@ struct SlotResult {
 
 // The best schedule found (fewest slots): list schedules, each compacted; with seed 0 the first goes by the longest remaining
 // chain alone, all others perturb that priority. Deterministic in `seed`.
-// Time O(tries · (slots · links + sweeps · jobs · period)), memory O(links · period + jobs).
+// Time O(tries · (slots · links + work)), memory O(links · period + jobs).
 SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
                          const SlotRules& rules, const Effort& effort, uint64_t seed);
 

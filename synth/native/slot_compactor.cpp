@@ -179,11 +179,10 @@ int32_t SlotCompactor::sweep_forward() {
   return misfits;
 }
 
-bool SlotCompactor::repair(int32_t horizon, int32_t& sweeps) {
+bool SlotCompactor::repair(int32_t horizon, int64_t limit) {
   horizon_ = horizon;
   int32_t fewest = INT32_MAX;
-  for (int32_t stale = 0; sweeps > 0 && stale < kStale; ++stale) {
-    --sweeps;
+  for (int32_t stale = 0; work_ < limit && stale < kStale; ++stale) {
     work_ += 2 * static_cast<int64_t>(order_.size());
     const int32_t late = sweep_backward();
     const int32_t early = sweep_forward();
@@ -196,12 +195,12 @@ bool SlotCompactor::repair(int32_t horizon, int32_t& sweeps) {
   return false;
 }
 
-void SlotCompactor::run(int32_t sweeps) {
+void SlotCompactor::run(int64_t limit) {
   const int32_t floor = *std::max_element(tail_.begin(), tail_.end());
   int32_t reached = horizon_;
-  for (int32_t step = std::max(1, (reached - floor) / 4); sweeps > 0 && reached > floor;) {
+  for (int32_t step = std::max(1, (reached - floor) / 4); work_ < limit && reached > floor;) {
     const int32_t target = std::max(floor, reached - step);
-    if (repair(target, sweeps)) {
+    if (repair(target, limit)) {
       best_ = start_;
       reached = *std::max_element(start_.begin(), start_.end());
     } else {

@@ -20,8 +20,8 @@ class SlotCompactor {
   SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
                 std::vector<int32_t> start, uint64_t seed);
 
-  // Lowers the horizon while sweeps can repair it, at most `sweeps` sweeps in all. O(sweeps · jobs · period), usually far less.
-  void run(int32_t sweeps);
+  // Lowers the horizon while sweeps can repair it, until about `limit` units of work are done.
+  void run(int64_t limit);
   const std::vector<int32_t>& start() const { return best_; }
   // Transfers looked at and slots probed so far: a measure of effort that does not depend on the machine.
   int64_t work() const { return work_; }
@@ -43,7 +43,7 @@ class SlotCompactor {
   bool relocate(int32_t job, int32_t first, int32_t last, int32_t step);
   int32_t sweep_backward();
   int32_t sweep_forward();
-  bool repair(int32_t horizon, int32_t& sweeps);
+  bool repair(int32_t horizon, int64_t limit);
   void restore();
 
   const Jobs& jobs_;

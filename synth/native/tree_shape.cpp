@@ -67,10 +67,15 @@ std::vector<int32_t> tree_path(const ForestPacking& packing, int32_t forest, int
 
 class Shortener {
  public:
-  Shortener(ForestPacking& packing, int32_t graph_diameter, uint64_t seed)
-      : packing_(packing), target_(graph_diameter), random_(seed), diameter_(packing.forests()) {
-    for (int32_t f = 0; f < packing.forests(); ++f) diameter_[f] = diameter_of(packing, f);
+  Shortener(ForestPacking& packing, int32_t target, uint64_t seed)
+      : packing_(packing), target_(target), random_(seed), diameter_(packing.forests()) {
+    for (int32_t f = 0; f < packing.forests(); ++f) {
+      diameter_[f] = diameter_of(packing, f);
+      left_ += excess(diameter_[f]);
+    }
   }
+
+  bool done() const { return left_ == 0; }
 
   void move() {
     const int32_t first = long_tree();
@@ -105,7 +110,7 @@ class Shortener {
     packing_.replace(first, out, in);
     const int32_t now = reshaped(first);
     if (now <= diameter_[first]) {
-      diameter_[first] = now;
+      settle(first, now);
     } else {
       packing_.replace(first, in, out);
       reshaped(first);
@@ -120,13 +125,18 @@ class Shortener {
     packing_.exchange(first, second, out, in);
     const int32_t now_first = reshaped(first), now_second = reshaped(second);
     if (excess(now_first) + excess(now_second) <= excess(diameter_[first]) + excess(diameter_[second])) {
-      diameter_[first] = now_first;
-      diameter_[second] = now_second;
+      settle(first, now_first);
+      settle(second, now_second);
     } else {
       packing_.exchange(first, second, in, out);
       reshaped(first);
       reshaped(second);
     }
+  }
+
+  void settle(int32_t forest, int32_t diameter) {
+    left_ += excess(diameter) - excess(diameter_[forest]);
+    diameter_[forest] = diameter;
   }
 
   int32_t reshaped(int32_t forest) {
@@ -136,6 +146,7 @@ class Shortener {
 
   ForestPacking& packing_;
   int32_t target_;
+  int64_t left_ = 0;
   Random random_;
   std::vector<int32_t> diameter_;
 };
@@ -168,10 +179,9 @@ void grow_shallow(ForestPacking& packing, const std::vector<int32_t>& roots) {
   }
 }
 
-void shorten(ForestPacking& packing, int32_t graph_diameter, int64_t moves, uint64_t seed) {
-  if (packing.edges().empty()) return;
-  Shortener shortener(packing, graph_diameter, seed);
-  for (int64_t i = 0; i < moves; ++i) shortener.move();
+void shorten(ForestPacking& packing, int32_t target, int64_t moves, uint64_t seed) {
+  Shortener shortener(packing, target, seed);
+  for (int64_t i = 0; i < moves && !shortener.done(); ++i) shortener.move();
 }
 
 std::vector<int32_t> root_at_centres(ForestPacking& packing) {
