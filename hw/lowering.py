@@ -78,6 +78,20 @@ def _refuse_other_than_trees(plan: Schedule) -> None:
         if len(twice):
             node, chunk = divmod(int(twice[0]), plan.chunks)
             raise UnsupportedError(f"node {node} {fault} of chunk {chunk}; tables hold trees, in which each node has one parent")
+    _refuse_exchanges(plan)
+
+
+def _refuse_exchanges(plan: Schedule) -> None:
+    """Raise UnsupportedError when two nodes reduce into each other: each REDUCE row would wait for the other's arrival."""
+    reduce = np.flatnonzero(plan.op == Op.REDUCE)
+    first, second = _match(_cell(plan, plan.dst)[reduce], _cell(plan, plan.src)[reduce])
+    mutual = np.flatnonzero(plan.src[reduce][first] == plan.dst[reduce][second])
+    if len(mutual):
+        row = reduce[first[mutual[0]]]
+        raise UnsupportedError(
+            f"nodes {plan.src[row]} and {plan.dst[row]} reduce chunk {plan.chunk[row]} into each other; "
+            "a table's REDUCE waits for all that its node receives, so neither would fire"
+        )
 
 
 def _cell(plan: Schedule, node: Int32) -> Int64:
@@ -96,13 +110,10 @@ def _rows(plan: Schedule) -> dict[str, Any]:
     lead = np.concatenate((reduce, copy[first]))
     cell = _cell(plan, plan.src)[lead]
     destinations = _ragged(of_gather, plan.dst[copy], len(gathers))
-    # A REDUCE row waits for every reduction that its node receives of the chunk, but not for one from its own destination: two
-    # nodes that exchange sums each send what they had before the other's arrives.
+    # A REDUCE row waits for every reduction that its node receives of the chunk.
     arriving = _cell(plan, plan.dst)[reduce]
     waits, position = _match(cell[: len(reduce)], arriving)
-    awaited = plan.src[reduce][position]
-    other = awaited != plan.dst[reduce][waits]
-    children = _ragged(waits[other], awaited[other], len(reduce))
+    children = _ragged(waits, plan.src[reduce][position], len(reduce))
     parents = np.full(len(gathers), NIL, np.int32)
     index, source = _match(cell[len(reduce) :], _cell(plan, plan.dst)[copy])
     parents[index] = plan.src[copy][source]

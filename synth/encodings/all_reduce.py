@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import ClassVar
 
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.schedule import Op
@@ -12,26 +13,26 @@ from certree.synth.encodings.encoding import Columns, Encoding
 class AllReduceEncoding(Encoding):
     """Each chunk is summed up along an in-tree to a centre of its own choice and spreads from there along an out-tree.
 
-    The centre is one node, or two neighbours that exchange what each has collected and so both hold the sum one step sooner.
-    Every node but a lone centre sends one partial sum; every node but the centre receives one copy; chunks need not wait for each
-    other between the two halves.
+    Every node but the centre sends one partial sum and receives one copy; chunks need not wait for each other between the two
+    halves. Rows of tables can play this: each waits for what it passes on, however late that comes.
 
-    Families: `reduce[chunk, pair, step]`, `copy[chunk, pair, step]`, transfers; `swap[chunk, pair, step]`, with src < dst, an
-    exchange, a reduce both ways; `centre[chunk, node, step]`, the lone centre holds the sum from that step on; `sent[chunk, node,
-    step]` and `done[chunk, node, step]`, the node has sent its partial sum, or holds the sum, when the step begins.
+    Families: `reduce[chunk, pair, step]` and `copy[chunk, pair, step]`, transfers; `centre[chunk, node, step]`, the centre holds
+    the sum from that step on; `sent[chunk, node, step]` and `done[chunk, node, step]`, the node has sent its partial sum, or
+    holds the sum, when the step begins; `swap[chunk, pair, step]`, see ExchangeEncoding.
     """
 
     kinds = (CollectiveKind.ALL_REDUCE,)
     model = (
-        "all-reduce, per chunk an in-tree and an out-tree around a free centre (a node, or two neighbours that exchange sums), "
-        "one accumulator per node and chunk, steps of one round, delay 1"
+        "all-reduce, per chunk an in-tree and an out-tree around a free centre, one accumulator per node and chunk, "
+        "steps of one round, delay 1"
     )
+    exchanges: ClassVar[bool] = False  # whether two neighbours may be the centre together
 
     def __init__(self, topology: Topology, collective: Collective, chunk_root: Sequence[int], steps: int) -> None:
         super().__init__(topology, collective, chunk_root, steps)
         number = {ends: pair for pair, ends in enumerate(self.pairs)}
-        #: pair u -> v with u < v : pair v -> u
-        self._back = {pair: number[v, u] for (u, v), pair in number.items() if u < v and (v, u) in number}
+        #: where sums may be exchanged, pair u -> v with u < v : pair v -> u
+        self._back = {pair: number[v, u] for (u, v), pair in number.items() if self.exchanges and u < v and (v, u) in number}
         every_pair, edges = range(len(self.pairs)), list(self._back)
         self._swaps_at = {node: [edge for edge in edges if node in self.pairs[edge]] for node in self.nodes}
         self._reduce = self.family("reduce", self.chunks, every_pair, self.times)
@@ -123,3 +124,18 @@ class AllReduceEncoding(Encoding):
         for chunk, edge, step in self.chosen(self._swap):
             rows += [(int(Op.REDUCE), chunk, pair, step) for pair in (edge, self._back[edge])]
         return self.columns(rows)
+
+
+class ExchangeEncoding(AllReduceEncoding):
+    """As AllReduceEncoding, but two neighbours may be the centre together: they exchange what each has collected, and both hold
+    the sum one step sooner than one of them alone could.
+
+    `swap[chunk, pair, step]`, with src < dst, is an exchange, a reduce both ways. It is right only in lockstep: were one of the two
+    late, it would send back what it had just received. Rows of tables, which wait for arrivals, cannot say it.
+    """
+
+    model = (
+        "all-reduce, per chunk an in-tree and an out-tree around a free centre (a node, or two neighbours that exchange sums), "
+        "one accumulator per node and chunk, steps of one round, delay 1"
+    )
+    exchanges = True

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_ENDPOINTS = 9
 MAX_CHUNKS = 64
-SOLVE_BUDGET = 20  # deterministic seconds a solve at effort 1
+SOLVE_BUDGET = 10  # deterministic seconds a solve at effort 1
 
 #: variables of one family, keyed by indices; an index that does not exist raises KeyError
 Family = Mapping[tuple[int, ...], Any]

@@ -2,21 +2,22 @@
 
 from dataclasses import dataclass, replace
 from math import ceil
+from typing import Any
 
 import numpy as np
 
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.schedule import Schedule, make_schedule
+from certree.synth.bounds import find_bounds
 from certree.synth.cpsat import Status
-from certree.synth.cuts import best_cut
-from certree.synth.encodings.all_reduce import AllReduceEncoding
+from certree.synth.encodings.all_reduce import AllReduceEncoding, ExchangeEncoding
 from certree.synth.encodings.encoding import Columns, Encoding
 from certree.synth.encodings.gather import GatherEncoding
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import METHODS, Request, flag, read_options, require_collective
 from certree.synth.methods.multitree import grow_trees
 from certree.synth.phases import Phase, by_reversal, compose
-from certree.verify.witness import Instance, best_bounds, cheap_bounds
+from certree.verify.witness import Instance, best_bounds
 
 ENCODINGS: tuple[type[Encoding], ...] = (AllReduceEncoding, GatherEncoding)
 
@@ -25,37 +26,64 @@ ENCODINGS: tuple[type[Encoding], ...] = (AllReduceEncoding, GatherEncoding)
 def exact(request: Request) -> Schedule:
     """The fewest steps for K chunks, by CP-SAT: all-gather, reduce-scatter by reversal, all-reduce directly; up to 9 endpoints.
 
-    K is one chunk an endpoint unless `chunks` says otherwise (rooted collectives: a multiple of the endpoints). Step counts are
-    tried upwards from the latency and bandwidth bounds. MultiTree's trees are the schedule to beat, and what is returned when
-    nothing shorter was found. Provenance records the model, what the solver said of every step count, and the status: `optimal`
-    when each smaller step count is refuted, by a bound or by the solver; else `feasible`. The solver's word holds for the model
-    only and is no certificate. UnsupportedError when `steps` is below a bound, UndecidedError when so few were not found.
+    K: `chunks` (rooted collectives: a multiple of the endpoints), or one chunk an endpoint, and two as well when one neither meets
+    a bound nor beats MultiTree; the faster at the given size is returned. Step counts are tried upwards from the latency and
+    bandwidth bounds; MultiTree's trees are the schedule to beat, and what is returned when nothing shorter was found.
+    Option exchange=true: two neighbours may exchange sums in an all-reduce, which saves a step but cannot be exported to tables.
+
+    Provenance records the model, what the solver said of every step count, and the status: `optimal` when each smaller step count
+    is refuted, by a bound or by the solver; else `feasible`. The solver's word holds for the model only and is no certificate.
+    UnsupportedError when `steps` is below a bound, UndecidedError when so few were not found.
     """
     require_collective(request, "exact", list(CollectiveKind))
-    options = read_options(request, "exact", {})
-    encoding = next(encoding for encoding in ENCODINGS if request.collective.kind in encoding.kinds)
-    chunks = len(request.topology.endpoints) if request.chunks is None else request.chunks
+    options = read_options(request, "exact", {"exchange": flag(False)})
+    kind, nodes = request.collective.kind, len(request.topology.endpoints)
+    encoding = ExchangeEncoding if options["exchange"] else next(each for each in ENCODINGS if kind in each.kinds)
+    provenance = request.provenance("exact", options, model=encoding.model)
+    first = _fewest_steps(request, encoding, nodes if request.chunks is None else request.chunks, provenance)
+    if request.chunks is not None or request.steps is not None or first.settled:
+        return first.schedule
+    second = _fewest_steps(request, encoding, 2 * nodes, provenance)
+    return min(first.schedule, second.schedule, key=request.cycles)
+
+
+@dataclass(frozen=True)
+class _Answer:
+    """A schedule, the fewest steps that the bounds allow for its chunks, and the steps of the schedule to beat."""
+
+    schedule: Schedule
+    least: int
+    known: int
+
+    @property
+    def settled(self) -> bool:
+        """Whether it meets a bound or beats what was known."""
+        return self.schedule.steps == self.least or self.schedule.steps < self.known
+
+
+def _fewest_steps(request: Request, encoding: type[Encoding], chunks: int, provenance: dict[str, Any]) -> _Answer:
+    """The shortest schedule of so many chunks that was found; errors as `exact`."""
     encoding.accepts(request.topology, request.collective, chunks)
     roots = _chunk_roots(request, chunks)
-    low = _least_steps(request, chunks)
-    if request.steps is not None and request.steps < low:
-        raise UnsupportedError(f"{chunks} chunks take at least {low} steps here by latency and bandwidth; not {request.steps}")
-
-    def record(schedule: Schedule, trees: str, search: "_Search") -> Schedule:
-        words = {"model": encoding.model, "status": search.status.value, "solver": search.words, "trees": trees}
-        return request.offer(replace(schedule, provenance=request.provenance("exact", options, **words)))
-
+    least = _least_steps(request, chunks)
+    if request.steps is not None and request.steps < least:
+        raise UnsupportedError(f"{chunks} chunks take at least {least} steps here by latency and bandwidth; not {request.steps}")
     known = _known(request, roots)
-    record(known, "multitree", _Search(None, Status.FEASIBLE, []))
     allowed = known.steps if request.steps is None else request.steps
-    search = _search(request, encoding, roots, low, min(known.steps - 1, allowed))
+
+    def answer(schedule: Schedule, trees: str, search: _Search) -> _Answer:
+        words = {"status": search.status.value, "solver": search.words, "trees": trees}
+        return _Answer(request.offer(replace(schedule, provenance={**provenance, **words})), least, known.steps)
+
+    if known.steps <= allowed:
+        answer(known, "multitree", _Search(None, Status.FEASIBLE, []))  # for an interruption
+    search = _search(request, encoding, roots, least, min(known.steps - 1, allowed))
     if search.columns is not None:
-        made = make_schedule(request.topology, request.collective, known.chunk_root, search.columns)
-        return record(made, "solver", search)
+        return answer(make_schedule(request.topology, request.collective, known.chunk_root, search.columns), "solver", search)
     if known.steps > allowed:
         said = "; ".join(search.words) or "not asked in time"
         raise UndecidedError(f"exact: found no schedule of at most {allowed} steps; solver: {said}; model: {encoding.model}")
-    return record(known, "multitree", search)
+    return answer(known, "multitree", search)
 
 
 def _chunk_roots(request: Request, chunks: int) -> list[int]:
@@ -69,10 +97,7 @@ def _chunk_roots(request: Request, chunks: int) -> list[int]:
 def _least_steps(request: Request, chunks: int) -> int:
     """The fewest steps that the latency and bandwidth bounds allow for that many chunks."""
     instance = Instance(request.topology, request.collective)
-    bounds = cheap_bounds(instance)
-    if request.collective.is_rooted:
-        bounds.append(best_cut(request.topology, request.collective))
-    best = best_bounds(instance, bounds)
+    best = best_bounds(instance, find_bounds(request.topology, request.collective))
     return max(ceil(best["latency"][0]), ceil(best["bandwidth"][0] * chunks))
 
 

@@ -132,10 +132,8 @@ def test_no_bytes_is_bad_input():
         lower(tree_schedule("ring:4", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=3), 0, MULTITREE)
 
 
-def test_neighbours_that_exchange_sums_do_not_wait_for_each_other():
+def test_neighbours_that_exchange_sums_are_refused():
+    # Right in the abstract machine, which knows steps only; rows know arrivals, and would wait for each other for ever.
     schedule = by_hand("ring:2", [(0, Op.REDUCE, 0, 0, 1), (0, Op.REDUCE, 0, 1, 0)])
-    tables = lower(schedule, 64, MULTITREE)
-    check_tables(tables)
-    assert table_of(tables, 0) == [("REDUCE", 0, 1, [], 0)]
-    assert table_of(tables, 1) == [("REDUCE", 0, 0, [], 0)]
-    assert tables.arrival_peer.tolist() == [1, 0]
+    with pytest.raises(UnsupportedError, match="nodes 0 and 1 reduce chunk 0 into each other"):
+        lower(schedule, 64, MULTITREE)

@@ -10,10 +10,10 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request
 
 
-def ask(topology: str | Topology, collective: str = "all-reduce", **fields: object) -> Request:
-    """A request for a 1 MiB message on the preset machine."""
+def ask(topology: str | Topology, collective: str = "all-reduce", message_bytes: int = 1 << 20, **fields: object) -> Request:
+    """A request, of 1 MiB unless said otherwise, on the preset machine."""
     network = parse_topology(topology) if isinstance(topology, str) else topology
-    return Request(network, parse_collective(collective), 1 << 20, load_machine("multitree"), **fields)  # type: ignore[arg-type]
+    return Request(network, parse_collective(collective), message_bytes, load_machine("multitree"), **fields)  # type: ignore[arg-type]
 
 
 def play(schedule: Schedule) -> None:
