@@ -48,7 +48,11 @@ def _check_replaceable(directory: Path) -> None:
 
 
 def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
-    temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
+    """Write beside `directory`, then rename; InputError when the system refuses. Nothing is left behind on failure."""
+    try:
+        temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
+    except OSError as error:
+        raise InputError(f"cannot write {directory}: {error.strerror}") from None
     try:
         fresh, old = temporary / "new", temporary / "old"
         fresh.mkdir()
@@ -56,12 +60,11 @@ def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
             (fresh / name).write_bytes(data)
         if directory.exists():
             directory.rename(old)
-        try:
-            fresh.rename(directory)
-        except OSError:
-            if old.exists():
-                old.rename(directory)
-            raise
+        fresh.rename(directory)
+    except OSError as error:
+        if old.exists():
+            old.rename(directory)
+        raise InputError(f"cannot write {directory}: {error.strerror}") from None
     finally:
         shutil.rmtree(temporary)
 

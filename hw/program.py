@@ -155,8 +155,10 @@ def first_wrong(tables: Tables, cells: NDArray[np.uint64], chunk_root: NDArray[A
     endpoints = tables.topology.endpoints
     initial = initial_cells(len(tables.topology.kind), cells.shape[1])
     roots = np.tile(chunk_root, tables.repeats)
-    sums, originals = initial[endpoints].sum(axis=0, dtype=np.uint64), initial[roots, np.arange(cells.shape[1])]
-    promised = sums if tables.collective.reduces else originals
+    if tables.collective.reduces:
+        promised = initial[endpoints].sum(axis=0, dtype=np.uint64)
+    else:
+        promised = initial[roots, np.arange(len(roots))]
     wrong = cells[endpoints] != promised
     if not tables.collective.gathers:  # due at the root only
         wrong &= endpoints[:, None] == roots

@@ -140,6 +140,22 @@ def test_unknown_format_and_folder(tables: Tables, tmp_path: Path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_failed_write_leaves_the_old_folder(tables: Tables, exported: Path, monkeypatch: pytest.MonkeyPatch):
+    before = {path.name: path.read_bytes() for path in exported.iterdir()}
+    real = Path.write_bytes
+
+    def full_disk(path: Path, data: bytes) -> int:
+        if path.name == "table.json":
+            raise OSError(28, "No space left on device")
+        return real(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    with pytest.raises(InputError, match="No space left on device"):
+        export_tables(tables, exported, force=True)
+    assert {path.name: path.read_bytes() for path in exported.iterdir()} == before
+    assert [path.name for path in exported.parent.iterdir()] == [exported.name]
+
+
 def test_malformed_tables_leave_nothing_behind(tables: Tables, tmp_path: Path):
     with pytest.raises(TableFormatError, match="row 0: addr 1"):
         export_tables(replace(tables, addr=tables.addr + 1), tmp_path / "t")
