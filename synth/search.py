@@ -17,7 +17,7 @@ from certree.synth.trees import TreeFamily
 DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 REDUCTIONS = (0, 1, 2, 3)
 MAX_REPEATS = 1 << 16
-BUDGET = 8_000_000  # transfers looked at and slots probed in one unit of effort: about half a second
+BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: half a second or so
 _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
 _POLISHED = 3  # families whose best candidates share the rest of the budget
 
@@ -81,8 +81,8 @@ class Clock:
         return cycles
 
     def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
-        """(cycles, repeats) of the best number of repeats."""
-        repeats = self.repeats if rules.period else self.repeats[:1]
+        """(cycles, repeats) of the best number of repeats; with a period at least two where the message has the flits."""
+        repeats = self.repeats[1:] if rules.period and len(self.repeats) > 1 else self.repeats[:1]
         cycles = self.cycles(trees, rules, slots, peak, repeats)
         index = int(cycles.argmin())
         if rules.period and 0 < index < len(repeats) - 1:  # the grid is coarse up there: look at what lies between
