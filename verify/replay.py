@@ -44,6 +44,7 @@ class Replay:
         self.carried: dict[int, int] = {}  # row -> what it carried
         self.found: dict[int, int] = {}  # row -> what its destination held just before it landed
         self.doubled: set[int] = set()  # reduces that counted something twice
+        self._could_wait: dict[tuple[int, int], bool] = {}
         self.history: dict[int, list[tuple[int, int, int]]] = {}  # node -> (time, held from then on, row that changed it)
         holder = int(promise.holder[chunk])
         for rank, node in enumerate(schedule.topology.endpoints.tolist()):
@@ -113,8 +114,10 @@ class Replay:
             else:
                 candidates.append((step, row, *later))
         for _, row, held, by in sorted(candidates)[:CANDIDATES]:
-            better = Replay(self.schedule, self.promise, self.played, self.chunk, {row: held})
-            if not better.doubled:
+            if (row, by) not in self._could_wait:
+                better = Replay(self.schedule, self.promise, self.played, self.chunk, {row: held})
+                self._could_wait[row, by] = not better.doubled
+            if self._could_wait[row, by]:
                 return row, by
         return None
 

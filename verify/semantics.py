@@ -8,7 +8,7 @@ from certree.verify.promise import EVERYONE, Promise
 from certree.verify.replay import START, Replay, ranks_of
 from certree.verify.verdict import Findings
 from certree.verify.wiring import Flags
-from certree.verify.wording import nodes_text, row_text, row_with_step
+from certree.verify.wording import contributions_text, row_text, row_with_step
 
 
 def check_semantics(schedule: Schedule, findings: Findings, played: Flags) -> None:
@@ -68,8 +68,8 @@ class _Teller:
         first = replay.brought_by(row, ranks_of(twice)[0])
         since = "the start" if first == START else row_with_step(self.schedule, first)
         message = (
-            f"step {step}: {row_text(self.schedule, row)} counts the contribution of {nodes_text(self.nodes(chunk, twice))} a "
-            f"second time; node {node} has counted that of node {self.nodes(chunk, twice)[0]} since {since}"
+            f"step {step}: {row_text(self.schedule, row)} counts {contributions_text(self.nodes(chunk, twice))} a second "
+            f"time; node {node} has counted that of node {self.nodes(chunk, twice)[0]} since {since}"
         )
         return step, (row,) if first == START else (row, first), message
 
@@ -105,9 +105,9 @@ class _Teller:
             why = f"no transfer takes it away from node {owner}"
         else:
             why = f"nothing that arrives at node {node} contains it"
-        whose = nodes_text(self.nodes(replay.chunk, lacking))
+        whose = contributions_text(self.nodes(replay.chunk, lacking))
         message = (
-            f"at the end: chunk {replay.chunk}: node {node} lacks the contribution of {whose}; that of node {owner}: {why}"
+            f"at the end: chunk {replay.chunk}: node {node} lacks {whose}; that of node {owner}: {why}"
             if self.promise.contributions > 1
             else f"at the end: node {node} has no copy of chunk {replay.chunk} of node {owner}: {why}"
         )
@@ -119,7 +119,7 @@ class _Teller:
         lands = int(schedule.step[later]) + schedule.delay
         message = (
             f"step {step}: {row_text(schedule, row)} leaves node {source} before {row_with_step(schedule, later)} has landed there "
-            f"(step {lands}, delay {schedule.delay}): node {node} ends without the contribution of "
-            f"{nodes_text(self.nodes(replay.chunk, lacking))}"
+            f"(step {lands}, delay {schedule.delay}): node {node} ends without "
+            f"{contributions_text(self.nodes(replay.chunk, lacking))}"
         )
         self.findings.add("causality", step, (row, later), message)

@@ -19,9 +19,10 @@ def short(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:50]}..."
 
 
-def nodes_text(nodes: Sequence[int]) -> str:
-    """`node 3`, `nodes 3, 5`."""
-    return f"node{'s' if len(nodes) != 1 else ''} {list_text(nodes)}"
+def contributions_text(nodes: Sequence[int]) -> str:
+    """`the contribution of node 3`, `the contributions of nodes 3, 5`."""
+    plural = "s" if len(nodes) != 1 else ""
+    return f"the contribution{plural} of node{plural} {list_text(nodes)}"
 
 
 def row_text(schedule: Schedule, row: int) -> str:

@@ -139,11 +139,14 @@ CORPUS: dict[str, Wrong] = {
         (1,),
         ["node 1 does not hold it yet", "in step 1", "row 0 (copy of chunk 0, 0>1, step 0)"],
     ),
-    "copy-of-what-never-lands": Wrong(
+    "copy-long-before-it-lands": Wrong(
         build("ring:4", "all-gather", [(0, C, 0, 2, 3), (0, C, 1, 0, 1), (0, C, 2, 1, 2)], roots=[0]),
         "not-held",
         (0,),
         ["node 2 does"],
+    ),
+    "copy-of-what-never-lands": Wrong(
+        build("ring:4", "all-gather", [(0, C, 0, 2, 3), (0, C, 1, 0, 1)], roots=[0]), "not-held", (0,), ["it never does"]
     ),
     "copy-before-a-longer-delay-is-over": Wrong(
         build("mesh:1x3", "all-gather", [(0, C, 0, 0, 1), (0, C, 1, 1, 2)], roots=[0], delay=2), "not-held", (1,), ["in step 2"]
@@ -185,7 +188,7 @@ CORPUS: dict[str, Wrong] = {
     ),
     "reduce-where-a-copy-is-needed": Wrong(exchange((0, R, 0, 0, 1), (0, R, 1, 1, 0)), "duplicate", (1,), ["node 0 a second time"]),
     # missing
-    "empty-schedule": Wrong(path(), "missing", (), ["node 0 lacks the contribution of nodes 1, 2"]),
+    "empty-schedule": Wrong(path(), "missing", (), ["node 0 lacks the contributions of nodes 1, 2"]),
     "contribution-never-sent": Wrong(
         path(*PATH_ROWS[1:]), "missing", (1,), ["node 0 lacks the contribution of node 0", "replaced"]
     ),
@@ -314,6 +317,6 @@ def test_offset_six_at_sixteen_nodes_counts_two_twice_and_misses_two_everywhere(
     twice = [violation.message for violation in verdict.violations if violation.rule == "duplicate"]
     lacking = [violation.message for violation in verdict.violations if violation.rule == "missing"]
     assert len(twice) == len(lacking) == 16
-    assert any("0>6) counts the contribution of nodes 0, 15 a second time" in message for message in twice)
+    assert any("0>6) counts the contributions of nodes 0, 15 a second time" in message for message in twice)
     # node 6 has summed offsets 0..7 and 6..13 back: 14 and 15 back are missing
-    assert any("node 6 lacks the contribution of nodes 7, 8;" in message for message in lacking)
+    assert any("node 6 lacks the contributions of nodes 7, 8;" in message for message in lacking)

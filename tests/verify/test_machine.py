@@ -54,7 +54,7 @@ def test_sets_of_many_words(nodes: int) -> None:
         verdict = judge(long_path(nodes, drop))
         lost = drop + 1
         assert set(verdict.counts) == {"missing"}
-        assert f"node 0 lacks the contribution of node{'s' if lost > 1 else ''} 0" in verdict.violations[0].message
+        assert f"node 0 lacks the contribution{'s of nodes' if lost > 1 else ' of node'} 0" in verdict.violations[0].message
         twice = build(
             f"mesh:1x{nodes}", "reduce-scatter", [(0, REDUCE, d, d, d + 1) for d in range(nodes - 1)] * 2, roots=[nodes - 1]
         )
