@@ -9,6 +9,7 @@ from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.schedule import MAX_STEPS
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.timing import chunk_bytes_of
+from certree.models.topology import NodeKind
 
 
 def check_tables(tables: Tables) -> None:
@@ -57,7 +58,6 @@ def _check_ranges(tables: Tables) -> None:
             columns["step"] = (tables.step, low_step, MAX_STEPS)
             columns["parent"] = (tables.parent, NIL, len(kind) - 1)
             columns["children"] = (tables.children, NIL, len(kind) - 1)
-            columns["route"] = (tables.route, NIL, NIL)  # rows reach neighbours only
         for name, (column, low, high) in columns.items():
             wrong = (column < low) | (column > high)
             row = _first(wrong.any(axis=1) if wrong.ndim == 2 else wrong)
@@ -67,10 +67,12 @@ def _check_ranges(tables: Tables) -> None:
 
 
 def _check_shape(tables: Tables) -> None:
-    """REDUCE rows have a parent, GATHER rows at least one child; children are ascending and nil comes last."""
+    """Rows belong to endpoints; REDUCE rows have a parent, GATHER rows a child; children are ascending and nil comes last."""
     children = tables.children
     left, right = children[:, :-1], children[:, 1:]
     for wrong, what in (
+        (tables.topology.kind[tables.node] != NodeKind.ENDPOINT, "belongs to no endpoint"),
+        (tables.route != NIL, "has a source route; tables of this version reach neighbours only"),
         ((tables.op == RowOp.REDUCE) & (tables.parent == NIL), "is a REDUCE without parent"),
         ((tables.op == RowOp.GATHER) & (children == NIL).all(axis=1), "is a GATHER without children"),
         (((right != NIL) & ((left == NIL) | (left >= right))).any(axis=1), "has children that are not ascending"),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.consistency import arrival_keys, check_tables, dependencies, transfer_keys
-from certree.models.errors import UnsupportedError
+from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.timing import reduction_cycles, serialization_cycles
 from certree.models.topology import UNKNOWN_LATENCY, NodeKind
@@ -56,7 +56,11 @@ class Program:
         waits_row, waits = self._waits()
         sent = tables.transfers()
         order = np.lexsort((sent["dst"], sent["row"]))
-        pairs, bundle = np.unique(tables.topology.pair_index(sent["src"][order], sent["dst"][order]), return_inverse=True)
+        pair = tables.topology.pair_index(sent["src"][order], sent["dst"][order])
+        if (pair < 0).any():
+            lost = order[int(np.argmax(pair < 0))]
+            raise TableFormatError(f"node {sent['src'][lost]} sends to node {sent['dst'][lost]}, and no link joins them")
+        pairs, bundle = np.unique(pair, return_inverse=True)
         rows = np.arange(len(tables.node) + 1)
         return {
             "row_begin": np.searchsorted(tables.node, nodes),

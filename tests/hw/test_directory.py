@@ -274,7 +274,10 @@ FORGED_ROWS = {
     "minus-one-for-nil": (lambda t: t["rows"][0].__setitem__(3, -1), r"parent holds -1"),
     "another-address": (lambda t: t["rows"][0].__setitem__(6, 1), r"row 0: addr 1, size \d+; K and the chunk size make them"),
     "another-size": (lambda t: t["rows"][0].__setitem__(7, 1), r"size 1; K and the chunk size make them"),
-    "a-route": (lambda t: t["rows"][0].__setitem__(8, 0), r"row 0: route is 0; allowed: -1 to -1"),
+    "a-route": (
+        lambda t: t["rows"][0].__setitem__(8, 0),
+        r"row 0 of node 0 has a source route; tables of this version reach neighbours only",
+    ),
     "a-field-missing": (lambda t: t["rows"][0].pop(), r"rows row 0 must be a list of 9 fields"),
     "columns-renamed": (lambda t: t["row_columns"].reverse(), r"row_columns must be"),
     "too-many-children": (lambda t: t["rows"][0].__setitem__(4, [0] * 9), r"children row 0 must be a list of at most"),
@@ -340,6 +343,16 @@ def test_another_capacity_is_another_topology(exported: Path):
     (exported / "manifest.json").write_text(json.dumps(manifest))
     with pytest.raises(TableFormatError, match=r"topology_digest is .*the other fields imply"):
         read_tables(exported)
+
+
+def test_rows_of_a_removed_node_are_refused():
+    tables = lower(
+        tree_schedule("mesh:3x3,without-node=4", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=1), 64, MULTITREE
+    )
+    node = tables.node.copy()
+    node[int(np.argmax(node == 5))] = 4
+    with pytest.raises(TableFormatError, match=r"row \d+ of node 4 belongs to no endpoint"):
+        check_tables(replace(tables, node=node))
 
 
 def test_check_tables_names_a_reduce_without_parent(tables: Tables):

@@ -23,6 +23,8 @@ from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
+MIB = 1 << 20
+
 
 @st.composite
 def machines(draw: st.DrawFn) -> Machine:
@@ -96,6 +98,26 @@ def test_the_core_agrees_with_the_reference_on_paced_runs(tables: Tables):
     agree(replace(tables, period=None, repeats=1, message_bytes=tables.chunk_bytes * tables.chunks), "paced")
 
 
+@st.composite
+def mutated(draw: st.DrawFn) -> Tables:
+    """Tables with one entry of one column changed to a small number."""
+    tables = lower(draw(schedules()), draw(st.integers(1, 500)), draw(machines()))
+    name = draw(st.sampled_from(["op", "flow", "parent", "children", "step", "node", "arrival_op", "arrival_flow", "arrival_peer"]))
+    column = getattr(tables, name).copy()
+    column.flat[draw(st.integers(0, column.size - 1))] = draw(st.integers(-2, 12))
+    return replace(tables, **{name: column})
+
+
+@given(mutated())
+@settings(max_examples=150, deadline=None)
+def test_one_wrong_entry_is_refused_or_runs_as_the_reference_runs_it(tables: Tables):
+    try:
+        simulate(tables)
+    except InputError:
+        return
+    agree(tables, "slotted")
+
+
 @given(schedules(repeating=False), st.integers(1, 20_000), machines())
 @settings(max_examples=40, deadline=None)
 def test_paced_runs_end_with_the_right_sums(schedule: Schedule, size: int, machine: Machine):
@@ -114,6 +136,10 @@ def one_hop(op: Op, bytes_: int) -> Tables:
 
 def test_seventeen_flits_over_one_hop_take_175_cycles():
     assert simulate(one_hop(Op.COPY, 2 * 256)).cycles == 175
+
+
+def test_a_long_message_takes_its_flits_and_the_path():
+    assert simulate(one_hop(Op.COPY, 2 * MIB)).cycles == 1 + MIB // 16 + 158
 
 
 def test_a_reduction_adds_its_start_and_whole_quanta():
@@ -240,6 +266,16 @@ def test_malformed_tables_do_not_reach_the_core():
 def test_sizes_beyond_the_counters_are_refused(machine: Machine, reason: str):
     with pytest.raises(UnsupportedError, match=reason):
         simulate(lower(RING, 4096, machine))
+
+
+def test_a_row_to_a_stranger_does_not_reach_the_core():
+    """Node 0 of ring:4 sends to node 2, and both tables agree on it; no link joins them."""
+    columns = {"chunk": [0], "op": [0], "step": [0], "src": [0], "dst": [1]}
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    tables = lower(make_schedule(parse_topology("ring:4"), parse_collective("all-reduce"), [NO_ROOT], arrays), 64, MULTITREE)
+    far = replace(tables, parent=np.array([2], np.int32), arrival_node=np.array([2], np.int32))
+    with pytest.raises(TableFormatError, match="node 0 sends to node 2, and no link joins them"):
+        simulate(far)
 
 
 def test_progress_and_interrupt():
