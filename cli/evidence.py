@@ -44,9 +44,9 @@ def found_bounds(schedule: Schedule) -> list[Bound]:
     return bounds
 
 
-def certified_or_fail(schedule: Schedule) -> tuple[Schedule, Verdict]:
+def certified_or_fail(schedule: Schedule, *, search: bool = True) -> tuple[Schedule, Verdict]:
     """`add_certificate` for a schedule that certree itself made: DisagreementError when it is refuted."""
-    certified, verdict = add_certificate(schedule)
+    certified, verdict = add_certificate(schedule, search=search)
     if not verdict.valid:
         first = verdict.violations[0]
         raise DisagreementError(f"the schedule that was made is refuted: {first.rule}: {first.message}")

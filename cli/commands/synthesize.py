@@ -1,13 +1,14 @@
 """`certree synthesize`: a schedule with its evidence."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.cli.evidence import add_certificate, certified_or_fail
+from certree.cli.evidence import certified_or_fail
 from certree.cli.parameters import (
     COUNT,
     DURATION,
@@ -92,7 +93,11 @@ def synthesize_command(
             note("error: interrupted before a schedule was found")
             return INTERRUPTED
         made = _recorded(made, request, time_limit)
-        certified, verdict = add_certificate(made, search=False) if interrupted else certified_or_fail(made)
+        try:
+            certified, verdict = certified_or_fail(made, search=not interrupted)
+        except KeyboardInterrupt:
+            interrupted = True
+            certified, verdict = certified_or_fail(made, search=False)
     _hand_over(certified, verdict, request, output, force=force, as_json=as_json)
     if interrupted:
         note("error: interrupted; this is the best schedule found so far" + (f", written to {output}" if output else ""))
@@ -110,8 +115,6 @@ def _make(maker: Method, request: Request) -> tuple[Schedule | None, bool]:
 
 def _recorded(schedule: Schedule, request: Request, time_limit: Fraction | None) -> Schedule:
     """The schedule with what it was made for in its provenance."""
-    from dataclasses import replace
-
     asked: dict[str, Any] = {"message_bytes": request.message_bytes, "machine": request.machine.name}
     if time_limit is not None:
         asked["time_limit_seconds"] = str(time_limit)

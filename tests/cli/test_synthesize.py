@@ -208,3 +208,16 @@ def test_ctrl_c_before_anything_was_found(tmp_path, monkeypatch):
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err == "error: interrupted before a schedule was found\n"
     assert not os.listdir(tmp_path)
+
+
+def test_ctrl_c_while_bounds_are_looked_for_keeps_the_schedule(tmp_path, monkeypatch):
+    """The certificate then holds the cheap bounds only."""
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("certree.synth.bounds.find_bounds", interrupt)
+    outcome = certree("synthesize", "mesh:3x3", "--method", "multitree", "-o", tmp_path / "s.json", "--json")
+    assert outcome.code == 130
+    assert outcome.document["valid"] is True
+    assert {bound["kind"] for bound in load_schedule(tmp_path / "s.json").certificate["bounds"]} == {"counting", "distance"}
