@@ -45,25 +45,18 @@ def _check_size(tables: Tables) -> None:
 
 
 def _check_ranges(tables: Tables) -> None:
-    kind = tables.topology.kind
-    for prefix, low_step in (("", 0), ("arrival_", None)):
-        columns: dict[str, tuple[Any, int, int]] = {
-            "node": (getattr(tables, f"{prefix}node"), 0, len(kind) - 1),
-            "op": (getattr(tables, f"{prefix}op"), RowOp.REDUCE, RowOp.GATHER),
-            "flow": (getattr(tables, f"{prefix}flow"), 0, tables.chunks - 1),
-        }
-        if low_step is None:
-            columns["peer"] = (tables.arrival_peer, 0, len(kind) - 1)
-        else:
-            columns["step"] = (tables.step, low_step, MAX_STEPS)
-            columns["parent"] = (tables.parent, NIL, len(kind) - 1)
-            columns["children"] = (tables.children, NIL, len(kind) - 1)
-        for name, (column, low, high) in columns.items():
+    last = len(tables.topology.kind) - 1
+    ids, ids_or_nil, flows, ops = (0, last), (NIL, last), (0, tables.chunks - 1), (int(RowOp.REDUCE), int(RowOp.GATHER))
+    for what, limits in (
+        ("row", {"node": ids, "op": ops, "flow": flows, "parent": ids_or_nil, "children": ids_or_nil, "step": (0, MAX_STEPS)}),
+        ("arrival", {"arrival_node": ids, "arrival_op": ops, "arrival_flow": flows, "arrival_peer": ids}),
+    ):
+        for name, (low, high) in limits.items():
+            column = getattr(tables, name)
             wrong = (column < low) | (column > high)
             row = _first(wrong.any(axis=1) if wrong.ndim == 2 else wrong)
             if row is not None:
-                kind_of = "arrival" if prefix else "row"
-                raise TableFormatError(f"{kind_of} {row}: {name} is {column[row]}; allowed: {int(low)} to {int(high)}")
+                raise TableFormatError(f"{what} {row}: {name} is {column[row]}; allowed: {low} to {high}")
 
 
 def _check_shape(tables: Tables) -> None:
@@ -98,6 +91,9 @@ def _check_order(tables: Tables) -> None:
 
 def _check_arrivals(tables: Tables) -> None:
     """Every transfer that the rows command is expected at its destination, and nothing else is; so is what a row waits for."""
+    stranger = _first(tables.topology.kind[tables.arrival_node] != NodeKind.ENDPOINT)
+    if stranger is not None:
+        raise TableFormatError(f"arrival {stranger} of node {tables.arrival_node[stranger]} belongs to no endpoint")
     commanded, expected = transfer_keys(tables), arrival_keys(tables)
     for ours, others, fault in (
         (commanded, expected, "is sent, but not expected"),

@@ -15,7 +15,7 @@ from certree.models.files import canonical_json, check_writable, read_bytes, rea
 from certree.models.tables import Tables
 
 MANIFEST = "manifest.json"
-_SMALL = ("node", "op", "flow", "parent", "children", "step", "route")
+_WIDE = ("addr", "size")  # the columns of 64 bits
 
 
 def export_tables(tables: Tables, directory: Path, format: str = "readmemh", force: bool = False) -> None:
@@ -37,14 +37,12 @@ def export_tables(tables: Tables, directory: Path, format: str = "readmemh", for
 
 
 def _check_replaceable(directory: Path) -> None:
-    """Never delete what certree has not written."""
-    if not directory.exists():
-        return
-    if directory.is_dir() and (not any(directory.iterdir()) or (directory / MANIFEST).is_file()):
-        if (directory / MANIFEST).is_file():
-            check_manifest(read_json(directory / MANIFEST), str(directory / MANIFEST))
-        return
-    raise InputError(f"{directory} is not a tables directory; remove it yourself or choose another name")
+    """Raise InputError for what certree has not written: it never deletes that."""
+    manifest = directory / MANIFEST
+    if manifest.is_file():
+        check_manifest(read_json(manifest), str(manifest))
+    elif directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise InputError(f"{directory} is not a tables directory; remove it yourself or choose another name")
 
 
 def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
@@ -89,7 +87,8 @@ def read_tables(directory: Path) -> Tables:
     widths = Widths.from_document(document["widths"], where)
     try:
         columns = formats[document["encoding"]]().columns(files, widths, header["topology"].endpoints.tolist())
-        columns |= {name: column.astype(np.int32) for name, column in columns.items() if name in _SMALL or "arrival" in name}
+        # Nothing is cut short: table.json, which both formats write, refuses numbers beyond 30 bits.
+        columns |= {name: column.astype(np.int32) for name, column in columns.items() if name not in _WIDE}
         tables = Tables(**header, **columns)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
     except InputError as error:

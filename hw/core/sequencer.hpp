@@ -19,8 +19,8 @@ struct UnitState {
   bool are_idle;  // no flit waits outside the injection buffers, and the reduction unit has nothing to do
 };
 
-// Called once or more in a cycle: `begin_cycle`, then `head` and `pop` for as long as rows fire. Called on events only, so the
-// virtual calls cost nothing per flit.
+// In a cycle in which something may change: `begin_cycle`, then `head` and `pop` for as long as rows fire. Virtual calls are spent
+// on such events only, never on a flit.
 class Sequencer {
  public:
   virtual ~Sequencer() = default;

@@ -345,6 +345,15 @@ def test_another_capacity_is_another_topology(exported: Path):
         read_tables(exported)
 
 
+def test_a_step_of_more_than_32_bits_is_not_cut_short(tables: Tables, tmp_path: Path):
+    """Step + 2^33 in the hex image and a manifest with fields wide enough for it; the low 32 bits alone would be the right step."""
+    widths = replace(Widths.of(tables), step=34)
+    wide = replace(tables, step=tables.step.astype(np.int64) + (1 << 33))
+    files = load_formats()["readmemh"]().files(wide, widths)
+    with pytest.raises(InputError, match=r"step row 0: \d+; allowed: 0 to"):
+        load_formats()["readmemh"]().columns(files, widths, tables.topology.endpoints.tolist())
+
+
 def test_rows_of_a_removed_node_are_refused():
     tables = lower(
         tree_schedule("mesh:3x3,without-node=4", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=1), 64, MULTITREE
