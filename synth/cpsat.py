@@ -6,6 +6,7 @@ OR-Tools is imported on first use: it takes longer to load than most methods tak
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -40,8 +41,19 @@ STATUS_MAP = {
 }
 
 
-def run(model: cp_model.CpModel, request: Request, budget: int) -> tuple[Status, cp_model.CpSolver]:
-    """Solve `model` within `budget` units of CP-SAT's deterministic time (about seconds), times the request's effort.
+@dataclass
+class Budget:
+    """What is left to spend, in units of CP-SAT's deterministic time (about seconds, but the same on every machine)."""
+
+    left: float
+
+    def spend(self, amount: float) -> None:
+        """Take off what a solve used."""
+        self.left = max(0.0, self.left - amount)
+
+
+def run(model: cp_model.CpModel, request: Request, budget: Budget, most: float | None = None) -> tuple[Status, cp_model.CpSolver]:
+    """Solve `model` within the budget, of which it may use up to `most`.
 
     A wall-clock limit of the request's monitor holds as well. RuntimeError when CP-SAT refuses the model: a fault of the encoder.
     """
@@ -50,7 +62,7 @@ def run(model: cp_model.CpModel, request: Request, budget: int) -> tuple[Status,
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = request.seed % (1 << 31)
-    solver.parameters.max_deterministic_time = budget * request.effort
+    solver.parameters.max_deterministic_time = budget.left if most is None else min(most, budget.left)
     if request.monitor.remaining is not None:
         solver.parameters.max_time_in_seconds = request.monitor.remaining
     # In a thread of its own: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.
@@ -62,6 +74,7 @@ def run(model: cp_model.CpModel, request: Request, budget: int) -> tuple[Status,
         except KeyboardInterrupt:
             solver.stop_search()
             raise
+    budget.spend(solver.deterministic_time)
     status = STATUS_MAP[solver.status_name(code)]
     if status is Status.ERROR:
         raise RuntimeError(f"CP-SAT refuses the model: {model.validate()}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from certree.models.errors import UnsupportedError
 from certree.models.topology import Topology
-from certree.synth.cpsat import Status, run
+from certree.synth.cpsat import Budget, Status, run
 from certree.synth.method import Request
 
 SEARCH_BUDGET = 5  # deterministic seconds at effort 1
@@ -71,7 +71,7 @@ def _search(request: Request, both_ways: bool) -> list[int]:
     model = cp_model.CpModel()
     arcs = [(u, v, model.new_bool_var(f"{u}>{v}")) for u, v in zip(tails[usable].tolist(), heads[usable].tolist(), strict=True)]
     model.add_circuit(arcs)
-    status, solver = run(model, request, SEARCH_BUDGET)
+    status, solver = run(model, request, Budget(SEARCH_BUDGET * request.effort))
     if status is Status.INFEASIBLE:
         raise none_exists
     if not status.has_solution:

@@ -13,7 +13,7 @@ import numpy as np
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.topology import Int32, Topology
-from certree.synth.cpsat import Status, run
+from certree.synth.cpsat import Budget, Status, run
 from certree.synth.method import Request
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MAX_ENDPOINTS = 9
 MAX_CHUNKS = 64
-SOLVE_BUDGET = 10  # deterministic seconds a solve at effort 1
+SOLVE_BUDGET = 10  # deterministic seconds for one solve at effort 1
 
 #: variables of one family, keyed by indices; an index that does not exist raises KeyError
 Family = Mapping[tuple[int, ...], Any]
@@ -68,9 +68,9 @@ class Encoding(ABC):
     def encode(self) -> None:
         """Add every constraint to `self.problem`. O(chunks · pairs · steps) time and memory."""
 
-    def solve(self, request: Request) -> Status:
-        """Run CP-SAT within the request's effort; UNKNOWN when that was not enough."""
-        status, self._solver = run(self.problem, request, SOLVE_BUDGET)
+    def solve(self, request: Request, budget: Budget) -> Status:
+        """Run CP-SAT within the request's effort and the budget; UNKNOWN when that was not enough."""
+        status, self._solver = run(self.problem, request, budget, SOLVE_BUDGET * request.effort)
         return status
 
     @abstractmethod

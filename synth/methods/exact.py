@@ -10,7 +10,7 @@ from certree.models.collective import CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.schedule import Schedule, make_schedule
 from certree.synth.bounds import find_bounds
-from certree.synth.cpsat import Status
+from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.all_reduce import AllReduceEncoding, ExchangeEncoding
 from certree.synth.encodings.encoding import Columns, Encoding
 from certree.synth.encodings.gather import GatherEncoding
@@ -19,6 +19,7 @@ from certree.synth.methods.multitree import grow_trees
 from certree.synth.phases import Phase, by_reversal, compose
 from certree.verify.witness import Instance, best_bounds
 
+TOTAL_BUDGET = 20  # deterministic seconds at effort 1
 ENCODINGS: tuple[type[Encoding], ...] = (AllReduceEncoding, GatherEncoding)
 
 
@@ -40,10 +41,11 @@ def exact(request: Request) -> Schedule:
     kind, nodes = request.collective.kind, len(request.topology.endpoints)
     encoding = ExchangeEncoding if options["exchange"] else next(each for each in ENCODINGS if kind in each.kinds)
     provenance = request.provenance("exact", options, model=encoding.model)
-    first = _fewest_steps(request, encoding, nodes if request.chunks is None else request.chunks, provenance)
+    budget = Budget(TOTAL_BUDGET * request.effort)
+    first = _fewest_steps(request, encoding, nodes if request.chunks is None else request.chunks, budget, provenance)
     if request.chunks is not None or request.steps is not None or first.settled:
         return first.schedule
-    second = _fewest_steps(request, encoding, 2 * nodes, provenance)
+    second = _fewest_steps(request, encoding, 2 * nodes, budget, provenance)
     return min(first.schedule, second.schedule, key=request.cycles)
 
 
@@ -61,7 +63,7 @@ class _Answer:
         return self.schedule.steps == self.least or self.schedule.steps < self.known
 
 
-def _fewest_steps(request: Request, encoding: type[Encoding], chunks: int, provenance: dict[str, Any]) -> _Answer:
+def _fewest_steps(request: Request, encoding: type[Encoding], chunks: int, budget: Budget, provenance: dict[str, Any]) -> _Answer:
     """The shortest schedule of so many chunks that was found; errors as `exact`."""
     encoding.accepts(request.topology, request.collective, chunks)
     roots = _chunk_roots(request, chunks)
@@ -77,11 +79,11 @@ def _fewest_steps(request: Request, encoding: type[Encoding], chunks: int, prove
 
     if known.steps <= allowed:
         answer(known, "multitree", _Search(None, Status.FEASIBLE, []))  # for an interruption
-    search = _search(request, encoding, roots, least, min(known.steps - 1, allowed))
+    search = _search(request, encoding, roots, range(least, min(known.steps - 1, allowed) + 1), budget)
     if search.columns is not None:
         return answer(make_schedule(request.topology, request.collective, known.chunk_root, search.columns), "solver", search)
     if known.steps > allowed:
-        said = "; ".join(search.words) or "not asked in time"
+        said = "; ".join(search.words) or "not asked, no effort or time was left"
         raise UndecidedError(f"exact: found no schedule of at most {allowed} steps; solver: {said}; model: {encoding.model}")
     return answer(known, "multitree", search)
 
@@ -129,16 +131,16 @@ class _Search:
     words: list[str]
 
 
-def _search(request: Request, encoding: type[Encoding], roots: list[int], low: int, high: int) -> _Search:
-    """Ask for `low` steps, then for more, up to `high`, until there is a schedule."""
+def _search(request: Request, encoding: type[Encoding], roots: list[int], counts: range, budget: Budget) -> _Search:
+    """Ask for each number of steps, fewest first, until there is a schedule, or no time or budget left to ask."""
     status, words = Status.OPTIMAL, list[str]()
-    for steps in range(low, high + 1):
-        if request.monitor.expired:
+    for steps in counts:
+        if request.monitor.expired or not budget.left:
             return _Search(None, Status.FEASIBLE, words)
         request.monitor.report(f"exact: looking for a schedule of {steps} steps")
         question = encoding(request.topology, request.collective, roots, steps)
         question.encode()
-        answer = question.solve(request)
+        answer = question.solve(request, budget)
         words.append(f"{'schedule' if answer.has_solution else answer.value} at S={steps}")
         if answer.has_solution:
             return _Search(question.decode(), status, words)

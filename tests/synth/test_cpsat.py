@@ -7,7 +7,7 @@ import threading
 import pytest
 from ortools.sat.python import cp_model
 
-from certree.synth.cpsat import STATUS_MAP, Status, run
+from certree.synth.cpsat import STATUS_MAP, Budget, Status, run
 from tests.synth.play import ask
 
 
@@ -25,10 +25,18 @@ def pigeons(holes: int) -> cp_model.CpModel:
 
 
 def test_answers() -> None:
-    assert run(cp_model.CpModel(), ask("ring:4"), 1)[0] is Status.OPTIMAL
-    assert run(pigeons(3), ask("ring:4"), 1)[0] is Status.INFEASIBLE
-    assert run(pigeons(3), ask("ring:4"), 0)[0] is Status.UNKNOWN
+    assert run(cp_model.CpModel(), ask("ring:4"), Budget(1))[0] is Status.OPTIMAL
+    assert run(pigeons(3), ask("ring:4"), Budget(1))[0] is Status.INFEASIBLE
+    assert run(pigeons(3), ask("ring:4"), Budget(0))[0] is Status.UNKNOWN
     assert [status for status in Status if status.has_solution] == [Status.OPTIMAL, Status.FEASIBLE]
+
+
+def test_a_solve_takes_no_more_than_its_part_and_the_budget_shrinks() -> None:
+    budget = Budget(100)
+    assert run(pigeons(40), ask("ring:4"), budget, most=0.1)[0] is Status.UNKNOWN
+    assert 90 < budget.left < 100
+    budget.spend(1000)
+    assert budget.left == 0
 
 
 def test_every_status_of_the_solver_is_mapped_and_no_other() -> None:
@@ -43,10 +51,10 @@ def test_a_model_that_the_solver_refuses_is_a_fault_of_the_encoder() -> None:
     model.new_int_var(0, 5, "x")
     model.proto.variables[0].domain[0] = 9
     with pytest.raises(RuntimeError, match="CP-SAT refuses the model"):
-        run(model, ask("ring:4"), 1)
+        run(model, ask("ring:4"), Budget(1))
 
 
 def test_ctrl_c_ends_the_search() -> None:
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
-        run(pigeons(40), ask("ring:4"), 60)
+        run(pigeons(40), ask("ring:4"), Budget(60))

@@ -17,7 +17,7 @@ from certree.models.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.schedule import Op, Schedule
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_spec import parse_topology
-from certree.synth.cpsat import Status
+from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings import encoding
 from certree.synth.encodings.all_reduce import AllReduceEncoding
 from certree.synth.encodings.gather import GatherEncoding
@@ -133,6 +133,15 @@ def test_running_out_of_effort_keeps_multitree_and_says_unknown(monkeypatch: pyt
         exact(ask("mesh:3x3", steps=8))
 
 
+def test_a_spent_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys.modules[exact.__module__], "TOTAL_BUDGET", 0)
+    made = exact(ask("mesh:3x3"))
+    assert made.steps == multitree(ask("mesh:3x3")).steps * made.chunks // 9
+    assert (made.provenance["status"], made.provenance["solver"]) == ("feasible", [])
+    with pytest.raises(UndecidedError, match="solver: not asked, no effort or time was left"):
+        exact(ask("mesh:3x3", steps=8))
+
+
 def test_a_passed_deadline_keeps_multitree() -> None:
     made = exact(ask("mesh:3x3", monitor=Monitor(time.monotonic())))
     assert made.steps == multitree(ask("mesh:3x3")).steps
@@ -156,7 +165,7 @@ def all_reduce(spec: str, chunks: int, steps: int) -> AllReduceEncoding:
 
 def answer(problem: encoding.Encoding) -> Status:
     problem.encode()
-    return problem.solve(ask("ring:4"))
+    return problem.solve(ask("ring:4"), Budget(20))
 
 
 # Steps too few for each network; without any one of the constraints the solver would say that they suffice.
