@@ -22,7 +22,7 @@ from certree.models.schedule import Op, Schedule
 from certree.verify.promise import EVERYONE, Int64, Promise
 
 GROUP_BYTES = 1 << 28
-LISTED_CELLS = 64  # cells that miss something, listed by number
+LISTED_CELLS = 40  # cells that miss something, told apart
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ class Outcome:
     """Rows and cells (chunk · ranks + rank) that went wrong, rows in the order of their steps.
 
     `empty_source`: rows that left a cell that held nothing; they carry nothing. `empty_target`: reduces into a cell that held
-    nothing to add to. `doubled`: reduces that counted something twice. `unmet`: the first cells that must be complete at the end
-    and are not, of `unmet_count` in all.
+    nothing to add to. `doubled`: reduces that counted something twice. `unmet`: cells that must be complete at the end and are not,
+    some of the `unmet_count` there are.
     """
 
     empty_source: Int64
@@ -54,7 +54,7 @@ def play(schedule: Schedule, promise: Promise, played: NDArray[np.bool_]) -> Out
         empty_source += game.empty_source
         empty_target += game.empty_target
         doubled += game.doubled
-    unmet, unmet_count = _unmet(promise, np.unique(np.concatenate(complete)))
+    unmet, unmet_count = _unmet(promise, _distinct(np.concatenate(complete)))
     faults = [playing_order(schedule, np.array(found, np.int64)) for found in (empty_source, empty_target, doubled)]
     return Outcome(faults[0], faults[1], faults[2], unmet, unmet_count)
 
@@ -69,21 +69,33 @@ def _groups(schedule: Schedule, promise: Promise, rows: Int64) -> Iterator[Int64
     limit = max(1, GROUP_BYTES // (3 * 8 * promise.words))
     ends = np.cumsum(np.bincount(schedule.chunk[rows], minlength=schedule.chunks))
     group = (ends // limit)[schedule.chunk[rows]] if len(rows) > limit else np.zeros(len(rows), np.int64)
-    for number in np.unique(group):
-        yield rows[group == number]
+    order = np.argsort(group, kind="stable")
+    yield from np.split(rows[order], np.flatnonzero(np.diff(group[order])) + 1)
+
+
+def _distinct(values: Int64) -> Int64:
+    """The values, sorted, each once; `numpy.unique` hashes, which can be a hundred times slower on multiples of large powers."""
+    values = np.sort(values)
+    fresh: Int64 = values[np.diff(values, prepend=-1) != 0]
+    return fresh
 
 
 def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
-    """The first cells that are due but not among the sorted `complete` ones, and how many there are. O(chunks + complete)."""
+    """Some cells that are due but not among the sorted `complete` ones, and how many there are. O(chunks + complete).
+
+    As many of each chunk as LISTED_CELLS allows, so that different faults of different chunks show.
+    """
     per_chunk = np.bincount(complete // promise.ranks, minlength=len(promise.due))
     lacking = promise.due_cells() - per_chunk
     cells: list[int] = []
-    for chunk in np.flatnonzero(lacking)[:LISTED_CELLS].tolist():
+    chunks = np.flatnonzero(lacking)
+    each = max(1, LISTED_CELLS // max(1, len(chunks)))
+    for chunk in chunks[:LISTED_CELLS].tolist():
         alone = int(promise.due[chunk])
         due = np.arange(promise.ranks) if alone == EVERYONE else np.array([alone])
         low, high = np.searchsorted(complete, [chunk * promise.ranks, (chunk + 1) * promise.ranks])
-        cells += np.setdiff1d(chunk * promise.ranks + due, complete[low:high], assume_unique=True).tolist()
-    return np.array(cells[:LISTED_CELLS], np.int64), int(lacking.sum())
+        cells += np.setdiff1d(chunk * promise.ranks + due, complete[low:high], assume_unique=True)[:each].tolist()
+    return np.array(cells, np.int64), int(lacking.sum())
 
 
 class _Game:
@@ -105,7 +117,7 @@ class _Game:
     def run(self) -> Int64:
         """Play all steps; the due cells that are complete in the end."""
         self.state = self.promise.initial(*np.divmod(self.cell, self.promise.ranks))
-        times = np.unique(np.concatenate((self.step, self.step + self.delay)))
+        times = _distinct(np.concatenate((self.step, self.step + self.delay)))
         first, last = np.searchsorted(self.step, times), np.searchsorted(self.step, times, side="right")
         sent = np.searchsorted(self.step, times - self.delay)
         landed = np.searchsorted(self.step, times - self.delay, side="right")
@@ -135,12 +147,23 @@ class _Game:
             self.empty_target += rows[nothing].tolist()
             target, rows, is_copy, payload = target[loaded], rows[loaded], is_copy[loaded], payload[loaded]
         self.state[target[is_copy]] = payload[is_copy]
-        target, rows, payload = target[~is_copy], rows[~is_copy], payload[~is_copy]
-        while len(target):  # the first reduce of every cell, then the second, ...
-            turn = np.ones(len(target), np.bool_)
-            turn[1:] = target[1:] != target[:-1]
-            cell, added = target[turn], payload[turn]
-            held = self.state[cell]
-            self.doubled += rows[turn][(held & added).any(axis=1)].tolist()
-            self.state[cell] = held | added
-            target, rows, payload = target[~turn], rows[~turn], payload[~turn]
+        self._reduce(target[~is_copy], rows[~is_copy], payload[~is_copy])
+
+    def _reduce(self, target: Int64, rows: Int64, payload: NDArray[np.uint64]) -> None:
+        """Add to each target, in row order; `total` is what it holds after each row: a prefix sum by doubling."""
+        first = np.ones(len(target), np.bool_)
+        first[1:] = target[1:] != target[:-1]
+        held = self.state[target]
+        if not first.all():
+            index = np.arange(len(target))
+            place = index - np.maximum.accumulate(np.where(first, index, 0))
+            total = held | payload
+            reach = 1
+            while reach <= place.max():
+                behind = np.flatnonzero(place >= reach)
+                total[behind] |= total[behind - reach]
+                reach *= 2
+            held[~first] = total[np.flatnonzero(~first) - 1]
+        self.doubled += rows[(held & payload).any(axis=1)].tolist()
+        last = np.append(first[1:], True)[: len(target)]
+        self.state[target[last]] = (held | payload)[last]

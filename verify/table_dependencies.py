@@ -96,6 +96,8 @@ def check_dependencies(tables: Tables, moves: Moves, findings: Findings) -> None
     _check_trees(tables, reduces, copies, findings)
     _check_reduce_rows(tables, reduces, findings)
     _check_gather_rows(tables, reduces, copies, findings)
+    for arrivals in (reduces, copies):
+        _check_reads(tables, arrivals, findings)
 
 
 def _check_trees(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings: Findings) -> None:
@@ -159,6 +161,26 @@ def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, fi
     late = landed > step
     tell_rows(
         tables, findings, "dependency", late, rows, lambda i: f"fires before what it passes on has landed, in step {landed[i]}"
+    )
+
+
+def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> None:
+    """No row reads its chunk while something is on its way there: what lands by step s + delay may well be there before."""
+    cell = arrivals.cell(tables.node, tables.flow)
+    number = np.searchsorted(arrivals.cells, cell)  # of the cell: where its arrivals begin
+    span = int(max(arrivals.lands.max(initial=0), tables.step.max(initial=0))) + tables.delay + 1
+    key = np.sort(np.searchsorted(arrivals.cells, arrivals.cells) * span + arrivals.lands)
+    now = number * span + tables.step
+    flying = np.searchsorted(key, now + tables.delay) > np.searchsorted(key, now, side="right")
+    begin, end = arrivals.at(cell)
+    rows = np.arange(len(cell))
+    tell_rows(
+        tables,
+        findings,
+        "dependency",
+        flying & (end > begin),
+        rows,
+        lambda _: "reads its chunk while a transfer into it is on its way",
     )
 
 

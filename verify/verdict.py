@@ -53,7 +53,7 @@ class Verdict:
     @property
     def valid(self) -> bool:
         """Whether every rule holds."""
-        return not self.violations
+        return not self.violations and not self.counts
 
 
 class Findings:
@@ -104,4 +104,4 @@ class Findings:
             for step, rows, message in sorted(found, key=itemgetter(0))[:LISTED_PER_RULE]
         ]
         violations = tuple(violation for _, violation in sorted(listed, key=itemgetter(0)))
-        return Verdict(violations, None if violations else quality, {rule: self._counts[rule] for rule in self._found})
+        return Verdict(violations, None if self._counts else quality, dict(self._counts))

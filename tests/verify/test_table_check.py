@@ -13,7 +13,9 @@ from certree.models.machine import load_machine
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
+from certree.verify.judge import judge
 from certree.verify.table_check import judge_tables
+from tests.verify.build import COPY, REDUCE, build
 
 MACHINE = load_machine("multitree")
 
@@ -96,3 +98,17 @@ def test_each_fault_has_its_rule(fault: str) -> None:
     tables = exported("mesh:2x2", size=3000)
     assert expected <= rules(change(tables)), judge_tables(change(tables)).violations
     assert judge_tables(tables).valid
+
+
+def test_no_row_reads_what_is_being_written() -> None:
+    """The machine lets the copy land after the reduce has left; hardware may be faster, so tables must not rely on it."""
+    harmless = build("mesh:1x3", "reduce-scatter", [(0, REDUCE, 0, 0, 1), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
+    assert judge_tables(lower(harmless, 1000, MACHINE)).valid
+    racing = build("full:3", "reduce-scatter", [(0, COPY, 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
+    assert judge(racing).valid
+    violations = judge_tables(lower(racing, 1000, MACHINE)).violations
+    assert [violation.rule for violation in violations] == ["dependency"]
+    assert "while a transfer into it is on its way" in violations[0].message
+    for step in (1, 2):  # sent with the reduce or later, it cannot be there in time to disturb it
+        apart = [(0, COPY, step + 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)]
+        assert judge_tables(lower(build("full:3", "reduce-scatter", apart, roots=[2], delay=2), 1000, MACHINE)).valid
