@@ -1,0 +1,22 @@
+"""All benchmarks, one after the other: `make bench`; with --smoke small instances of each, as CI runs them."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import headline
+import simulator
+import synthesis
+
+
+def main() -> None:
+    """Run every module's `run(smoke)`."""
+    smoke = "--smoke" in sys.argv[1:]
+    for module in (synthesis, simulator, headline):
+        module.run(smoke)
+        print(flush=True)
+
+
+if __name__ == "__main__":
+    main()
