@@ -38,6 +38,10 @@ class Monitor:
         """A monitor whose limit lies `seconds` from now."""
         return cls(time.monotonic() + seconds, sink)
 
+    def watching(self) -> "Monitor":
+        """A monitor with the same limit and sink that has seen no schedule yet."""
+        return Monitor(self.deadline, self._sink)
+
     def report(self, text: str) -> None:
         """Tell whoever watches one line of progress."""
         self._sink(text)

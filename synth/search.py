@@ -19,6 +19,7 @@ REDUCTIONS = (0, 1, 2, 3)
 MAX_REPEATS = 1 << 16
 BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: half a second or so
 _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
+_LOOKS = 6  # first looks at candidates of one family
 _POLISHED = 3  # families whose best candidates share the rest of the budget
 
 
@@ -131,7 +132,8 @@ class Search:
         for index, candidate in enumerate(candidates):
             if self.best is not None and (self._spent >= budget // 2 or self.request.monitor.expired):
                 break
-            if self._promising(candidate):
+            looks = sum(other.trees is candidate.trees for _, _, other in tried)
+            if looks < _LOOKS and self._promising(candidate):
                 found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self._staggers(candidate)[:2]]
                 tried += [(cycles, index, candidate) for cycles in found if cycles is not None]
         leaders: dict[int, Candidate] = {}
@@ -188,7 +190,7 @@ class Search:
             likely = max(likely, slots + trees.chain // 2 * rules.delay * gathers)
         if rules.period is None:
             low, high = sorted((chain, trees.period * (1 if trees.even else 2)))
-            likely = max(likely, high) + 3 + low * low // (3 * high)
+            likely = max(likely, high) + 3 + high // 16 + low * low // (3 * high)
         else:
             likely += 9 * trees.period * trees.period // (5 * rules.period)
         usual = min(rules.reductions or 4, max(1, trees.reductions)) * reduces

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
+from certree.models.timing import bandwidth_bound_cycles
 from certree.synth.method import (
     METHODS,
     Option,
@@ -23,6 +25,7 @@ from certree.synth.search import Search, Trees
 
 _MAX_TREES = 1024
 _MOVES = 60_000  # random exchanges that shorten the trees
+_PROVEN = 1000  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
 
 
@@ -31,7 +34,8 @@ def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
     All-reduce on direct networks whose links are equally wide both ways. Chunks K, period L, repeats and delay are chosen together
-    by closed form at the given size. Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
+    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 1000.
+    Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
     require_collective(request, "packing", [CollectiveKind.ALL_REDUCE])
@@ -51,7 +55,19 @@ def packing(request: Request) -> Schedule:
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("packing", options, **origin)
 
-    return Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
+    best = Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
+    if request.chunks is not None or best.bandwidth_time * network.strength <= 1 or not _bandwidth_bound(request, network, best):
+        return best
+    tight = Search(replace(request, monitor=request.monitor.watching()), provenance).run(
+        packings(request, network, rate="optimal", moves=options["moves"])
+    )
+    return request.offer(tight) if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1) else best
+
+
+def _bandwidth_bound(request: Request, network: Network, schedule: Schedule) -> bool:
+    """Whether the message is so large that the links' rate decides: within a tenth of the bandwidth bound."""
+    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+    return request.cycles(schedule) * 10 <= 11 * bound
 
 
 def packings(request: Request, network: Network, *, rate: str = "any", moves: int = _MOVES) -> list[Trees]:

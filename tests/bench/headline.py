@@ -42,7 +42,8 @@ def run(smoke: bool) -> None:
     sizes = SIZES_KIB[:2] if smoke else SIZES_KIB
     print("all-reduce, simulated cycles; bound: bandwidth alone, in cycles")
     print(
-        f"{'network':<28} {'KiB':>6} {'method':<9} {'ours':>9} {'x bound':>8} {'MT slotted':>10} {'MT paced':>9} {'contention':>10} {'faster':>7}"
+        f"{'network':<28} {'KiB':>6} {'method':<9} {'ours':>9} {'x bound':>8} "
+        f"{'MT slotted':>10} {'MT paced':>9} {'contention':>10} {'faster':>7}"
     )
     for spec in NETWORKS[:1] if smoke else NETWORKS:
         topology = parse_topology(spec)

@@ -20,7 +20,8 @@ def run(smoke: bool) -> None:
     machine = load_machine("multitree")
     print("synthesis of a 64 MiB all-reduce, CPU s")
     print(
-        f"{'network':<28} {'K/L':>8} {'bound':>8} {'slots':>6} {'multitree':>10} {'auto':>7} {'bounds':>7} {'verify':>7} {'x multitree':>12}"
+        f"{'network':<28} {'K/L':>8} {'bound':>8} {'slots':>6} "
+        f"{'multitree':>10} {'auto':>7} {'bounds':>7} {'verify':>7} {'x multitree':>12}"
     )
     for spec in NETWORKS[:2] if smoke else NETWORKS:
         request = Request(parse_topology(spec), parse_collective("all-reduce"), 64 << 20, machine)

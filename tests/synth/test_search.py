@@ -214,3 +214,10 @@ def test_packing_refuses_what_it_does_not_cover() -> None:
         METHODS["packing"](request("ring:4,without-link=0>1"))
     with pytest.raises(UnsupportedError, match="does not make all-gather"):
         METHODS["packing"](request("ring:4", collective="all-gather"))
+
+
+def test_a_proved_rate_is_preferred_to_next_to_nothing() -> None:
+    asked = request("torus:8x8", 64 << 20)
+    schedule = METHODS["packing"](asked)
+    assert schedule.bandwidth_time == Fraction(63, 128)
+    assert judge(schedule).valid
