@@ -21,11 +21,11 @@ from certree.synth.method import (
     whole_number,
 )
 from certree.synth.packing import Network
-from certree.synth.search import Search, Trees
+from certree.synth.search import BUDGET, Search, Trees
 
 _MAX_TREES = 1024
 _MOVES = 60_000  # random exchanges that shorten the trees
-_PROVEN = 1000  # a provably optimal rate is worth one part in so many of the time
+_PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
 
 
@@ -34,7 +34,7 @@ def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
     All-reduce on direct networks whose links are equally wide both ways. Chunks K, period L, repeats and delay are chosen together
-    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 1000.
+    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250.
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
@@ -58,7 +58,7 @@ def packing(request: Request) -> Schedule:
     best = Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
     if request.chunks is not None or best.bandwidth_time * network.strength <= 1 or not _bandwidth_bound(request, network, best):
         return best
-    tight = Search(replace(request, monitor=request.monitor.watching()), provenance).run(
+    tight = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET).run(
         packings(request, network, rate="optimal", moves=options["moves"])
     )
     return request.offer(tight) if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1) else best
