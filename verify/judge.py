@@ -7,6 +7,7 @@ from certree.verify.contention import check_capacity, check_period
 from certree.verify.semantics import check_semantics
 from certree.verify.verdict import Findings, Verdict
 from certree.verify.wiring import check_wiring, check_writes
+from certree.verify.wording import network_text
 
 
 def judge(schedule: Schedule, *, topology: Topology | None = None) -> Verdict:
@@ -17,8 +18,8 @@ def judge(schedule: Schedule, *, topology: Topology | None = None) -> Verdict:
     """
     findings = Findings()
     if topology is not None and topology.digest != schedule.topology.digest:
-        made_for = f"the schedule is for {schedule.topology.name} ({_size(schedule.topology)}), which is not"
-        findings.add("topology", 0, (), f"{made_for} {topology.name} ({_size(topology)}) node by node and link by link")
+        made_for = f"the schedule is for {network_text(schedule.topology)} ({_size(schedule.topology)}), which is not"
+        findings.add("topology", 0, (), f"{made_for} {network_text(topology)} ({_size(topology)}) node by node and link by link")
         return findings.verdict()
     check_transfers(schedule, findings)
     return findings.verdict(check_certificate(schedule, findings))

@@ -20,6 +20,7 @@ from certree.verify.table_dependencies import Moves, check_arrivals, check_depen
 from certree.verify.verdict import Findings, Verdict
 
 MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
+MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule that the rows play lists the length of every step
 
 
 def judge_tables(tables: Tables) -> Verdict:
@@ -67,7 +68,7 @@ def _check_form(tables: Tables) -> None:
     last_node, last_flow, any_number = nodes - 1, tables.chunks - 1, np.iinfo(np.int64).max
     limits = {
         "node": (0, last_node), "op": (0, 2), "flow": (0, last_flow), "parent": (NIL, last_node), "children": (NIL, last_node),
-        "step": (0, MAX_STEPS - 1), "addr": (0, any_number), "size": (0, any_number), "route": (NIL, NIL),
+        "step": (0, MAX_TABLE_STEPS - 1), "addr": (0, any_number), "size": (0, any_number), "route": (NIL, NIL),
         "arrival_node": (0, last_node), "arrival_op": (1, 2), "arrival_flow": (0, last_flow), "arrival_peer": (0, last_node),
     }  # fmt: skip
     for name, (low, high) in limits.items():

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from certree.models.schedule import DIRECT, Op, Schedule
 from certree.models.topology import NodeKind
 from certree.verify.verdict import Findings
-from certree.verify.wording import list_text, row_text
+from certree.verify.wording import list_text, network_text, row_text
 
 Flags = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
@@ -29,7 +29,11 @@ def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
     playable: Flags = ~stays & ~wrong_end
     unlinked = playable & (schedule.route == DIRECT) & (topology.pair_index(schedule.src, schedule.dst) < 0)
     _report(
-        schedule, findings, "link", unlinked, lambda row: f"{topology.name} has no link {schedule.src[row]}>{schedule.dst[row]}"
+        schedule,
+        findings,
+        "link",
+        unlinked,
+        lambda row: f"{network_text(topology)} has no link {schedule.src[row]}>{schedule.dst[row]}",
     )
     _check_routes(schedule, findings, playable)
     return playable
@@ -50,7 +54,7 @@ def _wrong_end(schedule: Schedule, row: int) -> str:
     topology = schedule.topology
     for node in (int(schedule.src[row]), int(schedule.dst[row])):
         if topology.kind[node] == NodeKind.ABSENT:
-            return f"{topology.name} has no node {node}"
+            return f"{network_text(topology)} has no node {node}"
         if topology.kind[node] == NodeKind.SWITCH:
             return f"node {node} is a switch: it forwards, but neither sends nor keeps chunks"
     raise AssertionError(f"row {row} runs between endpoints")

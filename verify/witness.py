@@ -24,7 +24,7 @@ from certree.models.errors import CertreeError, InputError
 from certree.models.registry import Registry
 from certree.models.schedule import Schedule
 from certree.models.topology import NodeKind, Topology
-from certree.verify.wording import short
+from certree.verify.wording import network_text, short
 
 QUANTITIES = ("bandwidth", "latency")
 _KEYS = {"kind", "quantity", "value", "witness"}
@@ -148,7 +148,7 @@ def node_id(instance: Instance, kind: str, value: Any) -> int:
     """The id of a node that exists."""
     count = len(instance.topology.kind)
     if type(value) is not int or not 0 <= value < count or not instance.exists[value]:
-        raise malformed(f"{kind} witness: {short(value)} is not a node of {instance.topology.name}")
+        raise malformed(f"{kind} witness: {short(value)} is not a node of {network_text(instance.topology)}")
     return value
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from certree.models.schedule import Op, Schedule
+from certree.models.topology import Topology
 
 NAMED = 8  # longer lists are cut short
 
@@ -11,6 +12,12 @@ def list_text(items: Sequence[object], joint: str = ", ") -> str:
     """The items, or the first few and the number of the others."""
     text = joint.join(str(item) for item in items[:NAMED])
     return text if len(items) <= NAMED else f"{text}{joint}and {len(items) - NAMED} more"
+
+
+def network_text(topology: Topology) -> str:
+    """The name of a topology on one line, whatever a file calls itself."""
+    name = topology.name if len(topology.name) <= 200 else f"{topology.name[:190]}..."
+    return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
 def short(value: object) -> str:

@@ -1,5 +1,7 @@
 """The judge on right schedules, and on schedules that differ from a right one in one place."""
 
+import re
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -66,3 +68,20 @@ def test_each_single_fault_has_its_rule() -> None:
     assert "duplicate" in rules(path_all_reduce([*PATH_ROWS, (0, REDUCE, 2, 1, 0)]))
     assert rules(path_all_reduce(PATH_ROWS[1:])) == ["missing"]
     assert rules(path_all_reduce([])) == ["missing"]
+
+
+def test_many_violations_are_counted_and_the_earliest_listed() -> None:
+    rows = [(0, REDUCE, 50 - step, 0, 2) for step in range(50)]
+    verdict = judge(build("mesh:1x3", "all-reduce", [*rows, *PATH_ROWS]))
+    links = [violation for violation in verdict.violations if violation.rule == "link"]
+    assert verdict.counts["link"] == 50
+    assert [violation.rows for violation in links] == [(49 - place,) for place in range(20)]
+    steps = [int(re.search(r"step (\d+)", violation.message)[1]) for violation in links]  # type: ignore[index]
+    assert steps == sorted(steps)
+
+
+def test_names_from_files_stay_on_one_line() -> None:
+    schedule = path_all_reduce([(0, COPY, 0, 0, 2)])
+    named = replace(schedule, topology=replace(schedule.topology, name="a\nname\t" + "x" * 500))
+    for verdict in (judge(named), judge(schedule, topology=replace(parse_topology("ring:3"), name="two\nlines"))):
+        assert all("\n" not in violation.message and len(violation.message) < 500 for violation in verdict.violations)

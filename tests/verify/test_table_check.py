@@ -9,6 +9,7 @@ import pytest
 
 from certree.hw.lowering import lower
 from certree.models.collective import parse_collective
+from certree.models.errors import TableFormatError
 from certree.models.machine import load_machine
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.topology_spec import parse_topology
@@ -112,3 +113,23 @@ def test_no_row_reads_what_is_being_written() -> None:
     for step in (1, 2):  # sent with the reduce or later, it cannot be there in time to disturb it
         apart = [(0, COPY, step + 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)]
         assert judge_tables(lower(build("full:3", "reduce-scatter", apart, roots=[2], delay=2), 1000, MACHINE)).valid
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"chunks": 0}, {"repeats": 0}, {"delay": 0}, {"period": 0}, {"message_bytes": 0}, {"message_bytes": 1 << 70},
+     {"slot_cycles": 1.5},
+     {"node": np.array([0, 1], np.int32)}, {"flow": np.array([0.5])}],
+)  # fmt: skip
+def test_what_is_no_table_is_bad_input(change: dict[str, Any]) -> None:
+    with pytest.raises(TableFormatError):
+        judge_tables(replace(exported(), **change))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("node", 4), ("flow", 99), ("step", 1 << 25), ("parent", -2), ("op", 3), ("route", 0), ("arrival_peer", 4)],
+)
+def test_entries_out_of_range_are_bad_input(column: str, value: int) -> None:
+    with pytest.raises(TableFormatError, match=column):
+        judge_tables(changed(exported(), column, 0, value))
