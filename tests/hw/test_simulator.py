@@ -218,6 +218,43 @@ def test_a_dependency_not_awaited_gives_a_wrong_sum():
     assert result.wrong == (0, 0)
 
 
+def built(
+    spec: str, kind: str, roots: list[int], rows: list[tuple[int, Op, int, int, int]], machine: Machine = MULTITREE
+) -> Tables:
+    """Tables of chunks of 256 bytes from (chunk, op, step, src, dst)."""
+    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
+    schedule = make_schedule(parse_topology(spec), parse_collective(kind), roots, columns)
+    return lower(schedule, 256 * len(roots), machine)
+
+
+@pytest.mark.parametrize(("buffer", "step_time"), [(16, 1), (17, 17), (18, 17), (0, 17)])
+def test_a_step_without_rows_lasts_the_estimated_step_time(buffer: int, step_time: int):
+    """Footnote 4 at its boundary: the 17 flits of a message, less the buffer unless it holds them all. Node 1 waits two steps."""
+    machine = replace(MULTITREE, ni_buffer_flits=buffer)
+    tables = built("full:2", "all-gather", [0, 1], [(0, Op.COPY, 0, 0, 1), (1, Op.COPY, 2, 1, 0)], machine)
+    assert simulate(tables, "paced").cycles == 2 * step_time + 175
+    agree(tables, "paced")
+
+
+def test_a_copy_and_a_sum_of_the_same_time():
+    """The copy is written, then the sum is added. Node 2 gets 1's copy of v1 + v2 and 0's v0 at one time and passes all on."""
+    rows = [
+        (0, Op.REDUCE, 0, 2, 1),
+        (0, Op.REDUCE, 11, 0, 2),
+        (0, Op.COPY, 12, 1, 2),
+        (0, Op.COPY, 30, 2, 0),
+        (0, Op.COPY, 30, 2, 1),
+    ]
+    tables = built("ring:3", "all-reduce", [NO_ROOT], rows)
+    # By hand: node 2 does not wait for 0 before it reduces, node 1 not for 2's final copy before it copies.
+    children = np.where((tables.op == RowOp.REDUCE)[:, None], NIL, tables.children)
+    parent = np.where((tables.op == RowOp.GATHER) & (tables.node == 1), NIL, tables.parent)
+    slot = MULTITREE.reduce_start_cycles + MULTITREE.reduce_quantum_cycles
+    tables = replace(tables, children=children, parent=parent, slot_cycles=slot)
+    assert simulate(tables).data_ok
+    agree(tables, "slotted")
+
+
 def test_rows_that_wait_for_each_other_are_a_deadlock():
     columns = {"chunk": [0, 0, 0], "op": [0, 0, 0], "step": [0, 0, 0], "src": [0, 1, 2], "dst": [1, 2, 0]}
     arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
