@@ -1,0 +1,21 @@
+------------------------------ MODULE MCAllReduce ------------------------------
+(***************************************************************************)
+(* Three ranks, each the root of one item; and two ways to break the       *)
+(* promise.                                                                *)
+(***************************************************************************)
+EXTENDS AllReduce
+
+\* All-reduce: all contribute and all get the sum.
+MCAll == [i \in Items |-> Ranks]
+
+\* The root of an item: reduce-scatter promises the sum there, all-gather takes the contribution from there.
+MCRoot == [i \in Items |-> {i}]
+
+\* In place of Finish: the rank's own contribution counts twice.
+FinishWithOwnTwice(due) ==
+  /\ result[due] = <<>>
+  /\ result' = [result EXCEPT ![due] = <<[OnceEach(Contributors[due[2]]) EXCEPT ![due[1]] = @ + 1]>>]
+
+\* In place of Finish: a rank takes back what it has finished.
+FinishOrWithdraw(due) == result' = [result EXCEPT ![due] = IF @ = <<>> THEN <<OnceEach(Contributors[due[2]])>> ELSE <<>>]
+===============================================================================

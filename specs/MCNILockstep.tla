@@ -1,0 +1,106 @@
+----------------------------- MODULE MCNILockstep -----------------------------
+(***************************************************************************)
+(* Small tables for NILockstep. A cfg chooses a schedule (a set of         *)
+(* transfers) and the times; the tables follow from the schedule.          *)
+(*                                                                         *)
+(* TLC evaluates a definition without parameters once, but evaluates the   *)
+(* right side of `Constant <- Definition` at every use. So each constant   *)
+(* is given a definition that only names the one that does the work.       *)
+(***************************************************************************)
+EXTENDS CheckNILockstep
+
+CONSTANTS
+  Schedule,  \* the transfers of one iteration: records of op, flow, src, dst, step
+  Root       \* for every flow: the node its trees are rooted at
+
+-------------------------------------------------------------------------------
+(* Schedules                                                                 *)
+
+\* Chunk `flow` is sent from src to dst in slot `step` and added there.
+Reduce(flow, src, dst, step) == [op |-> "REDUCE", flow |-> flow, src |-> src, dst |-> dst, step |-> step]
+
+\* Chunk `flow` is sent from src to dst in slot `step` and replaces what is there.
+Gather(flow, src, dst, step) == [op |-> "GATHER", flow |-> flow, src |-> src, dst |-> dst, step |-> step]
+
+\* ring:4, one tree per root: both neighbours, then the node opposite behind the next one. Two slots up.
+RingUp == UNION {{Reduce(f, (f + 2) % 4, (f + 1) % 4, 0), Reduce(f, (f + 3) % 4, f, 0), Reduce(f, (f + 1) % 4, f, 1)} : f \in 0..3}
+
+\* The same trees from `first` on, two slots down.
+RingDown(first) ==
+  UNION {{Gather(f, f, (f + 1) % 4, first), Gather(f, f, (f + 3) % 4, first), Gather(f, (f + 1) % 4, (f + 2) % 4, first + 1)} : f \in 0..3}
+
+\* ring:4: reduce-scatter, all-gather and all-reduce.
+RingReduceScatter == RingUp
+RingAllGather == RingDown(0)
+RingAllReduce == RingUp \union RingDown(2)
+
+\* The root of flow f in these schedules and the next.
+SameAsFlow == [f \in 0..3 |-> f]
+
+\* Two nodes, two chunks.
+PairAllReduce == UNION {{Reduce(f, 1 - f, f, 0), Gather(f, f, 1 - f, 1)} : f \in 0..1}
+
+\* mesh:2x2 is a cycle of four nodes; its k-th.
+Around(k) == <<0, 1, 3, 2>>[(k % 4) + 1]
+
+\* mesh:2x2, optimal packing: flow f runs along the path that leaves out one side of the square. Four chunks in a period of 3
+\* slots, every link busy in every slot; `step` spreads six transfers over the slots.
+MeshPaths(step) ==
+  UNION {{Reduce(f, Around(f + 3), Around(f + 2), step[1]), Reduce(f, Around(f + 2), Around(f + 1), step[2]),
+          Reduce(f, Around(f), Around(f + 1), step[3]), Gather(f, Around(f + 1), Around(f), step[4]),
+          Gather(f, Around(f + 1), Around(f + 2), step[5]), Gather(f, Around(f + 2), Around(f + 3), step[6])} : f \in 0..3}
+
+\* The packing for delay 1: four slots deep.
+MeshDelay1 == MeshPaths(<<0, 1, 1, 2, 2, 3>>)
+
+\* The packing for delay 2: seven slots deep, so that three iterations are in flight at once.
+MeshDelay2 == MeshPaths(<<0, 2, 2, 4, 4, 6>>)
+
+\* The root of flow f in these schedules.
+SecondOnPath == [f \in 0..3 |-> Around(f + 1)]
+
+-------------------------------------------------------------------------------
+(* Tables that play a schedule                                               *)
+
+\* The transfers of one op and flow.
+Of(op, flow) == {t \in Schedule : t.op = op /\ t.flow = flow}
+
+\* Where the sender of a GATHER has the chunk from.
+Source(flow, node) == LET from == {t.src : t \in {u \in Of("GATHER", flow) : u.dst = node}}
+                      IN  IF from = {} THEN Nil ELSE CHOOSE peer \in from : TRUE
+
+\* The row in which transfer t is commanded; GATHERs of one node, flow and slot share a row.
+RowOf(t) ==
+  IF t.op = "REDUCE"
+  THEN [op |-> "REDUCE", flow |-> t.flow, step |-> t.step, parent |-> t.dst,
+        children |-> {u.src : u \in {v \in Of("REDUCE", t.flow) : v.dst = t.src}}]
+  ELSE [op |-> "GATHER", flow |-> t.flow, step |-> t.step, parent |-> Source(t.flow, t.src),
+        children |-> {u.dst : u \in {v \in Of("GATHER", t.flow) : v.src = t.src /\ v.step = t.step}}]
+
+\* Rows are sorted by step, op, flow and first destination.
+Before(a, b) ==
+  LET to(row) == IF row.op = "REDUCE" THEN row.parent ELSE CHOOSE peer \in row.children : \A other \in row.children : peer <= other
+      key(row) == <<row.step, IF row.op = "REDUCE" THEN 1 ELSE 2, row.flow, to(row)>>
+  IN  \E k \in 1..4 : key(a)[k] < key(b)[k] /\ \A j \in 1..k - 1 : key(a)[j] = key(b)[j]
+
+\* A set of rows as a table.
+Sorted(rows) == [k \in 1..Cardinality(rows) |-> CHOOSE row \in rows : Cardinality({other \in rows : Before(other, row)}) = k - 1]
+
+\* What the constants of NILockstep stand for.
+ScheduleTable == [n \in Nodes |-> Sorted({RowOf(t) : t \in {u \in Schedule : u.src = n}})]
+ScheduleArrivals == [n \in Nodes |-> {<<t.op, t.flow, t.src>> : t \in {u \in Schedule : u.dst = n}}]
+SquareLinks == UNION {{<<Around(k), Around(k + 1)>>, <<Around(k + 1), Around(k)>>} : k \in 0..3}
+RingLinks == UNION {{<<k, (k + 1) % 4>>, <<(k + 1) % 4, k>>} : k \in 0..3}
+-------------------------------------------------------------------------------
+(* The constants                                                             *)
+
+\* As the constants of NILockstep, from left to right: tables, links, times, promises.
+MCTable == ScheduleTable
+MCArrivals == ScheduleArrivals
+MCSquare == [link \in SquareLinks |-> 1]
+MCPair == [link \in {<<0, 1>>, <<1, 0>>} |-> 1]
+MCRing == [link \in RingLinks |-> 1]
+MCTravel == [link \in DOMAIN Capacity |-> 2]
+MCAll == [f \in Flows |-> Nodes]
+MCRoot == [f \in Flows |-> {Root[f]}]
+===============================================================================

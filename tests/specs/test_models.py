@@ -1,0 +1,45 @@
+"""Every small model ends as the manifest says, to the state; and what ends otherwise is told."""
+
+import pytest
+
+from certree.models.errors import InputError
+from certree.verify.models import compare, load_manifest, model_check
+from certree.verify.tlc import Result, TlcRun
+
+SMALL = [m["name"] for m in load_manifest() if m["runtime"] == "small"]
+ENTRY = {
+    "name": "M", "mode": "exhaustive", "expected": "safety", "violates": "NoLateRow", "distinct_states": 5, "total_states": 9
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_model(name):
+    (result,) = model_check([name])
+    assert result.as_expected, result.message
+    refuted_run = result.expected != "success" and "NILockstep" in name
+    assert bool(result.trace) == refuted_run
+    if refuted_run:
+        assert result.trace.splitlines()[0].split() == ["slot", "node", "row", "what", "what", "happened"]
+
+
+@pytest.mark.parametrize(
+    ("run", "problem"),
+    [
+        (TlcRun(Result.SAFETY, "NoLateRow", 5, 9, 1.0, ()), None),
+        (TlcRun(Result.SUCCESS, "", 5, 9, 1.0, ()), "success where safety is expected"),
+        (TlcRun(Result.UNKNOWN, "", None, 0, 1.0, ()), "unknown where safety is expected"),
+        (TlcRun(Result.SAFETY, "NoBusyPort", 5, 9, 1.0, ()), "NoBusyPort is violated where NoLateRow should be"),
+        (TlcRun(Result.SAFETY, "NoLateRow", 6, 9, 1.0, ()), "6 distinct of 9 states, where the manifest says 5 of 9"),
+        (TlcRun(Result.SAFETY, "NoLateRow", 5, 8, 1.0, ()), "5 distinct of 8 states, where the manifest says 5 of 9"),
+    ],
+)
+def test_comparison(run, problem):
+    result = compare(ENTRY, run)
+    assert result.as_expected == (problem is None)
+    if problem:
+        assert result.message.startswith(problem)
+
+
+def test_unknown_model():
+    with pytest.raises(InputError, match="unknown model 'MCNothing'; known: MCAllReduce, "):
+        model_check(["MCNothing"])

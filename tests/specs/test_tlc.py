@@ -1,0 +1,125 @@
+"""Finding Java and TLC, and reading what TLC prints."""
+
+import pytest
+
+from certree.models.errors import ToolMissingError
+from certree.models.files import sha256
+from certree.verify import tlc_jar as tlc_jar_module
+from certree.verify.tlc import State, TlcError, run_tlc
+from certree.verify.tlc_jar import JAR_NAME, JAR_SHA256, find_java, tlc_jar
+from certree.verify.tlc_values import parse_value
+
+
+def test_missing_java(monkeypatch, tmp_path):
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissingError, match="no java on PATH") as caught:
+        find_java()
+    assert caught.value.exit_code == 69
+
+
+def test_java_home_without_java(monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(ToolMissingError, match=r"JAVA_HOME is .* there is no .*bin/java"):
+        find_java()
+
+
+def test_java_home_comes_first(monkeypatch, tmp_path):
+    java = tmp_path / "bin" / "java"
+    java.parent.mkdir()
+    java.touch()
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    assert find_java() == str(java)
+
+
+def test_tampered_jar_is_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("CERTREE_CACHE", str(tmp_path))
+    (tmp_path / JAR_NAME).write_bytes(b"something else")
+    with pytest.raises(ToolMissingError, match=f"is not the pinned TLC.*expected {JAR_SHA256}"):
+        tlc_jar()
+
+
+def test_no_jar_and_no_maven(monkeypatch, tmp_path):
+    monkeypatch.setenv("CERTREE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(ToolMissingError, match="there is no mvn"):
+        tlc_jar()
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("echo offline >&2; exit 1", "cannot fetch .*: offline"),
+        ("exit 0", "cannot fetch .*: no message"),
+        ('for a; do case $a in -DoutputDirectory=*) echo bad > "${a#*=}/' + JAR_NAME + '";; esac; done', "not the pinned TLC"),
+    ],
+)
+def test_failed_fetch_leaves_nothing(monkeypatch, tmp_path, script, reason):
+    maven = tmp_path / "mvn"
+    maven.write_text(f"#!/bin/sh\n{script}\n")
+    maven.chmod(0o755)
+    monkeypatch.setenv("CERTREE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    with pytest.raises(ToolMissingError, match=reason):
+        tlc_jar()
+    assert not list((tmp_path / "cache").iterdir())
+
+
+def test_a_fetched_jar_is_kept_and_then_used_offline(monkeypatch, tmp_path):
+    maven = tmp_path / "mvn"
+    maven.write_text('#!/bin/sh\nfor a; do case $a in -DoutputDirectory=*) echo jar > "${a#*=}/' + JAR_NAME + '";; esac; done\n')
+    maven.chmod(0o755)
+    monkeypatch.setattr(tlc_jar_module, "JAR_SHA256", sha256(b"jar\n"))
+    monkeypatch.setenv("CERTREE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    jar = tlc_jar()
+    assert [path.name for path in jar.parent.iterdir()] == [JAR_NAME]
+    maven.unlink()
+    assert tlc_jar() == jar
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3", 3),
+        ("-1", -1),
+        ("TRUE", True),
+        ('"REDUCE"', "REDUCE"),
+        ("<<>>", ()),
+        ('<<1, "a", {}>>', (1, "a", frozenset())),
+        ("(0 :> <<1>> @@ 1 :> <<>>)", {0: (1,), 1: ()}),
+        ('[ op |-> "GATHER",\n  to |-> {1, 2} ]', {"op": "GATHER", "to": frozenset({1, 2})}),
+        ("{ [ a |-> 1 ], [ a |-> (2 :> 3) ] }", frozenset({(("a", 1),), (("a", ((2, 3),)),)})),
+        ("(<<0, 1>> :> 5)", {(0, 1): 5}),
+    ],
+)
+def test_values(text, value):
+    assert parse_value(text) == value
+
+
+@pytest.mark.parametrize("text", ["", "<<1, 2", "{1 2}", "1 2", "(1 :> 2 @@ )", "?", "[a :> 1]"])
+def test_malformed_values(text):
+    with pytest.raises(ValueError, match="TLC value"):
+        parse_value(text)
+
+
+def test_state():
+    state = State("7: <Next line 2, col 3 of module M>\n/\\ now = 3\n/\\ held = (0 :> 1 @@\n  1 :> 2)\n")
+    assert dict(state) == {"now": 3, "held": {0: 1, 1: 2}}
+    assert dict(State("1: <Initial predicate>\nonly = <<>>")) == {"only": ()}
+
+
+@pytest.mark.parametrize(
+    ("module", "config", "reason"),
+    [
+        ("x == 1", "SPECIFICATION Spec", "Spec"),
+        ("x == ", "SPECIFICATION Spec", "TLC ended with code"),
+        ('VARIABLE v\nInit == v = 0\nNext == v\' = "a" + 1', "INIT Init\nNEXT Next", "TLC ended with code 75"),
+    ],
+)
+def test_broken_specifications_are_no_answer(tmp_path, module, config, reason):
+    (tmp_path / "M.tla").write_text(f"---- MODULE M ----\nEXTENDS Integers\n{module}\n====\n")
+    (tmp_path / "M.cfg").write_text(config + "\n")
+    with pytest.raises(TlcError, match=reason):
+        run_tlc(tmp_path / "M.tla", tmp_path / "M.cfg", tmp_path, time_limit=60)

@@ -1,0 +1,225 @@
+"""Counterexamples of the NILockstep models in words: what went wrong and where, and the run up to it as a table of slots."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from certree.verify.tlc import Result, State, TlcRun
+
+MAX_LINES = 60
+_HEADS = ("slot", "node", "row", "what", "what happened")
+# What the last step did wrong, for the properties that are about a step.
+_BLAME = {
+    "OnlyExpected": "sends what its destination does not expect",
+    "EveryArrivalAwaited": "does not wait for all that feeds it",
+    "TypeOK": "leaves the state out of its types (a counter beyond the repeats, or a malformed row)",
+    "ExactlyOnce": "adds a contribution a second time",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table of slots; `row` is None for an arrival, which no row of its node commands."""
+
+    slot: int
+    node: int
+    row: int | None
+    what: str
+    happened: str
+
+    @property
+    def text(self) -> str:
+        """`node 1, row 2 (REDUCE of flow 0 to node 3), slot 1: late`."""
+        row = "" if self.row is None else f", row {self.row}"
+        return f"node {self.node}{row} ({self.what}), slot {self.slot}: {self.happened}"
+
+
+def explain(run: TlcRun) -> str:
+    """One line: the property that fails, then node, row and slot of what breaks it. Rows count from 0 within their node."""
+    if run.legend is None or not run.trace:
+        return run.broken or _outcome(run)
+    story = _Story(run)
+    return ": ".join(filter(None, (run.broken or _outcome(run), "; ".join(line.text for line in story.findings()))))
+
+
+def table_of_slots(run: TlcRun) -> str:
+    """The counterexample as a table, one line for each row that fires and each message that counts; empty without one.
+
+    Columns: slot (of the node's own counter), node, row (of that node, from 0), what, what happened. Lines before the last
+    MAX_LINES are left out, and the table says so.
+    """
+    if run.legend is None or not run.trace:
+        return ""
+    story = _Story(run)
+    lines = story.events() + story.findings()
+    cells = [
+        (str(line.slot), str(line.node), "" if line.row is None else str(line.row), line.what, line.happened)
+        for line in lines[-MAX_LINES:]
+    ]
+    widths = [max(len(row[column]) for row in [_HEADS, *cells]) for column in range(len(_HEADS))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [_HEADS, *cells]]
+    if len(lines) > MAX_LINES:
+        table.insert(1, f"... {len(lines) - MAX_LINES} earlier lines")
+    return "\n".join(table) + "\n"
+
+
+def _outcome(run: TlcRun) -> str:
+    return {
+        Result.DEADLOCK: "deadlock",
+        Result.LIVENESS: "the run need not end",
+        Result.UNKNOWN: f"no answer within {run.seconds:.0f} s",
+    }.get(run.result, "")
+
+
+def _at(function: Any, key: Any) -> Any:
+    """A function's value; TLC prints functions on 1..n as sequences."""
+    return function[key - 1] if isinstance(function, tuple) else function[key]
+
+
+def _keys(function: Any) -> list[Any]:
+    return list(range(1, len(function) + 1)) if isinstance(function, tuple) else sorted(function)
+
+
+def _peers(nodes: Any) -> str:
+    return ", ".join(f"node {node}" for node in sorted(nodes))
+
+
+def _arrival(arrival: tuple[str, int, int]) -> str:
+    op, flow, peer = arrival
+    return f"{op} of flow {flow} from node {peer}"
+
+
+class _Story:
+    """A counterexample with the legend that tells what its numbers mean."""
+
+    def __init__(self, run: TlcRun) -> None:
+        assert run.legend is not None
+        self.run, self.legend, self.last = run, run.legend, run.trace[-1]
+        self.nodes = _keys(self.last["played"])
+
+    def events(self) -> list[Line]:
+        """What happened between each state and the next; the passing of time shows in the slots."""
+        lines = []
+        for before, after in zip(self.run.trace, self.run.trace[1:], strict=False):
+            for node in self.nodes:
+                if _at(after["played"], node) > _at(before["played"], node):
+                    late = before["now"] - self._opens(before, node)
+                    lines.append(self._line(before, node, "fires" + (f", late by {late} ticks" if late else "")))
+            for message in sorted(before["flying"] - after["flying"]):
+                lines.append(self._counted(before, dict(message)))
+        return lines
+
+    def findings(self) -> list[Line]:
+        """What is wrong with the last state, by the property that fails."""
+        state, broken = self.last, self.run.broken
+        waiting = [node for node in self.nodes if self._next(state, node) is not None]
+        if broken == "NoLateRow":
+            late = [node for node in waiting if state["now"] > self._opens(state, node)]
+            return [self._line(state, node, f"late: {self._reason(state, node)}") for node in late]
+        if broken in ("NoBusyPort", "LinksExist"):
+            due = [node for node in waiting if state["now"] >= self._opens(state, node)]
+            blocked = [node for node in due if self._blocked(state, node, busy=broken == "NoBusyPort")]
+            return [self._line(state, node, self._port_text(state, node)) for node in blocked]
+        if self.run.result is Result.DEADLOCK:
+            stuck = [self._line(state, node, f"never fires: {self._reason(state, node)}") for node in waiting]
+            return stuck + self._owed(state)
+        if self.run.result is Result.LIVENESS or len(self.run.trace) < 2:
+            return []
+        return [self._blame(self.events()[-1])]
+
+    def _blame(self, line: Line) -> Line:
+        """The last step, with what is wrong about it."""
+        text = _BLAME.get(self.run.broken) or self._sums(line.node)
+        return Line(line.slot, line.node, line.row, line.what, text)
+
+    def _sums(self, node: int) -> str:
+        """Contributions that are missing from or too many in the items of a node that has fired all its rows for them."""
+        for item, bag in sorted(_at(self.last["held"], node).items()):
+            counts = {peer: _at(bag, peer) for peer in self.nodes}
+            wanted = _at(self.legend["contributors"], item[0])
+            twice = [peer for peer in self.nodes if counts[peer] > 1]
+            missing = [peer for peer in self.nodes if peer in wanted and not counts[peer]]
+            if self._is_finished(node, item) and (twice or missing):
+                what = f"without the contribution of {_peers(missing)}" if missing else f"with that of {_peers(twice)} twice"
+                return f"node {node} finishes flow {item[0]} of iteration {item[1]} {what}"
+        return "breaks the property"
+
+    def _is_finished(self, node: int, item: tuple[int, int]) -> bool:
+        rest = _at(self.legend["program"], node)[_at(self.last["played"], node) :]
+        counted = _at(self.last["count"], node)
+        arrivals = [arrival for arrival in _keys(counted) if arrival[1] == item[0]] if counted else []
+        return all(entry["item"] != item for entry in rest) and all(counted[arrival] > item[1] for arrival in arrivals)
+
+    def _next(self, state: State, node: int) -> Mapping[str, Any] | None:
+        """The program entry that the node plays next; None at its end."""
+        program, played = _at(self.legend["program"], node), _at(state["played"], node)
+        return program[played] if played < len(program) else None
+
+    def _entry(self, state: State, node: int) -> Mapping[str, Any]:
+        entry = self._next(state, node)
+        assert entry is not None
+        return entry
+
+    def _opens(self, state: State, node: int) -> int:
+        return int(_at(state["start"], node) + self._entry(state, node)["slot"] * self.legend["slotTicks"])
+
+    def _slot(self, state: State, node: int) -> int:
+        return int((state["now"] - _at(state["start"], node)) // self.legend["slotTicks"])
+
+    def _line(self, state: State, node: int, happened: str) -> Line:
+        """The node's next row; its slot is the one it belongs to, which differs from the counter's when it is late."""
+        entry = self._entry(state, node)
+        flow, iteration = entry["item"]
+        what = f"{entry['op']} of flow {flow} to {_peers(entry['to'])}"
+        if self.legend["repeats"] > 1:
+            what += f", iteration {iteration}"
+        return Line(entry["slot"], node, entry["row"] - 1, what, happened)
+
+    def _counted(self, state: State, message: Mapping[str, Any]) -> Line:
+        flow, iteration = message["item"]
+        what = _arrival((message["op"], flow, message["src"])) + (f", iteration {iteration}" if self.legend["repeats"] > 1 else "")
+        return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts")
+
+    def _reason(self, state: State, node: int) -> str:
+        """What the node's next row lacks."""
+        entry = self._entry(state, node)
+        counted, iteration = _at(state["count"], node), entry["item"][1]
+        lacks = sorted(a for a in entry["awaits"] if not counted or a not in counted or counted[a] <= iteration)
+        if lacks:
+            return "waits for " + ", ".join(_arrival(arrival) for arrival in lacks)
+        return self._port_text(state, node) if self._blocked(state, node, busy=True) else "the row before it was late"
+
+    def _blocked(self, state: State, node: int, *, busy: bool) -> list[int]:
+        """Destinations of the next row whose port is busy (or missing, when `busy` is False)."""
+        ports = self.legend["capacity"]
+        to = sorted(self._entry(state, node)["to"])
+        if not busy:
+            return [peer for peer in to if (node, peer) not in ports]
+        return [peer for peer in to if len(self._sending(state, node, peer)) >= ports.get((node, peer), 0)]
+
+    def _sending(self, state: State, node: int, peer: int) -> list[Mapping[str, Any]]:
+        messages = (dict(message) for message in state["flying"])
+        occupied = state["now"] - self.legend["serTicks"]
+        return [m for m in messages if m["src"] == node and m["dst"] == peer and m["sent"] > occupied]
+
+    def _port_text(self, state: State, node: int) -> str:
+        missing = self._blocked(state, node, busy=False)
+        if missing:
+            return f"there is no link to {_peers(missing)}"
+        texts = []
+        for peer in self._blocked(state, node, busy=True):
+            flows = ", ".join(f"{m['op']} of flow {m['item'][0]}" for m in self._sending(state, node, peer))
+            texts.append(f"the port to node {peer} is busy with {flows}")
+        return "; ".join(texts)
+
+    def _owed(self, state: State) -> list[Line]:
+        """Arrivals that nobody sends any more, where all rows have fired."""
+        if any(self._next(state, node) is not None for node in self.nodes):
+            return []
+        lines = []
+        for node in self.nodes:
+            counted = _at(state["count"], node) or {}
+            for arrival in _keys(counted):
+                if counted[arrival] < self.legend["repeats"]:
+                    lines.append(Line(self._slot(state, node), node, None, _arrival(arrival), "never comes"))
+        return lines

