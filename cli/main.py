@@ -21,6 +21,7 @@ COMMANDS = {
     "export": ("tables", "Write a schedule as tables for network interfaces."),
     "import": ("tables", "Read tables back as a schedule."),
     "list": ("listing", "Methods, machine presets, table formats, topologies, collectives."),
+    "model-check": ("model_check", "Check the TLA+ models, or a schedule's tables, with TLC."),
     "simulate": ("simulate", "Run tables cycle by cycle, flit by flit."),
     "synthesize": ("synthesize", "Make a schedule, with its certificate."),
     "topology": ("topology", "Show, list and convert networks."),

@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 from certree.cli.parameters import DEFAULT_SIZE
+from certree.cli.sources import machine_or_default, read_schedule
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.lowering import lower
 from certree.models.files import parse_size
@@ -18,3 +19,14 @@ def through_files(schedule: Schedule, message_bytes: int | None, machine: Machin
     with tempfile.TemporaryDirectory(prefix="certree-") as folder:
         export_tables(tables, Path(folder) / "tables")
         return read_tables(Path(folder) / "tables")
+
+
+def tables_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables:
+    """The tables in a directory as they are, or made again from their schedule for another size or machine; those of a
+    schedule file after export to a temporary directory and reading back."""
+    if not path.is_dir():
+        return through_files(read_schedule(path), size, machine_or_default(machine))
+    tables = read_tables(path)
+    if size is None and machine is None:
+        return tables
+    return through_files(tables.schedule, size or tables.message_bytes, machine or tables.machine)

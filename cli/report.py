@@ -79,7 +79,7 @@ def schedule_words(report: dict[str, Any]) -> str:
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
     lines = [
         f"valid: {what}",
-        f"  {report['chunks']} chunks, {report['steps']} steps, delay {report['delay']}{repeating};"
+        f"  {report['chunks']} chunk{'s' * (report['chunks'] != 1)}, {report['steps']} steps, delay {report['delay']}{repeating};"
         f" {report['total_steps']} steps in all, {report['transfers']} transfers",
     ]
     for name, value, bound in (

@@ -7,11 +7,9 @@ from typing import Any
 import click
 
 from certree.cli.parameters import MACHINE, SIZE, check_output, option_json
-from certree.cli.playing import through_files
+from certree.cli.playing import tables_to_run
 from certree.cli.report import size_words
-from certree.cli.sources import machine_or_default, read_schedule
 from certree.cli.terminal import emit, say, working
-from certree.hw.directory import read_tables
 from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
 from certree.models.machine import Machine
 from certree.models.tables import Tables
@@ -46,17 +44,6 @@ def simulate_command(
     else:
         say(simulation_words(document))
     return 0 if holds(result) else 1
-
-
-def tables_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables:
-    """The tables in a directory as they are, or made again from their schedule for another size or machine; those of a
-    schedule file after export to a temporary directory and reading back."""
-    if not path.is_dir():
-        return through_files(read_schedule(path), size, machine_or_default(machine))
-    tables = read_tables(path)
-    if size is None and machine is None:
-        return tables
-    return through_files(tables.schedule, size or tables.message_bytes, machine or tables.machine)
 
 
 def holds(result: SimulationResult) -> bool:

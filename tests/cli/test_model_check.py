@@ -1,0 +1,111 @@
+"""`certree model-check`: the tables of a schedule for real, named models, and what each outcome exits with."""
+
+import dataclasses
+
+import pytest
+
+from certree.hw.directory import export_tables
+from certree.hw.lowering import lower
+from certree.models.errors import ToolMissingError
+from certree.models.machine import load_machine
+from certree.models.schedule_file import load_schedule
+from certree.verify.models import ModelResult
+from certree.verify.tlc import Result
+from tests.cli.artefacts import schedule_file
+from tests.cli.running import assert_bad_input, certree
+
+KEYS = {"name", "expected", "result", "distinct_states", "seconds"}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return schedule_file(tmp_path_factory.mktemp("models"), "ring:4", "multitree")
+
+
+def test_tables_of_a_schedule(file):
+    outcome = certree("model-check", "--schedule", file, "--size", "1KiB", "--json")
+    assert outcome.code == 0
+    (model,) = outcome.document["models"]
+    assert model.keys() >= KEYS
+    assert (model["expected"], model["result"], model["mode"]) == ("success", "success", "exhaustive")
+    assert model["distinct_states"] > 1
+    assert model["seconds"] > 0
+
+
+def test_wrong_tables_are_refuted_with_a_counterexample(file, tmp_path):
+    """A row that leaves a slot too early is late, or sends a sum that is not complete."""
+    schedule = load_schedule(file)
+    step = schedule.step.copy()
+    step[-1] -= 2
+    wrong = dataclasses.replace(schedule, step=step, certificate=None)
+    export_tables(lower(wrong, 1 << 10, load_machine("multitree")), tmp_path / "tables")
+    outcome = certree("model-check", "--schedule", tmp_path / "tables")
+    assert outcome.code == 1
+    assert "NOT as expected" in outcome.out
+    assert "slot" in outcome.out
+
+
+def result(**changes):
+    fields = {
+        "name": "MCRing", "expected": "success", "result": Result.SUCCESS, "distinct_states": 12, "total_states": 30,
+        "seconds": 1.5, "mode": "exhaustive", "trace": "", "message": "", "as_expected": True,
+    }  # fmt: skip
+    return ModelResult(**(fields | changes))
+
+
+GOOD = result()
+MUTANT = result(name="MCMutant", expected="safety", result=Result.SAFETY, message="NoLateRow fails", trace="slot 0")
+UNEXPECTED_PASS = result(name="MCMutant", expected="safety", as_expected=False, message="success where safety is expected")
+SLOW = result(name="MCBig", result=Result.UNKNOWN, as_expected=False, message="time limit")
+
+
+@pytest.mark.parametrize(
+    ("results", "code"),
+    [([GOOD, MUTANT], 0), ([GOOD, UNEXPECTED_PASS], 1), ([SLOW, GOOD], 3), ([SLOW, UNEXPECTED_PASS], 1)],
+)
+def test_exit_codes(monkeypatch, results, code):
+    """A mutant that fails as it must is fine; a pass where a failure is expected is not; a time-out is neither."""
+
+    def check(names, full, report):
+        for one in results:
+            report(one)
+        return results
+
+    monkeypatch.setattr("certree.cli.commands.model_check.model_check", check)
+    outcome = certree("model-check", "--json")
+    assert outcome.code == code
+    assert [model["name"] for model in outcome.document["models"]] == [one.name for one in results]
+    assert len(outcome.err.splitlines()) == len(results)
+    words = certree("model-check").out
+    good = sum(one.as_expected for one in results)
+    assert words.splitlines()[-1] == f"{good} of {len(results)} as expected"
+
+
+def test_names_and_full_reach_the_judge(monkeypatch):
+    asked = []
+
+    def check(names, full, report):
+        asked.append((names, full))
+        return [GOOD]
+
+    monkeypatch.setattr("certree.cli.commands.model_check.model_check", check)
+    for arguments in ([], ["MCRing", "MCMesh"], ["--full"]):
+        assert certree("model-check", *arguments).code == 0
+    assert asked == [(None, False), (["MCRing", "MCMesh"], False), (None, True)]
+
+
+def test_missing_tools(monkeypatch, file):
+    def check(*arguments, **options):
+        raise ToolMissingError("no java on PATH")
+
+    monkeypatch.setattr("certree.cli.commands.model_check.model_check_tables", check)
+    outcome = certree("model-check", "--schedule", file)
+    assert (outcome.code, outcome.out, outcome.err) == (69, "", "error: no java on PATH\n")
+
+
+def test_bad_input(file, tmp_path):
+    assert_bad_input(certree("model-check", "MCNothing"), "unknown model 'MCNothing'; known: ")
+    assert_bad_input(certree("model-check", "MCRing", "--schedule", file), "it takes no model names")
+    assert_bad_input(certree("model-check", "--size", "1KiB"), "--size and --params are for --schedule")
+    assert_bad_input(certree("model-check", "--schedule", tmp_path / "none.json"), "cannot read")
+    assert_bad_input(certree("model-check", "--schedule", tmp_path), "manifest.json")
