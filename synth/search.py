@@ -244,6 +244,7 @@ class Search:
 def _slowest_path(request: Request) -> int:
     """Path latency of the slowest link."""
     topology = request.topology
-    wire = np.where(topology.latency < 0, request.machine.link_latency_cycles, topology.latency)
+    stated = topology.latency.astype(np.int64)
+    wire = np.where(stated < 0, request.machine.link_latency_cycles, stated)
     machine = request.machine
     return 2 * machine.ni_cycles + 2 * machine.router_cycles + int(wire.max())
