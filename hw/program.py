@@ -140,11 +140,11 @@ class Program:
 def initial_cells(nodes: int, chunks: int) -> NDArray[np.uint64]:
     """What every node holds at the start, shape (nodes, chunks of all iterations): a mixing hash of (node, chunk).
 
-    The finalizer of SplitMix64 (Steele, Lea, Flood 2014) over node · 2^40 + chunk: no two cells of a run are alike, so that a
-    missing, doubled or misplaced contribution changes the sum.
+    SplitMix64 (Steele, Lea, Flood 2014) of node · 2^40 + chunk: no two cells are alike and none is zero (only an input beyond the
+    largest node id mixes to zero), so that a missing, doubled or misplaced contribution changes the sum.
     """
     node, chunk = np.arange(nodes, dtype=np.uint64)[:, None], np.arange(chunks, dtype=np.uint64)
-    cells: NDArray[np.uint64] = np.bitwise_or(node << np.uint64(40), chunk)
+    cells: NDArray[np.uint64] = np.bitwise_or(node << np.uint64(40), chunk) + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         cells = (cells ^ (cells >> np.uint64(shift))) * np.uint64(factor)
     mixed: NDArray[np.uint64] = cells ^ (cells >> np.uint64(31))

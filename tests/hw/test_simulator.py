@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.lowering import lower
+from certree.hw.program import initial_cells
 from certree.hw.reference import ReferenceMachine
 from certree.hw.simulator import SimulationResult, simulate
 from certree.models.collective import CollectiveKind, parse_collective
@@ -147,6 +148,14 @@ def test_a_reduction_adds_its_start_and_whole_quanta():
     assert simulate(one_hop(Op.REDUCE, 2 * 256)).cycles == 175 + 1 + 16
     # 4 KiB: 257 flits, 32 cycles of work, two quanta.
     assert simulate(one_hop(Op.REDUCE, 2 * 4096)).cycles == 257 + 158 + 1 + 32
+
+
+def test_every_contribution_changes_the_sum():
+    cells = initial_cells(64, 1000)
+    assert cells.all()
+    assert len(np.unique(cells)) == cells.size
+    # SplitMix64 started at 0 gives this first (its authors' reference program).
+    assert cells[0, 0] == 0xE220A8397B1DCDAF
 
 
 def test_utilization_counts_header_flits():
