@@ -169,15 +169,14 @@ class _Story:
     def _line(self, state: State, node: int, happened: str) -> Line:
         """The node's next row; its slot is the one it belongs to, which differs from the counter's when it is late."""
         entry = self._entry(state, node)
-        flow, iteration = entry["item"]
-        what = f"{entry['op']} of flow {flow} to {_peers(entry['to'])}"
-        if self.legend["repeats"] > 1:
-            what += f", iteration {iteration}"
+        what = f"{entry['op']} of flow {entry['item'][0]} to {_peers(entry['to'])}{self._iteration(entry)}"
         return Line(entry["slot"], node, entry["row"] - 1, what, happened)
 
+    def _iteration(self, entry: Mapping[str, Any]) -> str:
+        return f", iteration {entry['item'][1]}" if self.legend["repeats"] > 1 else ""
+
     def _counted(self, state: State, message: Mapping[str, Any]) -> Line:
-        flow, iteration = message["item"]
-        what = _arrival((message["op"], flow, message["src"])) + (f", iteration {iteration}" if self.legend["repeats"] > 1 else "")
+        what = _arrival((message["op"], message["item"][0], message["src"])) + self._iteration(message)
         return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts")
 
     def _reason(self, state: State, node: int) -> str:
@@ -208,7 +207,7 @@ class _Story:
             return f"there is no link to {_peers(missing)}"
         texts = []
         for peer in self._blocked(state, node, busy=True):
-            flows = ", ".join(f"{m['op']} of flow {m['item'][0]}" for m in self._sending(state, node, peer))
+            flows = ", ".join(f"{m['op']} of flow {m['item'][0]}{self._iteration(m)}" for m in self._sending(state, node, peer))
             texts.append(f"the port to node {peer} is busy with {flows}")
         return "; ".join(texts)
 

@@ -33,7 +33,8 @@ EXHAUSTIVE_WORK = 1 << 21
 MAX_COUNTERS = 1 << 18
 MAX_TICKS = (1 << 31) - 1  # TLC's integers have 32 bits
 SIMULATION_RUNS = 2
-_INVARIANTS = "TypeOK ExactlyOnce LinksExist NoLateRow NoBusyPort OnlyExpected EveryArrivalAwaited RightSum SlotIsLongEnough"
+# In this order: of what is wrong in one state, the first is told.
+_INVARIANTS = "TypeOK ExactlyOnce LinksExist OnlyExpected EveryArrivalAwaited NoBusyPort NoLateRow RightSum SlotIsLongEnough"
 _PROPERTIES = "EveryRunEnds BeginsWithThePromise NeverBreaksThePromise"
 
 

@@ -1,0 +1,220 @@
+"""Tables from hand-written schedules, played in the TLA+ model: right ones hold, each corruption is refuted at its place."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from certree.hw.lowering import lower
+from certree.models.collective import parse_collective
+from certree.models.errors import UnsupportedError
+from certree.models.machine import load_machine
+from certree.models.schedule import NO_ROOT, Op, make_schedule
+from certree.models.tables import NIL, RowOp
+from certree.models.topology_spec import parse_topology
+from certree.verify import table_model
+from certree.verify.table_model import model_check_tables
+
+MACHINE = load_machine("multitree")
+
+
+def schedule_of(spec, kind, transfers, roots=None, **fields):
+    """`transfers`: (chunk, op, src, dst, step), op `R` or `G`."""
+    chunk, op, src, dst, step = zip(*transfers, strict=True)
+    columns = {name: np.array(column, np.int32) for name, column in [("chunk", chunk), ("src", src), ("dst", dst), ("step", step)]}
+    columns["op"] = np.array([Op.REDUCE if letter == "R" else Op.COPY for letter in op], np.int8)
+    roots = [NO_ROOT] * (max(chunk) + 1) if roots is None else roots
+    return make_schedule(parse_topology(spec), parse_collective(kind), roots, columns, **fields)
+
+
+def up(cycle):
+    """One tree per root: both neighbours on the cycle, and the node opposite behind the next one."""
+    n = len(cycle)
+    return [
+        row
+        for f in range(n)
+        for row in (
+            (f, "R", cycle[(f + 2) % n], cycle[(f + 1) % n], 0),
+            (f, "R", cycle[(f + 3) % n], cycle[f], 0),
+            (f, "R", cycle[(f + 1) % n], cycle[f], 1),
+        )
+    ]
+
+
+def down(cycle, first):
+    return [(f, "G", dst, src, first + 1 - step) for f, _, src, dst, step in up(cycle)]
+
+
+def ring():
+    """ring:4 all-reduce in four slots."""
+    return schedule_of("ring:4", "all-reduce", up([0, 1, 2, 3]) + down([0, 1, 2, 3], 2))
+
+
+def paths(delay, steps, repeats):
+    """mesh:2x2, optimal packing: chunk f along the path that leaves one side out; period 3."""
+    cycle = [0, 1, 3, 2]
+    rows = []
+    for f in range(4):
+        a, b, c, d = (cycle[(f + k) % 4] for k in range(4))
+        hops = [("R", d, c), ("R", c, b), ("R", a, b), ("G", b, a), ("G", b, c), ("G", c, d)]
+        rows += [(f, op, src, dst, step) for (op, src, dst), step in zip(hops, steps, strict=True)]
+    return schedule_of("mesh:2x2", "all-reduce", rows, delay=delay, period=3, repeats=repeats)
+
+
+# one chunk along the nodes that are left of a ring, ids 1 to 4
+LINE = schedule_of(
+    "ring:5,without-node=0",
+    "all-reduce",
+    [(0, "R", 1, 2, 0), (0, "R", 4, 3, 0), (0, "R", 3, 2, 1), (0, "G", 2, 1, 2), (0, "G", 2, 3, 2), (0, "G", 3, 4, 3)],
+)
+
+
+def tables_of(schedule, size=65536):
+    return lower(schedule, size, MACHINE)
+
+
+def row_of(tables, node, op, flow):
+    """Number of the node's first such row, in the tables and within the node."""
+    row = int(np.flatnonzero((tables.node == node) & (tables.op == op) & (tables.flow == flow))[0])
+    return row, row - int(np.flatnonzero(tables.node == node)[0])
+
+
+def changed(column, place, value):
+    column = column.copy()
+    column[place] = value
+    return column
+
+
+@pytest.mark.parametrize(
+    ("schedule", "message"),
+    [
+        (ring(), "all states"),
+        (schedule_of("mesh:2x2", "all-reduce", up([0, 1, 3, 2]) + down([0, 1, 3, 2], 2)), "all states"),
+        (paths(1, (0, 1, 1, 2, 2, 3), 5), "all states, 4 of 5 iterations"),
+        (paths(2, (0, 2, 2, 4, 4, 6), 3), "all states, 3 of 3 iterations"),
+        (schedule_of("ring:4", "reduce-scatter", up([0, 1, 2, 3]), roots=[0, 1, 2, 3]), "all states"),
+        (schedule_of("ring:4", "all-gather", down([0, 1, 2, 3], 0), roots=[0, 1, 2, 3]), "all states"),
+        (LINE, "all states"),
+    ],
+    ids=["ring", "mesh", "repeating", "delay2", "reduce-scatter", "all-gather", "without node 0"],
+)
+def test_right_tables_hold(schedule, message):
+    result = model_check_tables(tables_of(schedule))
+    assert (result.result, result.mode, result.message) == ("success", "exhaustive", message)
+    assert result.as_expected
+    assert result.trace == ""
+    assert result.distinct_states <= result.total_states
+
+
+def test_simulation_says_so(monkeypatch):
+    monkeypatch.setattr(table_model, "EXHAUSTIVE_WORK", 0)
+    result = model_check_tables(tables_of(paths(1, (0, 1, 1, 2, 2, 3), 2)), seed=11)
+    assert (result.result, result.mode, result.distinct_states) == ("success", "simulation", None)
+    assert result.message == "2 random runs, seed 11, 2 of 2 iterations"
+
+
+def test_simulation_plays_to_the_end(monkeypatch):
+    """An expected arrival that nobody sends shows only when everything else is over: as a deadlock."""
+    monkeypatch.setattr(table_model, "EXHAUSTIVE_WORK", 0)
+    tables = tables_of(ring())
+    row, _ = row_of(tables, 3, RowOp.GATHER, 2)
+    result = model_check_tables(replace(tables, children=changed(tables.children, row, NIL)))
+    assert result.result == "deadlock"
+    assert "node 0 (GATHER of flow 2 from node 3), slot 3: never comes" in result.message
+
+
+def refuted(tables, property_name, *places):
+    result = model_check_tables(tables)
+    assert result.result == "safety"
+    assert not result.as_expected
+    assert result.message.startswith(f"{property_name}: ")
+    for place in places:
+        assert place in result.message
+    return result
+
+
+def test_wrong_parent():
+    tables = tables_of(ring())
+    row, local = row_of(tables, 2, RowOp.REDUCE, 0)
+    result = refuted(
+        replace(tables, parent=changed(tables.parent, row, 3)),
+        "OnlyExpected",
+        f"node 2, row {local} (REDUCE of flow 0 to node 3), slot 0",
+    )
+    assert result.trace.splitlines()[0].split() == ["slot", "node", "row", "what", "what", "happened"]
+    assert f"0     2     {local}    REDUCE of flow 0 to node 3  fires" in result.trace
+
+
+def test_parent_that_is_no_neighbour():
+    tables = tables_of(ring())
+    row, local = row_of(tables, 2, RowOp.REDUCE, 0)
+    place = f"node 2, row {local} (REDUCE of flow 0 to node 0), slot 0: there is no link to node 0"
+    refuted(replace(tables, parent=changed(tables.parent, row, 0)), "LinksExist", place)
+
+
+def test_dropped_dependency():
+    tables = tables_of(ring())
+    row, local = row_of(tables, 1, RowOp.REDUCE, 0)
+    place = f"node 1, row {local} (REDUCE of flow 0 to node 0), slot 1"
+    refuted(replace(tables, children=changed(tables.children, row, NIL)), "EveryArrivalAwaited", place)
+
+
+def test_two_rows_on_one_link():
+    tables = tables_of(ring())
+    row, _ = row_of(tables, 0, RowOp.GATHER, 0)
+    wrong = replace(tables, step=changed(tables.step, row, 3))
+    refuted(
+        wrong, "NoBusyPort", "node 0, row 5 (GATHER of flow 3 to node 1), slot 3: the port to node 1 is busy with GATHER of flow 0"
+    )
+
+
+def test_row_in_too_early_a_slot():
+    tables = tables_of(LINE)
+    row, local = row_of(tables, 3, RowOp.REDUCE, 0)
+    place = f"node 3, row {local} (REDUCE of flow 0 to node 2), slot 0: late: waits for REDUCE of flow 0 from node 4"
+    refuted(replace(tables, step=changed(tables.step, row, 0)), "NoLateRow", place)
+
+
+def test_repeating_table_that_collides_with_its_next_period():
+    place = "slot 2: the port to node 2 is busy with REDUCE of flow 1, iteration 1"
+    refuted(tables_of(replace(paths(1, (0, 1, 1, 2, 2, 3), 3), period=2)), "NoBusyPort", "iteration 0)", place)
+
+
+@pytest.mark.parametrize(("cycles", "holds"), [(0, True), (-1, False)])
+def test_slot_at_and_one_cycle_below_what_it_needs(cycles, holds):
+    tables = tables_of(ring())
+    shorter = replace(tables, slot_cycles=tables.slot_cycles + cycles)
+    if holds:
+        assert model_check_tables(shorter).result == "success"
+    else:
+        refuted(shorter, "NoLateRow", "slot 1: late: waits for REDUCE of flow")
+
+
+def test_short_slot_that_makes_no_row_late():
+    """Everything waits one slot longer than it must: the run would go well, the promise of the table does not hold."""
+    rows = [(chunk, op, src, dst, 2 * step) for chunk, op, src, dst, step in up([0, 1, 2, 3]) + down([0, 1, 2, 3], 2)]
+    tables = tables_of(schedule_of("ring:4", "all-reduce", rows))
+    need = tables.slot_cycles
+    refuted(replace(tables, slot_cycles=need - 1), "SlotIsLongEnough", f"a slot of {need - 1} cycles", f"need {need} at delay 1")
+
+
+def test_time_limit_is_unknown():
+    result = model_check_tables(tables_of(ring()), time_limit=0.05)
+    assert (result.result, result.as_expected) == ("unknown", False)
+
+
+def test_routes_are_refused():
+    tables = tables_of(ring())
+    with pytest.raises(UnsupportedError, match="routes over several links"):
+        model_check_tables(replace(tables, route=changed(tables.route, 0, 0)))
+
+
+def test_too_many_cycles_are_refused():
+    with pytest.raises(UnsupportedError, match="more than TLC can count"):
+        model_check_tables(tables_of(ring(), size=1 << 40))
+
+
+def test_too_large_a_state_is_refused(monkeypatch):
+    monkeypatch.setattr(table_model, "MAX_COUNTERS", 10)
+    with pytest.raises(UnsupportedError, match="4 nodes, 4 chunks and 1 iterations are too many for TLC: 64 counters"):
+        model_check_tables(tables_of(ring()))
