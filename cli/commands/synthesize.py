@@ -106,11 +106,13 @@ def synthesize_command(
 
 
 def _make(maker: Method, request: Request) -> tuple[Schedule | None, bool]:
-    """The schedule, or on Ctrl-C the best so far; and whether it was interrupted."""
+    """The schedule, or on Ctrl-C the best so far that is what was asked for; and whether it was interrupted."""
     try:
         return maker(request), False
     except KeyboardInterrupt:
-        return request.monitor.best, True
+        best = request.monitor.best  # on the way to fewer steps a method may offer more of them
+        too_long = best is not None and request.steps is not None and best.steps > request.steps
+        return None if too_long else best, True
 
 
 def _recorded(schedule: Schedule, request: Request, time_limit: Fraction | None) -> Schedule:

@@ -1,11 +1,13 @@
 """`certree certify`: evidence for schedules from anywhere."""
 
-from certree.models.schedule_file import load_schedule
+from certree.models.schedule import Op
+from certree.models.schedule_file import load_schedule, save_schedule
 from certree.verify.judge import judge
 from tests.cli.artefacts import schedule_file, with_columns, without_first_transfer
 from tests.cli.running import assert_bad_input, certree
 from tests.cli.test_synthesize import KEYS
 from tests.cli.test_verify import CSV
+from tests.models.examples import schedule
 
 
 def test_certificate_is_added(tmp_path):
@@ -40,30 +42,12 @@ def test_csv_becomes_a_certified_schedule(tmp_path):
 
 
 def test_unequal_shares_are_bounded_too(tmp_path):
-    """Three chunks rooted at node 0 and none elsewhere: bounds of equal shares do not speak of it."""
-    rows = [f"{chunk},copy,{hop},{hop + 1},{chunk + hop}" for chunk in range(3) for hop in range(2)]
-    (tmp_path / "mine.csv").write_text("chunk,op,src,dst,step\n" + "\n".join(rows))
-    asked = ["--topology", "mesh:3", "--collective", "all-gather"]
-    assert certree("certify", tmp_path / "mine.csv", "-o", tmp_path / "wrong.json", *asked).code == 1  # chunk c is of node c mod 3
-    from certree.models.schedule_file import load_schedule_csv, save_schedule
-
-    loaded = load_schedule_csv(tmp_path / "mine.csv", *map_types(asked))
-    import dataclasses
-
-    import numpy as np
-
-    save_schedule(dataclasses.replace(loaded, chunk_root=np.zeros(3, np.int32)), tmp_path / "shares.json")
+    """All three chunks are rooted at node 0 of a path: all of M enters node 2 over one link, which no equal-share bound says."""
+    rows = [(chunk, Op.COPY, chunk + hop, hop, hop + 1) for chunk in range(3) for hop in range(2)]
+    save_schedule(schedule("mesh:3", "all-gather", [0, 0, 0], rows), tmp_path / "shares.json")
     outcome = certree("certify", tmp_path / "shares.json", "-o", tmp_path / "s.json", "--json")
     assert outcome.code == 0
-    assert outcome.document["bandwidth_bound"] == "1"  # all of M enters node 2 over one link
-
-
-def map_types(asked):
-    """The parsed values of --topology and --collective."""
-    from certree.models.collective import parse_collective
-    from certree.models.topology_spec import parse_topology
-
-    return parse_topology(asked[1]), parse_collective(asked[3])
+    assert outcome.document["bandwidth_bound"] == "1"
 
 
 def test_refuted_schedules_are_not_written(tmp_path):

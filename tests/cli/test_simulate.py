@@ -96,12 +96,11 @@ def test_paced_runs_promise_right_data_only():
 
 def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
     """The exit code is 1 when the tables' slots do not last as long as they must."""
-    import certree.cli.commands.simulate as command
 
     def hurried(tables, run, **options):
         return simulate(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), run)
 
-    monkeypatch.setattr(command, "simulate", hurried)
+    monkeypatch.setattr("certree.cli.commands.simulate.simulate", hurried)
     outcome = certree("simulate", file, "--size", "16KiB", "--json")
     assert outcome.code == 1
     assert outcome.document["late"] > 0

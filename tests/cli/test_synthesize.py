@@ -1,5 +1,6 @@
 """`certree synthesize`: every option, the keys scripts rely on, the same bytes twice, and Ctrl-C."""
 
+import dataclasses
 import json
 import os
 import signal
@@ -161,8 +162,6 @@ def test_a_maker_that_is_wrong_is_an_internal_error(tmp_path, monkeypatch):
 
     def forgetful(request):
         schedule = ring(request)
-        import dataclasses
-
         keep = {name: getattr(schedule, name)[1:] for name in ("chunk", "op", "step", "src", "dst", "route")}
         return dataclasses.replace(schedule, **keep)
 
@@ -208,6 +207,21 @@ def test_ctrl_c_before_anything_was_found(tmp_path, monkeypatch):
     assert (outcome.code, outcome.out) == (130, "")
     assert outcome.err == "error: interrupted before a schedule was found\n"
     assert not os.listdir(tmp_path)
+
+
+def test_ctrl_c_keeps_nothing_of_more_steps_than_asked_for(tmp_path, monkeypatch):
+    ring = load_methods()["ring"]
+
+    def interrupted(request):
+        ring(dataclasses.replace(request, steps=None))  # offers 6 steps
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(METHODS._entries, "ring", interrupted)
+    for steps, is_too_few in (("6", False), ("5", True)):
+        outcome = certree("synthesize", "ring:4", "--method", "ring", "--steps", steps, "-o", tmp_path / f"{steps}.json")
+        assert outcome.code == 130
+        assert ("before a schedule was found" in outcome.err) == is_too_few
+    assert os.listdir(tmp_path) == ["6.json"]
 
 
 def test_ctrl_c_while_bounds_are_looked_for_keeps_the_schedule(tmp_path, monkeypatch):
