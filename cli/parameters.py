@@ -70,20 +70,20 @@ def option_output(what: str, *, required: bool = False) -> Decorator:
     return decorate
 
 
-def option_size(default: str | None = DEFAULT_SIZE, more: str = "") -> Decorator:
+def option_size() -> Decorator:
     """--size."""
-    return click.option("--size", type=SIZE, default=default, show_default=True, help=f"Message size, such as 64MiB.{more}")
+    return click.option("--size", type=SIZE, default=DEFAULT_SIZE, show_default=True, help="Message size, such as 64MiB.")
 
 
-def option_params(default: str | None = DEFAULT_MACHINE) -> Decorator:
+def option_params() -> Decorator:
     """--params."""
     help_text = "Machine parameters: a preset or a TOML file."
-    return click.option("--params", "machine", type=MACHINE, default=default, show_default=True, help=help_text)
+    return click.option("--params", "machine", type=MACHINE, default=DEFAULT_MACHINE, show_default=True, help=help_text)
 
 
-def option_collective(default: str | None = str(CollectiveKind.ALL_REDUCE)) -> Decorator:
+def option_collective() -> Decorator:
     """--collective."""
-    help_text = f"One of {', '.join(CollectiveKind)}."
+    default, help_text = str(CollectiveKind.ALL_REDUCE), f"One of {', '.join(CollectiveKind)}."
     return click.option("--collective", type=COLLECTIVE, default=default, show_default=True, help=help_text)
 
 

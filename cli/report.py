@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from certree.models.errors import UnsupportedError
+from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
 from certree.models.timing import schedule_cycles, slot_timing
@@ -12,13 +12,13 @@ from certree.verify.verdict import Quality, Verdict
 UNITS = {"bandwidth": "M/B", "latency": "steps"}
 
 
-def closed_form_cycles(schedule: Schedule, message_bytes: int, machine: Machine) -> int | None:
-    """Closed-form time of a valid schedule; None where its steps cannot be spread over unit rounds."""
+def closed_form(schedule: Schedule, message_bytes: int, machine: Machine) -> dict[str, Any]:
+    """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine."""
     try:
         plan = schedule.in_unit_rounds()
-    except UnsupportedError:
-        return None
-    return schedule_cycles(plan, slot_timing(plan, message_bytes, machine), machine)
+        return {"time_cycles": schedule_cycles(plan, slot_timing(plan, message_bytes, machine), machine)}
+    except InputError as error:
+        return {"time_cycles": None, "time_unknown": str(error)}
 
 
 def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, machine: Machine) -> dict[str, Any]:
@@ -36,7 +36,7 @@ def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, ma
         "repeats": schedule.repeats,
         "transfers": schedule.transfers,
         **_quality(verdict.quality),
-        "time_cycles": closed_form_cycles(schedule, message_bytes, machine) if verdict.valid else None,
+        **(closed_form(schedule, message_bytes, machine) if verdict.valid else {"time_cycles": None}),
         "message_bytes": message_bytes,
         "machine": machine.name,
     }
@@ -88,9 +88,12 @@ def schedule_words(report: dict[str, Any]) -> str:
     ):
         judged = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
         lines.append(f"  {name}: {value} {UNITS[name]}, bound {bound} ({kinds.get(name, 'none')}): {judged}")
-    if report["time_cycles"] is not None:
-        size = size_words(report["message_bytes"])
-        lines.append(f"  time: {report['time_cycles']:,} cycles for {size}, machine {report['machine']}")
+    if report["time_cycles"] is None:
+        lines.append(f"  time: unknown: {report['time_unknown']}")
+    else:
+        lines.append(
+            f"  time: {report['time_cycles']:,} cycles for {size_words(report['message_bytes'])}, machine {report['machine']}"
+        )
     return "\n".join(lines)
 
 

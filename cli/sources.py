@@ -44,7 +44,7 @@ def judge_path(
     """Read and judge; `topology` and `collective`, where given, must be those of the schedule."""
     if not path.is_dir():
         schedule = read_schedule(path, topology, collective)
-        return Judged(schedule, judge(schedule, topology=topology), size or parse_size(DEFAULT_SIZE), machine_or_default(machine))
+        return Judged(schedule, judge(schedule, topology=topology), size_or_default(size), machine_or_default(machine))
     from certree.hw.directory import read_tables
     from certree.verify.table_check import judge_tables
 
@@ -56,6 +56,11 @@ def judge_path(
     if verdict.valid and topology is not None:
         verdict = judge(tables.schedule, topology=topology)
     return Judged(tables.schedule, verdict, tables.message_bytes, tables.machine)
+
+
+def size_or_default(size: int | None) -> int:
+    """The message size given, or the default one."""
+    return size or parse_size(DEFAULT_SIZE)
 
 
 def machine_or_default(machine: Machine | None) -> Machine:

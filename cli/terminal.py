@@ -12,12 +12,12 @@ import click
 
 def note(text: str) -> None:
     """One message on stderr."""
-    _write(sys.stderr, text)
+    _write(sys.stderr, _printable(text))
 
 
 def say(text: str) -> None:
     """A result for people on stdout."""
-    _write(sys.stdout, text)
+    _write(sys.stdout, _printable(text))
 
 
 def emit(document: Mapping[str, Any]) -> None:
@@ -52,7 +52,12 @@ def working(title: str) -> Iterator[Callable[[str], None]]:
 
     console = Console(stderr=True, markup=False, highlight=False)
     with console.status(title):
-        yield console.print
+        yield lambda text: console.print(_printable(text))
+
+
+def _printable(text: str) -> str:
+    """The text without what could steer a terminal: names in files are anybody's."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
 def _write(stream: IO[str], text: str) -> None:

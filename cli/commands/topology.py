@@ -10,7 +10,7 @@ from certree.cli.parameters import argument_topology, check_output, option_json
 from certree.cli.terminal import emit, note, say
 from certree.models.errors import InputError
 from certree.models.topologies import load_families
-from certree.models.topology import Topology
+from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import FILE_SUFFIXES, save_topology
 from certree.models.topology_spec import MODIFIERS
 
@@ -48,7 +48,7 @@ def describe(topology: Topology) -> dict[str, Any]:
     return {
         "name": topology.name,
         "endpoints": len(topology.endpoints),
-        "switches": int((topology.kind == 1).sum()),
+        "switches": int((topology.kind == NodeKind.SWITCH).sum()),
         "links": len(topology.src),
         "capacity": int(topology.capacity.sum(dtype=np.int64)),
         "degree": {"min": int(degree.min()), "max": int(degree.max())},

@@ -131,3 +131,25 @@ def test_bad_files(tmp_path, name, content, reason):
     if content is not None:
         (tmp_path / name).write_text(content)
     assert_bad_input(certree("verify", tmp_path / name), reason)
+
+
+def test_a_machine_that_is_not_the_networks_leaves_the_time_open(tmp_path):
+    """The verdict does not depend on the machine; the closed form does."""
+    file = schedule_file(tmp_path)
+    document = json.loads(file.read_text())
+    document["topology"]["clock"] = 2 * 10**9
+    file.write_text(json.dumps(document))
+    outcome = certree("verify", file, "--json")
+    assert outcome.code == 0
+    assert outcome.document["time_cycles"] is None
+    assert outcome.document["time_unknown"] == "the topology states a clock of 2000000000 Hz, the machine 1000000000 Hz"
+    assert "time: unknown: the topology states a clock" in certree("verify", file).out
+
+
+def test_names_in_files_cannot_steer_the_terminal(tmp_path):
+    file = schedule_file(tmp_path)
+    document = json.loads(file.read_text())
+    document["provenance"]["method"] = "ring\x1b[2J\ud800"
+    file.write_text(json.dumps(document))
+    assert "made by ring?[2J?\n" in certree("verify", file).out
+    assert certree("verify", file, "--json").document["method"] == "ring\x1b[2J\ud800"
