@@ -41,12 +41,12 @@ Nil == -1
 Ops == {"REDUCE", "GATHER"}
 
 \* A row: REDUCE sends to `parent` and waits for `children`; GATHER waits for `parent` and sends to `children`.
-RowType == [op : Ops, flow : Flows, parent : Nodes \union {Nil}, children : SUBSET Nodes, step : Nat]
+\* Its destinations may be wrong: that is for the properties to find.
+RowType == [op : Ops, flow : Flows, parent : Int, children : SUBSET Int, step : Nat]
 
 ASSUME ConstantsAreSane ==
   /\ \A n \in Nodes : \A r \in DOMAIN Table[n] : Table[n][r] \in RowType
-  /\ \A n \in Nodes : \A r \in 2..Len(Table[n]) : Table[n][r - 1].step <= Table[n][r].step
-  /\ \A n \in Nodes : Arrivals[n] \subseteq Ops \X Flows \X Nodes
+  /\ \A n \in Nodes : Arrivals[n] \subseteq Ops \X Flows \X Int
   /\ Period \in Nat \ {0} /\ Repeats \in Nat \ {0}
   /\ SlotTicks \in Nat \ {0} /\ SerTicks \in Nat \ {0}
   /\ DOMAIN TravelTicks = DOMAIN Capacity /\ \A p \in DOMAIN TravelTicks : TravelTicks[p] >= SerTicks
@@ -90,7 +90,9 @@ IsLive(n, r, s) ==
   /\ IterationIn(n, r, s) \in 0..Repeats - 1
 
 \* The last slot in which anything of node n is live.
-LastSlot(n) == Table[n][Len(Table[n])].step + (Repeats - 1) * Period
+LastSlot(n) ==
+  LET steps == {Table[n][r].step : r \in DOMAIN Table[n]}
+  IN  (CHOOSE last \in steps : \A step \in steps : step <= last) + (Repeats - 1) * Period
 
 \* Row r of node n, played in slot s.
 Entry(n, r, s) ==

@@ -123,17 +123,21 @@ class _Story:
         if self.run.result is Result.DEADLOCK:
             stuck = [self._line(state, node, f"never fires: {self._reason(state, node)}") for node in waiting]
             return stuck + self._owed(state)
-        if self.run.result is Result.LIVENESS or len(self.run.trace) < 2:
+        if self.run.result is Result.LIVENESS:
             return []
-        return [self._blame(self.events()[-1])]
+        events = self.events()
+        if events:
+            return [self._blame(events[-1])]
+        wrong = [(node, self._sums(node)) for node in self.nodes]
+        return [Line(self._slot(state, node), node, None, "at the start", text) for node, text in wrong if text]
 
     def _blame(self, line: Line) -> Line:
         """The last step, with what is wrong about it."""
-        text = _BLAME.get(self.run.broken) or self._sums(line.node)
+        text = _BLAME.get(self.run.broken) or self._sums(line.node) or "breaks the property"
         return Line(line.slot, line.node, line.row, line.what, text)
 
     def _sums(self, node: int) -> str:
-        """Contributions that are missing from or too many in the items of a node that has fired all its rows for them."""
+        """The first item that the node has finished with contributions missing or counted twice; empty when there is none."""
         for item, bag in sorted(_at(self.last["held"], node).items()):
             counts = {peer: _at(bag, peer) for peer in self.nodes}
             wanted = _at(self.legend["contributors"], item[0])
@@ -142,7 +146,7 @@ class _Story:
             if self._is_finished(node, item) and (twice or missing):
                 what = f"without the contribution of {_peers(missing)}" if missing else f"with that of {_peers(twice)} twice"
                 return f"node {node} finishes flow {item[0]} of iteration {item[1]} {what}"
-        return "breaks the property"
+        return ""
 
     def _is_finished(self, node: int, item: tuple[int, int]) -> bool:
         rest = _at(self.legend["program"], node)[_at(self.last["played"], node) :]

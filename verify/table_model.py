@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.collective import CollectiveKind, parse_collective
-from certree.models.errors import UnsupportedError
+from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp, Tables
@@ -71,7 +71,8 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
     message says how many: later ones meet the same rows, links and counters in the same slots. `message` of a refutation names
     property, node, row (counted from 0 within the node) and slot; `trace` is the table of slots. The result is `unknown` when
     `time_limit` seconds do not suffice. Raises UnsupportedError for tables with routes over several links and for tables
-    beyond TLC's reach, TableFormatError when a rooted collective's chunk has no one root, ToolMissingError without Java or TLC.
+    beyond TLC's reach, TableFormatError for rows of no endpoint or
+    chunk, and when a rooted collective's chunk has no one root, ToolMissingError without Java or TLC.
     """
     plan = _plan(tables)
     exhaustive = plan.messages * plan.counters <= EXHAUSTIVE_WORK
@@ -113,6 +114,7 @@ def _plan(tables: Tables) -> _Plan:
     topology, machine = tables.topology, tables.machine
     if (tables.route != NIL).any():
         raise UnsupportedError("rows with routes over several links cannot be model-checked; allowed: neighbours only")
+    _refuse_malformed(tables)
     steps = int(tables.step.max()) + 1 if len(tables.step) else 1
     period = tables.period or steps
     # iterations that share slots, and those whose messages are still in flight then; one more for the steady state
@@ -128,6 +130,25 @@ def _plan(tables: Tables) -> _Plan:
     if last > MAX_TICKS:
         raise UnsupportedError(f"the run lasts {last} cycles, more than TLC can count; take a smaller message")
     return plan
+
+
+def _refuse_malformed(tables: Tables) -> None:
+    """Raise TableFormatError for rows and arrivals that have no place in the model: it would pass over them."""
+    for column, allowed, what in (
+        (tables.node, tables.topology.endpoints, "node {} has rows, but is no endpoint"),
+        (tables.arrival_node, tables.topology.endpoints, "node {} expects arrivals, but is no endpoint"),
+        (tables.flow, np.arange(tables.chunks), "flow {} of a row is none of the chunks"),
+        (tables.arrival_flow, np.arange(tables.chunks), "flow {} of an arrival is none of the chunks"),
+        (
+            tables.op,
+            [RowOp.REDUCE, RowOp.GATHER],
+            "op {} of a row is neither REDUCE nor GATHER; NOPs of a slotted table are implicit",
+        ),
+        (tables.arrival_op, [RowOp.REDUCE, RowOp.GATHER], "op {} of an arrival is neither REDUCE nor GATHER"),
+    ):
+        wrong = np.flatnonzero(~np.isin(column, allowed))
+        if len(wrong):
+            raise TableFormatError(what.format(column[wrong[0]]))
 
 
 def _linked_timing(tables: Tables) -> SlotTiming:
@@ -183,8 +204,8 @@ def _row_text(tables: Tables, row: int) -> str:
 
 
 def _table_text(tables: Tables, node: int) -> str:
-    """The node's rows in order; NOP rows play no part in a slotted run."""
-    rows = np.flatnonzero((tables.node == node) & (tables.op != RowOp.NOP))
+    """The node's rows in order."""
+    rows = np.flatnonzero(tables.node == node)
     return "<<" + ",\n    ".join(_row_text(tables, row) for row in rows.tolist()) + ">>"
 
 

@@ -40,6 +40,13 @@ def test_comparison(run, problem):
         assert result.message.startswith(problem)
 
 
+def test_results_are_reported_in_manifest_order():
+    told = []
+    results = model_check(["MCAllReduceWithdrawn", "MCAllReduceScatter"], report=told.append)
+    assert [result.name for result in results] == ["MCAllReduceScatter", "MCAllReduceWithdrawn"]
+    assert told == results
+
+
 def test_unknown_model():
     with pytest.raises(InputError, match="unknown model 'MCNothing'; known: MCAllReduce, "):
         model_check(["MCNothing"])

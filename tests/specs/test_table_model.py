@@ -7,7 +7,7 @@ import pytest
 
 from certree.hw.lowering import lower
 from certree.models.collective import parse_collective
-from certree.models.errors import UnsupportedError
+from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.machine import load_machine
 from certree.models.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp
@@ -196,6 +196,47 @@ def test_short_slot_that_makes_no_row_late():
     tables = tables_of(schedule_of("ring:4", "all-reduce", rows))
     need = tables.slot_cycles
     refuted(replace(tables, slot_cycles=need - 1), "SlotIsLongEnough", f"a slot of {need - 1} cycles", f"need {need} at delay 1")
+
+
+def test_destination_that_is_no_node():
+    tables = tables_of(LINE)
+    row, local = row_of(tables, 1, RowOp.REDUCE, 0)
+    place = f"node 1, row {local} (REDUCE of flow 0 to node 0), slot 0: there is no link to node 0"
+    refuted(replace(tables, parent=changed(tables.parent, row, 0)), "LinksExist", place)
+
+
+def test_node_that_takes_no_part():
+    """Node 4 sends nothing and expects nothing, so it is done before it begins, and has not the sum."""
+    rows = [(0, "R", 1, 2, 0), (0, "R", 3, 2, 0), (0, "G", 2, 1, 1), (0, "G", 2, 3, 1)]
+    tables = tables_of(schedule_of("ring:5,without-node=0", "all-reduce", rows))
+    place = "node 4 finishes flow 0 of iteration 0 without the contribution of node 1, node 2, node 3"
+    refuted(tables, "RightSum", "node 4 (at the start), slot 0", place)
+
+
+def test_unsorted_rows_are_played_by_slot():
+    tables = tables_of(ring())
+    rows = np.arange(len(tables.node))
+    first, last = np.flatnonzero(tables.node == 0)[[0, -1]]
+    rows[[first, last]] = last, first
+    columns = {name: getattr(tables, name)[rows] for name in ("op", "flow", "parent", "children", "step", "addr", "size", "route")}
+    assert model_check_tables(replace(tables, **columns)).result == "success"
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "reason"),
+    [
+        ("node", 9, "node 9 has rows, but is no endpoint"),
+        ("arrival_node", 9, "node 9 expects arrivals, but is no endpoint"),
+        ("flow", 4, "flow 4 of a row is none of the chunks"),
+        ("arrival_flow", -1, "flow -1 of an arrival is none of the chunks"),
+        ("op", 0, "op 0 of a row is neither REDUCE nor GATHER"),
+        ("arrival_op", 3, "op 3 of an arrival is neither REDUCE nor GATHER"),
+    ],
+)
+def test_malformed_tables_are_refused(column, value, reason):
+    tables = tables_of(ring())
+    with pytest.raises(TableFormatError, match=reason):
+        model_check_tables(replace(tables, **{column: changed(getattr(tables, column), 0, value)}))
 
 
 def test_time_limit_is_unknown():
