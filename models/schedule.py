@@ -188,8 +188,8 @@ class Schedule:
 
         Transfers that share a link keep their row order. Causality is kept: a transfer leaves at most r - 1 steps after
         its step began, and everything that waits for it starts at least r - 1 + delay steps after that.
-        Raises UnsupportedError, in steps of several rounds, for multi-hop routes and where a node sends a chunk that it
-        also receives (the send could meanwhile pick up what arrives), and for more than MAX_CHUNKS rounds.
+        Raises UnsupportedError for multi-hop routes in steps of several rounds, where a send would pick up what in steps of
+        several rounds arrives too late for it, and for more than MAX_CHUNKS rounds.
         """
         if (self.rounds == 1).all():
             return self
@@ -198,14 +198,6 @@ class Schedule:
         long = self.rounds[self.step] > 1
         if (self.route[long] != DIRECT).any():
             raise UnsupportedError("multi-hop routes in steps of more than one round cannot be spread over unit rounds")
-        cell = (self.step.astype(np.int64) * self.chunks + self.chunk) * len(self.topology.kind)
-        both = np.flatnonzero(long & np.isin(cell + self.src, (cell + self.dst)[long]))
-        if len(both):
-            row = both[0]
-            raise UnsupportedError(
-                f"node {self.src[row]} sends and receives chunk {self.chunk[row]} in step {self.step[row]}, which lasts"
-                f" {self.rounds[self.step[row]]} rounds: it cannot be spread over steps of one round"
-            )
         pair = self.topology.pair_index(self.src, self.dst)
         key = self.step.astype(np.int64) * (len(self.topology.pair_capacity) + 1) + pair
         order = np.argsort(key, kind="stable")
@@ -213,12 +205,31 @@ class Schedule:
         offset = np.empty(self.transfers, np.int64)
         offset[order] = (np.arange(self.transfers) - first) // np.maximum(self.topology.pair_capacity[pair[order]], 1)
         start = np.concatenate(([0], np.cumsum(self.rounds, dtype=np.int64)))
-        return replace(
-            self,
-            rounds=np.ones(start[-1], np.int32),
-            step=(start[self.step] + np.minimum(offset, self.rounds[self.step] - 1)).astype(np.int32),
-            certificate=None,
-        )
+        spread = start[self.step] + np.minimum(offset, self.rounds[self.step] - 1)
+        self._refuse_other_data(spread)
+        return replace(self, rounds=np.ones(start[-1], np.int32), step=spread.astype(np.int32), certificate=None)
+
+    def _refuse_other_data(self, spread: NDArray[np.int64]) -> None:
+        """Raise UnsupportedError when a transfer that leaves before another lands at its source would, with the steps `spread`,
+        leave after it. `spread` keeps the order of steps. O(rows log rows)."""
+        if not self.transfers:
+            return
+        ends = np.concatenate((self.dst, self.src)).astype(np.int64) * self.chunks + np.tile(self.chunk, 2)
+        cell = np.unique(ends, return_inverse=True)[1] * self.steps
+        into, out = cell[: self.transfers], cell[self.transfers :]
+        order = np.lexsort((spread, into))
+        arriving = (into + self.step)[order]
+        # of the transfers under way to the source of each row when it leaves, the one that lands first
+        low = out + np.maximum(self.step.astype(np.int64) - self.delay + 1, 0)
+        first = np.minimum(np.searchsorted(arriving, low), self.transfers - 1)
+        under_way = (low <= arriving[first]) & (arriving[first] <= out + self.step)
+        changed = np.flatnonzero(under_way & (spread >= spread[order[first]] + self.delay))
+        if len(changed):
+            row, early = changed[0], order[first[changed[0]]]
+            raise UnsupportedError(
+                f"node {self.src[row]} sends chunk {self.chunk[row]} in step {self.step[row]} without what it receives from"
+                f" node {self.src[early]} in step {self.step[early]}: in steps of one round that lands first"
+            )
 
 
 def make_schedule(

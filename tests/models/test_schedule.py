@@ -1,5 +1,6 @@
 """The Schedule constructor, bandwidth time, digest, and spreading long steps over unit rounds."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -119,7 +120,8 @@ def test_unit_rounds_of_unit_rounds_is_itself():
 
 def long_steps(**fields):
     """Three chunks cross 0>1 in a step of 3 rounds; then one goes on to 2 in a step of 2 rounds."""
-    columns = {"chunk": [0, 1, 2, 1], "op": [1] * 4, "step": [0, 0, 0, 1], "src": [0, 0, 0, 1], "dst": [1, 1, 1, 2]}
+    after = fields.get("delay", 1)
+    columns = {"chunk": [0, 1, 2, 1], "op": [1] * 4, "step": [0, 0, 0, after], "src": [0, 0, 0, 1], "dst": [1, 1, 1, 2]}
     defaults = {"topology": "ring:3", "delay": 1, "rounds": [3, 2], "route": [DIRECT] * 4, "routes": ()}
     fields = defaults | fields
     topology = parse_topology(fields.pop("topology"))
@@ -147,19 +149,28 @@ def test_unit_rounds_keep_contention_visible():
 
 def test_unit_rounds_keep_causality():
     """Whatever was usable at the start of a step is usable when its first round starts, for any delay."""
-    for delay in (1, 2):
-        before = long_steps(delay=delay)
+    for delay, rounds in ((1, [3, 2]), (2, [3, 1, 2])):
+        before = long_steps(delay=delay, rounds=rounds)
         after = before.in_unit_rounds()
         start = np.concatenate(([0], np.cumsum(before.rounds)))
         assert (after.step[:3] + delay <= start[delay]).all()
 
 
 def test_unit_rounds_refuse_what_they_would_change():
-    exchange = schedule("ring:2", "all-reduce", [NO_ROOT] * 2, [(0, 0, 0, 0, 1), (0, 0, 0, 1, 0)])
-    fields = {name: getattr(exchange, name) for name in ("chunk", "op", "step", "src", "dst", "route", "chunk_root")}
-    long = Schedule(exchange.topology, exchange.collective, rounds=np.array([2]), **fields)
-    with pytest.raises(UnsupportedError, match="node 0 sends and receives chunk 0 in step 0, which lasts 2 rounds"):
-        long.in_unit_rounds()
+    """Chunk 2 waits for chunks 0 and 1 on its link: by then node 0 would send what has just landed."""
+    for delay, rounds, message in (
+        (1, [3], "node 0 sends chunk 2 in step 0 without what it receives from node 1 in step 0"),
+        (3, [1, 3], "node 0 sends chunk 2 in step 1 without what it receives from node 1 in step 0"),
+    ):
+        last = len(rounds) - 1
+        rows = [*((chunk, 0, last, 0, 1) for chunk in range(3)), (2, 0, 0, 1, 0)]
+        exchange = schedule("ring:2", "all-reduce", [NO_ROOT] * 3, rows)
+        fields = {name: getattr(exchange, name) for name in ("chunk", "op", "step", "src", "dst", "route", "chunk_root")}
+        long = Schedule(exchange.topology, exchange.collective, rounds=np.array(rounds), delay=delay, **fields)
+        with pytest.raises(UnsupportedError, match=message):
+            long.in_unit_rounds()
+        if last:  # lands just behind it
+            assert replace(long, delay=4).in_unit_rounds().step.tolist() == [0, 1, 2, 3]
     with pytest.raises(UnsupportedError, match="multi-hop routes in steps of more than one round"):
         long_steps(route=[0, -1, -1, -1], routes=((0,),)).in_unit_rounds()
     with pytest.raises(UnsupportedError, match=f"more than {MAX_CHUNKS} rounds"):
