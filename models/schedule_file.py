@@ -3,6 +3,8 @@
 import csv
 import gzip
 import io
+import lzma
+import tokenize
 import zipfile
 import zlib
 from pathlib import Path
@@ -24,6 +26,11 @@ _KEYS = {
     "format", "version", "topology", "collective", "chunks", "delay", "period", "repeats", "rounds",
     "transfers", "routes", "certificate", "provenance",
 }  # fmt: skip
+#: what zipfile, the decompressors and numpy's header parser raise for a damaged or a forged archive; RuntimeError: encrypted
+_NPZ_ERRORS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, TypeError, RuntimeError, MemoryError,
+    tokenize.TokenError,
+)  # fmt: skip
 _CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
 _CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
@@ -172,7 +179,7 @@ def _read_npz(path: Path) -> Any:
                 raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
             head = archive.read(members[0])
             columns = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in TRANSFER_COLUMNS}
-    except (zipfile.BadZipFile, zlib.error, ValueError, EOFError, NotImplementedError) as error:
+    except _NPZ_ERRORS as error:
         raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
     document = parse_json(head, f"{path}: head.json")
     if not isinstance(document, dict):

@@ -139,7 +139,12 @@ def _coordinates(value: Any, count: int, where: str) -> np.ndarray | None:
         return None
     rows = value if isinstance(value, list) else []
     widths = {len(row) if isinstance(row, list) else -1 for row in rows}
-    if len(rows) != count or len(widths) != 1 or not all(type(x) is int and abs(x) <= MAX_COORDINATE for row in rows for x in row):
+    if (
+        len(rows) != count
+        or len(widths) != 1
+        or -1 in widths
+        or not all(type(x) is int and abs(x) <= MAX_COORDINATE for row in rows for x in row)
+    ):
         raise TopologyError(
             f"{where}: nodes.coordinates must hold {count} lists of whole numbers of one length, up to {MAX_COORDINATE}"
         )

@@ -4,6 +4,7 @@ import csv
 import gzip
 import io
 import json
+import struct
 import zipfile
 
 import numpy as np
@@ -189,7 +190,9 @@ def npz(tmp_path, drop=(), extra=(), **columns):
         for name in good.namelist():
             column = columns.get(name.removesuffix(".npy"))
             data = io.BytesIO()
-            if column is not None:
+            if isinstance(column, bytes):
+                data.write(column)
+            elif column is not None:
                 np.save(data, column)
             if name not in drop:
                 bad.writestr(name, good.read(name) if column is None else data.getvalue())
@@ -218,6 +221,47 @@ def test_bad_npz(tmp_path, change, reason):
     with pytest.raises(ScheduleFormatError) as caught:
         load_schedule(npz(tmp_path, **change))
     assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (1000000000000,)}",
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (True,)}",
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (4",
+        "'" * 3,
+        "-" * 5000 + "1",
+    ],
+)
+def test_npz_with_a_forged_column(tmp_path, header):
+    """Headers for which numpy raises something else than ValueError."""
+    forged = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header) + 1) + header.encode() + b"\n" + bytes(8)
+    with pytest.raises(ScheduleFormatError, match=r"is not a certree [.]npz"):
+        load_schedule(npz(tmp_path, step=forged))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_npz_with_damaged_bytes(tmp_path, compression):
+    """Whatever a member is compressed by; and encrypted members."""
+    with zipfile.ZipFile(npz(tmp_path)) as good, zipfile.ZipFile(tmp_path / "c.npz", "w", compression) as other:
+        for name in good.namelist():
+            other.writestr(name, good.read(name))
+    data = (tmp_path / "c.npz").read_bytes()
+    body = data.index(b"head.json") + len("head.json")
+    refused = 0
+    for place in range(body, body + 100):
+        (tmp_path / "s.npz").write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+        try:  # LZMA's dictionary size may be another
+            assert load_schedule(tmp_path / "s.npz").digest == pair_all_reduce().digest
+        except ScheduleFormatError:
+            refused += 1
+    assert refused > 90
+    encrypted, directory = bytearray(data), data.index(b"PK\x01\x02")
+    encrypted[6] |= 1
+    encrypted[directory + 8] |= 1
+    (tmp_path / "s.npz").write_bytes(encrypted)
+    with pytest.raises(ScheduleFormatError, match="is encrypted"):
+        load_schedule(tmp_path / "s.npz")
 
 
 def test_npz_with_a_column_twice(tmp_path):

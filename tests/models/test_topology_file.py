@@ -219,6 +219,7 @@ def changed(document, path, value):
         (["nodes", "reducing"], [3], "nodes.reducing row 0: 3; allowed: 0 to 2"),
         (["nodes", "coordinates"], [[0, 0], [1]], "nodes.coordinates must hold 3 lists of whole numbers of one length"),
         (["nodes", "coordinates"], [[0], [1], [2.0]], "nodes.coordinates must hold 3 lists"),
+        (["nodes", "coordinates"], [0, 1, 2], "nodes.coordinates must hold 3 lists"),
         (["nodes", "coordinates"], [[0], [1], [1 << 40]], "nodes.coordinates must hold 3 lists"),
         (["nodes", "labels"], ["a", "b"], "nodes.labels must be a list of 3 strings"),
         (["links", "src"], [0, 1, 2, 0, 1], "links.dst has 6 rows; expected 5"),
