@@ -1,6 +1,7 @@
 """Spanning-tree packing: against brute force over all partitions, and the shapes it promises."""
 
 from fractions import Fraction
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -9,11 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certree.models.collective import parse_collective
+from certree.models.machine import load_machine
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_graph import topology_from_graph
 from certree.models.topology_spec import parse_topology
 from certree.synth.bounds import find_bounds
+from certree.synth.method import Request, load_methods
 from certree.synth.packing import Network
+from certree.verify.certificate import make_certificate
+from certree.verify.judge import judge
 from certree.verify.witness import Instance, check_bound
 
 ALL_REDUCE = parse_collective("all-reduce")
@@ -124,3 +129,17 @@ def test_absent_nodes_stay_out() -> None:
     family = Network(topology).pack(ALL_REDUCE, 8, 7, moves=0, seed=0)
     assert family is not None
     assert (family.up[:, topology.kind == NodeKind.ABSENT] == -1).all()
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+def test_a_random_regular_graph_from_a_file_is_packed_at_its_strength(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "graph.graphml"
+    nx.write_graphml(nx.random_regular_graph(4, 64, seed=seed), path)
+    topology = parse_topology(str(path))
+    request = Request(topology, ALL_REDUCE, 64 << 20, load_machine("multitree"), options={"rate": "optimal"})
+    schedule = load_methods()["packing"](request)
+    verdict = judge(schedule.with_certificate(make_certificate(schedule, find_bounds(topology, ALL_REDUCE, schedule.delay))))
+    assert verdict.valid
+    assert verdict.quality is not None
+    assert verdict.quality.optimal_in == ("bandwidth",)
+    assert schedule.bandwidth_time == Fraction(63, 128)
