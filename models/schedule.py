@@ -20,6 +20,7 @@ DIRECT = -1  # route column: the destination is a neighbour
 MAX_STEPS = 1 << 30
 MAX_CHUNKS = 1 << 24
 MAX_REPEATS = 1 << 30
+MAX_HOPS = 1 << 25  # links of the routes of all transfers: each is looked at
 
 
 class Op(IntEnum):
@@ -119,6 +120,9 @@ class Schedule:
         for index, route in enumerate(self.routes):
             if not route or not all(0 <= link < len(self.topology.src) for link in route):
                 raise ScheduleFormatError(f"routes row {index}: {list(route)} is not a list of link numbers")
+        hops = np.fromiter(map(len, self.routes), np.int64, len(self.routes))
+        if int(hops[self.route[self.route != DIRECT]].sum()) > MAX_HOPS:
+            raise ScheduleFormatError(f"transfers pass more than {MAX_HOPS} links of routes in all")
         self._check_roots()
 
     def _check_roots(self) -> None:

@@ -85,7 +85,8 @@ def check_capacity(schedule: Schedule, findings: Findings) -> None:
     step = schedule.step[uses.row].astype(np.int64)
     order, low, count = _window_counts(uses.resource, step, 1)
     resource, at = uses.resource[order], step[order]
-    over = count > uses.capacity[resource] * schedule.rounds[at].astype(np.int64)
+    enough = np.minimum(uses.capacity, len(order))  # keeps the product within 64 bits
+    over = count > enough[resource] * schedule.rounds[at].astype(np.int64)
     last = np.ones(len(order), np.bool_)
     last[:-1] = (np.diff(resource) != 0) | (np.diff(at) != 0)
     bad = np.flatnonzero(over & last)

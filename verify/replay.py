@@ -3,8 +3,10 @@
 Sets of contributions are whole numbers, one bit for each rank. Only chunks that a violation names are played again.
 """
 
+from bisect import bisect_right
 from collections.abc import Mapping
 from itertools import pairwise
+from operator import itemgetter
 from types import MappingProxyType
 
 import numpy as np
@@ -100,30 +102,27 @@ class Replay:
 
         Searched backwards in time over all transfers that could have passed it on. Only rows count that could just as well have
         carried what their source held later: played so, nothing is counted twice. Of several the earliest by (step, row).
+        O(transfers of the chunk · log).
         """
         if self.doubled:  # who sends to whom is wrong, not when
             return None
+        having = {  # node -> changes after which it had the contribution
+            place: [change for change in changes if change[1] >> rank & 1] for place, changes in self.history.items()
+        }
         candidates: list[tuple[int, int, int, int]] = []
         needed = {node: self._rows[-1][1] + self.schedule.delay if self._rows else 0}  # node -> latest time at which it would help
         for row, step, src, dst, _ in reversed(self._rows):
             if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
                 continue
-            later = self._later(row, src, rank)
-            if later is None:
+            later = bisect_right(having[src], step, key=itemgetter(0))
+            if later == len(having[src]):
                 needed[src] = max(needed.get(src, -1), step)
             else:
-                candidates.append((step, row, *later))
+                candidates.append((step, row, *having[src][later][1:]))
         for _, row, held, by in sorted(candidates)[:CANDIDATES]:
             if (row, by) not in self._could_wait:
                 better = Replay(self.schedule, self.promise, self.played, self.chunk, {row: held})
                 self._could_wait[row, by] = not better.doubled
             if self._could_wait[row, by]:
                 return row, by
-        return None
-
-    def _later(self, row: int, source: int, rank: int) -> tuple[int, int] | None:
-        """What the source first held with the contribution after `row` had left, and the row that brought it."""
-        for time, held, by in self.history[source]:
-            if time > self.schedule.step[row] and held >> rank & 1:
-                return held, by
         return None

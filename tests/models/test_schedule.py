@@ -90,6 +90,11 @@ def test_digest_sees_what_decides(change):
         ({"rounds": [2], "period": 1}, "a repeating schedule has steps of one round each"),
         ({"routes": ((),)}, "routes row 0: [] is not a list of link numbers"),
         ({"routes": ((0, 2),)}, "routes row 0: [0, 2] is not a list of link numbers"),
+        (
+            {name: [value] * 6000 for name, value in (("chunk", 0), ("op", 1), ("step", 0), ("src", 0), ("dst", 1), ("route", 0))}
+            | {"routes": ((0,) * 6000,)},
+            "transfers pass more than 33554432 links of routes in all",
+        ),
     ],
 )
 def test_constructor_refuses(change, reason):

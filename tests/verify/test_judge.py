@@ -9,7 +9,7 @@ import pytest
 from certree.models.schedule import Schedule
 from certree.models.topology_spec import parse_topology
 from certree.verify.judge import judge
-from tests.verify.build import COPY, PATH_ROWS, REDUCE, build, chain_all_reduce, path_all_reduce
+from tests.verify.build import COPY, PATH_ROWS, REDUCE, build, chain_all_reduce, network, path_all_reduce
 
 
 def rules(schedule: Schedule) -> list[str]:
@@ -85,3 +85,18 @@ def test_names_from_files_stay_on_one_line() -> None:
     named = replace(schedule, topology=replace(schedule.topology, name="a\nname\t" + "x" * 500))
     for verdict in (judge(named), judge(schedule, topology=replace(parse_topology("ring:3"), name="two\nlines"))):
         assert all("\n" not in violation.message and len(violation.message) < 500 for violation in verdict.violations)
+
+
+def test_capacity_beyond_64_bits_is_no_less() -> None:
+    """Parallel links of 2^33 and 2^34 chunks a round, in a step of 2^30 rounds."""
+    for links in (1 << 13, 1 << 14):
+        wide = network("ee", [(0, 1, 1 << 20)] * links + [(1, 0, 1)])
+        assert judge(build(wide, "all-gather", [(0, COPY, 0, 0, 1)], roots=[0], rounds=[1 << 30])).valid
+
+
+def test_a_long_history_is_searched_once() -> None:
+    """Forty thousand copies that change nothing: refused in a second, where a search from the start for each took minutes."""
+    ring = parse_topology("ring:8")
+    rows = [(0, COPY, step, int(ring.src[step % 16]), int(ring.dst[step % 16])) for step in range(40_000)]
+    verdict = judge(build(ring, "all-reduce", rows))
+    assert verdict.counts == {"missing": 8}
