@@ -31,7 +31,7 @@ class RowOp(IntEnum):
 class Tables:
     """The tables of all nodes for one message.
 
-    Row columns, sorted by (node, step, op, flow, first destination): `node`, `op`, `flow`, `parent`, `step`, `addr`, `size`
+    Row columns, sorted by (node, step, op, flow), no two alike in all four: `node`, `op`, `flow`, `parent`, `step`, `addr`, `size`
     (granules), `route`, and `children` of shape (rows, width); NIL (-1) where a field is empty.
     Arrival columns, sorted: `arrival_node`, `arrival_op`, `arrival_flow`, `arrival_peer`: the transfers each node expects, once an
     iteration; a node is done when all have counted, and a GATHER without parent waits for all REDUCE arrivals of its flow.

@@ -85,33 +85,33 @@ def _check_form(tables: Tables) -> None:
 
 
 def _check_rows(tables: Tables, findings: Findings) -> None:
-    """Rule `row`: every row commands something, its children first and nil after them, no child twice."""
+    """Rule `row`: every row commands something; its children ascend and nil comes after them."""
     empty = tables.children == NIL
     idle = (
         (tables.op == RowOp.NOP)
         | ((tables.op == RowOp.REDUCE) & (tables.parent == NIL))
         | ((tables.op == RowOp.GATHER) & empty.all(axis=1))
     )
+    left, right = tables.children[:, :-1], tables.children[:, 1:]
     gap = (empty[:, :-1] & ~empty[:, 1:]).any(axis=1)
-    ascending = np.sort(tables.children, axis=1)
-    twice = ((ascending[:, 1:] == ascending[:, :-1]) & (ascending[:, 1:] != NIL)).any(axis=1)
+    mixed = (~empty[:, :-1] & ~empty[:, 1:] & (left >= right)).any(axis=1)
     rows = np.arange(len(idle))
     tell_rows(tables, findings, "row", idle, rows, lambda _: "commands nothing")
     tell_rows(tables, findings, "row", gap, rows, lambda _: "has a child after a nil")
-    tell_rows(tables, findings, "row", twice, rows, lambda _: "names a child twice")
+    tell_rows(tables, findings, "row", mixed, rows, lambda _: "names a child twice or behind a larger one")
 
 
 def _check_order(tables: Tables, findings: Findings) -> None:
-    """Rule `order`: rows by node, then step, op, flow, first child; no two alike in all."""
-    first = np.where(tables.op == RowOp.GATHER, tables.children[:, 0] if tables.children.shape[1] else NIL, tables.parent)
-    keys = np.stack([column.astype(np.int64) for column in (tables.node, tables.step, tables.op, tables.flow, first)])
+    """Rule `order`: rows by node, then step, op, flow; no two alike in all four, which one row could be."""
+    keys = np.stack([column.astype(np.int64) for column in (tables.node, tables.step, tables.op, tables.flow)])
     difference = np.diff(keys, axis=1)
     leading = (difference != 0).argmax(axis=0)
     bad = np.flatnonzero(np.take_along_axis(difference, leading[None], axis=0)[0] <= 0)
 
     def tell(row: int) -> tuple[int, tuple[int, ...], str]:
         before, behind = table_row_text(tables, row), table_row_text(tables, row + 1)
-        return int(tables.step[row + 1]), (row, row + 1), f"{behind} stands behind {before}; rows are sorted by step, op and flow"
+        message = f"{behind} stands behind {before}; rows are sorted by step, op and flow, and no two agree in all three"
+        return int(tables.step[row + 1]), (row, row + 1), message
 
     findings.add_each("order", bad.tolist(), tell)
 

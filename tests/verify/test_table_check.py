@@ -16,7 +16,7 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 from certree.verify.judge import judge
 from certree.verify.table_check import judge_tables
-from tests.verify.build import COPY, REDUCE, build
+from tests.verify.build import COPY, REDUCE, build, path_all_reduce
 
 MACHINE = load_machine("multitree")
 
@@ -133,3 +133,16 @@ def test_what_is_no_table_is_bad_input(change: dict[str, Any]) -> None:
 def test_entries_out_of_range_are_bad_input(column: str, value: int) -> None:
     with pytest.raises(TableFormatError, match=column):
         judge_tables(changed(exported(), column, 0, value))
+
+
+def test_one_row_for_the_children_of_one_slot() -> None:
+    """They ascend; two rows that agree in step, op and flow are none that the contract knows, whatever they command."""
+    tables = lower(path_all_reduce(), 1000, MACHINE)
+    row = int(np.flatnonzero((tables.op == RowOp.GATHER) & (tables.children[:, 1] != NIL))[0])
+    assert tables.children[row].tolist() == [0, 2]
+    assert rules(changed(tables, "children", row, [2, 0])) == {"row"}
+    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    order = np.sort(np.append(np.arange(len(tables.node)), row))
+    split = replace(tables, **{name: getattr(tables, name)[order] for name in columns})
+    split = changed(changed(split, "children", row, [0, NIL]), "children", row + 1, [2, NIL])
+    assert rules(split) == {"order"}
