@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import io
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from certree.models.errors import InputError
 _SIZE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _TIME_UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "h": Fraction(3600)}
 
+MAX_UNZIPPED = 1 << 30  # bytes of an unzipped file
 MAX_SIZE = 1 << 50  # bytes of a message: every time derived from it fits 64 bits
 
 T = TypeVar("T")
@@ -67,13 +69,24 @@ def check_writable(path: Path, *, force: bool) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read."""
+    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read, or unzips to too much."""
     try:
         data = path.read_bytes()
-        return gzip.decompress(data) if path.suffix == ".gz" else data
+        return _unzipped(data) if path.suffix == ".gz" else data
     except (OSError, EOFError, zlib.error) as error:  # OSError includes gzip.BadGzipFile
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot read {path}: {reason}") from None
+
+
+def _unzipped(data: bytes) -> bytes:
+    pieces, size = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        while piece := stream.read(1 << 20):
+            pieces.append(piece)
+            size += len(piece)
+            if size > MAX_UNZIPPED:
+                raise OSError(f"it unzips to more than {MAX_UNZIPPED} bytes")
+    return b"".join(pieces)
 
 
 def read_json(path: Path) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from certree.models.collective import Collective, parse_collective
 from certree.models.columns import int_column
 from certree.models.errors import InputError, ScheduleFormatError
-from certree.models.files import canonical_json, check_format, parse_json, read_bytes, read_json, write_atomically
+from certree.models.files import MAX_UNZIPPED, canonical_json, check_format, parse_json, read_bytes, read_json, write_atomically
 from certree.models.schedule import DIRECT, MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
 from certree.models.topology import MAX_NODES, Topology
 from certree.models.topology_file import topology_document, topology_from_document
@@ -177,6 +177,8 @@ def _read_npz(path: Path) -> Any:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
             if sorted(archive.namelist()) != sorted(members):
                 raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
+            if sum(info.file_size for info in archive.infolist()) > MAX_UNZIPPED:
+                raise ScheduleFormatError(f"{path} unzips to more than {MAX_UNZIPPED} bytes")
             head = archive.read(members[0])
             columns = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in TRANSFER_COLUMNS}
     except _NPZ_ERRORS as error:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from certree.models import files, schedule_file
 from certree.models.collective import parse_collective
 from certree.models.errors import InputError, ScheduleFormatError
 from certree.models.schedule import DIRECT, NO_ROOT, Schedule
@@ -349,3 +350,12 @@ def test_document_round_trips_methods_text():
     """Provenance is kept as it is."""
     made = schedule("ring:2", "all-reduce", [NO_ROOT], [(0, 0, 0, 1, 0)], provenance={"method": "x", "seed": 3})
     assert schedule_from_document(schedule_document(made), "s").provenance == {"method": "x", "seed": 3}
+
+
+@pytest.mark.parametrize("name", ["s.json.gz", "s.npz"])
+def test_a_file_that_unzips_to_too_much(tmp_path, monkeypatch, name):
+    save_schedule(pair_all_reduce(), tmp_path / name)
+    for module in (files, schedule_file):
+        monkeypatch.setattr(module, "MAX_UNZIPPED", 500)
+    with pytest.raises(InputError, match="unzips to more than 500 bytes"):
+        load_schedule(tmp_path / name)
