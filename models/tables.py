@@ -17,6 +17,7 @@ from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.topology import Int32, Topology
 
 NIL = -1
+MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule that the rows play lists the length of every step
 
 
 class RowOp(IntEnum):
@@ -81,8 +82,11 @@ class Tables:
         """The schedule that the rows play, in canonical row order.
 
         The root of chunk c is the node that gathers it without a parent, or that receives reductions and passes none on.
-        Raises TableFormatError when a rooted collective's chunk has no such node, or several.
+        Raises TableFormatError when a rooted collective's chunk has no such node, or several, and for steps beyond
+        MAX_TABLE_STEPS.
         """
+        if int(self.step.max(initial=0)) >= MAX_TABLE_STEPS:
+            raise TableFormatError(f"a row has step {self.step.max()}; allowed: 0 to {MAX_TABLE_STEPS - 1}")
         columns = self.transfers()
         roots = np.full(self.chunks, NO_ROOT, np.int32)
         if self.collective.is_rooted:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from certree.models.errors import InputError, TableFormatError
 from certree.models.schedule import MAX_CHUNKS, MAX_STEPS
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables
 from certree.models.timing import chunk_bytes_of, slot_timing
 from certree.verify.judge import check_transfers
 from certree.verify.quality import quality_of
@@ -20,7 +20,6 @@ from certree.verify.table_dependencies import Moves, check_arrivals, check_depen
 from certree.verify.verdict import Findings, Verdict
 
 MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
-MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule that the rows play lists the length of every step
 
 
 def judge_tables(tables: Tables) -> Verdict:

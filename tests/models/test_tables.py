@@ -9,7 +9,7 @@ from certree.models.collective import parse_collective
 from certree.models.errors import TableFormatError
 from certree.models.machine import load_machine
 from certree.models.schedule import NO_ROOT
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables
 from certree.models.topology_spec import parse_topology
 from tests.models.examples import pair_all_reduce, schedule
 
@@ -92,6 +92,17 @@ def test_roots_of_a_reduce_scatter_receive_without_sending():
 def test_rooted_collectives_need_one_root_a_flow(rows, reason):
     with pytest.raises(TableFormatError, match=reason):
         _ = tables("ring:3", "all-gather", 2, rows).schedule
+
+
+def test_steps_that_no_schedule_could_list_are_refused():
+    """A row of a few bytes must not make a schedule of gigabytes."""
+    for step, played in ((MAX_TABLE_STEPS, False), (1 << 30, False), (100, True)):
+        made = tables("ring:2", "all-gather", 1, [(0, GATHER, 0, NIL, [1], step)])
+        if played:
+            assert made.schedule.steps == step + 1
+        else:
+            with pytest.raises(TableFormatError, match=f"a row has step {step}; allowed: 0 to {MAX_TABLE_STEPS - 1}"):
+                _ = made.schedule
 
 
 def test_tables_are_frozen():
