@@ -95,7 +95,10 @@ class Clock:
 
 @dataclass(frozen=True)
 class Candidate:
-    """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and likely about `guess` cycles."""
+    """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and likely about `guess` cycles.
+
+    Where links differ in latency, the cycles are counted with the slowest, and `floor` is only that: a reason to look elsewhere.
+    """
 
     trees: Trees
     rules: SlotRules
