@@ -56,8 +56,12 @@ def rewrite() -> None:
         text = README.read_text()
 
         def replaced(block: re.Match[str]) -> str:
-            shown = [f"$ {command.line}\n{command.run(folder)}" for command in commands(block[0])]
-            return "```console\n" + "".join(shown) + "```\n"
+            parts = []
+            for command in commands(block[0]):
+                fresh = command.run(folder)
+                same = without_times(fresh) == without_times(command.shown)
+                parts.append(f"$ {command.line}\n{command.shown if same else fresh}")
+            return "```console\n" + "".join(parts) + "```\n"
 
         fresh = _BLOCK.sub(replaced, text)
     README.write_text(fresh)
