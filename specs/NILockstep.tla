@@ -6,16 +6,21 @@
 (*                                                                         *)
 (* Time is a whole number of ticks. `now` jumps from one event to the      *)
 (* next: guards compare `now` only with the times collected in `Events`,   *)
-(* so between two of them nothing can become possible or impossible and    *)
-(* the jump loses no behaviour. Hence ticks may be as fine as one likes:   *)
-(* small numbers in the models kept here, cycles in a model that is        *)
-(* generated from a real table.                                            *)
+(* so between two of them nothing can become possible or impossible. As    *)
+(* long as no row is late the jump loses no behaviour. Once one is, it     *)
+(* fires when what it waits for counts, and a reduction unit whose times   *)
+(* vary then counts at the ends of its window only, not in between. Hence  *)
+(* ticks may be as fine as one likes: small numbers in the models kept     *)
+(* here, cycles in a model that is generated from a real table.            *)
 (*                                                                         *)
 (* What happens at different nodes in one tick is in any order: nothing is *)
-(* assumed, except that an arrival that counts in the tick in which a    *)
-(* slot opens is in time for it.                                              *)
+(* assumed, except that an arrival that counts in the tick in which a      *)
+(* slot opens is in time for it.                                           *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets
+
+\* For TLCEval, the identity: TLC then keeps the values of a function instead of computing one at each use.
+LOCAL INSTANCE TLC
 
 CONSTANTS
   Nodes,           \* the endpoints, by topology id
@@ -110,9 +115,9 @@ Program == [n \in Nodes |->
   ELSE LET from[s \in 0..LastSlot(n) + 1] == IF s > LastSlot(n) THEN <<>> ELSE InSlot(n, s) \o from[s + 1] IN from[0]]
 
 \* For every node and item: the place in its program of the last row that serves the item, 0 if none does.
-LastPlace == [n \in Nodes |-> [item \in Items |->
+LastPlace == TLCEval([n \in Nodes |-> TLCEval([item \in Items |->
   LET places == {k \in DOMAIN Program[n] : Program[n][k].item = item}
-  IN  IF places = {} THEN 0 ELSE CHOOSE k \in places : \A other \in places : other <= k]]
+  IN  IF places = {} THEN 0 ELSE CHOOSE k \in places : \A other \in places : other <= k])])
 
 \* For every node and flow: the arrivals it expects.
 ArrivalsOfFlow == [n \in Nodes |-> [flow \in Flows |-> {arrival \in Arrivals[n] : arrival[2] = flow}]]
@@ -179,9 +184,10 @@ CanFire(n) ==
   /\ HasWhatItNeeds::   DependenciesHold(n)
   /\ PortsAreFree::     \A peer \in Upcoming(n).to : PortIsFree(n, peer)
 
-\* The message that node n sends to peer when it fires its next row.
+\* The message that node n sends to peer when it fires its next row. The row tells twins apart that equal rows send at once.
 MessageTo(n, peer) ==
-  [op |-> Upcoming(n).op, item |-> Upcoming(n).item, src |-> n, dst |-> peer, sent |-> now, load |-> held[n][Upcoming(n).item]]
+  [op |-> Upcoming(n).op, item |-> Upcoming(n).item, src |-> n, dst |-> peer, sent |-> now, row |-> Upcoming(n).row,
+   load |-> held[n][Upcoming(n).item]]
 
 \* Whether it is node n's turn to act within a tick: always. Models may order the nodes here, see MCNILockstep.
 InTurn(n) == TRUE
