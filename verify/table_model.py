@@ -18,7 +18,7 @@ from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import SlotTiming, ceil_div, path_latency, slot_timing
+from certree.models.timing import SlotTiming, ceil_div, chunk_bytes_of, path_latency, slot_timing
 from certree.models.topology import Topology
 from certree.verify.counterexample import explain, table_of_slots
 from certree.verify.models import ModelResult, specs_folder
@@ -71,8 +71,8 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
     message says how many: later ones meet the same rows, links and counters in the same slots. `message` of a refutation names
     property, node, row (counted from 0 within the node) and slot; `trace` is the table of slots. The result is `unknown` when
     `time_limit` seconds do not suffice. Raises UnsupportedError for tables with routes over several links and for tables
-    beyond TLC's reach, TableFormatError for rows of no endpoint or
-    chunk, and when a rooted collective's chunk has no one root, ToolMissingError without Java or TLC.
+    beyond TLC's reach, TableFormatError for rows of no endpoint or chunk, with a child twice or of other data than their chunk's,
+    and when a rooted collective's chunk has no one root, ToolMissingError without Java or TLC.
     """
     plan = _plan(tables)
     exhaustive = plan.messages * plan.counters <= EXHAUSTIVE_WORK
@@ -149,6 +149,20 @@ def _refuse_malformed(tables: Tables) -> None:
         wrong = np.flatnonzero(~np.isin(column, allowed))
         if len(wrong):
             raise TableFormatError(what.format(column[wrong[0]]))
+    children = np.sort(tables.children, axis=1)
+    twice = np.argwhere((children[:, 1:] == children[:, :-1]) & (children[:, 1:] != NIL))
+    if len(twice):  # the children of a row are a set in the model
+        row, column = twice[0].tolist()
+        raise TableFormatError(f"a row of node {tables.node[row]} names node {children[row, column]} as its child twice")
+    # messages of the model carry whole chunks, wherever these lie
+    size = chunk_bytes_of(tables.message_bytes, tables.chunks, tables.repeats, tables.machine) // tables.machine.flit_bytes
+    misplaced = np.flatnonzero((tables.size != size) | (tables.addr != tables.flow.astype(np.int64) * size))
+    if len(misplaced):
+        row = misplaced[0]
+        raise TableFormatError(
+            f"a row of node {tables.node[row]} moves {tables.size[row]} granules at {tables.addr[row]}; "
+            f"flow {tables.flow[row]} is {size} granules at {int(tables.flow[row]) * size}"
+        )
 
 
 def _linked_timing(tables: Tables) -> SlotTiming:

@@ -190,8 +190,12 @@ def test_slot_at_and_one_cycle_below_what_it_needs(cycles, holds):
         refuted(shorter, "NoLateRow", "slot 1: late: waits for REDUCE of flow")
 
 
-def test_short_slot_that_makes_no_row_late():
-    """Everything waits one slot longer than it must: the run would go well, the promise of the table does not hold."""
+@pytest.mark.parametrize("work", [table_model.EXHAUSTIVE_WORK, 0], ids=["all states", "random runs"])
+def test_short_slot_that_makes_no_row_late(monkeypatch, work):
+    """Judged at the end of a run, which random runs must be long enough to reach.
+
+    Everything waits one slot longer than it must: the run would go well, the promise of the table does not hold."""
+    monkeypatch.setattr(table_model, "EXHAUSTIVE_WORK", work)
     rows = [(chunk, op, src, dst, 2 * step) for chunk, op, src, dst, step in up([0, 1, 2, 3]) + down([0, 1, 2, 3], 2)]
     tables = tables_of(schedule_of("ring:4", "all-reduce", rows))
     need = tables.slot_cycles
@@ -237,6 +241,42 @@ def test_malformed_tables_are_refused(column, value, reason):
     tables = tables_of(ring())
     with pytest.raises(TableFormatError, match=reason):
         model_check_tables(replace(tables, **{column: changed(getattr(tables, column), 0, value)}))
+
+
+@pytest.mark.parametrize(("column", "more"), [("addr", 1), ("addr", -1), ("size", 1), ("size", -1)])
+def test_rows_that_move_other_data_than_their_chunk_are_refused(column, more):
+    """The model carries chunks, not addresses: it would call these tables right."""
+    tables = tables_of(ring())
+    row, _ = row_of(tables, 1, RowOp.GATHER, 1)
+    wrong = replace(tables, **{column: changed(getattr(tables, column), row, getattr(tables, column)[row] + more)})
+    with pytest.raises(TableFormatError, match=r"a row of node 1 moves \d+ granules at \d+; flow 1 is 1024 granules at 1024"):
+        model_check_tables(wrong)
+
+
+def wide(transfers):
+    """The same two nodes with two lanes each way: a port that sends twice at once is not busy."""
+    return tables_of(schedule_of("ring:3,without-node=2,capacity=2", "all-reduce", transfers))
+
+
+TO_AND_FRO = [(0, "R", 1, 0, 0), (0, "G", 0, 1, 1)]
+
+
+def test_a_row_that_is_there_twice_sends_twice():
+    tables = wide(TO_AND_FRO)
+    assert model_check_tables(tables).result == "success"
+    row, _ = row_of(tables, 0, RowOp.GATHER, 0)
+    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    twice = {name: np.insert(getattr(tables, name), row, getattr(tables, name)[row], axis=0) for name in columns}
+    refuted(replace(tables, **twice), "TypeOK", "node 1 (GATHER of flow 0 from node 0)")
+
+
+def test_a_child_that_is_there_twice_is_refused():
+    tables = wide(TO_AND_FRO)
+    row, _ = row_of(tables, 0, RowOp.GATHER, 0)
+    children = np.hstack((tables.children, np.full((len(tables.node), 1), NIL, np.int32)))
+    children[row] = 1
+    with pytest.raises(TableFormatError, match="a row of node 0 names node 1 as its child twice"):
+        model_check_tables(replace(tables, children=children))
 
 
 def test_time_limit_is_unknown():
