@@ -1,6 +1,6 @@
 ------------------------------ MODULE MCAllReduce ------------------------------
 (***************************************************************************)
-(* Three ranks, each the root of one item; and two ways to break the       *)
+(* Three ranks, each the root of one item; and three ways to break the     *)
 (* promise.                                                                *)
 (***************************************************************************)
 EXTENDS AllReduce
@@ -18,4 +18,7 @@ FinishWithOwnTwice(due) ==
 
 \* In place of Finish: a rank takes back what it has finished.
 FinishOrWithdraw(due) == result' = [result EXCEPT ![due] = IF @ = <<>> THEN <<OnceEach(Contributors[due[2]])>> ELSE <<>>]
+
+\* In place of Spec: nothing has to happen, even when it can.
+UnfairSpec == Init /\ [][Next]_result
 ===============================================================================

@@ -51,6 +51,9 @@ MCDroppedDependencyTable == DroppedDependencyTable
 \* Node 0 sends flows 0 and 3 to node 1 in slot 3.
 TwoRowsOnOneLink == (RingAllReduce \ {Gather(0, 0, 1, 2)}) \union {Gather(0, 0, 1, 3)}
 
+\* All-gather in which nobody brings flow 0 to node 2, which so has nothing to wait for.
+NeverBrought == RingAllGather \ {Gather(0, 1, 2, 1)}
+
 \* Node 0 sends flow 0 to node 3 twice.
 SentTwice == RingAllReduce \union {Gather(0, 0, 3, 3)}
 
