@@ -13,6 +13,8 @@ from certree.models.topology import Int32, Topology
 from certree.synth import _native
 from certree.synth.trees import NONE, TreeFamily, family_from_parents
 
+MAX_TREES = 4096  # in one packing
+
 
 @dataclass(frozen=True, eq=False)
 class Network:
@@ -55,50 +57,61 @@ class Network:
         """Total capacity of the edges, in one direction."""
         return int(self._edges[2].sum())
 
-    @cached_property
+    @property
     def strength(self) -> Fraction:
         """The most trees a round: min over partitions P of capacity(between parts) / (|P| - 1) (Tutte, Nash-Williams).
 
-        Newton's iteration: pack a/b trees; where that fails, the failed augmentation leaves a partition of smaller ratio.
-        Each packing of K trees costs O(K · n) augmentations of O(K · (n + links)) at worst.
+        An upper bound of it when `is_strength_proved` is false.
         """
         return self._tight[0]
 
     @property
     def tight_partition(self) -> Int32:
-        """The part of every node id (-1 for absent ids) in a partition that attains the strength."""
+        """The part of every node id (-1 for absent ids) in a partition whose ratio is `strength`."""
         parts = np.full(len(self.topology.kind), NONE, np.int32)
         parts[self.topology.endpoints] = self._tight[1]
         return parts
 
+    @property
+    def is_strength_proved(self) -> bool:
+        """Whether trees were packed at that rate; capacities without a common measure can ask for too many trees to try."""
+        return self._tight[2]
+
     @cached_property
-    def _tight(self) -> tuple[Fraction, Int32]:
+    def _tight(self) -> tuple[Fraction, Int32, bool]:
+        """Newton's iteration: pack a/b trees; where that fails, the failed augmentation leaves a partition of smaller ratio.
+
+        Capacities are measured in their greatest common divisor. Each packing of K trees costs O(K · n) augmentations of
+        O(K · (n + links)) at worst; more than `MAX_TREES` trees are not tried.
+        """
         ratio, parts = self._ratio(np.arange(self.size)), np.arange(self.size, dtype=np.int32)
         for rank in range(self.size if self.size > 2 else 0):
             alone = (np.arange(self.size) == rank).astype(np.int32)
             if self._ratio(alone) < ratio:
                 ratio, parts = self._ratio(alone), alone
-        while True:
-            packed, found = self._pack(ratio.numerator, ratio.denominator, moves=0, seed=0)
+        unit = int(np.gcd.reduce(self._edges[2]))
+        while (ratio / unit).numerator <= MAX_TREES:
+            packed, found = self._pack((ratio / unit).numerator, (ratio / unit).denominator, unit=unit, moves=0, seed=0)
             if packed:
-                return ratio, parts
+                return ratio, parts, True
             smaller = self._ratio(found)
             if smaller >= ratio:
                 raise AssertionError("a failed packing must leave a partition of smaller ratio")
             ratio, parts = smaller, found
+        return ratio, parts, False
 
     def _ratio(self, parts: NDArray[Any]) -> Fraction:
         u, v, capacity = self._edges
         return Fraction(int(capacity[parts[u] != parts[v]].sum()), len(np.unique(parts)) - 1)
 
-    def _pack(self, trees: int, period: int, *, moves: int, seed: int) -> tuple[bool, Int32]:
+    def _pack(self, trees: int, period: int, *, unit: int = 1, moves: int, seed: int) -> tuple[bool, Int32]:
         u, v, capacity = self._edges
         centres = np.flatnonzero(np.array(self._eccentricity) == self.radius).astype(np.int32)
         packed, result = _native.pack_trees(
             nodes=self.size,
             u=u,
             v=v,
-            capacity=capacity * period,
+            capacity=capacity // unit * period,
             roots=centres[np.arange(trees) % len(centres)],
             diameter_target=2 * self.radius,
             moves=moves,

@@ -32,6 +32,8 @@ def assign_slots(
     compaction of about `work` units. Time O(tries · (slots · links + work)), memory O(links · period + transfers).
     """
     rows = family.transfers
+    capacity = family.topology.pair_capacity
+    uses = np.bincount(rows.pair, minlength=len(capacity))  # a link never needs more lanes than it has transfers
     order = np.argsort(rows.before, kind="stable")
     offset = np.searchsorted(rows.before[order], np.arange(len(rows.chunk) + 1)).astype(np.int32)
     slots, work = _native.schedule_jobs(
@@ -40,7 +42,7 @@ def assign_slots(
         group=rows.chunk,
         successor_offset=offset,
         successor=np.ascontiguousarray(rows.after[order]),
-        capacity=family.topology.pair_capacity,
+        capacity=np.minimum(capacity, np.maximum(uses, 1)),
         reducers=len(family.topology.kind),
         delay=rules.delay,
         period=rules.period or 0,

@@ -20,10 +20,10 @@ from certree.synth.method import (
     require_direct,
     whole_number,
 )
-from certree.synth.packing import Network
+from certree.synth.packing import MAX_TREES, Network
 from certree.synth.search import BUDGET, Search, Trees
 
-_MAX_TREES = 1024
+_MAX_TREES = 1024  # in packings below the highest rate
 _MOVES = 60_000  # random exchanges that shorten the trees
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
@@ -74,6 +74,10 @@ def packings(request: Request, network: Network, *, rate: str = "any", moves: in
     """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
     strength = network.strength
     tight = (strength.numerator, strength.denominator)
+    if tight[0] > MAX_TREES:
+        if rate == "optimal":
+            raise UnsupportedError(f"the highest rate asks for {tight[0]} trees; allowed: up to {MAX_TREES}")
+        tight = (1, math.ceil(1 / strength))
     shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
     if request.chunks is not None:
         shapes = [shape for shape in shapes if shape[0] == request.chunks]

@@ -1,5 +1,6 @@
 """Spanning-tree packing: against brute force over all partitions, and the shapes it promises."""
 
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certree.models.collective import parse_collective
+from certree.models.errors import UnsupportedError
 from certree.models.machine import load_machine
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_graph import topology_from_graph
@@ -110,6 +112,7 @@ def test_packed_trees_span_and_keep_the_capacity(topology: Topology, multiple: i
         ("mesh:16x16", Fraction(32, 17)),
         ("ring:6", Fraction(6, 5)),
         ("torus:4x4,capacity=3", Fraction(32, 5)),
+        ("mesh:3x3,capacity=1048576", Fraction(1048576 * 3, 2)),
         ("torus:4x4,without-node=5", Fraction(2)),
     ],
 )
@@ -143,3 +146,18 @@ def test_a_random_regular_graph_from_a_file_is_packed_at_its_strength(seed: int,
     assert verdict.quality is not None
     assert verdict.quality.optimal_in == ("bandwidth",)
     assert schedule.bandwidth_time == Fraction(63, 128)
+
+
+def test_capacities_without_a_common_measure_end_in_a_bound_and_a_schedule() -> None:
+    graph = nx.cycle_graph(5)
+    for index, (u, v) in enumerate(sorted(graph.edges)):
+        graph.edges[u, v]["capacity"] = 1_000_003 + 2 * index
+    topology = topology_from_graph(graph, "odd")
+    network = Network(topology)
+    assert not network.is_strength_proved
+    bound = next(bound for bound in find_bounds(topology, ALL_REDUCE) if bound["kind"] == "partition")
+    assert check_bound(Instance(topology, ALL_REDUCE), bound) == 1 / network.strength
+    request = Request(topology, ALL_REDUCE, 1 << 20, load_machine("multitree"))
+    assert judge(load_methods()["packing"](request)).valid
+    with pytest.raises(UnsupportedError, match="allowed: up to 4096"):
+        load_methods()["packing"](replace(request, options={"rate": "optimal"}))
