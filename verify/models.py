@@ -10,7 +10,7 @@ from typing import Any
 
 from certree.models.errors import InputError
 from certree.verify.counterexample import explain, table_of_slots
-from certree.verify.tlc import Result, TlcRun, run_tlc
+from certree.verify.tlc import Result, TlcRun, end_runs, run_tlc
 
 # TLC runs at once; each has one worker, so that its state counts are the same every time.
 PARALLEL = 2
@@ -69,8 +69,12 @@ def model_check(
             results.append(result)
             if report is not None:
                 report(result)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        end_runs()
+        raise
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown()
     return results
 
 

@@ -40,6 +40,9 @@ _NAMED = (_INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL)
 _MESSAGE = re.compile(r"@!@!@STARTMSG (\d+):(\d) @!@!@\n(.*?)\n?@!@!@ENDMSG \1 @!@!@", re.DOTALL)
 _VARIABLE = re.compile(r"^(?:/\\ )?(\w+) = ", re.MULTILINE)
 
+# The TLCs of this process that are at work, for `end_runs`.
+_at_work: set[subprocess.Popen[str]] = set()
+
 _LEGEND = re.compile(r'^"legend begins"\n(.*?)^"legend ends"', re.MULTILINE | re.DOTALL)
 
 
@@ -114,6 +117,7 @@ def run_tlc(
 def _run(command: Sequence[str], folder: str, time_limit: float) -> tuple[int | None, str]:
     """Exit code and output; no code when the time limit ended it."""
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    _at_work.add(process)
     try:
         output, _ = process.communicate(timeout=time_limit)
     except subprocess.TimeoutExpired:
@@ -123,7 +127,15 @@ def _run(command: Sequence[str], folder: str, time_limit: float) -> tuple[int | 
         process.kill()
         process.wait()
         raise
+    finally:
+        _at_work.discard(process)
     return process.returncode, output
+
+
+def end_runs() -> None:
+    """Kill the TLCs at work, which end with TlcError: an interrupt reaches the main thread only, not those that wait for them."""
+    for process in tuple(_at_work):
+        process.kill()
 
 
 def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:

@@ -3,8 +3,9 @@
 import pytest
 
 from certree.models.errors import InputError
+from certree.verify import models
 from certree.verify.models import compare, load_manifest, model_check
-from certree.verify.tlc import Result, TlcRun
+from certree.verify.tlc import Result, TlcError, TlcRun
 
 SMALL = [m["name"] for m in load_manifest() if m["runtime"] == "small"]
 ENTRY = {
@@ -50,3 +51,23 @@ def test_results_are_reported_in_manifest_order():
 def test_unknown_model():
     with pytest.raises(InputError, match="unknown model 'MCNothing'; known: MCAllReduce, "):
         model_check(["MCNothing"])
+
+
+def test_an_interrupt_ends_the_runs(monkeypatch):
+    """It is raised where results are waited for; the TLCs are waited for by other threads."""
+    check, ends = models._check, {}
+
+    def watched(model):
+        try:
+            return check(model)
+        except TlcError as error:
+            ends[model["name"]] = str(error)
+            raise
+
+    def interrupt(result):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(models, "_check", watched)
+    with pytest.raises(KeyboardInterrupt):
+        model_check(["MCAllReduceScatter", "MCNILockstepMeshAnyOrder"], report=interrupt)
+    assert "(SIGKILL)" in ends["MCNILockstepMeshAnyOrder"]
