@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -90,5 +91,6 @@ def _fail(message: str, code: int) -> int:
 
 
 def main() -> None:
-    """Entry point of the installed program."""
+    """Entry point of the installed program. To be terminated is to be interrupted: what was started ends, temporary files go."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run(sys.argv[1:]))

@@ -1,6 +1,10 @@
 """`certree model-check`: the tables of a schedule for real, named models, and what each outcome exits with."""
 
 import dataclasses
+import signal
+import sys
+import time
+from pathlib import Path
 
 import pytest
 
@@ -12,7 +16,7 @@ from certree.models.schedule_file import load_schedule
 from certree.verify.models import ModelResult
 from certree.verify.tlc import Result
 from tests.cli.artefacts import schedule_file
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, start
 
 KEYS = {"name", "expected", "result", "distinct_states", "seconds"}
 
@@ -101,6 +105,33 @@ def test_missing_tools(monkeypatch, file):
     monkeypatch.setattr("certree.cli.commands.model_check.model_check_tables", check)
     outcome = certree("model-check", "--schedule", file)
     assert (outcome.code, outcome.out, outcome.err) == (69, "", "error: no java on PATH\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_was_started_ends_with_it(monkeypatch, number, tmp_path):
+    """Neither a TLC nor its folder is left behind."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    process = start("model-check", "MCNILockstepMeshAnyOrder")
+    while process.poll() is None and not tlcs_below(tmp_path):
+        time.sleep(0.05)
+    process.send_signal(number)
+    assert process.communicate()[1].strip() == "error: interrupted"
+    assert process.returncode == 130
+    assert not tlcs_below(tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def tlcs_below(folder):
+    """The processes whose command line names a place in `folder`."""
+    return [path for path in Path("/proc").glob("[0-9]*/cmdline") if str(folder).encode() + b"/" in read_if_there(path)]
+
+
+def read_if_there(path):
+    try:
+        return path.read_bytes()
+    except OSError:  # ended meanwhile
+        return b""
 
 
 def test_bad_input(file, tmp_path):
