@@ -11,7 +11,9 @@ from typing import Any
 
 from certree.cli.main import run
 
-PROGRAM = [sys.executable, "-c", "from certree.cli.main import main; main()"]
+# With Ctrl-C as a terminal has it: what runs in the background of a script inherits that SIGINT is ignored.
+CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+PROGRAM = [sys.executable, "-c", f"{CTRL_C}; from certree.cli.main import main; main()"]
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,13 @@ def start(*arguments, **options) -> subprocess.Popen:
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     command = [*PROGRAM, *map(str, arguments)]
     return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True, **options
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        start_new_session=True,
+        **options,
     )
 
 

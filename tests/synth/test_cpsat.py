@@ -55,6 +55,10 @@ def test_a_model_that_the_solver_refuses_is_a_fault_of_the_encoder() -> None:
 
 
 def test_ctrl_c_ends_the_search() -> None:
+    inherited = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
     threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
-    with pytest.raises(KeyboardInterrupt):
-        run(pigeons(40), ask("ring:4"), Budget(60))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run(pigeons(40), ask("ring:4"), Budget(60))
+    finally:
+        signal.signal(signal.SIGINT, inherited)
