@@ -1,11 +1,19 @@
 """Registries filled by decorator: one per kind of plug-in (topology family, method, table format)."""
 
+import importlib
+import pkgutil
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from certree.models.errors import InputError
 
 T = TypeVar("T")
+
+
+def import_folder(package: str) -> None:
+    """Import every module of a package's folder, so that their entries register."""
+    for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{module.name}")
 
 
 class Registry(Generic[T]):

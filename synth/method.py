@@ -1,7 +1,5 @@
 """What a synthesis method is given, how it is found by name, and where it leaves its best schedule so far."""
 
-import importlib
-import pkgutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,7 +8,7 @@ from typing import Any
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.machine import Machine
-from certree.models.registry import Registry
+from certree.models.registry import Registry, import_folder
 from certree.models.schedule import Schedule
 from certree.models.timing import schedule_cycles, slot_timing
 from certree.models.topology import Topology
@@ -119,9 +117,7 @@ METHODS: Registry[Method] = Registry("method")
 
 def load_methods() -> Registry[Method]:
     """The registry, with every module of `certree.synth.methods` imported."""
-    package = importlib.import_module("certree.synth.methods")
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    import_folder("certree.synth.methods")
     return METHODS
 
 

@@ -1,14 +1,12 @@
 """Forms in which the rows are written to files: one file each, registered by decorator and found by being in this folder."""
 
-import importlib
-import pkgutil
 from collections.abc import Mapping
 from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
 from certree.hw.layout import Widths
-from certree.models.registry import Registry
+from certree.models.registry import Registry, import_folder
 from certree.models.tables import Tables
 
 #: the row and arrival columns of `Tables`, by name
@@ -32,6 +30,5 @@ FORMATS: Registry[type[TableFormat]] = Registry("table format")
 
 def load_formats() -> Registry[type[TableFormat]]:
     """The registry, with every module of this folder imported."""
-    for module in pkgutil.iter_modules(__path__):
-        importlib.import_module(f"{__name__}.{module.name}")
+    import_folder(__name__)
     return FORMATS
