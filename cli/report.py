@@ -7,6 +7,7 @@ from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
 from certree.models.timing import schedule_cycles, slot_timing
+from certree.verify.certificate import claim_document
 from certree.verify.verdict import Quality, Verdict
 
 UNITS = {"bandwidth": "M/B", "latency": "steps"}
@@ -58,11 +59,7 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
         names = ("bandwidth_time", "bandwidth_bound", "latency_steps", "latency_bound")
         return dict.fromkeys(names) | {"optimal_in": [], "gap": {"bandwidth": None, "latency": None}, "witnesses": []}
     return {
-        "bandwidth_time": str(quality.bandwidth_time),
-        "bandwidth_bound": str(quality.bandwidth_bound),
-        "latency_steps": quality.latency_steps,
-        "latency_bound": quality.latency_bound,
-        "optimal_in": list(quality.optimal_in),
+        **claim_document(quality),
         "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
         "witnesses": [dict(witness) for witness in quality.witnesses],
     }

@@ -26,6 +26,14 @@ def emit(document: Mapping[str, Any]) -> None:
     _write(sys.stdout, "{\n" + ",\n".join(lines) + "\n}")
 
 
+def show(document: Mapping[str, Any], words: Callable[[Any], str], *, as_json: bool) -> None:
+    """A command's result: the document itself, or `words` of it for people."""
+    if as_json:
+        emit(document)
+    else:
+        say(words(document))
+
+
 def say_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """A table on stdout; a column is right-aligned when its header starts with `>`."""
     from rich.console import Console

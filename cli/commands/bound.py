@@ -6,7 +6,7 @@ import click
 
 from certree.cli.parameters import argument_topology, option_collective, option_json
 from certree.cli.report import UNITS
-from certree.cli.terminal import emit, say
+from certree.cli.terminal import show
 from certree.models.collective import Collective
 from certree.models.topology import Topology
 from certree.verify.witness import Instance, best_bounds, cheap_bounds, check_bound
@@ -19,10 +19,7 @@ from certree.verify.witness import Instance, best_bounds, cheap_bounds, check_bo
 def bound_command(topology: Topology, collective: Collective, as_json: bool) -> None:
     """Lower bounds on any schedule for a network (delay 1), each with a witness that was re-checked."""
     document = bounds_report(topology, collective)
-    if as_json:
-        emit(document)
-    else:
-        say(bounds_words(document))
+    show(document, bounds_words, as_json=as_json)
 
 
 def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:

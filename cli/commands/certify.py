@@ -8,7 +8,7 @@ from certree.cli.evidence import add_certificate
 from certree.cli.parameters import COLLECTIVE, TOPOLOGY, check_output, option_json, option_output, option_params, option_size
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import read_schedule
-from certree.cli.terminal import emit, note, say, working
+from certree.cli.terminal import note, show, working
 from certree.models.collective import Collective
 from certree.models.machine import Machine
 from certree.models.schedule_file import save_schedule
@@ -42,8 +42,5 @@ def certify_command(
     if verdict.valid:
         save_schedule(certified, output, force=force)
         note(f"wrote {output}")
-    if as_json:
-        emit(document)
-    else:
-        say(schedule_words(document))
+    show(document, schedule_words, as_json=as_json)
     return 0 if verdict.valid else 1

@@ -7,7 +7,7 @@ import click
 
 from certree.cli.parameters import MACHINE, SIZE, option_json
 from certree.cli.playing import tables_to_run
-from certree.cli.terminal import emit, say, working
+from certree.cli.terminal import show, working
 from certree.models.machine import Machine
 from certree.verify.models import ModelResult, model_check
 from certree.verify.table_model import model_check_tables
@@ -42,10 +42,7 @@ def model_check_command(
         else:
             results = [model_check_tables(tables_to_run(schedule, size, machine), TIME_LIMITS[full])]
     document = {"models": [result_report(result) for result in results]}
-    if as_json:
-        emit(document)
-    else:
-        say(model_check_words(document))
+    show(document, model_check_words, as_json=as_json)
     return exit_code(results)
 
 

@@ -9,7 +9,7 @@ import click
 from certree.cli.parameters import MACHINE, SIZE, check_output, option_json
 from certree.cli.playing import tables_to_run
 from certree.cli.report import size_words
-from certree.cli.terminal import emit, say, working
+from certree.cli.terminal import show, working
 from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
 from certree.models.machine import Machine
 from certree.models.tables import Tables
@@ -39,10 +39,7 @@ def simulate_command(
     with working("simulating"):
         result = simulate(tables, run, trace=trace, force=force)
     document = simulation_report(result, tables)
-    if as_json:
-        emit(document)
-    else:
-        say(simulation_words(document))
+    show(document, simulation_words, as_json=as_json)
     return 0 if holds(result) else 1
 
 

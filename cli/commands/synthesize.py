@@ -22,7 +22,7 @@ from certree.cli.parameters import (
     option_size,
 )
 from certree.cli.report import schedule_report, schedule_words
-from certree.cli.terminal import emit, note, say, working
+from certree.cli.terminal import note, show, working
 from certree.models.collective import Collective
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
@@ -128,7 +128,4 @@ def _hand_over(schedule: Schedule, verdict: Verdict, request: Request, output: P
     if output is not None:
         save_schedule(schedule, output, force=force)
         note(f"wrote {output}")
-    if as_json:
-        emit(document)
-    else:
-        say(schedule_words(document))
+    show(document, schedule_words, as_json=as_json)

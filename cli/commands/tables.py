@@ -9,7 +9,7 @@ from certree.cli.evidence import DisagreementError
 from certree.cli.parameters import check_output, option_json, option_output, option_params, option_size
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import judge_path, read_schedule
-from certree.cli.terminal import emit, note, say
+from certree.cli.terminal import note, show
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.formats import load_formats
 from certree.hw.lowering import lower
@@ -34,7 +34,7 @@ def export_command(schedule: Path, format_name: str, size: int, machine: Machine
     verdict = judge(loaded)
     if not verdict.valid:
         document = schedule_report(loaded, verdict, size, machine)
-        emit(document) if as_json else say(schedule_words(document))
+        show(document, schedule_words, as_json=as_json)
         return 1
     export_tables(lower(loaded, size, machine), output, format_name, force)
     tables = read_tables(output)
@@ -53,10 +53,7 @@ def export_command(schedule: Path, format_name: str, size: int, machine: Machine
         "machine": machine.name,
         "schedule_digest": tables.schedule_digest,
     }
-    if as_json:
-        emit(document)
-    else:
-        say(export_words(document))
+    show(document, export_words, as_json=as_json)
     return 0
 
 
@@ -83,8 +80,5 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
     if judged.verdict.valid:
         save_schedule(judged.schedule, output, force=force)
         note(f"wrote {output}")
-    if as_json:
-        emit(document)
-    else:
-        say(schedule_words(document))
+    show(document, schedule_words, as_json=as_json)
     return 0 if judged.verdict.valid else 1

@@ -7,7 +7,7 @@ import click
 from certree.cli.parameters import COLLECTIVE, MACHINE, SIZE, TOPOLOGY, option_json
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import judge_path
-from certree.cli.terminal import emit, say
+from certree.cli.terminal import show
 from certree.models.collective import Collective
 from certree.models.machine import Machine
 from certree.models.topology import Topology
@@ -31,8 +31,5 @@ def verify_command(
     """
     judged = judge_path(path, topology, collective, size, machine)
     document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
-    if as_json:
-        emit(document)
-    else:
-        say(schedule_words(document))
+    show(document, schedule_words, as_json=as_json)
     return 0 if judged.verdict.valid else 1
