@@ -1,7 +1,6 @@
 #include "modulo_scheduler.hpp"
 
 #include <algorithm>
-#include <numeric>
 
 #include "random.hpp"
 #include "slot_compactor.hpp"
