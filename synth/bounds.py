@@ -6,7 +6,7 @@ from typing import Any
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.topology import Topology
 from certree.synth.cuts import best_cut
-from certree.synth.packing import Network
+from certree.synth.packing import Network, network_of
 from certree.verify.witness import Instance, cheap_bounds
 
 Bound = dict[str, Any]
@@ -22,7 +22,7 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     if collective.kind is not CollectiveKind.ALL_REDUCE:
         bounds.append(best_cut(topology, collective))
     elif topology.is_direct and topology.is_full_duplex:
-        bounds.append(partition_bound(Network(topology)))
+        bounds.append(partition_bound(network_of(topology)))
     bounds += cheap_bounds(Instance(topology, collective, delay=delay))
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -129,3 +129,9 @@ class Network:
         table = np.full((trees, len(self.topology.kind)), NONE, np.int32)
         table[:, ids] = np.where(parents == NONE, NONE, ids[np.maximum(parents, 0)])
         return family_from_parents(self.topology, collective, table, {"trees": "packing", "packed": f"{trees}/{period}"})
+
+
+@lru_cache(maxsize=4)
+def network_of(topology: Topology) -> Network:
+    """The network of a topology, remembered while it is worked on: the packing and the bound that judges it share one strength."""
+    return Network(topology)

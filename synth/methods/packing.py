@@ -20,7 +20,7 @@ from certree.synth.method import (
     require_direct,
     whole_number,
 )
-from certree.synth.packing import MAX_TREES, Network
+from certree.synth.packing import MAX_TREES, Network, network_of
 from certree.synth.search import BUDGET, Search, Trees
 
 _MAX_TREES = 1024  # in packings below the highest rate
@@ -50,7 +50,7 @@ def packing(request: Request) -> Schedule:
             "moves": whole_number(_MOVES, 0, 1 << 40),
         },
     )
-    network = Network(request.topology)
+    network = network_of(request.topology)
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("packing", options, **origin)
