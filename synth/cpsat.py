@@ -5,7 +5,7 @@ OR-Tools is imported on first use: it takes longer to load than most methods tak
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -68,11 +68,14 @@ def run(model: cp_model.CpModel, request: Request, budget: Budget, most: float |
     # In a thread of its own: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.
     solver.parameters.catch_sigint_signal = False
     with ThreadPoolExecutor(max_workers=1) as thread:
-        answer = thread.submit(solver.solve, model)
+        thread.submit(int).result()  # the thread is there before the search: a Ctrl-C while one starts would lose it
         try:
-            code = answer.result()
+            code = thread.submit(solver.solve, model).result()
         except KeyboardInterrupt:
-            solver.stop_search()
+            over = thread.submit(int)  # runs once the search has ended
+            while not over.done():  # a stop is lost on a search that has not begun
+                solver.stop_search()
+                wait([over], timeout=0.05)
             raise
     budget.spend(solver.deterministic_time)
     status = STATUS_MAP[solver.status_name(code)]
