@@ -241,25 +241,32 @@ def make_schedule(
     collective: Collective,
     chunk_root: Sequence[int] | NDArray[Any],
     columns: Mapping[str, NDArray[Any]],
+    *,
+    routes: Sequence[Sequence[int]] = (),
+    rounds: Sequence[int] | NDArray[Any] | None = None,
     **fields: Any,
 ) -> Schedule:
-    """A schedule of unit rounds in canonical row order (step, op, chunk, src, dst), for makers.
+    """A schedule in canonical row order (step, op, chunk, src, dst, route), for makers.
 
-    `columns`: `chunk`, `op`, `step`, `src`, `dst`, equally long; `fields`: any of delay, period, repeats, provenance.
+    `columns`: `chunk`, `op`, `step`, `src`, `dst` and, where transfers pass switches, `route`, equally long; `routes`: what that
+    column speaks of; `rounds`: of every step, one each when left out; `fields`: any of delay, period, repeats, provenance.
     O(rows log rows).
     """
-    order = np.lexsort((columns["dst"], columns["src"], columns["chunk"], columns["op"], columns["step"]))
+    route = columns.get("route", np.full(len(columns["step"]), DIRECT, np.int32))
+    keys = (route, *(columns[name] for name in ("dst", "src", "chunk", "op", "step")))
+    order = np.lexsort(keys)
     steps = int(columns["step"].max()) + 1 if len(order) else 1
     return Schedule(
         topology=topology,
         collective=collective,
         chunk_root=np.asarray(chunk_root, np.int32),
-        rounds=np.ones(steps, np.int32),
+        rounds=np.ones(steps, np.int32) if rounds is None else np.asarray(rounds),
+        route=route[order],
+        routes=tuple(tuple(int(link) for link in path) for path in routes),
         chunk=columns["chunk"][order],
         op=columns["op"][order],
         step=columns["step"][order],
         src=columns["src"][order],
         dst=columns["dst"][order],
-        route=np.full(len(order), DIRECT, np.int32),
         **fields,
     )

@@ -182,6 +182,11 @@ class Topology:
         """No switches: every node holds data."""
         return not bool((self.kind == NodeKind.SWITCH).any())
 
+    @cached_property
+    def forwards(self) -> NDArray[np.bool_]:
+        """Which nodes pass on what is not theirs: the switches. On a direct network every node does, each having a router."""
+        return np.asarray((self.kind == NodeKind.SWITCH) | ((self.kind == NodeKind.ENDPOINT) & self.is_direct))
+
     @property
     def is_full_duplex(self) -> bool:
         """Every joined pair has the same capacity in both directions."""

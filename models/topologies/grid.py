@@ -11,7 +11,8 @@ from certree.models.topology import MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topolo
 
 def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
     """(8, 8) of `8x8`; TopologyError unless the sizes are whole numbers from 1 and as many as `dimensions`."""
-    wanted = "one whole number" if dimensions == 1 else "whole numbers joined by x, such as 8x8 or 4x4x4"
+    several = "whole numbers joined by x, such as 8x8 or 4x4x4"
+    wanted = {None: several, 1: "one whole number"}.get(dimensions, f"{dimensions} {several}")
     if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", arguments):
         raise TopologyError(f"{family}:{arguments}: expected {wanted}")
     sizes = tuple(int(size) for size in arguments.split("x"))

@@ -8,9 +8,9 @@ import pytest
 
 from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.errors import InputError, ScheduleFormatError, UnsupportedError
-from certree.models.schedule import DIRECT, MAX_CHUNKS, NO_ROOT, Schedule
+from certree.models.schedule import DIRECT, MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
 from certree.models.topology_spec import parse_topology
-from tests.models.examples import built, pair_all_reduce, ring_all_gather, schedule
+from tests.models.examples import built, network, pair_all_reduce, ring_all_gather, schedule
 
 
 def test_collectives():
@@ -180,3 +180,13 @@ def test_unit_rounds_refuse_what_they_would_change():
         long_steps(route=[0, -1, -1, -1], routes=((0,),)).in_unit_rounds()
     with pytest.raises(UnsupportedError, match=f"more than {MAX_CHUNKS} rounds"):
         long_steps(rounds=[1 << 29, 1 << 29]).in_unit_rounds()
+
+
+def test_make_schedule_keeps_routes_and_rounds():
+    topology = network(3, [(0, 2), (2, 0), (1, 2), (2, 1)], kind=np.array([0, 0, 1], np.int8))
+    columns = {"chunk": [1, 0], "op": [0, 0], "step": [0, 0], "src": [1, 0], "dst": [0, 1], "route": [1, 0]}
+    columns = {name: np.array(values, np.int32) for name, values in columns.items()}
+    routes = [np.array([0, 3]), (2, 1)]
+    made = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT] * 2, columns, routes=routes, rounds=[2, 1])
+    assert (made.chunk.tolist(), made.route.tolist(), made.routes) == ([0, 1], [0, 1], ((0, 3), (2, 1)))
+    assert made.rounds.tolist() == [2, 1]

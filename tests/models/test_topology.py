@@ -102,7 +102,7 @@ def test_digest_is_of_the_network_not_of_its_name():
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [
-        ("", "unknown topology ''; allowed: full:N, hypercube:D, mesh:RxC"),
+        ("", "unknown topology ''; allowed: "),
         ("moebius:8", "unknown topology 'moebius:8'; allowed:"),
         ("ring", "unknown topology 'ring'"),
         ("ring:", "expected one whole number"),
@@ -177,7 +177,7 @@ def test_columns_are_read_only():
 
 def test_every_family_has_a_help_line_with_its_grammar():
     families = load_families()
-    assert list(families) == ["full", "hypercube", "mesh", "ring", "torus"]
+    assert {"full", "hypercube", "mesh", "ring", "torus", "switch", "fattree", "bigraph"} <= set(families)
     assert all(line.startswith(f"{name}:") for name, line in families.describe())
 
 
