@@ -68,7 +68,7 @@ def flat_routes(schedule: Schedule) -> tuple[Int64, Int64]:
 
 
 def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> None:
-    """A route is a chain of links from src to dst; what lies between is a switch."""
+    """A route is a chain of links from src to dst; what lies between forwards: a switch, or any node of a direct network."""
     if not schedule.routes:
         return
     topology = schedule.topology
@@ -78,7 +78,7 @@ def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> No
     inner = np.flatnonzero(route_of[1:] == route_of[:-1])  # position of each link that another one follows
     gap, halt = (np.zeros(len(schedule.routes), np.bool_) for _ in range(2))
     gap[route_of[inner[head[inner] != tail[inner + 1]]]] = True
-    halt[route_of[inner[topology.kind[head[inner]] != NodeKind.SWITCH]]] = True
+    halt[route_of[inner[~topology.forwards[head[inner]]]]] = True
     route = np.maximum(schedule.route, 0)
     routed = playable & (schedule.route != DIRECT)
     ends = (tail[start[:-1]][route] != schedule.src) | (head[start[1:] - 1][route] != schedule.dst)
@@ -93,7 +93,7 @@ def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> No
         findings,
         "link",
         routed & ~gap[route] & ~ends & halt[route],
-        lambda row: f"its route {path(row)} passes an endpoint; only switches forward",
+        lambda row: f"its route {path(row)} passes an endpoint; only switches forward here",
     )
 
 

@@ -64,7 +64,8 @@ def _check_links(schedule, moves, opinion):
             anywhere[step, src, dst] += 1
         else:
             path = [links[link] for link in schedule.routes[route]]
-            chained = all(a[1] == b[0] and topology.kind[a[1]] == NodeKind.SWITCH for a, b in itertools.pairwise(path))
+            forwarding = {NodeKind.SWITCH} if NodeKind.SWITCH in topology.kind else {NodeKind.ENDPOINT}
+            chained = all(a[1] == b[0] and topology.kind[a[1]] in forwarding for a, b in itertools.pairwise(path))
             if not chained or path[0][0] != src or path[-1][1] != dst:
                 opinion.broken.append(f"{src}>{dst}: route")
             for link in schedule.routes[route]:

@@ -21,6 +21,8 @@ THERE, BACK, TO_3, FROM_3, GAP, FROM_1_TO_3 = (0, 3), (2, 1), (0, 5), (4, 1), (0
 STAR_ROUTES = (THERE, BACK, TO_3, FROM_3, GAP, FROM_1_TO_3)
 STAR_ROWS: list[Row] = [(0, R, 0, 1, 0), (0, R, 1, 3, 0), (0, C, 2, 0, 1), (0, C, 3, 0, 3)]
 STAR_ROUTE = [1, 3, 0, 2]
+#: the path 0 - 1 - 2, and a switch at its end: where there are switches, endpoints do not forward
+BESIDE_A_SWITCH = network("eees", [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1), (2, 3, 1), (3, 2, 1)])
 #: 0 and 1 joined by links of capacity 1 and 2 one way, 1 the other
 PARALLEL = network("ee", [(0, 1, 1), (0, 1, 2), (1, 0, 1)])
 
@@ -79,7 +81,7 @@ CORPUS: dict[str, Wrong] = {
     "route-of-another-transfer": Wrong(star(route=[3, *STAR_ROUTE[1:]]), "link", (0,), ["leads elsewhere", "3>2, 2>0"]),
     "route-backwards": Wrong(star(route=[0, *STAR_ROUTE[1:]]), "link", (0,), ["leads elsewhere"]),
     "route-through-an-endpoint": Wrong(
-        build("mesh:1x3", "all-gather", [(0, C, 0, 0, 1), (0, C, 1, 0, 2)], roots=[0], route=[-1, 0], routes=((0, 2),)),
+        build(BESIDE_A_SWITCH, "all-gather", [(0, C, 0, 0, 1), (0, C, 1, 0, 2)], roots=[0], route=[-1, 0], routes=((0, 2),)),
         "link",
         (1,),
         ["passes an endpoint", "0>1, 1>2"],

@@ -100,3 +100,10 @@ def test_a_long_history_is_searched_once() -> None:
     rows = [(0, COPY, step, int(ring.src[step % 16]), int(ring.dst[step % 16])) for step in range(40_000)]
     verdict = judge(build(ring, "all-reduce", rows))
     assert verdict.counts == {"missing": 8}
+
+
+def test_on_a_direct_network_every_node_forwards() -> None:
+    rows = [(0, COPY, 0, 0, 2), (0, COPY, 1, 0, 1)]
+    assert judge(build("mesh:1x3", "all-gather", rows, roots=[0], route=[0, -1], routes=((0, 2),))).valid
+    shared = judge(build("mesh:1x3", "all-gather", [rows[0], (0, COPY, 0, 0, 1)], roots=[0], route=[0, -1], routes=((0, 2),)))
+    assert set(shared.counts) == {"capacity"}
