@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,12 +97,17 @@ class Request:
                 raise InputError(f"{name} is {value}; allowed: whole numbers from {low}")
 
     def cycles(self, schedule: Schedule) -> int:
-        """Closed-form cycles of a candidate at this request's message size and machine."""
-        return schedule_cycles(schedule, slot_timing(schedule, self.message_bytes, self.machine), self.machine)
+        """Closed-form cycles of a candidate at this request's message size and machine.
+
+        Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`in_unit_rounds`).
+        """
+        plan = schedule.in_unit_rounds()
+        return schedule_cycles(plan, slot_timing(plan, self.message_bytes, self.machine), self.machine)
 
     def offer(self, schedule: Schedule) -> Schedule:
-        """Hand a finished candidate to the monitor; returns it."""
-        self.monitor.offer(schedule, self.cycles(schedule))
+        """Hand a finished candidate to the monitor, which compares closed forms: one that has none is passed over. Returns it."""
+        with suppress(UnsupportedError):
+            self.monitor.offer(schedule, self.cycles(schedule))
         return schedule
 
     def provenance(self, method: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
@@ -133,6 +139,12 @@ class Option:
 def flag(default: bool) -> Option:
     """An option that is true or false."""
     return Option({"true": True, "false": False}.__getitem__, default, "true or false")
+
+
+def choice(default: str, *others: str) -> Option:
+    """An option that is one of several words."""
+    words = (default, *others)
+    return Option({word: word for word in words}.__getitem__, default, " or ".join(words))
 
 
 def whole_number(default: int | None, low: int, high: int) -> Option:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.collective import Collective
 from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.topology import Int32, Topology
 from certree.synth.method import Request
@@ -52,25 +53,32 @@ def turned_round(topology: Topology) -> Topology:
     return topology if topology.is_full_duplex else replace(topology, src=topology.dst, dst=topology.src)
 
 
-def compose(
-    request: Request, roots: NDArray[Any], reduce: Phase | None, gather: Phase | None, provenance: Mapping[str, Any]
-) -> Schedule:
-    """The requested collective from its phases; an all-reduce starts the copies after the last reduce.
+def joined(collective: Collective, reduce: Phase | None, gather: Phase | None) -> dict[str, NDArray[Any]]:
+    """The transfers of a collective (`chunk`, `op`, `step`, `src`, `dst`) from its phases; copies start after the last reduce.
 
-    `roots`: of every chunk. A phase that the collective has not is ignored. O(rows log rows).
+    A phase that the collective has not is ignored. O(rows).
     """
-    collective = request.collective
     parts = []
     if collective.reduces and reduce is not None:
         parts.append((Op.REDUCE, reduce, 0))
     if collective.gathers and gather is not None:
         parts.append((Op.COPY, gather, parts[0][1].steps if parts else 0))
-    columns = {
+    return {
         "chunk": np.concatenate([phase.chunk for _, phase, _ in parts]),
         "op": np.concatenate([np.full(len(phase.chunk), op, np.int8) for op, phase, _ in parts]),
         "step": np.concatenate([phase.step + start for _, phase, start in parts]),
         "src": np.concatenate([phase.src for _, phase, _ in parts]),
         "dst": np.concatenate([phase.dst for _, phase, _ in parts]),
     }
+
+
+def compose(
+    request: Request, roots: NDArray[Any], reduce: Phase | None, gather: Phase | None, provenance: Mapping[str, Any]
+) -> Schedule:
+    """The requested collective from phases whose transfers all run between neighbours (`synth.embedding` serves the others).
+
+    `roots`: of every chunk. O(rows log rows).
+    """
+    collective = request.collective
     chunk_root = roots if collective.is_rooted else np.full(len(roots), NO_ROOT, np.int32)
-    return make_schedule(request.topology, collective, chunk_root, columns, provenance=provenance)
+    return make_schedule(request.topology, collective, chunk_root, joined(collective, reduce, gather), provenance=provenance)

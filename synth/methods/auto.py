@@ -25,10 +25,10 @@ def auto(request: Request) -> Schedule:
             continue
         try:
             schedule = METHODS[name](replace(request, options={}))
+            cycles = request.cycles(schedule)
         except (UnsupportedError, UndecidedError) as error:
             considered[name] = str(error)
             continue
-        cycles = request.cycles(schedule)
         considered[name] = f"{cycles} cycles"
         request.monitor.report(f"{name}: {cycles} cycles")
         if best is None or cycles < best[0]:

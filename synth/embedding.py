@@ -1,0 +1,95 @@
+"""From transfers between ranks to a schedule on a network: routes, the rounds that every step needs, provenance.
+
+A published algorithm for ranks says who sends what to whom in which step, and nothing of links. Where transfers of one step meet
+on a link they take turns: the step lasts as many rounds as its fullest link needs, which is free of contention by definition and
+is the shortest such step. `rounds=published` leaves every step at one round, as if there were no contention; the verifier then
+says where there is some.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.routing import routes_between
+from certree.models.schedule import NO_ROOT, Schedule, make_schedule
+from certree.models.topology import Int32
+from certree.synth.method import Option, Request, choice, require_shape
+from certree.verify.contention import claims
+
+#: the option that every method which goes through `embed` takes
+ROUNDS: Mapping[str, Option] = {"rounds": choice("serialized", "published")}
+
+COLUMNS = ("chunk", "op", "step", "src", "dst")
+
+
+class Rows:
+    """Transfers collected block by block; the columns of a block are broadcast against each other, so each may be one number."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[NDArray[Any], ...]] = []
+
+    def add(self, chunk: Any, op: Any, step: Any, src: Any, dst: Any) -> None:
+        """One block. ValueError when the shapes do not fit together."""
+        block = np.broadcast_arrays(chunk, op, step, src, dst)
+        self._blocks.append(tuple(column.ravel() for column in block))
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """`chunk`, `op`, `step`, `src`, `dst`, one row each, as `embed` and `make_schedule` take them."""
+        types = {"op": np.int8}
+        parts = zip(*self._blocks, strict=True) if self._blocks else [()] * len(COLUMNS)
+        return {
+            name: np.concatenate([np.zeros(0, np.int64), *part]).astype(types.get(name, np.int32))
+            for name, part in zip(COLUMNS, parts, strict=True)
+        }
+
+
+def embed(
+    request: Request,
+    chunk_root: NDArray[Any],
+    columns: Mapping[str, NDArray[Any]],
+    *,
+    chunk_target: NDArray[Any] | None = None,
+    method: str,
+    options: Mapping[str, Any],
+    published: bool = False,
+) -> Schedule:
+    """The schedule of transfers between any two endpoints, offered to the request's monitor.
+
+    `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
+    `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
+    takes the route of `models.routing`. A step lasts as many rounds as the largest ceil(load / capacity) over all links, or
+    one when `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`), and is not
+    offered. Raises UnsupportedError when the request wants other numbers of chunks or steps. O(rows log rows + hops).
+    """
+    topology = request.topology
+    route, routes = routes_between(topology, columns["src"], columns["dst"])
+    more = {} if chunk_target is None else {"chunk_target": chunk_target}
+    schedule = make_schedule(
+        topology,
+        request.collective,
+        chunk_root if request.collective.is_rooted else np.full(len(chunk_root), NO_ROOT, np.int32),
+        {**columns, "route": route},
+        routes=routes,
+        provenance=request.provenance(method, options, **({"published": True} if published else {})),
+        **more,
+    )
+    require_shape(request, method, schedule.chunks, schedule.steps)
+    return schedule if published else request.offer(replace(schedule, rounds=rounds_needed(schedule)))
+
+
+def rounds_needed(schedule: Schedule) -> Int32:
+    """For every step the fewest rounds in which its links carry what it sends: the largest ceil(load / capacity), at least 1.
+
+    Parallel links share the direct transfers between their ends; a routed transfer loads the links that its route names.
+    O(rows + hops).
+    """
+    uses = claims(schedule)
+    key = uses.resource * schedule.steps + schedule.step[uses.row]
+    busy, load = np.unique(key, return_counts=True)
+    rounds = np.ones(schedule.steps, np.int64)
+    np.maximum.at(rounds, busy % schedule.steps, -(-load // uses.capacity[busy // schedule.steps]))
+    return rounds.astype(np.int32)
