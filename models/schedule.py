@@ -14,6 +14,7 @@ from certree.models.collective import Collective
 from certree.models.errors import ScheduleFormatError, UnsupportedError
 from certree.models.files import canonical_json, sha256
 from certree.models.topology import Int32, Topology
+from certree.models.unit_rounds import spread as spread_rounds
 
 NO_ROOT = -1  # all-reduce: a chunk has no root
 DIRECT = -1  # route column: the destination is a neighbour
@@ -190,26 +191,18 @@ class Schedule:
     def in_unit_rounds(self) -> "Schedule":
         """The same transfers with every step of r rounds spread over r steps of one round; itself when all have one.
 
-        Transfers that share a link keep their row order. Causality is kept: a transfer leaves at most r - 1 steps after
-        its step began, and everything that waits for it starts at least r - 1 + delay steps after that.
-        Raises UnsupportedError for multi-hop routes in steps of several rounds, where a send would pick up what in steps of
-        several rounds arrives too late for it, and for more than MAX_CHUNKS rounds.
+        `certree.models.unit_rounds` says how; where routes over several links do not fit r rounds the step becomes longer, and all
+        behind it moves. Causality is kept: what waits for a transfer starts in a later step, or `delay` rounds after it.
+        Raises UnsupportedError where a send would pick up what in steps of several rounds arrives too late for it, and for more
+        than MAX_CHUNKS rounds.
         """
         if (self.rounds == 1).all():
             return self
         if int(self.rounds.sum(dtype=np.int64)) > MAX_CHUNKS:
             raise UnsupportedError(f"more than {MAX_CHUNKS} rounds cannot be spread over steps of one round")
-        long = self.rounds[self.step] > 1
-        if (self.route[long] != DIRECT).any():
-            raise UnsupportedError("multi-hop routes in steps of more than one round cannot be spread over unit rounds")
-        pair = self.topology.pair_index(self.src, self.dst)
-        key = self.step.astype(np.int64) * (len(self.topology.pair_capacity) + 1) + pair
-        order = np.argsort(key, kind="stable")
-        first = np.searchsorted(key[order], key[order])
-        offset = np.empty(self.transfers, np.int64)
-        offset[order] = (np.arange(self.transfers) - first) // np.maximum(self.topology.pair_capacity[pair[order]], 1)
-        start = np.concatenate(([0], np.cumsum(self.rounds, dtype=np.int64)))
-        spread = start[self.step] + np.minimum(offset, self.rounds[self.step] - 1)
+        offset, length = spread_rounds(self)
+        start = np.concatenate(([0], np.cumsum(length)))
+        spread = start[self.step] + offset
         self._refuse_other_data(spread)
         return replace(self, rounds=np.ones(start[-1], np.int32), step=spread.astype(np.int32), certificate=None)
 

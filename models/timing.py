@@ -3,11 +3,12 @@
 Notation: ser = cycles in which one chunk passes a unit link; lat = path latency; red = worst time from the last flit's arrival to
 "reduced and usable", waiting behind the other arrivals of the same slot included. A slot lasts
 
-    slot_cycles = max(ser, work, ceil((ser + lat + red) / delay))
+    slot_cycles = max(ser + stagger, work, ceil((ser + lat + red) / delay))
 
 where `work` is the time the busiest reduction unit needs for one slot's arrivals. With slots no shorter than that, no backlog is
 carried from slot to slot, which is what makes `red` a bound; whenever a unit is at least as fast as its links, ser is the
-larger term anyway.
+larger term anyway. `stagger` is zero between neighbours: messages over several links reach a link at different times after
+their slots opened, and one that comes late may not meet one of the next slot that comes early.
 """
 
 from dataclasses import dataclass
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.schedule import DIRECT, Op, Schedule
-from certree.models.topology import UNKNOWN_LATENCY
+from certree.models.topology import UNKNOWN_LATENCY, Topology
 
 Int64 = NDArray[np.int64]
 MAX_CYCLES = 1 << 60  # of a whole run: sums stay within 64 bits
@@ -37,6 +38,7 @@ class SlotTiming:
     lat: int
     red: int
     work: int
+    stagger: int
     slot_cycles: int
 
 
@@ -64,27 +66,65 @@ def chunk_bytes_of(message_bytes: int, chunks: int, repeats: int, machine: Machi
 
 
 def path_latency(schedule: Schedule, machine: Machine) -> Int64:
-    """Cycles from injection to ejection of each row's head flit; parallel links count with the slowest. O(rows + links)."""
+    """Cycles from injection to ejection of each row's head flit: 2·ni + (hops + 1)·router + the wires, parallel links counting with
+    the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
     topology = schedule.topology
     if topology.clock is not None and topology.clock != machine.clock_hz:
         raise InputError(f"the topology states a clock of {topology.clock} Hz, the machine {machine.clock_hz} Hz")
     unit = machine.flit_bytes * machine.clock_hz
     if topology.bandwidth is not None and topology.bandwidth != unit:
         raise InputError(f"the topology states unit links of {topology.bandwidth} B/s, the machine {unit} B/s")
+    pair = topology.pair_index(schedule.src, schedule.dst)
+    if (pair[schedule.route == DIRECT] < 0).any():
+        raise InputError("a transfer has no link; verify the schedule first")
+    row, pairs = hops(schedule)
+    latency = np.full(schedule.transfers, 2 * machine.ni_cycles + machine.router_cycles, np.int64)
+    np.add.at(latency, row, link_cycles(topology, machine)[pairs] + machine.router_cycles)
+    return latency
+
+
+def link_cycles(topology: Topology, machine: Machine) -> Int64:
+    """Latency of each joined pair, in `pair_index` order: that of the slowest of its parallel links. O(links)."""
     stated = topology.latency.astype(np.int64)
     wire = np.where(stated == UNKNOWN_LATENCY, machine.link_latency_cycles, stated)
     slowest = np.zeros(len(topology.pair_capacity), np.int64)
     np.maximum.at(slowest, topology.pair_of_link, wire)
+    return slowest
+
+
+def hops(schedule: Schedule) -> tuple[Int64, Int64]:
+    """(row, joined pair) of each hop: rows ascending, the hops of a row in the order of its way. O(rows + hops).
+
+    Every row that goes to a neighbour must have a link.
+    """
+    topology = schedule.topology
     pair = topology.pair_index(schedule.src, schedule.dst)
-    direct = schedule.route == DIRECT
-    if (pair[direct] < 0).any():
-        raise InputError("a transfer has no link; verify the schedule first")
-    # Entry -1 of these two serves the direct rows, whose route is DIRECT = -1.
-    route_wires = np.array([wire[list(route)].sum() for route in schedule.routes] + [0], np.int64)
-    route_hops = np.array([len(route) for route in schedule.routes] + [1], np.int64)
-    wires = np.where(direct, slowest[pair], route_wires[schedule.route])
-    hops = route_hops[schedule.route]
-    return 2 * machine.ni_cycles + (hops + 1) * machine.router_cycles + wires
+    if (schedule.route == DIRECT).all():
+        return np.arange(schedule.transfers), pair
+    # one list of pairs for each route, and behind them an empty place that direct rows (route -1) fill with their own pair
+    lengths = np.array([len(route) for route in schedule.routes] + [1], np.int64)
+    begin = np.cumsum(lengths) - lengths
+    links = np.fromiter((link for route in schedule.routes for link in route), np.int64, int(begin[-1]))
+    of_routes = np.append(topology.pair_of_link[links], 0)
+    count = lengths[schedule.route]
+    row = np.repeat(np.arange(schedule.transfers), count)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    return row, np.where(schedule.route[row] == DIRECT, pair[row], of_routes[begin[schedule.route[row]] + place])
+
+
+def link_stagger(schedule: Schedule, machine: Machine) -> int:
+    """The most cycles by which messages that pass one link differ in the time from their slot's opening to that link. O(hops)."""
+    row, pairs = hops(schedule)
+    if len(row) == schedule.transfers:
+        return 0
+    way = link_cycles(schedule.topology, machine)[pairs] + machine.router_cycles
+    before = np.cumsum(way) - way
+    before -= before[np.searchsorted(row, row)]
+    latest = np.zeros(len(schedule.topology.pair_capacity), np.int64)
+    np.maximum.at(latest, pairs, before)
+    earliest = latest.copy()
+    np.minimum.at(earliest, pairs, before)
+    return int((latest - earliest).max())
 
 
 def peak_in_window(group: Int64, stage: Int64, window: int) -> int:
@@ -117,20 +157,21 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     ser = serialization_cycles(chunk, machine)
     latency = path_latency(schedule, machine)
     fastest, lat = (int(latency.min()), int(latency.max())) if len(latency) else (0, 0)
+    stagger = link_stagger(schedule, machine)
     peak = peak_reductions(schedule)
     work = peak * reduction_cycles(chunk, machine)
     slot, red = 0, 0
     while True:  # arrivals of slot s spread over lat - fastest cycles: that many more slots may queue together
         queued = (1 + (lat - fastest) // max(slot, 1)) if slot else 1
         red = machine.reduce_start_cycles + queued * work if peak else 0
-        longer = max(ser, work, ceil_div(ser + lat + red, schedule.delay))
+        longer = max(ser + stagger, work, ceil_div(ser + lat + red, schedule.delay))
         if longer <= slot:
             break
         slot = longer
     if (schedule.total_steps + 1) * slot + ser + lat + red > MAX_CYCLES:
         raise InputError(f"the run would last more than {MAX_CYCLES} cycles; take a smaller message or a faster machine")
     padded = chunk * schedule.chunks * schedule.repeats
-    return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, slot)
+    return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, stagger, slot)
 
 
 def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) -> int:

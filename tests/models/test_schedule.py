@@ -1,6 +1,5 @@
 """The Schedule constructor, bandwidth time, digest, and spreading long steps over unit rounds."""
 
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -161,23 +160,32 @@ def test_unit_rounds_keep_causality():
         assert (after.step[:3] + delay <= start[delay]).all()
 
 
+def exchange(delay: int, rounds: list[int]) -> Schedule:
+    """Node 0 sends chunks 0, 1 and 2 in the last step, node 1 chunk 2 in the first."""
+    last = len(rounds) - 1
+    rows = [*((chunk, 0, last, 0, 1) for chunk in range(3)), (2, 0, 0, 1, 0)]
+    short = schedule("ring:2", "all-reduce", [NO_ROOT] * 3, rows)
+    fields = {name: getattr(short, name) for name in ("chunk", "op", "step", "src", "dst", "route", "chunk_root")}
+    return Schedule(short.topology, short.collective, rounds=np.array(rounds), delay=delay, **fields)
+
+
+def test_nodes_that_exchange_a_chunk_do_so_in_one_round():
+    """Chunk 2 waits for chunks 0 and 1 on its link, and what comes in return waits for it."""
+    long = exchange(1, [3])
+    spread = long.in_unit_rounds()
+    assert dict(zip(zip(spread.chunk.tolist(), spread.src.tolist(), strict=True), spread.step.tolist(), strict=True)) == {
+        (0, 0): 0,
+        (1, 0): 1,
+        (2, 0): 2,
+        (2, 1): 2,
+    }
+
+
 def test_unit_rounds_refuse_what_they_would_change():
-    """Chunk 2 waits for chunks 0 and 1 on its link: by then node 0 would send what has just landed."""
-    for delay, rounds, message in (
-        (1, [3], "node 0 sends chunk 2 in step 0 without what it receives from node 1 in step 0"),
-        (3, [1, 3], "node 0 sends chunk 2 in step 1 without what it receives from node 1 in step 0"),
-    ):
-        last = len(rounds) - 1
-        rows = [*((chunk, 0, last, 0, 1) for chunk in range(3)), (2, 0, 0, 1, 0)]
-        exchange = schedule("ring:2", "all-reduce", [NO_ROOT] * 3, rows)
-        fields = {name: getattr(exchange, name) for name in ("chunk", "op", "step", "src", "dst", "route", "chunk_root")}
-        long = Schedule(exchange.topology, exchange.collective, rounds=np.array(rounds), delay=delay, **fields)
-        with pytest.raises(UnsupportedError, match=message):
-            long.in_unit_rounds()
-        if last:  # lands just behind it
-            assert replace(long, delay=4).in_unit_rounds().step.tolist() == [0, 1, 2, 3]
-    with pytest.raises(UnsupportedError, match="multi-hop routes in steps of more than one round"):
-        long_steps(route=[0, -1, -1, -1], routes=((0,),)).in_unit_rounds()
+    """Node 0 would send what has landed meanwhile."""
+    with pytest.raises(UnsupportedError, match="node 0 sends chunk 2 in step 1 without what it receives from node 1 in step 0"):
+        exchange(3, [1, 3]).in_unit_rounds()
+    assert exchange(4, [1, 3]).in_unit_rounds().step.tolist() == [0, 1, 2, 3]  # lands just behind it
     with pytest.raises(UnsupportedError, match=f"more than {MAX_CHUNKS} rounds"):
         long_steps(rounds=[1 << 29, 1 << 29]).in_unit_rounds()
 

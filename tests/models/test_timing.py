@@ -6,9 +6,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from certree.models.collective import parse_collective
 from certree.models.errors import InputError
 from certree.models.machine import load_machine
-from certree.models.schedule import NO_ROOT
+from certree.models.schedule import NO_ROOT, Schedule
 from certree.models.timing import (
     bandwidth_bound_cycles,
     chunk_bytes_of,
@@ -20,6 +21,7 @@ from certree.models.timing import (
     serialization_cycles,
     slot_timing,
 )
+from certree.models.topology import NodeKind, Topology
 from tests.models.examples import built, network, pair_all_reduce, ring_all_gather, schedule
 
 MACHINE = load_machine("multitree")
@@ -212,3 +214,26 @@ def test_bandwidth_bound_is_exact():
     """9/16 of 64 MiB at 16 bytes a cycle."""
     assert bandwidth_bound_cycles(Fraction(9, 16), 64 << 20, MACHINE) == 9 * (64 << 20) // 256
     assert bandwidth_bound_cycles(Fraction(1, 3), 1, MACHINE) == Fraction(1, 48)
+
+
+def merging(**fields):
+    """Two routes into endpoint 2 over switch 4 in successive steps: 0 by way of switch 3 over a link of 40 cycles, 1 right away."""
+    kind = [NodeKind.ENDPOINT] * 3 + [NodeKind.SWITCH] * 2
+    links = [(0, 3, 10), (3, 4, 40), (1, 4, 10), (4, 2, 10), (2, 0, 10), (2, 1, 10), (0, 1, 10), (1, 0, 10)]
+    src, dst, latency = np.array(links).T
+    topology = Topology("merging", np.array(kind), src, dst, np.ones(len(src)), latency)
+    return Schedule(
+        topology, parse_collective("all-gather"), np.array([0, 1]), np.ones(2, np.int32), np.array([0, 1]), np.ones(2, np.int8),
+        np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), np.array([0, 1]), ((0, 1, 3), (2, 3)), **fields,
+    )  # fmt: skip
+
+
+def test_routes_of_unequal_length_and_latency():
+    assert path_latency(merging(), MACHINE).tolist() == [2 + 4 * 3 + 10 + 40 + 10, 2 + 3 * 3 + 10 + 10]
+
+
+def test_messages_that_merge_keep_out_of_each_others_way():
+    """At the last link the first message is (10 + 3) + (40 + 3) cycles behind its slot, the second 10 + 3: with delay 4 that sets
+    the slot, in strict lockstep the longest path does."""
+    assert slot_timing(merging(delay=4), 2 * 4096, MACHINE).slot_cycles == 257 + 43
+    assert slot_timing(merging(), 2 * 4096, MACHINE).slot_cycles == 257 + 74

@@ -1,0 +1,179 @@
+"""Steps of several rounds as steps of one round each: which round of its step each transfer takes."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from certree.models.schedule import Schedule
+
+Int64 = NDArray[np.int64]
+_DIRECT = -1
+
+
+def spread(schedule: "Schedule") -> tuple[Int64, Int64]:
+    """The round (from 0) of each transfer within its step, and the rounds that each step then takes.
+
+    A transfer takes the first round in which every link of its route has room, in row order. Transfers between neighbours always
+    fit the rounds of their step when its links can carry them; routes over several links may need more (a colouring that first fit
+    misses), and then the step gets longer: a second order, by how far the destination's number lies behind the source's, is tried
+    as well, and the shorter result is kept. In a step whose links are over-subscribed the last round takes what is left, so that
+    contention stays visible. A node that in one step sends a chunk and receives the same chunk sends it in an earlier round or in
+    the same one; nodes that exchange a chunk do so in one round.
+    O(rows log rows) for steps between neighbours; O(hops · rounds / 64) more for each row of the others.
+    """
+    offset, length = _between_neighbours(schedule), schedule.rounds.astype(np.int64)
+    special = np.zeros(schedule.steps, np.bool_)
+    special[schedule.step[schedule.route != _DIRECT]] = True
+    special[schedule.step[_meets_itself(schedule)]] = True
+    special &= schedule.rounds > 1
+    rows = np.flatnonzero(special[schedule.step])
+    order = rows[np.argsort(schedule.step[rows], kind="stable")]
+    claims = _Claims(schedule)
+    for group in np.split(order, np.flatnonzero(np.diff(schedule.step[order])) + 1) if len(order) else []:
+        step = int(schedule.step[group[0]])
+        offset[group], length[step] = _fit_step(schedule, claims, group, int(schedule.rounds[step]))
+    return offset, length
+
+
+def _between_neighbours(schedule: "Schedule") -> Int64:
+    """First fit for transfers over one link: those that share it take turns, in row order."""
+    topology = schedule.topology
+    pair = topology.pair_index(schedule.src, schedule.dst)
+    key = schedule.step.astype(np.int64) * (len(topology.pair_capacity) + 1) + pair
+    order = np.argsort(key, kind="stable")
+    first = np.searchsorted(key[order], key[order])
+    offset = np.empty(schedule.transfers, np.int64)
+    offset[order] = (np.arange(schedule.transfers) - first) // np.maximum(topology.pair_capacity[pair[order]], 1)
+    return np.minimum(offset, schedule.rounds[schedule.step] - 1)
+
+
+def _meets_itself(schedule: "Schedule") -> NDArray[np.bool_]:
+    """Rows that send a chunk from a node which receives that chunk in the same step."""
+    base = schedule.step.astype(np.int64) * len(schedule.topology.kind)
+    cells = np.concatenate((base + schedule.src, base + schedule.dst))
+    spot = np.unique(cells, return_inverse=True)[1] * schedule.chunks + np.tile(schedule.chunk, 2)
+    return np.isin(spot[: schedule.transfers], spot[schedule.transfers :])
+
+
+class _Claims:
+    """The links that a row takes, as resources with capacities: joined pairs, and single links where several run in parallel."""
+
+    def __init__(self, schedule: "Schedule") -> None:
+        topology = schedule.topology
+        self.pairs = topology.pair_index(schedule.src, schedule.dst).tolist()
+        self.route = schedule.route.tolist()
+        joined = len(topology.pair_capacity)
+        self.capacity = topology.pair_capacity.tolist() + topology.capacity.tolist()
+        parallel = (np.bincount(topology.pair_of_link, minlength=joined)[topology.pair_of_link] > 1).tolist()
+        pair_of_link = topology.pair_of_link.tolist()
+        self.routes = [
+            [pair_of_link[link] for link in route] + [joined + link for link in route if parallel[link]]
+            for route in schedule.routes
+        ]
+
+    def of(self, row: int) -> list[int]:
+        """The resources of a row; none where no link joins its ends."""
+        if self.route[row] != _DIRECT:
+            return self.routes[self.route[row]]
+        return [self.pairs[row]] if self.pairs[row] >= 0 else []
+
+
+def _fit_step(schedule: "Schedule", claims: _Claims, rows: Int64, rounds: int) -> tuple[Int64, int]:
+    """Rounds of the rows of one step, and how many the step takes."""
+    numbers = rows.tolist()
+    load = Counter(resource for row in numbers for resource in claims.of(row))
+    over = any(count > claims.capacity[resource] * rounds for resource, count in load.items())
+    groups = _groups(schedule, rows)
+    best: dict[int, int] = {}
+    best_length = 0
+    nodes = len(schedule.topology.kind)
+    distance = ((schedule.dst[rows] - schedule.src[rows]) % nodes).tolist()
+    for key in (numbers, distance):
+        placed = _first_fit(claims, groups, dict(zip(numbers, key, strict=True)))
+        length = max(placed.values()) + 1
+        if not best or length < best_length:
+            best, best_length = placed, length
+        if best_length <= rounds:
+            break
+    offset = np.array([best[row] for row in numbers], np.int64)
+    return (np.minimum(offset, rounds - 1), rounds) if over else (offset, max(rounds, best_length))
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Rows that must share a round, and for each group those that must not come before it."""
+
+    members: list[list[int]]
+    later: list[list[int]]
+
+
+def _groups(schedule: "Schedule", rows: Int64) -> _Groups:
+    """A row that sends what another one of the step overwrites or adds to goes first, or together with it."""
+    sends, arrives = defaultdict(list), defaultdict(list)
+    ends = (schedule.chunk[rows].tolist(), schedule.src[rows].tolist(), schedule.dst[rows].tolist())
+    for row, chunk, src, dst in zip(rows.tolist(), *ends, strict=True):
+        sends[src, chunk].append(row)
+        arrives[dst, chunk].append(row)
+    both = [cell for cell in sends if cell in arrives]
+    if not both:
+        return _Groups([[row] for row in rows.tolist()], [[] for _ in rows])
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(rows.tolist())
+    graph.add_edges_from((first, second) for cell in both for first in sends[cell] for second in arrives[cell])
+    merged = nx.condensation(graph)
+    members = [sorted(merged.nodes[group]["members"]) for group in merged.nodes]
+    return _Groups(members, [sorted(merged.successors(group)) for group in merged.nodes])
+
+
+def _first_fit(claims: _Claims, groups: _Groups, key: dict[int, int]) -> dict[int, int]:
+    """Round of each row: groups in order of `key`, as early as links and the groups before them allow."""
+    room, placed, earliest = _Room(claims), dict[int, int](), [0] * len(groups.members)
+    waiting = [0] * len(groups.members)
+    for later in groups.later:
+        for group in later:
+            waiting[group] += 1
+    ready = [(key[rows[0]], rows[0], group) for group, rows in enumerate(groups.members) if not waiting[group]]
+    heapify(ready)
+    while ready:
+        group = heappop(ready)[2]
+        rows = groups.members[group]
+        taken = room.take(rows, earliest[group])
+        placed.update(zip(rows, taken, strict=True))
+        for after in groups.later[group]:
+            earliest[after] = max(earliest[after], *taken)
+            waiting[after] -= 1
+            if not waiting[after]:
+                heappush(ready, (key[groups.members[after][0]], groups.members[after][0], after))
+    return placed
+
+
+class _Room:
+    """What is left of every resource in every round: `full` has a bit for each round in which nothing more fits."""
+
+    def __init__(self, claims: _Claims) -> None:
+        self._claims = claims
+        self._used: Counter[tuple[int, int]] = Counter()
+        self._full: defaultdict[int, int] = defaultdict(int)
+
+    def take(self, rows: list[int], earliest: int) -> list[int]:
+        """One round for all rows, the first from `earliest` on that fits; a round each where they can never share one."""
+        need = Counter(resource for row in rows for resource in self._claims.of(row))
+        if len(rows) > 1 and any(count > self._claims.capacity[resource] for resource, count in need.items()):
+            return [self.take([row], earliest)[0] for row in rows]
+        full = (1 << earliest) - 1
+        for resource in need:
+            full |= self._full[resource]
+        at = (~full & (full + 1)).bit_length() - 1
+        while any(self._used[resource, at] + count > self._claims.capacity[resource] for resource, count in need.items()):
+            at += 1
+        for resource, count in need.items():
+            self._used[resource, at] += count
+            if self._used[resource, at] == self._claims.capacity[resource]:
+                self._full[resource] |= 1 << at
+        return [at] * len(rows)
