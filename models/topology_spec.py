@@ -23,7 +23,7 @@ def parse_topology(spec: str) -> Topology:
     base = _base(head)
     if not modifiers:
         return base
-    columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency")}
+    columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency", "reducing")}
     for modifier in modifiers:
         key, equals, value = modifier.partition("=")
         if not equals:
@@ -33,9 +33,9 @@ def parse_topology(spec: str) -> Topology:
 
 
 def _base(head: str) -> Topology:
-    family, colon, arguments = head.partition(":")
+    family, _, arguments = head.partition(":")
     families = load_families()
-    if colon and family in families:
+    if family in families:
         return families[family](arguments)
     if head.lower().endswith(FILE_SUFFIXES):
         return load_topology(Path(head))
@@ -72,6 +72,7 @@ def without_node(topology: Topology, columns: Columns, value: str) -> None:
     if node >= len(columns["kind"]) or columns["kind"][node] == NodeKind.ABSENT:
         raise TopologyError(f"{topology.name}: without-node={value}: there is no such node")
     columns["kind"][node] = NodeKind.ABSENT
+    columns["reducing"][node] = False
     _keep(columns, (columns["src"] != node) & (columns["dst"] != node))
 
 
@@ -81,3 +82,19 @@ def capacity(topology: Topology, columns: Columns, value: str) -> None:
     if not re.fullmatch(r"[0-9]{1,9}", value) or not 1 <= int(value) <= MAX_CAPACITY:
         raise TopologyError(f"{topology.name}: capacity={value!r}: expected a whole number from 1 to {MAX_CAPACITY}")
     columns["capacity"][:] = int(value)
+
+
+@MODIFIERS.register("reducing")
+def reducing(topology: Topology, columns: Columns, value: str) -> None:
+    """reducing=switches lets every switch add and multicast, reducing=A only that one (in-network reduction)."""
+    if value == "switches":
+        marked = np.flatnonzero(columns["kind"] == NodeKind.SWITCH)
+        if not len(marked):
+            raise TopologyError(f"{topology.name}: reducing=switches: there are no switches")
+    elif re.fullmatch(r"[0-9]{1,9}", value) and int(value) < len(columns["kind"]):
+        marked = np.array([int(value)])
+        if columns["kind"][marked[0]] != NodeKind.SWITCH:
+            raise TopologyError(f"{topology.name}: reducing={value}: node {value} is not a switch")
+    else:
+        raise TopologyError(f"{topology.name}: reducing={value!r}: expected the id of a switch, or switches")
+    columns["reducing"][marked] = True

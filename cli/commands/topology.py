@@ -1,5 +1,6 @@
 """`certree topology`: networks by name and in files."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +61,14 @@ def describe(topology: Topology) -> dict[str, Any]:
 
 
 @topology_command.command("list")
+@click.argument("family", required=False)
 @option_json()
-def list_families(as_json: bool) -> None:
-    """The named families, the modifiers, the file formats."""
+def list_families(family: str | None, as_json: bool) -> None:
+    """The named families, the modifiers, the file formats; of a FAMILY its grammar, node numbers and source."""
+    if family is not None:
+        text = inspect.cleandoc(load_families()[family].__doc__ or "")
+        emit({"family": family, "text": text}) if as_json else say(text)
+        return
     families, modifiers = load_families().describe(), MODIFIERS.describe()
     if as_json:
         emit({"families": dict(families), "modifiers": dict(modifiers), "files": list(FILE_SUFFIXES)})

@@ -21,7 +21,7 @@ class Cables:
         self._name = name
         self._endpoints = endpoints
         self._switches = switches
-        self._rows: list[NDArray[np.int32]] = []
+        self._rows: list[NDArray[np.int32]] = [np.empty((0, 4), np.int32)]
 
     def join(self, a: ArrayLike, b: ArrayLike, capacity: int = 1, latency: int = UNKNOWN_LATENCY) -> None:
         """Lay a cable between every a and its b (numbers, or columns broadcast against each other): a link each way."""

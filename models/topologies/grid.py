@@ -11,18 +11,25 @@ from certree.models.topology import MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topolo
 
 def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
     """(8, 8) of `8x8`; TopologyError unless the sizes are whole numbers from 1 and as many as `dimensions`."""
+    where = f"{family}:{arguments}" if arguments else family
     several = "whole numbers joined by x, such as 8x8 or 4x4x4"
     wanted = {None: several, 1: "one whole number"}.get(dimensions, f"{dimensions} {several}")
     if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", arguments):
-        raise TopologyError(f"{family}:{arguments}: expected {wanted}")
+        raise TopologyError(f"{where}: expected {wanted}")
     sizes = tuple(int(size) for size in arguments.split("x"))
     if dimensions is not None and len(sizes) != dimensions:
-        raise TopologyError(f"{family}:{arguments}: expected {wanted}")
+        raise TopologyError(f"{where}: expected {wanted}")
     if min(sizes) < 1:
-        raise TopologyError(f"{family}:{arguments}: sizes start at 1")
+        raise TopologyError(f"{where}: sizes start at 1")
     if math.prod(sizes) > MAX_NODES:
-        raise TopologyError(f"{family}:{arguments}: more than {MAX_NODES} nodes")
+        raise TopologyError(f"{where}: more than {MAX_NODES} nodes")
     return sizes
+
+
+def no_arguments(family: str, arguments: str) -> None:
+    """TopologyError unless a network of fixed size was named without any."""
+    if arguments:
+        raise TopologyError(f"{family}:{arguments}: {family} takes no sizes")
 
 
 def grid(name: str, sizes: tuple[int, ...], *, wrap: bool) -> Topology:

@@ -31,7 +31,7 @@ def test_list_names_families_modifiers_and_files():
     words, document = certree("topology", "list"), certree("topology", "list", "--json").document
     for text in ("ring:N", "torus:RxC", "mesh:RxC", "hypercube:D", "full:N", "without-link=A-B", ".graphml"):
         assert text in words.out
-    assert sorted(document["modifiers"]) == ["capacity", "without-link", "without-node"]
+    assert sorted(document["modifiers"]) == ["capacity", "reducing", "without-link", "without-node"]
 
 
 @pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.graphml", "out.graphml.gz"])
@@ -58,3 +58,13 @@ def test_convert_refuses(tmp_path):
     assert out.read_text() == "mine"
     assert certree("topology", "convert", "ring:4", "-o", out, "--force").code == 0
     assert parse_topology(str(out)).name == "ring:4"
+
+
+def test_list_explains_a_family():
+    said = certree("topology", "list", "switch-fc")
+    assert said.out.startswith("switch-fc:[RxCx]NxS - ")
+    assert "Table II" in said.out
+    assert certree("topology", "list", "dgx2", "--json").document["family"] == "dgx2"
+    unknown = certree("topology", "list", "moebius")
+    assert unknown.code == 2
+    assert "known: ace-alltoall, ace-torus" in unknown.err

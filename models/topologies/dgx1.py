@@ -1,0 +1,29 @@
+"""`dgx1`."""
+
+import numpy as np
+
+from certree.models.topologies import FAMILIES
+from certree.models.topologies.cables import Cables
+from certree.models.topologies.grid import no_arguments
+from certree.models.topology import Topology
+
+#: NVLinks between two GPUs of a DGX-1 with V100s, as `nvidia-smi topo -m` shows them: each GPU has six
+NVLINKS = (
+    (0, 1, 1), (0, 2, 1), (0, 3, 2), (0, 4, 2), (1, 2, 2), (1, 3, 1), (1, 5, 2), (2, 3, 2),
+    (2, 6, 1), (3, 7, 1), (4, 5, 1), (4, 6, 1), (4, 7, 2), (5, 6, 2), (5, 7, 1), (6, 7, 2),
+)  # fmt: skip
+
+
+@FAMILIES.register("dgx1")
+def dgx1(arguments: str) -> Topology:
+    """dgx1 - 8 GPUs in the hybrid cube mesh of a DGX-1 (V100), single and double NVLinks; unit: one NVLink.
+
+    The network of NCCL's and SCCL's examples: two boards of four, fully joined, a cube between them; six NVLinks a GPU, a double
+    one being a link of capacity 2. PCIe is left out.
+    """
+    no_arguments("dgx1", arguments)
+    cables = Cables("dgx1", 8)
+    for a, b, capacity in NVLINKS:
+        cables.join(a, b, capacity)
+    board, place = np.divmod(np.arange(8), 4)
+    return cables.build(np.stack([board, place], axis=1).astype(np.int32))

@@ -1,0 +1,31 @@
+"""`dgx2`, `dgx2:P`."""
+
+import numpy as np
+
+from certree.models.errors import TopologyError
+from certree.models.topologies import FAMILIES
+from certree.models.topologies.cables import Cables
+from certree.models.topologies.grid import parse_sizes
+from certree.models.topology import Topology
+
+GPUS_A_BOARD, PLANES = 8, 6
+
+
+@FAMILIES.register("dgx2")
+def dgx2(arguments: str) -> Topology:
+    """dgx2[:P] - 16 GPUs on two boards and P planes of NVSwitches (6 by default); unit: one NVLink.
+
+    A plane is one NVSwitch on each board, with one NVLink to each of the board's 8 GPUs, and 8 NVLinks (one link of capacity 8)
+    between the two (Ishii et al., Hot Chips 2018). `dgx2:1` is the "one physical network" of the MultiTree paper's 16-node
+    network (Section VI-A). GPU i is on board i div 8; switch 16 + 2p + b is that of plane p on board b.
+    """
+    (planes,) = parse_sizes("dgx2", arguments, dimensions=1) if arguments else (PLANES,)
+    if planes > PLANES:
+        raise TopologyError(f"dgx2:{arguments}: {planes} planes; allowed: 1 to {PLANES}")
+    gpus = 2 * GPUS_A_BOARD
+    cables = Cables(f"dgx2:{planes}" if arguments else "dgx2", gpus, 2 * planes)
+    board = np.arange(gpus) // GPUS_A_BOARD
+    for first in range(gpus, gpus + 2 * planes, 2):
+        cables.join(np.arange(gpus), first + board)
+        cables.join(first, first + 1, GPUS_A_BOARD)
+    return cables.build()
