@@ -6,7 +6,7 @@ Baidu's ring all-reduce.
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
+from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.topology import Int32
@@ -22,7 +22,7 @@ def ring(request: Request) -> Schedule:
     One chunk per endpoint, rooted there, or two when bidirectional (the second goes the other way round), which halves the
     length of every step. The cycle is found by `certree.synth.cycle`.
     """
-    require_collective(request, "ring", list(CollectiveKind))
+    require_collective(request, "ring", SYMMETRIC_KINDS)
     require_direct(request, "ring")
     options = read_options(request, "ring", {"bidirectional": flag(False)})
     nodes, both_ways = len(request.topology.endpoints), options["bidirectional"]
