@@ -45,7 +45,8 @@ class WitnessError(CertreeError):
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """What a bound speaks of. `delay`: steps from a send to the use of what was sent.
+    """What a bound speaks of. `delay`: steps from a send to the use of what was sent. `passing`: whether transfers may pass
+    endpoints on their way, which on a direct network takes the distance out of the number of steps.
 
     `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1. All-gather and reduce-scatter
     may have any (equal by default); in a broadcast or reduce it is all at the root; the others ignore them.
@@ -55,6 +56,7 @@ class Instance:
     collective: Collective
     shares: tuple[Fraction, ...] = ()
     delay: int = 1
+    passing: bool = False
 
     def __post_init__(self) -> None:
         self.collective.require_fits(self.topology)
@@ -71,13 +73,13 @@ class Instance:
 
     @classmethod
     def of(cls, schedule: Schedule) -> "Instance":
-        """The instance that a schedule solves: its shares are its chunks per root, over K."""
+        """The instance that a schedule solves: its shares are its chunks per root, over K; `passing` when a route of it does."""
         shares: tuple[Fraction, ...] = ()
         if schedule.collective.is_rooted and not schedule.collective.has_targets:
             ranks = schedule.topology.rank[schedule.chunk_root]
             held = np.bincount(ranks, minlength=len(schedule.topology.endpoints))
             shares = tuple(Fraction(count, schedule.chunks) for count in held.tolist())
-        return cls(schedule.topology, schedule.collective, shares, schedule.delay)
+        return cls(schedule.topology, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule))
 
     @cached_property
     def is_endpoint(self) -> NDArray[np.bool_]:
@@ -122,6 +124,17 @@ class Instance:
         the N blocks from every source to every sink (disjoint flags by node id)."""
         sources, sinks = self.sources & outside[self.topology.endpoints], self.sinks & inside[self.topology.endpoints]
         return Fraction(int(sources.sum()) * int(sinks.sum()), len(self.topology.endpoints))
+
+
+def _passes_endpoints(schedule: Schedule) -> bool:
+    """Whether a route in use leads through an endpoint that forwards. O(links of the routes)."""
+    used = np.zeros(len(schedule.routes) + 1, np.bool_)
+    used[schedule.route] = True  # the last entry is that of DIRECT
+    passable = (schedule.topology.forwards & (schedule.topology.kind == NodeKind.ENDPOINT)).tolist()
+    heads = schedule.topology.dst.tolist()
+    return any(
+        passable[heads[link]] for route, flag in zip(schedule.routes, used.tolist(), strict=False) if flag for link in route[:-1]
+    )
 
 
 #: kind -> (instance, witness document) -> (quantity, value that the witness shows); raises WitnessError

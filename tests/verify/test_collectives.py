@@ -10,8 +10,10 @@ import pytest
 
 from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule import Schedule
+from certree.models.topology_spec import parse_topology
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
+from certree.verify.witness import Instance, WitnessError, cheap_bounds, check_bound, make_bound
 from tests.verify.build import COPY, REDUCE, Row, build
 
 R, C = REDUCE, COPY
@@ -182,3 +184,29 @@ def test_the_whole_schedule_repeated_is_as_good() -> None:
     assert once is not None
     assert both is not None
     assert once.bandwidth_time == both.bandwidth_time == once.bandwidth_bound
+
+
+@pytest.mark.parametrize("kind", CollectiveKind)
+def test_transfers_that_pass_endpoints_may_need_one_step_only(kind: str) -> None:
+    """On a direct network a route may pass nodes; then the distance bounds the number of steps no longer."""
+    collective = Collective(CollectiveKind(kind), 0 if kind in WITH_ONE_ROOT else None)
+    if kind != "gather":
+        shares = (Fraction(1, 3),) * 3
+        assert _latency(Instance(parse_topology("mesh:1x3"), collective, shares, passing=True)) == 1
+        return
+    rows: list[Row] = [(0, C, 0, 1, 0), (1, C, 0, 2, 0)]
+    straight = path("gather", rows, route=[-1, 0], routes=((3, 1),), rounds=[2])
+    topology = straight.topology
+    assert [(topology.src[link], topology.dst[link]) for link in (3, 1)] == [(2, 1), (1, 0)]
+    quality = judge(straight).quality
+    assert quality is not None
+    assert (quality.latency_steps, quality.latency_bound) == (1, 1)
+    assert quality.bandwidth_time == quality.bandwidth_bound == Fraction(2, 3)
+    farther = make_bound(Instance(topology, collective), "distance", {"from": 2, "to": 0, "hops": 2, "label": [2, 1, 0]})
+    with pytest.raises(WitnessError, match="however far they lead"):
+        check_bound(Instance.of(straight), farther)
+
+
+def _latency(of: Instance) -> int:
+    (bound,) = [bound for bound in cheap_bounds(of) if bound["quantity"] == "latency"]
+    return int(check_bound(of, bound))

@@ -73,7 +73,8 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
     the first leaves in step 0 at the earliest, each next one `delay` steps after the one before, and the last takes a step. That a
     transfer starts or ends at a reducing switch only makes more of them. What `from` holds at the start is due at `to`: any two
     endpoints in an all-reduce or all-to-all; from an endpoint that roots a chunk in an all-gather or broadcast, to one in a
-    reduce-scatter or reduce; to the root in a gather, from it in a scatter.
+    reduce-scatter or reduce; to the root in a gather, from it in a scatter. Where transfers may pass endpoints (`passing`), one
+    of them may lead anywhere, and only hops = 1 is proved.
     """
     only_fields("distance", witness, ["from", "to", "hops", "label"])
     start, end = (node_id(instance, "distance", witness[key]) for key in ("from", "to"))
@@ -92,6 +93,8 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
             raise WitnessError(
                 "witness-wrong", f"distance witness: {what.format(node)} other nodes in a {instance.collective.words}"
             )
+    if instance.passing and hops > 1:
+        raise WitnessError("witness-wrong", "distance witness: routes that pass endpoints take one step, however far they lead")
     if label[start] != 0 or label[end] != hops:
         raise WitnessError("witness-wrong", f"distance witness: label[{start}] must be 0 and label[{end}] the hops, {hops}")
     leap = np.flatnonzero(label[topology.dst] > label[topology.src] + instance.is_endpoint[topology.dst])
@@ -109,12 +112,24 @@ def longest_distance(instance: Instance) -> Bound:
     Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64).
     """
     topology = instance.topology
+    if instance.passing:
+        return _one_hop(instance)
     senders, receivers = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
     words = max(1, SEARCH_WORDS // len(topology.src))
     batches = [senders[low : low + 64 * words] for low in range(0, len(senders), 64 * words)]
     farthest = [_farthest(instance, batch, receivers) for batch in batches]
     hops, start, end = max(farthest, key=lambda found: found[0])
     return {"from": start, "to": end, "hops": hops, "label": _labels(instance, start).tolist()}
+
+
+def _one_hop(instance: Instance) -> Bound:
+    """The distance witness between a source and a sink that says no more than that they are not the same."""
+    endpoints = instance.topology.endpoints
+    sources, sinks = (endpoints[flags][:2].tolist() for flags in (instance.sources, instance.sinks))
+    start, end = next((source, sink) for source in sources for sink in sinks if source != sink)
+    label = np.where(instance.exists, 1, -1)
+    label[start] = 0
+    return {"from": start, "to": end, "hops": 1, "label": label.tolist()}
 
 
 class _Spread:
