@@ -2,11 +2,11 @@
 
 A published algorithm for ranks says who sends what to whom in which step, and nothing of links. Where transfers of one step meet
 on a link they take turns: the step lasts as many rounds as its fullest link needs, which is free of contention by definition and
-is the shortest such step. `rounds=published` leaves every step at one round, as if there were no contention; the verifier then
-says where there is some.
+is the shortest such step. `rounds=published` gives a step what its messages would need if every pair of ranks had a link of its
+own, as algorithms are published: one round, or c where a message has c chunks. The verifier then says where there is contention.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from certree.verify.contention import claims
 
 #: the option that every method which goes through `embed` takes
 ROUNDS: Mapping[str, Option] = {"rounds": choice("serialized", "published")}
+SERIALIZED = {"rounds": "serialized"}
 
 COLUMNS = ("chunk", "op", "step", "src", "dst")
 
@@ -57,13 +58,13 @@ def embed(
     options: Mapping[str, Any],
     published: bool = False,
 ) -> Schedule:
-    """The schedule of transfers between any two endpoints, offered to the request's monitor.
+    """The schedule of transfers between any two endpoints.
 
     `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
     `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
-    takes the route of `models.routing`. A step lasts as many rounds as the largest ceil(load / capacity) over all links, or
-    one when `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`), and is not
-    offered. Raises UnsupportedError when the request wants other numbers of chunks or steps. O(rows log rows + hops).
+    takes the route of `models.routing`. Steps last as `rounds_needed` says, or `rounds_published` when `published`: such a
+    schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError when the request
+    wants other numbers of chunks or steps. O(rows log rows + hops).
     """
     topology = request.topology
     route, routes = routes_between(topology, columns["src"], columns["dst"])
@@ -78,7 +79,7 @@ def embed(
         **more,
     )
     require_shape(request, method, schedule.chunks, schedule.steps)
-    return schedule if published else request.offer(replace(schedule, rounds=rounds_needed(schedule)))
+    return replace(schedule, rounds=rounds_published(schedule) if published else rounds_needed(schedule))
 
 
 def rounds_needed(schedule: Schedule) -> Int32:
@@ -93,3 +94,27 @@ def rounds_needed(schedule: Schedule) -> Int32:
     rounds = np.ones(schedule.steps, np.int64)
     np.maximum.at(rounds, busy % schedule.steps, -(-load // uses.capacity[busy // schedule.steps]))
     return rounds.astype(np.int32)
+
+
+def rounds_published(schedule: Schedule) -> Int32:
+    """For every step the chunks of its largest message, at least 1: its length if every pair of ranks had a unit link. O(rows)."""
+    nodes = len(schedule.topology.kind)
+    key = (schedule.step.astype(np.int64) * nodes + schedule.src) * nodes + schedule.dst
+    message, chunks = np.unique(key, return_counts=True)
+    rounds = np.ones(schedule.steps, np.int64)
+    np.maximum.at(rounds, message // nodes**2, chunks)
+    return rounds.astype(np.int32)
+
+
+def shortest_pipeline(request: Request, make: Callable[[int], Schedule], most: int = 256) -> Schedule:
+    """The best of 2, 4, 8, ... chunks, up to `most`, by closed form: the last number from which twice as many take longer."""
+    best = make(2)
+    fewest = request.cycles(best)
+    chunks = 4
+    while chunks <= most:
+        longer = make(chunks)
+        cycles = request.cycles(longer)
+        if cycles > fewest:
+            break
+        best, fewest, chunks = longer, cycles, 2 * chunks
+    return best

@@ -29,6 +29,7 @@ def auto(request: Request) -> Schedule:
         except (UnsupportedError, UndecidedError) as error:
             considered[name] = str(error)
             continue
+        request.monitor.offer(schedule, cycles)
         considered[name] = f"{cycles} cycles"
         request.monitor.report(f"{name}: {cycles} cycles")
         if best is None or cycles < best[0]:

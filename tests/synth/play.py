@@ -7,7 +7,7 @@ from certree.models.machine import load_machine
 from certree.models.schedule import Op, Schedule
 from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
-from certree.synth.method import Request
+from certree.synth.method import Request, load_methods
 
 
 def ask(topology: str | Topology, collective: str = "all-reduce", message_bytes: int = 1 << 20, **fields: object) -> Request:
@@ -45,3 +45,13 @@ def play(schedule: Schedule) -> None:
         due = [root] if kind is CollectiveKind.REDUCE_SCATTER else ends
         wanted = own[root] if kind is CollectiveKind.ALL_GATHER else total
         assert [held[node, chunk] for node in due] == [wanted] * len(due), f"chunk {chunk}"
+
+
+def make(method: str, topology: str | Topology, collective: str = "all-reduce", **fields: object) -> Schedule:
+    """What a method makes of such a request."""
+    return load_methods()[method](ask(topology, collective, **fields))
+
+
+def rounds_of(schedule: Schedule) -> int:
+    """Rounds of all steps."""
+    return int(schedule.rounds.sum())

@@ -56,13 +56,17 @@ def test_published_rounds_are_one_each_and_refuted_where_links_are_shared() -> N
     assert "published" not in everyone_to_all("full:5").provenance
 
 
-def test_only_what_the_judge_would_accept_is_offered() -> None:
-    for published, offered in ((False, 1), (True, 0)):
-        request = ask("full:3", "all-gather")
+def test_a_published_step_lasts_as_long_as_its_largest_message() -> None:
+    made = {}
+    for spec in ("full:3", "switch:3"):
+        request = ask(spec, "all-gather")
         rows = Rows()
-        rows.add([0, 0, 1, 1, 2, 2], Op.COPY, 0, [0, 0, 1, 1, 2, 2], [1, 2, 0, 2, 0, 1])
-        made = embed(request, np.arange(3), rows.columns, method="m", options={}, published=published)
-        assert request.monitor.best is (made if offered else None)
+        rows.add([0, 1], Op.COPY, 0, 0, 1)  # two chunks for node 1, one for node 2
+        rows.add([0, 0, 1], Op.COPY, [0, 1, 1], [0, 1, 1], [2, 0, 2])
+        made[spec] = embed(request, np.array([0, 0]), rows.columns, method="m", options={}, published=True)
+        assert made[spec].rounds.tolist() == [2, 1]
+    assert set(judge(made["full:3"]).counts) == set()
+    assert set(judge(made["switch:3"]).counts) == {"capacity"}
 
 
 def test_parallel_links_share_direct_transfers_but_not_routed_ones() -> None:

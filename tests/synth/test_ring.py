@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from certree.models.errors import InputError, UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.schedule import Op, Schedule
 from certree.models.topology_spec import parse_topology
 from certree.synth.cycle import hamiltonian_cycle
 from certree.synth.method import load_methods
-from tests.synth.play import ask, play
+from certree.verify.judge import judge
+from tests.synth.play import ask, play, rounds_of
 
 ring = load_methods()["ring"]
 COLLECTIVES = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
@@ -103,7 +104,57 @@ def test_the_same_input_gives_the_same_schedule() -> None:
         assert (first.digest, first.provenance) == (second.digest, second.provenance)
 
 
+def test_the_ring_of_figure_1() -> None:
+    """What the MultiTree paper tells of its Fig. 1: segment c goes c+1 -> c+2 -> ... -> c, then c -> c+1 -> ... -> c-1."""
+    made = ring(ask("ring:4"))
+    rows = set(zip(*(getattr(made, name).tolist() for name in ("op", "chunk", "step", "src", "dst")), strict=True))
+    told = {(Op.REDUCE, 0, 0, 1, 2), (Op.REDUCE, 0, 1, 2, 3), (Op.REDUCE, 0, 2, 3, 0), (Op.REDUCE, 1, 0, 2, 3)}
+    told |= {(Op.COPY, 0, 3, 0, 1), (Op.COPY, 0, 4, 1, 2), (Op.COPY, 0, 5, 2, 3)}
+    assert told <= rows
+    assert rows == {
+        (op, chunk, step, (src + c) % 4, (dst + c) % 4)
+        for op, _, step, src, dst in told - {(0, 1, 0, 2, 3)}
+        for c in range(4)
+        for chunk in [c]
+    }
+
+
+SWITCHED = ["switch:5", "switch:16", "fattree:4x4", "fattree:8x8", "bigraph:4x8", "dgx2", "ss:24", "switch:8,capacity=2"]
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", SWITCHED)
+def test_with_switches_the_ring_is_the_order_of_the_ranks(spec: str, collective: str) -> None:
+    made = ring(ask(spec, collective, options={"rounds": "published"}))
+    nodes = len(made.topology.endpoints)
+    assert (made.steps, made.chunks, rounds_of(made)) == (COLLECTIVES[collective] * (nodes - 1), nodes, made.steps)
+    assert ((made.dst - made.src) % nodes == 1).all()
+    assert judge(made).valid  # one message out of and into every endpoint, one over the cables between switches
+
+
+def test_both_directions_share_the_one_cable_of_an_endpoint() -> None:
+    assert rounds_of(ring(ask("switch:6", options=BOTH))) == 2 * 2 * 5  # twice the chunks, two of them in every step
+    assert rounds_of(ring(ask("switch:6,capacity=2", options=BOTH))) == 2 * 5
+    assert judge(ring(ask("fattree:4x4", options=BOTH))).valid
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x3", "mesh:1x4", "ring:4,without-link=0-1", "torus:4x4", "torus:4x4,without-node=5"])
+@pytest.mark.parametrize("options", [{}, BOTH])
+def test_in_natural_order_it_needs_no_cycle(spec: str, options: dict[str, str]) -> None:
+    made = ring(ask(spec, options={"order": "natural", **options}))
+    ends = made.topology.endpoints.tolist()
+    assert links_used(made, 0) >= set(zip(ends, ends[1:] + ends[:1], strict=True))
+    assert judge(made).valid
+
+
+def test_the_way_back_of_a_path_meets_nothing_in_one_direction() -> None:
+    assert rounds_of(ring(ask("mesh:1x4", options={"order": "natural"}))) == 6
+    assert rounds_of(ring(ask("mesh:1x4", options={"order": "natural"} | BOTH))) == 12
+
+
 def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="no Hamiltonian cycle for a ring to follow; order=natural sends over several links"):
+        ring(ask("mesh:3x3"))
     with pytest.raises(InputError, match="option bidirectional='both'; allowed: true or false"):
         ring(ask("ring:4", options={"bidirectional": "both"}))
     with pytest.raises(UnsupportedError, match="into 8 chunks; 4 were asked for"):
