@@ -1,12 +1,13 @@
 """Arguments and options that commands share, and the texts they accept."""
 
+import functools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import click
 
-from certree.models.collective import CollectiveKind, parse_collective
+from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind
 from certree.models.errors import InputError
 from certree.models.files import check_writable, parse_duration, parse_size
 from certree.models.machine import load_machine
@@ -32,7 +33,7 @@ class Parsed(click.ParamType[T], Generic[T]):
 
 SIZE, DURATION = Parsed("size", parse_size), Parsed("time", parse_duration)
 TOPOLOGY, MACHINE = Parsed("topology", parse_topology), Parsed("machine", load_machine)
-COLLECTIVE = Parsed("collective", parse_collective)
+KIND = Parsed("collective", parse_kind)
 COUNT = click.IntRange(min=1)
 
 
@@ -81,10 +82,32 @@ def option_params() -> Decorator:
     return click.option("--params", "machine", type=MACHINE, default=DEFAULT_MACHINE, show_default=True, help=help_text)
 
 
-def option_collective() -> Decorator:
-    """--collective."""
-    default, help_text = str(CollectiveKind.ALL_REDUCE), f"One of {', '.join(CollectiveKind)}."
-    return click.option("--collective", type=COLLECTIVE, default=default, show_default=True, help=help_text)
+def option_collective(*, required: bool = True, help_text: str = "") -> Decorator:
+    """--collective and --root, which the command gets as one `collective: Collective`; None without `required` and --collective.
+
+    Where the command also takes a `topology`, the root must be one of its endpoints.
+    """
+    known = f"One of {', '.join(CollectiveKind)}."
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def with_collective(kind: CollectiveKind | None, root: int | None, **arguments: Any) -> Any:
+            if kind is None and root is not None:
+                raise InputError(f"--root {root} needs --collective: {', '.join(WITH_ONE_ROOT)}")
+            if kind in WITH_ONE_ROOT and root is None:
+                raise InputError(f"{kind} needs --root: the id of an endpoint")
+            collective = None if kind is None else Collective(kind, root)
+            if collective is not None and arguments.get("topology") is not None:
+                collective.require_fits(arguments["topology"])
+            return function(collective=collective, **arguments)
+
+        default = str(CollectiveKind.ALL_REDUCE) if required else None
+        root_help = f"The endpoint at the centre of {', '.join(WITH_ONE_ROOT)}."
+        with_root = click.option("--root", type=click.IntRange(min=0), metavar="NODE", help=root_help)(with_collective)
+        what = help_text or known
+        return click.option("--collective", "kind", type=KIND, default=default, show_default=required, help=what)(with_root)
+
+    return decorate
 
 
 def argument_topology() -> Decorator:

@@ -3,6 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
+from certree.models.collective import parse_collective
 from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
@@ -28,6 +29,7 @@ def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, ma
         "valid": verdict.valid,
         "topology": schedule.topology.name,
         "collective": str(schedule.collective.kind),
+        "root": schedule.collective.root,
         "method": _method(schedule),
         "chunks": schedule.chunks,
         "steps": schedule.steps,
@@ -67,7 +69,7 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
 
 def schedule_words(report: dict[str, Any]) -> str:
     """A report for people, a few lines."""
-    what = f"{report['collective']} on {report['topology']}" + (f", made by {report['method']}" if report["method"] else "")
+    what = f"{collective_words(report)} on {report['topology']}" + (f", made by {report['method']}" if report["method"] else "")
     if not report["valid"]:
         counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
         listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
@@ -92,6 +94,11 @@ def schedule_words(report: dict[str, Any]) -> str:
             f"  time: {report['time_cycles']:,} cycles for {size_words(report['message_bytes'])}, machine {report['machine']}"
         )
     return "\n".join(lines)
+
+
+def collective_words(report: dict[str, Any]) -> str:
+    """The collective of a report, with its root."""
+    return parse_collective(report["collective"], report["root"]).words
 
 
 def gap_words(gap: str | None) -> str:

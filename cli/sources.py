@@ -31,7 +31,9 @@ def read_schedule(path: Path, topology: Topology | None = None, collective: Coll
         raise InputError(f"{path} is a folder; expected a schedule file (.json, .json.gz, .npz, .csv)")
     if path.suffix == ".csv":
         if topology is None or collective is None:
-            raise InputError(f"{path}: a CSV does not say its network; verify and certify take it with --topology and --collective")
+            raise InputError(
+                f"{path}: a CSV does not say its network; verify and certify take it with --topology and --collective (and --root)"
+            )
         return load_schedule_csv(path, topology, collective)
     schedule = load_schedule(path)
     _require(path, schedule, collective)
@@ -70,4 +72,4 @@ def machine_or_default(machine: Machine | None) -> Machine:
 
 def _require(path: Path, schedule: Schedule, collective: Collective | None) -> None:
     if collective is not None and collective != schedule.collective:
-        raise InputError(f"{path}: the collective is {schedule.collective.kind}, not {collective.kind}")
+        raise InputError(f"{path}: the collective is {schedule.collective.words}, not {collective.words}")

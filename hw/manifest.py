@@ -29,7 +29,7 @@ _COUNTS = {  # field -> largest value allowed
     "slot_cycles": _MAX_CYCLES,
 }
 _KEYS = {
-    "format", "version", "note", "encoding", "topology", "topology_digest", "collective", "schedule_digest", "machine",
+    "format", "version", "note", "encoding", "topology", "topology_digest", "collective", "root", "schedule_digest", "machine",
     "padded_bytes", "granule_bytes", "chunk_granules", "widths", "files", *_COUNTS,
 }  # fmt: skip
 
@@ -44,6 +44,7 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
         "topology_digest": tables.topology.digest,
         "schedule_digest": tables.schedule_digest,
         "collective": str(tables.collective.kind),
+        "root": tables.collective.root,
         **{name: getattr(tables, name) for name in _COUNTS},
         "padded_bytes": tables.chunk_bytes * tables.chunks * tables.repeats,
         "granule_bytes": tables.machine.flit_bytes,
@@ -100,7 +101,7 @@ def header_fields(document: dict[str, Any], where: str) -> dict[str, Any]:
             raise TableFormatError(f"{where}: {name} is {document[name]!r}; the other fields imply {implied!r}")
     return {
         "topology": topology,
-        "collective": parse_collective(document["collective"]),
+        "collective": parse_collective(document["collective"], document["root"]),
         "machine": machine,
         "schedule_digest": document["schedule_digest"],
         **{name: document[name] for name in _COUNTS},

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
-from certree.models.errors import ScheduleFormatError, UnsupportedError
+from certree.models.collective import WITH_TARGETS, Collective, CollectiveKind
+from certree.models.errors import InputError, ScheduleFormatError, UnsupportedError
 from certree.models.files import canonical_json, sha256
 from certree.models.topology import Int32, Topology
 from certree.models.unit_rounds import spread as spread_rounds
@@ -35,8 +35,10 @@ class Op(IntEnum):
 class Schedule:
     """Transfers of one iteration, one row each: `chunk`, `op`, `step`, `src`, `dst` (int32; op int8) and `route`.
 
-    `chunk_root`: the root of each of the K chunks (NO_ROOT in an all-reduce). `delay`: what is sent in step s can be used
-    from step s + delay on. `rounds`: length of each step, in rounds (the serialization time of one chunk on a unit link).
+    `chunk_root`: the root of each of the K chunks (NO_ROOT in an all-reduce): where its data starts alone, or its sum is due.
+    `chunk_target`: in an all-to-all, gather or scatter the one endpoint where each chunk is due; None in the other collectives.
+    `delay`: what is sent in step s can be used from step s + delay on. `rounds`: length of each step, in rounds
+    (the serialization time of one chunk on a unit link).
     `period`: steps from one iteration to the next, None when nothing repeats; iteration i runs i·period steps later, on its own
     K chunks, for i < `repeats`. `routes`: link numbers of each multi-hop route; `route` is DIRECT or an index into it.
 
@@ -55,6 +57,7 @@ class Schedule:
     dst: Int32
     route: Int32
     routes: tuple[tuple[int, ...], ...] = ()
+    chunk_target: Int32 | None = None
     delay: int = 1
     period: int | None = None
     repeats: int = 1
@@ -62,7 +65,8 @@ class Schedule:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("chunk_root", "rounds", "chunk", "op", "step", "src", "dst", "route"):
+        names = ["chunk_root", "rounds", "chunk", "op", "step", "src", "dst", "route"]
+        for name in names if self.chunk_target is None else [*names, "chunk_target"]:
             object.__setattr__(self, name, self._column(name, np.int8 if name == "op" else np.int32))
         self._check_scalars()
         self._check_columns()
@@ -127,21 +131,51 @@ class Schedule:
         self._check_roots()
 
     def _check_roots(self) -> None:
-        if not self.collective.is_rooted:
-            bad = np.flatnonzero(self.chunk_root != NO_ROOT)
-            allowed = f"null in an {self.collective.kind}"
-        else:
-            inside = (self.chunk_root >= 0) & (self.chunk_root < len(self.topology.kind))
-            clipped = np.where(inside, self.chunk_root, 0)
-            bad = np.flatnonzero(~inside | (self.topology.rank[clipped] < 0))
-            allowed = "the id of an endpoint"
+        """Roots and targets are endpoints; in a collective with one root, what is to be that root is."""
+        collective = self.collective
+        try:
+            collective.require_fits(self.topology)
+        except InputError as error:
+            raise ScheduleFormatError(f"collective.{error}") from None
+        if collective.has_targets != (self.chunk_target is not None):
+            what = "missing" if collective.has_targets else "given"
+            raise ScheduleFormatError(
+                f"chunks.target is {what}; every chunk has one in an {', '.join(WITH_TARGETS)}, and only there"
+            )
+        if not collective.is_rooted:
+            self._require_ids("root", self.chunk_root, self.chunk_root == NO_ROOT, f"null in an {collective.kind}")
+            return
+        inwards = collective.kind is CollectiveKind.GATHER
+        for name, column in (("root", self.chunk_root), ("target", self.chunk_target)):
+            if column is None:
+                continue
+            inside = (column >= 0) & (column < len(self.topology.kind))
+            good = inside & (self.topology.rank[np.where(inside, column, 0)] >= 0)
+            self._require_ids(name, column, good, "the id of an endpoint")
+            if collective.has_one_root and (name == "target") == inwards:
+                self._require_ids(name, column, column == collective.root, f"{collective.root} in a {collective.words}")
+
+    def _require_ids(self, name: str, column: Int32, good: NDArray[np.bool_], allowed: str) -> None:
+        if len(column) != self.chunks:
+            raise ScheduleFormatError(f"chunks.{name} has {len(column)} rows; chunks.root has {self.chunks}")
+        bad = np.flatnonzero(~good)
         if len(bad):
-            raise ScheduleFormatError(f"chunks.root row {bad[0]}: {self.chunk_root[bad[0]]}; allowed: {allowed}")
+            raise ScheduleFormatError(f"chunks.{name} row {bad[0]}: {column[bad[0]]}; allowed: {allowed}")
 
     @property
     def chunks(self) -> int:
         """K: chunks of one iteration."""
         return len(self.chunk_root)
+
+    @property
+    def message_chunks(self) -> int:
+        """Chunks that the message of one iteration is cut into (`models.collective`): K, or with targets the N blocks of one
+        endpoint's buffer."""
+        if not self.collective.has_targets:
+            return self.chunks
+        endpoints = len(self.topology.endpoints)
+        moving = endpoints - 1 if self.collective.has_one_root else endpoints * (endpoints - 1)
+        return endpoints * -(-self.chunks // moving)
 
     @property
     def steps(self) -> int:
@@ -160,20 +194,23 @@ class Schedule:
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """Coefficient of M/B as the message grows: rounds a period over K, or all rounds over K when nothing repeats."""
+        """Coefficient of M/B as the message grows: rounds a period, or all rounds when nothing repeats, over the chunks of the
+        message."""
         rounds = self.period if self.period is not None else int(self.rounds.sum(dtype=np.int64))
-        return Fraction(rounds, self.chunks)
+        return Fraction(rounds, self.message_chunks)
 
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all that decides what happens: everything but certificate and provenance; rows in canonical order."""
         order = np.lexsort((self.route, self.dst, self.src, self.chunk, self.op, self.step))
+        target = {} if self.chunk_target is None else {"target": self.chunk_target.tolist()}
         return sha256(
             canonical_json(
                 {
                     "topology": self.topology.digest,
                     "collective": self.collective.kind,
                     "root": self.chunk_root.tolist(),
+                    **target,
                     "delay": self.delay,
                     "period": self.period,
                     "repeats": self.repeats,
@@ -234,6 +271,7 @@ def make_schedule(
     collective: Collective,
     chunk_root: Sequence[int] | NDArray[Any],
     columns: Mapping[str, NDArray[Any]],
+    chunk_target: Sequence[int] | NDArray[Any] | None = None,
     *,
     routes: Sequence[Sequence[int]] = (),
     rounds: Sequence[int] | NDArray[Any] | None = None,
@@ -253,6 +291,7 @@ def make_schedule(
         topology=topology,
         collective=collective,
         chunk_root=np.asarray(chunk_root, np.int32),
+        chunk_target=None if chunk_target is None else np.asarray(chunk_target, np.int32),
         rounds=np.ones(steps, np.int32) if rounds is None else np.asarray(rounds),
         route=route[order],
         routes=tuple(tuple(int(link) for link in path) for path in routes),

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from certree.models.chunks import chunk_owners
 from certree.models.collective import Collective, parse_collective
 from certree.models.columns import int_column
 from certree.models.errors import InputError, ScheduleFormatError
@@ -58,13 +59,15 @@ def schedule_document(schedule: Schedule) -> dict[str, Any]:
 
 
 def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str, Any]:
-    rooted = schedule.collective.is_rooted
+    chunks: dict[str, Any] = {"root": schedule.chunk_root.tolist() if schedule.collective.is_rooted else [None] * schedule.chunks}
+    if schedule.chunk_target is not None:
+        chunks["target"] = schedule.chunk_target.tolist()
     return {
         "format": FORMAT,
         "version": VERSION,
         "topology": topology_document(schedule.topology),
-        "collective": {"kind": str(schedule.collective.kind), "root": None},
-        "chunks": {"root": schedule.chunk_root.tolist() if rooted else [None] * schedule.chunks},
+        "collective": {"kind": str(schedule.collective.kind), "root": schedule.collective.root},
+        "chunks": chunks,
         "delay": schedule.delay,
         "period": schedule.period,
         "repeats": schedule.repeats,
@@ -101,7 +104,7 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
         return Schedule(
             topology=topology,
             collective=collective,
-            chunk_root=_roots(_object(document["chunks"], f"{where}: chunks"), collective, where),
+            **_chunks(_object(document["chunks"], f"{where}: chunks"), collective, where),
             rounds=int_column(document, "rounds", f"{where}: schedule", 1, MAX_STEPS, None, ScheduleFormatError),
             routes=_routes(document["routes"], where),
             delay=_count(document["delay"], MAX_STEPS, f"{where}: delay"),
@@ -131,23 +134,26 @@ def _collective(value: Any, where: str) -> Collective:
     document = _object(value, f"{where}: collective")
     if set(document) != {"kind", "root"} or not isinstance(document["kind"], str):
         raise ScheduleFormatError(f"{where}: collective must hold kind and root")
-    if document["root"] is not None:
-        raise ScheduleFormatError(f"{where}: collective.root is {document['root']!r}; allowed: null")
+    if document["root"] is not None and type(document["root"]) is not int:
+        raise ScheduleFormatError(f"{where}: collective.root is {document['root']!r}; allowed: null or a node id")
     try:
-        return parse_collective(document["kind"])
+        return parse_collective(document["kind"], document["root"])
     except InputError as error:
-        raise ScheduleFormatError(f"{where}: {error}") from None
+        raise ScheduleFormatError(f"{where}: collective: {error}") from None
 
 
-def _roots(chunks: dict[str, Any], collective: Collective, where: str) -> np.ndarray:
-    roots = chunks.get("root")
-    if not isinstance(roots, list) or set(chunks) != {"root"}:
-        raise ScheduleFormatError(f"{where}: chunks must hold one list, root")
-    if collective.is_rooted:
-        return int_column(chunks, "root", f"{where}: chunks", 0, MAX_NODES, None, ScheduleFormatError)
-    if any(root is not None for root in roots):
-        raise ScheduleFormatError(f"{where}: chunks.root entries must be null in an {collective.kind}")
-    return np.full(len(roots), NO_ROOT, np.int32)
+def _chunks(chunks: dict[str, Any], collective: Collective, where: str) -> dict[str, np.ndarray]:
+    """The columns `chunk_root` and, in a collective with targets, `chunk_target`."""
+    names = ["root", "target"] if collective.has_targets else ["root"]
+    if not all(isinstance(chunks.get(name), list) for name in names) or set(chunks) != set(names):
+        raise ScheduleFormatError(f"{where}: chunks must hold {'the lists root and target' if names[1:] else 'one list, root'}")
+    if not collective.is_rooted:
+        if any(root is not None for root in chunks["root"]):
+            raise ScheduleFormatError(f"{where}: chunks.root entries must be null in an {collective.kind}")
+        return {"chunk_root": np.full(len(chunks["root"]), NO_ROOT, np.int32)}
+    return {
+        f"chunk_{name}": int_column(chunks, name, f"{where}: chunks", 0, MAX_NODES, None, ScheduleFormatError) for name in names
+    }
 
 
 def _routes(value: Any, where: str) -> tuple[tuple[int, ...], ...]:
@@ -192,8 +198,7 @@ def _read_npz(path: Path) -> Any:
 def load_schedule_csv(path: Path, topology: Topology, collective: Collective) -> Schedule:
     """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
 
-    K is one more than the largest chunk; in a rooted collective chunk c belongs to the endpoint number c mod N
-    (so K must be a multiple of N).
+    K is one more than the largest chunk. Whose chunk c is follows from its number, as in `chunk_owners`.
     """
     try:
         lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
@@ -209,16 +214,15 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective) ->
     if not columns["chunk"]:
         raise ScheduleFormatError(f"{path}: no transfers")
     chunks, steps = max(columns["chunk"]) + 1, max(columns["step"]) + 1
-    endpoints = topology.endpoints
-    if collective.is_rooted and chunks % len(endpoints):
-        raise ScheduleFormatError(
-            f"{path}: {chunks} chunks; an {collective.kind} needs a multiple of the {len(endpoints)} endpoints"
-        )
-    roots = endpoints[np.arange(chunks) % len(endpoints)] if collective.is_rooted else np.full(chunks, NO_ROOT)
+    try:
+        root, target = chunk_owners(topology, collective, chunks)
+    except InputError as error:
+        raise ScheduleFormatError(f"{path}: {error}") from None
     return Schedule(
         topology=topology,
         collective=collective,
-        chunk_root=roots.astype(np.int32),
+        chunk_root=root,
+        chunk_target=target,
         rounds=np.ones(steps, np.int32),
         route=np.full(len(columns["chunk"]), DIRECT, np.int32),
         provenance={"method": "csv"},

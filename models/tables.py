@@ -103,7 +103,7 @@ class Tables:
         )
 
     def _roots(self, columns: dict[str, Int32]) -> Int32:
-        """All-gather: the sender that never receives the chunk; reduce-scatter: the receiver that never sends it."""
+        """Copied chunks: the sender that never receives it; reduced ones: the receiver that never sends it."""
         sends, receives = (set(zip(columns["chunk"].tolist(), columns[side].tolist(), strict=True)) for side in ("src", "dst"))
         candidates = sorted(sends - receives if self.collective.gathers else receives - sends)
         chunks = [chunk for chunk, _ in candidates]

@@ -153,7 +153,7 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     """
     if (schedule.rounds != 1).any():
         raise InputError("slot times need steps of one round each; spread the schedule over unit rounds first")
-    chunk = chunk_bytes_of(message_bytes, schedule.chunks, schedule.repeats, machine)
+    chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
     ser = serialization_cycles(chunk, machine)
     latency = path_latency(schedule, machine)
     fastest, lat = (int(latency.min()), int(latency.max())) if len(latency) else (0, 0)
@@ -170,7 +170,7 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
         slot = longer
     if (schedule.total_steps + 1) * slot + ser + lat + red > MAX_CYCLES:
         raise InputError(f"the run would last more than {MAX_CYCLES} cycles; take a smaller message or a faster machine")
-    padded = chunk * schedule.chunks * schedule.repeats
+    padded = chunk * schedule.message_chunks * schedule.repeats
     return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, stagger, slot)
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from certree.models.errors import TopologyError
+from certree.models.imports import SUFFIXES, import_topology
+from certree.models.imports.box import OPTION_HELP
 from certree.models.registry import Registry
 from certree.models.topologies import load_families
 from certree.models.topology import MAX_CAPACITY, NodeKind, Topology
@@ -20,7 +22,13 @@ MODIFIERS: Registry[Callable[[Topology, Columns, str], None]] = Registry("topolo
 def parse_topology(spec: str) -> Topology:
     """The topology that a token names; TopologyError (exit code 2) says what is wrong and what is allowed."""
     head, *modifiers = spec.split(",")
-    base = _base(head)
+    if head.lower().endswith(SUFFIXES):
+        typed = [modifier.partition("=")[::2] for modifier in modifiers]
+        options = [(name, value) for name, value in typed if name in OPTION_HELP]
+        base = dataclasses.replace(import_topology(Path(head), options), name=spec)
+        modifiers = [text for text, (name, _) in zip(modifiers, typed, strict=True) if name not in OPTION_HELP]
+    else:
+        base = _base(head)
     if not modifiers:
         return base
     columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency", "reducing")}
@@ -40,7 +48,7 @@ def _base(head: str) -> Topology:
     if head.lower().endswith(FILE_SUFFIXES):
         return load_topology(Path(head))
     allowed = ", ".join(line.split(" - ")[0] for _, line in families.describe())
-    raise TopologyError(f"unknown topology {head!r}; allowed: {allowed}, or a file ending in {', '.join(FILE_SUFFIXES)}")
+    raise TopologyError(f"unknown topology {head!r}; allowed: {allowed}, or a file ending in {', '.join(FILE_SUFFIXES + SUFFIXES)}")
 
 
 def _keep(columns: Columns, keep: np.ndarray) -> None:

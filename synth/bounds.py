@@ -16,12 +16,12 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     """Bounds for equal shares, strongest first within each quantity: the best partition or cut, then the cheap ones.
 
     All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams).
-    All-gather and reduce-scatter: the best cut. Costs as in `Network.strength` and `best_cut`.
+    Collectives with roots but all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
     """
     bounds: list[Bound] = []
-    if collective.kind is not CollectiveKind.ALL_REDUCE:
+    if collective.is_rooted and collective.kind is not CollectiveKind.ALL_TO_ALL:
         bounds.append(best_cut(topology, collective))
-    elif topology.is_direct and topology.is_full_duplex:
+    if not collective.is_rooted and topology.is_direct and topology.is_full_duplex:
         bounds.append(partition_bound(network_of(topology)))
     bounds += cheap_bounds(Instance(topology, collective, delay=delay))
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))

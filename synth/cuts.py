@@ -7,51 +7,68 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import UnsupportedError
-from certree.models.topology import Topology
+from certree.models.topology import Int32, NodeKind, Topology
+
+Int64 = NDArray[np.int64]
 
 
 def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
-    """The largest cut bound on the bandwidth time, every endpoint being the root of an equal share of the message.
+    """The largest cut bound on the bandwidth time; in an all-gather or reduce-scatter every endpoint roots an equal share.
 
-    For a set S of nodes with an endpoint in it, the shares rooted outside S must each cross into S (all-gather) or leave S as at
-    least one partial sum (reduce-scatter): time >= (endpoints outside S) / N / capacity(links into, or out of, S) · M/B.
-    Returns the bound document of `certree.verify.witness`: kind "cut", the value and the set S. Of equal cuts the first of:
-    single endpoints, then the smallest set around each endpoint, by id. UnsupportedError for an all-reduce, which has no roots.
+    For a set S of nodes with an endpoint in it that is owed something: what starts outside S must cross into S. So time >= share
+    that starts outside S / capacity(links into S) · M/B. Sums that run towards a root (reduce-scatter, reduce), and a scatter seen
+    from its ends, are the same with all links turned round.
+    Returns the bound document of `certree.verify.witness`: kind "cut", the value and the set. Of equal cuts the first of:
+    single endpoints, then the smallest set around each endpoint, by id. UnsupportedError for an all-reduce, which has no roots, and
+    an all-to-all, whose best cut is not found by flows.
 
-    One maximum flow for each endpoint and each improvement, each O(N^2 sqrt(links)) at worst.
+    One maximum flow for each endpoint that is owed something and each improvement, each O(N^2 sqrt(links)) at worst.
     """
-    if not collective.is_rooted:
-        raise UnsupportedError(f"a cut bound needs rooted chunks; {collective.kind} has none")
-    outward = collective.kind is CollectiveKind.REDUCE_SCATTER
-    tail, head = (topology.pair_dst, topology.pair_src) if outward else (topology.pair_src, topology.pair_dst)
-    network = _Network(topology, tail, head)
+    if not collective.is_rooted or collective.kind is CollectiveKind.ALL_TO_ALL:
+        raise UnsupportedError(f"a cut bound needs one root for each chunk and all that are owed it; {collective.kind} has none")
+    collective.require_fits(topology)
+    turned = collective.kind in (CollectiveKind.REDUCE_SCATTER, CollectiveKind.REDUCE, CollectiveKind.SCATTER)
+    tail, head = (topology.pair_dst, topology.pair_src) if turned else (topology.pair_src, topology.pair_dst)
+    endpoints = topology.endpoints
+    weight, owed, scale = _demand(collective, endpoints)
+    network = _Network(topology, tail, head, weight)
     entering = np.zeros(len(topology.kind), np.int64)
     np.add.at(entering, head, topology.pair_capacity)
-    endpoints = topology.endpoints.tolist()
-    best = min(endpoints, key=lambda node: (int(entering[node]), node))
-    inside, rate = [best], Fraction(int(entering[best]), len(endpoints) - 1)
-    for node in endpoints:
+    alone = {node: int(weight[endpoints != node].sum()) for node in owed}
+    best = min((node for node in owed if alone[node]), key=lambda node: (Fraction(int(entering[node]), alone[node]), node))
+    inside, rate = [best], Fraction(int(entering[best]), alone[best])
+    for node in owed:
         while (tighter := network.set_below(rate, node)) is not None:
             inside, rate = tighter
-    return {
-        "kind": "cut",
-        "quantity": "bandwidth",
-        "value": str(1 / (rate * len(endpoints))),
-        "witness": {"set": inside},
-    }
+    if collective.kind is CollectiveKind.SCATTER:  # the set that the chunks enter is the other side
+        existing = np.flatnonzero(topology.kind != NodeKind.ABSENT)
+        inside = np.setdiff1d(existing, inside).tolist()
+    return {"kind": "cut", "quantity": "bandwidth", "value": str(1 / (rate * scale)), "witness": {"set": inside}}
+
+
+def _demand(collective: Collective, endpoints: Int32) -> tuple[Int64, list[int], int]:
+    """What starts at each endpoint (with links turned round where `best_cut` does so), in parts of M / scale; the endpoints
+    that it is owed to; and that scale."""
+    is_root = endpoints == collective.root
+    if collective.has_targets:  # gather: every other endpoint's block is owed to the root; scatter: the same, turned round
+        return (~is_root).astype(np.int64), endpoints[is_root].tolist(), len(endpoints)
+    if collective.has_one_root:  # broadcast: the root's vector is owed to all; reduce: the same, turned round
+        return is_root.astype(np.int64), endpoints.tolist(), 1
+    return np.ones(len(endpoints), np.int64), endpoints.tolist(), len(endpoints)
 
 
 class _Network:
-    """The topology behind one source node that feeds every endpoint alike."""
+    """The topology behind one source node that feeds every endpoint by its weight."""
 
-    def __init__(self, topology: Topology, tail: np.ndarray, head: np.ndarray) -> None:
+    def __init__(self, topology: Topology, tail: np.ndarray, head: np.ndarray, weight: Int64) -> None:
         from ortools.graph.python import max_flow  # noqa: PLC0415
 
         self._endpoints, self._tail, self._head, self._capacity = topology.endpoints, tail, head, topology.pair_capacity
-        self._source = len(topology.kind)
+        self._weight, self._source = weight, len(topology.kind)
         self._flow = max_flow.SimpleMaxFlow()
         feeds = np.full(len(self._endpoints), self._source)
         self._arcs = self._flow.add_arcs_with_capacity(
@@ -59,18 +76,18 @@ class _Network:
         )
 
     def set_below(self, rate: Fraction, node: int) -> tuple[list[int], Fraction] | None:
-        """A set S around `node` with capacity into S < rate · (endpoints outside S), and that ratio; None when there is none.
+        """A set S around `node` with capacity into S < rate · (weight outside S), and that ratio; None when there is none.
 
-        With `rate` fed to every endpoint, a cut around S carries capacity(S) + rate · (endpoints in S), which is less than
-        rate · N just when S is such a set. Everything is scaled by the denominator: the flow is in whole numbers.
+        With rate · weight fed to every endpoint, a cut around S carries capacity(S) + rate · (weight in S), which is less than
+        rate · (all weight) just when S is such a set. Everything is scaled by the denominator: the flow is in whole numbers.
         """
-        feeds = np.full(len(self._endpoints), rate.numerator)
+        feeds = rate.numerator * self._weight
         self._flow.set_arcs_capacity(self._arcs, np.concatenate((self._capacity * rate.denominator, feeds)))
         if (status := self._flow.solve(self._source, node)) != self._flow.OPTIMAL:
             raise RuntimeError(f"maximum flow ended with {status}")
-        if self._flow.optimal_flow() >= rate.numerator * len(self._endpoints):
+        if self._flow.optimal_flow() >= int(feeds.sum()):
             return None
         inside = np.sort(np.array(self._flow.get_sink_side_min_cut(), np.int64))
         crossing = np.isin(self._head, inside) & ~np.isin(self._tail, inside)
-        outside = len(self._endpoints) - int(np.isin(self._endpoints, inside).sum())
+        outside = int(self._weight[~np.isin(self._endpoints, inside)].sum())
         return inside.tolist(), Fraction(int(self._capacity[crossing].sum()), outside)

@@ -96,6 +96,8 @@ class Request:
             if value is not None and value < low:
                 raise InputError(f"{name} is {value}; allowed: whole numbers from {low}")
 
+        self.collective.require_fits(self.topology)
+
     def cycles(self, schedule: Schedule) -> int:
         """Closed-form cycles of a candidate at this request's message size and machine.
 

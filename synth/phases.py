@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective, CollectiveKind
+from certree.models.collective import Collective
 from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.topology import Int32, Topology
 from certree.synth.method import Request
-
-#: the collectives that consist of a reduction to every chunk's root, a copying from there, or both
-PHASED = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER)
 
 
 @dataclass(frozen=True)

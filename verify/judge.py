@@ -2,6 +2,7 @@
 
 from certree.models.schedule import Schedule
 from certree.models.topology import Topology
+from certree.verify.addresses import check_shares
 from certree.verify.certificate import check_certificate
 from certree.verify.contention import check_capacity, check_period
 from certree.verify.semantics import check_semantics
@@ -27,6 +28,7 @@ def judge(schedule: Schedule, *, topology: Topology | None = None) -> Verdict:
 
 def check_transfers(schedule: Schedule, findings: Findings) -> None:
     """Report whatever is wrong with the transfers themselves."""
+    check_shares(schedule, findings)
     playable = check_wiring(schedule, findings)
     check_capacity(schedule, findings)
     check_period(schedule, findings)

@@ -34,6 +34,8 @@ class Promise:
         if not schedule.collective.is_rooted:
             return cls(ranks, ranks, everyone, everyone)
         root = schedule.topology.rank[schedule.chunk_root].astype(np.int64)
+        if schedule.chunk_target is not None:
+            return cls(ranks, 1, root, schedule.topology.rank[schedule.chunk_target].astype(np.int64))
         return cls(ranks, ranks, everyone, root) if schedule.collective.reduces else cls(ranks, 1, root, everyone)
 
     @property

@@ -12,15 +12,16 @@ from certree.verify.witness import QUANTITIES, Bound, Instance, best_bounds, che
 
 
 def sustained_time(schedule: Schedule) -> Fraction:
-    """Coefficient of M/B as the message grows: period / K where the period can repeat for ever, else all rounds / all chunks.
+    """Coefficient of M/B as the message grows: the period where it can repeat for ever, else all rounds, over the chunks that the
+    message is cut into (`models.collective`).
 
     A schedule may state a period that it keeps only because it repeats too few times for its iterations to collide; no message
     can grow on that, so it counts as what it is, one long schedule.
     """
     if schedule.period is not None and repeats_for_ever(schedule):
-        return Fraction(schedule.period, schedule.chunks)
+        return Fraction(schedule.period, schedule.message_chunks)
     rounds = int(schedule.rounds.sum(dtype=np.int64)) if schedule.period is None else schedule.total_steps
-    return Fraction(rounds, schedule.chunks * schedule.repeats)
+    return Fraction(rounds, schedule.message_chunks * schedule.repeats)
 
 
 def quality_of(schedule: Schedule, bounds: Sequence[Bound] = ()) -> Quality:

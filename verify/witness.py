@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
+from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import CertreeError, InputError
 from certree.models.registry import Registry
 from certree.models.schedule import Schedule
@@ -45,16 +45,25 @@ class WitnessError(CertreeError):
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """What a bound speaks of. `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1
-    (equal by default; an all-reduce has no roots and ignores them). `delay`: steps from a send to the use of what was sent."""
+    """What a bound speaks of. `delay`: steps from a send to the use of what was sent. `passing`: whether transfers may pass
+    endpoints on their way, which on a direct network takes the distance out of the number of steps.
+
+    `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1. All-gather and reduce-scatter
+    may have any (equal by default); in a broadcast or reduce it is all at the root; the others ignore them.
+    """
 
     topology: Topology
     collective: Collective
     shares: tuple[Fraction, ...] = ()
     delay: int = 1
+    passing: bool = False
 
     def __post_init__(self) -> None:
+        self.collective.require_fits(self.topology)
         endpoints = len(self.topology.endpoints)
+        if self.collective.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
+            at_root = self.topology.endpoints == self.collective.root
+            object.__setattr__(self, "shares", tuple(map(Fraction, at_root.tolist())))
         if not self.shares:
             object.__setattr__(self, "shares", (Fraction(1, endpoints),) * endpoints)
         if len(self.shares) != endpoints or min(self.shares) < 0 or sum(self.shares) != 1:
@@ -64,13 +73,13 @@ class Instance:
 
     @classmethod
     def of(cls, schedule: Schedule) -> "Instance":
-        """The instance that a schedule solves: its shares are its chunks per root, over K."""
+        """The instance that a schedule solves: its shares are its chunks per root, over K; `passing` when a route of it does."""
         shares: tuple[Fraction, ...] = ()
-        if schedule.collective.is_rooted:
+        if schedule.collective.is_rooted and not schedule.collective.has_targets:
             ranks = schedule.topology.rank[schedule.chunk_root]
             held = np.bincount(ranks, minlength=len(schedule.topology.endpoints))
             shares = tuple(Fraction(count, schedule.chunks) for count in held.tolist())
-        return cls(schedule.topology, schedule.collective, shares, schedule.delay)
+        return cls(schedule.topology, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule))
 
     @cached_property
     def is_endpoint(self) -> NDArray[np.bool_]:
@@ -82,6 +91,24 @@ class Instance:
         """By node id: false for ids of removed nodes."""
         return np.asarray(self.topology.kind != NodeKind.ABSENT)
 
+    @cached_property
+    def sources(self) -> NDArray[np.bool_]:
+        """By rank: whose data is due elsewhere. What a source holds at the start is due, in part, at each sink but itself."""
+        return self._rooted(self.collective.gathers, CollectiveKind.SCATTER)
+
+    @cached_property
+    def sinks(self) -> NDArray[np.bool_]:
+        """By rank: where data of every source is due."""
+        return self._rooted(self.collective.reduces, CollectiveKind.GATHER)
+
+    def _rooted(self, by_share: bool, at_root: CollectiveKind) -> NDArray[np.bool_]:
+        """The endpoints that root a share of the message, or the one root in a collective of kind `at_root`; else all."""
+        if self.collective.is_rooted and by_share:
+            return np.array([share > 0 for share in self.shares])
+        if self.collective.kind is at_root:
+            return np.asarray(self.topology.endpoints == self.collective.root)
+        return np.ones(len(self.topology.endpoints), np.bool_)
+
     def capacity(self, tails: NDArray[np.bool_], heads: NDArray[np.bool_]) -> int:
         """Total capacity of the links from `tails` to `heads` (flags by node id)."""
         crossing = tails[self.topology.src] & heads[self.topology.dst]
@@ -91,6 +118,23 @@ class Instance:
         """The part of the message that is rooted at the endpoints flagged."""
         flags = inside[self.topology.endpoints].tolist()
         return sum((part for part, flag in zip(self.shares, flags, strict=True) if flag), Fraction(0))
+
+    def addressed(self, outside: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Fraction:
+        """The part of the message that goes from endpoints of `outside` to others of `inside`, in a collective with targets: one of
+        the N blocks from every source to every sink (disjoint flags by node id)."""
+        sources, sinks = self.sources & outside[self.topology.endpoints], self.sinks & inside[self.topology.endpoints]
+        return Fraction(int(sources.sum()) * int(sinks.sum()), len(self.topology.endpoints))
+
+
+def _passes_endpoints(schedule: Schedule) -> bool:
+    """Whether a route in use leads through an endpoint that forwards. O(links of the routes)."""
+    used = np.zeros(len(schedule.routes) + 1, np.bool_)
+    used[schedule.route] = True  # the last entry is that of DIRECT
+    passable = (schedule.topology.forwards & (schedule.topology.kind == NodeKind.ENDPOINT)).tolist()
+    heads = schedule.topology.dst.tolist()
+    return any(
+        passable[heads[link]] for route, flag in zip(schedule.routes, used.tolist(), strict=False) if flag for link in route[:-1]
+    )
 
 
 #: kind -> (instance, witness document) -> (quantity, value that the witness shows); raises WitnessError

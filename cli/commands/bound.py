@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from certree.cli.parameters import argument_topology, option_collective, option_json
-from certree.cli.report import UNITS
+from certree.cli.report import UNITS, collective_words
 from certree.cli.terminal import show
 from certree.models.collective import Collective
 from certree.models.topology import Topology
@@ -35,6 +35,7 @@ def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
     return {
         "topology": topology.name,
         "collective": str(collective.kind),
+        "root": collective.root,
         "bandwidth_bound": str(best["bandwidth"][0]),
         "latency_bound": int(best["latency"][0]),
         "bounds": bounds,
@@ -43,7 +44,7 @@ def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
 
 def bounds_words(report: dict[str, Any]) -> str:
     """A report for people."""
-    lines = [f"{report['collective']} on {report['topology']}"]
+    lines = [f"{collective_words(report)} on {report['topology']}"]
     for quantity, unit in UNITS.items():
         lines.append(f"  {quantity}: at least {report[f'{quantity}_bound']} {unit}")
         for bound in report["bounds"]:

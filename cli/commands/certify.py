@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from certree.cli.evidence import add_certificate
-from certree.cli.parameters import COLLECTIVE, TOPOLOGY, check_output, option_json, option_output, option_params, option_size
+from certree.cli.parameters import TOPOLOGY, check_output, option_collective, option_json, option_output, option_params, option_size
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import read_schedule
 from certree.cli.terminal import note, show, working
@@ -18,7 +18,7 @@ from certree.models.topology import Topology
 @click.command("certify")
 @click.argument("schedule", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
-@click.option("--collective", type=COLLECTIVE, help="The collective of a CSV.")
+@option_collective(required=False, help_text="The collective of a CSV.")
 @option_size()
 @option_params()
 @option_output("the certified schedule", required=True)

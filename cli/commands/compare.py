@@ -71,7 +71,15 @@ def compare_command(
                 cells.append(_cell(comparison, name, size))
                 report(f"{name} at {size_words(size)}: {_outcome(cells[-1])}")
     if as_json:
-        emit({"topology": topology.name, "collective": str(collective.kind), "machine": machine.name, "cells": cells})
+        emit(
+            {
+                "topology": topology.name,
+                "collective": str(collective.kind),
+                "root": collective.root,
+                "machine": machine.name,
+                "cells": cells,
+            }
+        )
     else:
         _say(comparison, cells)
 
@@ -131,7 +139,7 @@ def _say(comparison: Comparison, cells: list[dict[str, Any]]) -> None:
         if comparison.run:
             row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))]
         rows.append(row)
-    say(f"{comparison.collective.kind} on {comparison.topology.name}, machine {comparison.machine.name}")
+    say(f"{comparison.collective.words} on {comparison.topology.name}, machine {comparison.machine.name}")
     say_table(header, rows)
     skipped = {cell["method"]: cell["not_applicable"] for cell in cells if "not_applicable" in cell}
     for name, reason in skipped.items():

@@ -10,10 +10,12 @@ import numpy as np
 from certree.cli.parameters import argument_topology, check_output, option_json
 from certree.cli.terminal import emit, note, say
 from certree.models.errors import InputError
+from certree.models.imports import load_imports
+from certree.models.imports.box import OPTION_HELP
 from certree.models.topologies import load_families
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import FILE_SUFFIXES, save_topology
-from certree.models.topology_spec import MODIFIERS
+from certree.models.topology_spec import MODIFIERS, parse_topology
 
 
 @click.group("topology")
@@ -69,23 +71,45 @@ def list_families(family: str | None, as_json: bool) -> None:
         text = inspect.cleandoc(load_families()[family].__doc__ or "")
         emit({"family": family, "text": text}) if as_json else say(text)
         return
-    families, modifiers = load_families().describe(), MODIFIERS.describe()
+    families, modifiers, imports = load_families().describe(), MODIFIERS.describe(), load_imports()
     if as_json:
-        emit({"families": dict(families), "modifiers": dict(modifiers), "files": list(FILE_SUFFIXES)})
+        emit({"families": dict(families), "modifiers": dict(modifiers), "files": list(FILE_SUFFIXES), "imports": list(imports)})
         return
     lines = ["networks by name", *(f"  {line}" for _, line in families), "modifiers, behind a comma; they may repeat"]
     lines += [f"  {line}" for _, line in modifiers]
-    say("\n".join([*lines, f"files: {', '.join(FILE_SUFFIXES)} (certree JSON, networkx node-link JSON, GraphML)"]))
+    lines += [f"files: {', '.join(FILE_SUFFIXES)} (certree JSON, networkx node-link JSON, GraphML)", "imported files"]
+    lines += [f"  {line}" for _, line in imports.describe()]
+    lines += ["  options behind a comma, for what they do not say:", *(f"    {text}" for text in OPTION_HELP.values())]
+    say("\n".join(lines))
 
 
 @topology_command.command("convert")
-@argument_topology()
+@click.argument("network")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to write: .json, .graphml, and .gz.")
 @click.option("--force", is_flag=True, help="Overwrite what is there.")
-def convert(topology: Topology, output: Path, force: bool) -> None:
-    """Write any network, named or from a file, as certree JSON or GraphML (by suffix)."""
+@click.option("--speed", "speeds", multiple=True, metavar="KIND=BANDWIDTH", help="Imports: of a kind of link, such as NV=25GB/s.")
+@click.option("--unit", metavar="BANDWIDTH", help="Imports: of a link of capacity 1; the narrowest link by default.")
+@click.option("--boxes", metavar="N", help="Imports: so many boxes, joined by their network interfaces.")
+@click.option("--fabric", metavar="switch|rails", help="Imports: what joins boxes: one switch, or one for each interface of a box.")
+@click.option("--nvlinks", metavar="direct|switched", help="Imports: what NVLinks between every two GPUs are.")
+@click.option("--nvlink-only", is_flag=True, help="Imports: leave out PCIe and sockets.")
+def convert(
+    network: str,
+    output: Path,
+    force: bool,
+    speeds: tuple[str, ...],
+    nvlink_only: bool,
+    **options: str | None,
+) -> None:
+    """Write any network, named or from a file, as certree JSON or GraphML (by suffix).
+
+    Also read: NCCL topology XML (.xml) and the output of `nvidia-smi topo -m` (.txt). What they do not say is asked for.
+    """
     if not output.name.lower().endswith(FILE_SUFFIXES):
         raise InputError(f"{output}: the name of a network file ends in {', '.join(FILE_SUFFIXES)}")
     check_output(output, force=force)
-    save_topology(topology, output, force=force)
+    typed = [f"speed={speed.replace('=', ':', 1)}" for speed in speeds]
+    typed += [f"{name}={value}" for name, value in sorted(options.items()) if value is not None]
+    typed += ["links=nvlink"] * nvlink_only
+    save_topology(parse_topology(",".join([network, *typed])), output, force=force)
     note(f"wrote {output}")

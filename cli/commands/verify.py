@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from certree.cli.parameters import COLLECTIVE, MACHINE, SIZE, TOPOLOGY, option_json
+from certree.cli.parameters import MACHINE, SIZE, TOPOLOGY, option_collective, option_json
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import judge_path
 from certree.cli.terminal import show
@@ -16,7 +16,7 @@ from certree.models.topology import Topology
 @click.command("verify")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network it must be for; a CSV does not say.")
-@click.option("--collective", type=COLLECTIVE, help="The collective it must be; a CSV does not say.")
+@option_collective(required=False, help_text="The collective it must be; a CSV does not say.")
 @click.option("--size", type=SIZE, help="Message size of the closed-form time; 64MiB by default, tables have their own.")
 @click.option(
     "--params", "machine", type=MACHINE, help="Machine of the closed-form time; multitree by default, tables have their own."

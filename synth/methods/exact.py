@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
+from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.schedule import Schedule, make_schedule
 from certree.synth.bounds import find_bounds
@@ -36,7 +36,7 @@ def exact(request: Request) -> Schedule:
     is refuted, by a bound or by the solver; else `feasible`. The solver's word holds for the model only and is no certificate.
     UnsupportedError when `steps` is below a bound, UndecidedError when so few were not found.
     """
-    require_collective(request, "exact", list(CollectiveKind))
+    require_collective(request, "exact", SYMMETRIC_KINDS)
     options = read_options(request, "exact", {"exchange": flag(False)})
     kind, nodes = request.collective.kind, len(request.topology.endpoints)
     encoding = ExchangeEncoding if options["exchange"] else next(each for each in ENCODINGS if kind in each.kinds)

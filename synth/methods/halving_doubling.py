@@ -6,13 +6,13 @@ beyond powers of two: Rabenseifner, "Optimization of Collective Reduction Operat
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
+from certree.models.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.exchange import butterfly, core_of, whole_log2
 from certree.synth.method import METHODS, Request, choice, read_options, require_collective
-from certree.synth.phases import PHASED, joined
+from certree.synth.phases import joined
 
 
 @METHODS.register("halving-doubling")
@@ -25,7 +25,7 @@ def halving_doubling(request: Request) -> Schedule:
     end; reduce-scatter and all-gather, where every endpoint has a chunk of its own, need a power of two.
     Option: rounds=serialized|published.
     """
-    require_collective(request, "halving-doubling", PHASED)
+    require_collective(request, "halving-doubling", SYMMETRIC_KINDS)
     options = read_options(request, "halving-doubling", {"distance": choice("doubling", "halving"), **ROUNDS})
     nodes, collective = request.topology.endpoints, request.collective
     if whole_log2(len(nodes)) is None and collective.kind is not CollectiveKind.ALL_REDUCE:

@@ -7,13 +7,14 @@ The mapping here is derived from these two properties.
 
 import numpy as np
 
+from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.topology import Int32, NodeKind, Topology
 from certree.synth.embedding import ROUNDS, embed
 from certree.synth.exchange import butterfly, whole_log2
 from certree.synth.method import METHODS, Request, read_options, require_collective
-from certree.synth.phases import PHASED, joined
+from certree.synth.phases import joined
 
 
 @METHODS.register("hdrm")
@@ -24,7 +25,7 @@ def hdrm(request: Request) -> Schedule:
     every switch, and between any upper and any lower switch as many links as m / s, m endpoints a switch and s switches a side
     (one at least); with fewer, messages take turns. Option: rounds=serialized|published.
     """
-    require_collective(request, "hdrm", PHASED)
+    require_collective(request, "hdrm", SYMMETRIC_KINDS)
     options = read_options(request, "hdrm", ROUNDS)
     order = positions(_sides(request.topology))
     if whole_log2(len(order)) is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
+from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.schedule import Schedule
 from certree.models.topology import Topology
 from certree.synth.method import METHODS, Request, read_options, require_collective, require_direct, require_shape
@@ -20,7 +20,7 @@ def multitree(request: Request) -> Schedule:
 
     One chunk per endpoint, rooted there. All-reduce takes twice the steps of one phase. No options.
     """
-    require_collective(request, "multitree", list(CollectiveKind))
+    require_collective(request, "multitree", SYMMETRIC_KINDS)
     require_direct(request, "multitree")
     options = read_options(request, "multitree", {})
     reduce, gather = by_reversal(request, grow_trees)

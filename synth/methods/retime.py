@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from certree.models.collective import CollectiveKind
+from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.schedule_file import load_schedule
@@ -20,7 +20,7 @@ def retime(request: Request) -> Schedule:
 
     Option: of=METHOD (multitree by default) or of=FILE.json names the schedule; it is returned itself when nothing is faster.
     """
-    require_collective(request, "retime", list(CollectiveKind))
+    require_collective(request, "retime", SYMMETRIC_KINDS)
     require_direct(request, "retime")
     options = read_options(request, "retime", {"of": Option(str, "multitree", "a method or a schedule file")})
     source = _source(request, options["of"])

@@ -7,13 +7,14 @@ c + 1 round to node c, which then holds its sum, and from there once more round.
 
 import numpy as np
 
+from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.topology import Int32
 from certree.synth.cycle import hamiltonian_cycle
 from certree.synth.embedding import ROUNDS, embed
 from certree.synth.method import METHODS, Request, choice, flag, read_options, require_collective, require_shape
-from certree.synth.phases import PHASED, Phase, joined
+from certree.synth.phases import Phase, joined
 
 
 @METHODS.register("ring")
@@ -25,7 +26,7 @@ def ring(request: Request) -> Schedule:
     by `certree.synth.cycle`; with switches it is the order of the ranks, along routes. order=natural takes the order of the ranks
     on a direct network too, over several links where neighbours in the ring have no link. Option: rounds=serialized|published.
     """
-    require_collective(request, "ring", PHASED)
+    require_collective(request, "ring", SYMMETRIC_KINDS)
     options = read_options(request, "ring", {"bidirectional": flag(False), "order": choice("cycle", "natural"), **ROUNDS})
     nodes, both_ways = len(request.topology.endpoints), options["bidirectional"]
     if both_ways and nodes == 2:

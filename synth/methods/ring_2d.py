@@ -14,13 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
+from certree.models.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Op, Schedule
 from certree.models.topology import Int32, Topology
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.method import METHODS, Request, choice, read_options, require_collective
-from certree.synth.phases import PHASED
 
 
 @METHODS.register("ring-2d")
@@ -33,7 +32,7 @@ def ring_2d(request: Request) -> Schedule:
     what is left, then all-gather back; bandwidth-optimal on square tori, and the only form of reduce-scatter and all-gather.
     Sequential: 2·D·lcm(n_1, ..., n_D) chunks; nested: 2·D·N. Option: rounds=serialized|published.
     """
-    require_collective(request, "ring-2d", PHASED)
+    require_collective(request, "ring-2d", SYMMETRIC_KINDS)
     known = {"form": choice("sequential", "nested"), **ROUNDS}
     options = read_options(request, "ring-2d", known)
     if "form" not in request.options and request.collective.kind is not CollectiveKind.ALL_REDUCE:

@@ -8,7 +8,7 @@ import pytest
 from certree.models.collective import parse_collective
 from certree.models.topology_spec import parse_topology
 from certree.verify.witness import Instance, check_bound
-from tests.cli.running import certree
+from tests.cli.running import assert_bad_input, certree
 
 
 @pytest.mark.parametrize(
@@ -58,3 +58,39 @@ def test_words():
     assert "bandwidth: at least 9/16 M/B" in outcome.out
     assert "partition: 64 nodes in 64 parts, one for each node" in outcome.out
     assert "14 hops from 0 to 63" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("collective", "bandwidth", "latency"),
+    [
+        ("all-to-all", "3/8", 2),  # at least: 3 of 4 blocks leave a node over 2 links
+        ("broadcast", "1/2", 2),
+        ("reduce", "1/2", 2),
+        ("gather", "3/8", 2),
+        ("scatter", "3/8", 2),
+    ],
+)
+def test_the_other_collectives_on_a_square(collective, bandwidth, latency):
+    root = [] if collective == "all-to-all" else ["--root", "1"]
+    document = certree("bound", "mesh:2x2", "--collective", collective, *root, "--json").document
+    assert document["latency_bound"] == latency
+    assert document["root"] == (1 if root else None)
+    if collective == "all-to-all":
+        assert Fraction(document["bandwidth_bound"]) >= Fraction(bandwidth)
+    else:
+        assert document["bandwidth_bound"] == bandwidth
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--collective", "broadcast"], "broadcast needs --root: the id of an endpoint"),
+        (["--collective", "gather", "--root", "4"], "root 4 is no endpoint of ring:4; its endpoints lie in 0 to 3"),
+        (["--collective", "all-to-all", "--root", "0"], "all-to-all has no single root; root 0 does not apply"),
+        (["--root", "0"], "all-reduce has no single root"),
+        (["--collective", "barrier"], "unknown collective 'barrier'; known: all-reduce"),
+    ],
+)
+def test_roots_that_do_not_fit(arguments, reason):
+    for command in (["bound"], ["synthesize"], ["compare"]):
+        assert_bad_input(certree(*command, "ring:4", *arguments), reason)

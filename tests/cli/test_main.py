@@ -51,7 +51,7 @@ def test_unknown_command_lists_the_known_ones():
         (["--fast"], "No such option '--fast'"),
         (["bound"], "Missing argument 'TOPOLOGY'"),
         (["bound", "ring:4", "ring:5"], "Got unexpected extra argument (ring:5)"),
-        (["bound", "ring:4", "--root", "3"], "No such option '--root'"),
+        (["bound", "ring:4", "--root", "x"], "'x' is not a valid integer"),
         (["topology", "frob"], "No such command 'frob'"),
     ],
 )

@@ -3,6 +3,7 @@
 import pytest
 
 from certree.hw.directory import read_tables
+from certree.models.collective import CollectiveKind
 from certree.models.schedule_file import load_schedule
 from certree.synth.method import METHODS
 from tests.cli.artefacts import schedule_file, without_first_transfer
@@ -77,7 +78,7 @@ def test_list_names_what_can_be_typed():
     assert document["methods"] == list(METHODS)
     assert document["presets"] == ["multitree"]
     assert document["formats"] == ["json", "readmemh"]
-    assert document["collectives"] == ["all-reduce", "reduce-scatter", "all-gather"]
+    assert document["collectives"] == list(CollectiveKind)
     for names in document.values():
         for name in names:
             assert f"\n  {name}" in words.out

@@ -68,3 +68,14 @@ def test_list_explains_a_family():
     unknown = certree("topology", "list", "moebius")
     assert unknown.code == 2
     assert "known: ace-alltoall, ace-torus" in unknown.err
+
+
+def test_convert_imports(tmp_path):
+    """Options of the command and options behind the name give the same network; without the speed it is asked for."""
+    file, name = tmp_path / "box.json", "tests/models/imports/dgx1.txt"
+    assert_bad_input(certree("topology", "convert", name, "-o", str(file)), "give speed=NV:BANDWIDTH")
+    assert not file.exists()
+    assert certree("topology", "convert", name, "--speed", "NV=25GB/s", "--nvlink-only", "-o", str(file)).code == 0
+    assert parse_topology(str(file)).digest == parse_topology(f"{name},speed=NV:25GB/s,links=nvlink").digest
+    unknown = certree("topology", "convert", "ring:4", "--boxes", "2", "-o", str(tmp_path / "other.json"))
+    assert_bad_input(unknown, "unknown topology modifier 'boxes'")

@@ -153,3 +153,27 @@ def test_names_in_files_cannot_steer_the_terminal(tmp_path):
     file.write_text(json.dumps(document))
     assert "made by ring?[2J?\n" in certree("verify", file).out
     assert certree("verify", file, "--json").document["method"] == "ring\x1b[2J\ud800"
+
+
+def test_csv_with_a_root(tmp_path):
+    """Chunk c of a gather belongs to the c-th endpoint that is not the root."""
+    file = tmp_path / "mine.csv"
+    file.write_text("chunk,op,src,dst,step\n0,copy,0,1,0\n1,copy,2,1,0\n")
+    gather = ("verify", file, "--topology", "ring:3", "--collective", "gather")
+    document = certree(*gather, "--root", "1", "--json").document
+    assert (document["valid"], document["collective"], document["root"]) == (True, "gather", 1)
+    assert (document["bandwidth_time"], document["bandwidth_bound"]) == ("1/3", "1/3")
+    assert document["optimal_in"] == ["bandwidth", "latency"]
+    assert "valid: gather to node 1 on ring:3" in certree(*gather, "--root", "1").out
+    assert certree(*gather, "--root", "0").code == 1
+    assert_bad_input(certree(*gather), "gather needs --root")
+    assert_bad_input(
+        certree("verify", file, "--topology", "ring:3", "--root", "1"), "--root 1 needs --collective: broadcast, reduce"
+    )
+    certified = tmp_path / "mine.json"
+    assert certree("certify", *gather[1:], "--root", "1", "-o", certified).code == 0
+    assert certree("verify", certified).code == 0
+    assert_bad_input(
+        certree("verify", certified, "--collective", "gather", "--root", "2"),
+        "the collective is gather to node 1, not gather to node 2",
+    )

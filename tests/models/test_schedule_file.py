@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.models import files, schedule_file
-from certree.models.collective import parse_collective
+from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_collective
 from certree.models.errors import InputError, ScheduleFormatError
 from certree.models.schedule import DIRECT, NO_ROOT, Schedule
 from certree.models.schedule_file import (
@@ -45,9 +45,13 @@ def test_round_trip(tmp_path, made, name):
 def schedules(draw):
     """Well-formed (not necessarily valid) schedules of any shape."""
     topology = parse_topology(draw(st.sampled_from(["ring:3", "mesh:2x3", "torus:3x3,without-node=4,capacity=2"])))
-    collective = parse_collective(draw(st.sampled_from(["all-reduce", "all-gather", "reduce-scatter"])))
-    roots = st.sampled_from(topology.endpoints.tolist()) if collective.is_rooted else st.just(NO_ROOT)
+    kind, ends = draw(st.sampled_from(list(CollectiveKind))), st.sampled_from(topology.endpoints.tolist())
+    collective = Collective(kind, draw(ends) if kind in WITH_ONE_ROOT else None)
+    centre = st.just(NO_ROOT if collective.root is None else collective.root)
+    roots = ends if kind in ("all-gather", "reduce-scatter", "all-to-all", "gather") else centre
     chunk_root = draw(st.lists(roots, min_size=1, max_size=4))
+    targets = ends if kind in ("all-to-all", "scatter") else centre
+    chunk_target = np.array([draw(targets) for _ in chunk_root]) if collective.has_targets else None
     period = draw(st.none() | st.integers(1, 5))
     rounds = draw(st.lists(st.just(1) if period else st.integers(1, 9), min_size=1, max_size=5))
     routes = tuple(map(tuple, draw(st.lists(st.lists(st.integers(0, len(topology.src) - 1), min_size=1), max_size=2))))
@@ -60,6 +64,7 @@ def schedules(draw):
     route = np.array(draw(st.lists(st.integers(DIRECT, len(routes) - 1), min_size=rows, max_size=rows)), np.int32)
     return Schedule(
         topology, collective, np.array(chunk_root), np.array(rounds), **columns, route=route, routes=routes, period=period,
+        chunk_target=chunk_target,
         repeats=draw(st.integers(1, 1000)) if period else 1, delay=draw(st.integers(1, 9)),
         provenance={"method": draw(st.text(max_size=5))},
     )  # fmt: skip
@@ -112,7 +117,12 @@ def test_counts_that_are_no_counts(name, value):
         (["collective"], "all-reduce", "collective must be an object"),
         (["collective", "kind"], "sum", "unknown collective 'sum'; known: all-reduce"),
         (["collective", "kind"], None, "collective must hold kind and root"),
-        (["collective", "root"], 0, "collective.root is 0; allowed: null"),
+        (["collective", "root"], 0, "collective: all-reduce has no single root; root 0 does not apply"),
+        (["collective", "root"], 0.0, "collective.root is 0.0; allowed: null or a node id"),
+        (["collective", "root"], True, "collective.root is True; allowed: null or a node id"),
+        (["collective", "kind"], "broadcast", "collective: broadcast needs a root: the id of an endpoint"),
+        (["collective", "kind"], "all-to-all", "chunks must hold the lists root and target"),
+        (["chunks", "target"], [0], "chunks must hold one list, root"),
         (["collective", "kind"], "all-gather", "chunks.root row 0: None is not a whole number"),
         (["chunks"], [None], "chunks must be an object"),
         (["chunks", "root"], None, "chunks must hold one list, root"),
@@ -336,7 +346,7 @@ def test_bad_csv(tmp_path, text, reason):
 
 
 def test_csv_of_a_rooted_collective_needs_chunks_for_all(tmp_path):
-    with pytest.raises(ScheduleFormatError, match="1 chunks; an all-gather needs a multiple of the 2 endpoints"):
+    with pytest.raises(ScheduleFormatError, match="1 chunks; all-gather needs a multiple of the 2 endpoints"):
         from_csv(tmp_path, "chunk,op,src,dst,step\n0,copy,0,1,0", "all-gather")
 
 

@@ -7,7 +7,6 @@ import itertools
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from certree.models.collective import CollectiveKind
 from certree.models.schedule import DIRECT, Op, Schedule
 from certree.models.topology import NodeKind
 
@@ -38,6 +37,7 @@ def brute_force(schedule: Schedule) -> Opinion:
     opinion = Opinion()
     moves = _expanded(schedule)
     _check_links(schedule, moves, opinion)
+    _check_blocks(schedule, opinion)
     if not opinion.broken:
         _move_data(schedule, moves, opinion)
     return opinion
@@ -88,17 +88,17 @@ def _check_links(schedule, moves, opinion):
 def _move_data(schedule, moves, opinion):
     ends = schedule.topology.endpoints.tolist()
     number = {node: 1_000_003 * (rank + 1) ** 5 + 17 * rank for rank, node in enumerate(ends)}
-    kind = schedule.collective.kind
+    summed = schedule.collective.kind in ("all-reduce", "reduce-scatter", "reduce")
     tokens, value, wanted = {}, {}, {}
     for iteration in range(schedule.repeats):
         for base, root in enumerate(schedule.chunk_root.tolist()):
             chunk = iteration * schedule.chunks + base
             for node in ends:
-                own = kind is not CollectiveKind.ALL_GATHER or node == root
+                own = summed or node == root
                 tokens[node, chunk] = Counter([node if own else GARBAGE])
                 value[node, chunk] = number[node] if own else -7
-                if kind is not CollectiveKind.REDUCE_SCATTER or node == root:
-                    wanted[node, chunk] = [root] if kind is CollectiveKind.ALL_GATHER else ends
+                if node in _due(schedule, base, ends):
+                    wanted[node, chunk] = ends if summed else [root]
     landings, departures = defaultdict(list), defaultdict(list)
     for chunk, op, step, src, dst, _ in moves:
         departures[step].append((chunk, op, src, dst))
@@ -111,6 +111,31 @@ def _move_data(schedule, moves, opinion):
     for cell, due in wanted.items():
         if tokens[cell] != Counter(due) or value[cell] != sum(number[node] for node in due):
             opinion.wrong.append(f"node {cell[0]}, chunk {cell[1]}: {dict(tokens[cell])}")
+
+
+def _due(schedule, chunk, ends):
+    """Where a chunk must be in the end."""
+    match schedule.collective.kind:
+        case "all-reduce" | "all-gather" | "broadcast":
+            return ends
+        case "reduce-scatter" | "reduce":
+            return [schedule.chunk_root[chunk]]
+        case "all-to-all" | "gather" | "scatter":
+            return [schedule.chunk_target[chunk]]
+
+
+def _check_blocks(schedule, opinion):
+    """Everyone that is to send something to someone sends equally much."""
+    ends, root = schedule.topology.endpoints.tolist(), schedule.collective.root
+    wanted = {
+        "all-to-all": [(a, b) for a in ends for b in ends if a != b],
+        "gather": [(a, root) for a in ends if a != root],
+        "scatter": [(root, b) for b in ends if b != root],
+    }.get(schedule.collective.kind)
+    if wanted is not None:
+        blocks = list(zip(schedule.chunk_root.tolist(), schedule.chunk_target.tolist(), strict=True))
+        if sorted(blocks) != sorted(wanted * blocks.count(wanted[0])):
+            opinion.broken.append(f"unequal blocks: {blocks}")
 
 
 def _land(arrivals, tokens, value, opinion):

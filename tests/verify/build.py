@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import parse_collective
+from certree.models.collective import Collective, parse_collective
 from certree.models.schedule import DIRECT, NO_ROOT, Schedule
 from certree.models.topology import UNKNOWN_LATENCY, NodeKind, Topology
 from certree.models.topology_spec import parse_topology
@@ -16,10 +16,11 @@ Row = tuple[int, int, int, int, int]
 
 def build(
     topology: Topology | str,
-    collective: str,
+    collective: Collective | str,
     rows: Sequence[Row],
     *,
     roots: Sequence[int] | None = None,
+    targets: Sequence[int] | None = None,
     chunks: int | None = None,
     route: Sequence[int] | None = None,
     rounds: Sequence[int] | None = None,
@@ -33,8 +34,9 @@ def build(
         roots = [NO_ROOT] * count
     return Schedule(
         topology=network,
-        collective=parse_collective(collective),
+        collective=parse_collective(collective) if isinstance(collective, str) else collective,
         chunk_root=np.array(roots, np.int32),
+        chunk_target=None if targets is None else np.array(targets, np.int32),
         rounds=np.array(rounds or [1] * (int(columns[:, 2].max(initial=0)) + 1), np.int32),
         chunk=columns[:, 0],
         op=columns[:, 1].astype(np.int8),

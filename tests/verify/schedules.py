@@ -7,7 +7,7 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from certree.models.collective import CollectiveKind
+from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule import DIRECT, NO_ROOT, Schedule
 from certree.models.topology import Topology
 from tests.verify.build import COPY, REDUCE, build, network
@@ -60,13 +60,44 @@ def _tree(rng: Random, topology: Topology, root: int) -> list[tuple[int, int]]:
 Move = tuple[int, int, int, int, tuple[int, ...]]  # chunk, op, src, dst, route
 
 
-def _moves(rng: Random, topology: Topology, kind: CollectiveKind, roots: list[int]) -> list[Move]:
-    """Up and down a random tree for each chunk, as far as the collective has these phases; senders after what they wait for."""
+def _path(tree: list[tuple[int, int]], end: int) -> list[tuple[int, int]]:
+    """The edges of a tree that lead from its root to `end`."""
+    path: list[tuple[int, int]] = []
+    for u, v in reversed(tree):
+        if v == (path[0][0] if path else end):
+            path.insert(0, (u, v))
+    return path
+
+
+def random_collective(rng: Random, topology: Topology) -> Collective:
+    """Any of the eight, with a root where it has one."""
+    kind = rng.choice(list(CollectiveKind))
+    return Collective(kind, rng.choice(topology.endpoints.tolist()) if kind in WITH_ONE_ROOT else None)
+
+
+def _chunks(rng: Random, topology: Topology, collective: Collective) -> tuple[list[int], list[int] | None]:
+    """Root and target of each chunk; in an all-reduce the root is that of its tree."""
+    ends, each = topology.endpoints.tolist(), rng.randint(1, 2)
+    if not collective.has_targets:
+        roots = [rng.choice(ends) for _ in range(rng.randint(1, 4))]
+        return (roots if collective.root is None else [collective.root] * len(roots)), None
+    blocks = [(source, target) for source in ends for target in ends if source != target] * each
+    if collective.kind is not CollectiveKind.ALL_TO_ALL:
+        side = 1 if collective.kind is CollectiveKind.GATHER else 0
+        blocks = [block for block in blocks if block[side] == collective.root]
+    rng.shuffle(blocks)
+    return [source for source, _ in blocks], [target for _, target in blocks]
+
+
+def _moves(rng: Random, topology: Topology, collective: Collective, roots: list[int], targets: list[int] | None) -> list[Move]:
+    """Up and down a random tree for each chunk, or along it to the target, as far as the collective has these phases; senders
+    after what they wait for."""
     hops, moves = _hops(topology), []
     for chunk, root in enumerate(roots):
         tree = _tree(rng, topology, root)
-        ends = [(REDUCE, v, u) for u, v in reversed(tree)] if kind is not CollectiveKind.ALL_GATHER else []
-        ends += [(COPY, u, v) for u, v in tree] if kind is not CollectiveKind.REDUCE_SCATTER else []
+        ends = [(REDUCE, v, u) for u, v in reversed(tree)] if collective.reduces else []
+        ends += [(COPY, u, v) for u, v in tree] if collective.gathers else []
+        ends += [(COPY, u, v) for u, v in _path(tree, targets[chunk])] if targets else []
         moves += [(chunk, op, u, v, rng.choice([r for a, b, r in hops if (a, b) == (u, v)])) for op, u, v in ends]
     return moves
 
@@ -85,9 +116,10 @@ def _tight_period(rng: Random, topology: Topology, moves: list[Move]) -> int:
 
 def random_schedule(rng: Random) -> Schedule:
     """A valid schedule of any collective, with any delay, repeating or not: every move in the first slot that is free."""
-    topology, kind, delay = random_network(rng), rng.choice(list(CollectiveKind)), rng.randint(1, 3)
-    roots = [rng.choice(topology.endpoints.tolist()) for _ in range(rng.randint(1, 4))]
-    moves = _moves(rng, topology, kind, roots)
+    topology, delay = random_network(rng), rng.randint(1, 3)
+    collective = random_collective(rng, topology)
+    roots, targets = _chunks(rng, topology, collective)
+    moves = _moves(rng, topology, collective, roots, targets)
     period = None if rng.random() < 0.4 else _tight_period(rng, topology, moves)
     used, routes, rows, column = Counter[tuple[int, int]](), dict[tuple[int, ...], int](), [], []
     ready = Counter[tuple[int, int]]()  # (node, chunk) -> first slot in which it may send
@@ -104,9 +136,10 @@ def random_schedule(rng: Random) -> Schedule:
     order = rng.sample(range(len(rows)), len(rows))
     return build(
         topology,
-        kind,
+        collective,
         [rows[place] for place in order],
-        roots=[NO_ROOT] * len(roots) if kind is CollectiveKind.ALL_REDUCE else roots,
+        roots=roots if collective.is_rooted else [NO_ROOT] * len(roots),
+        targets=targets,
         route=[column[place] for place in order],
         routes=tuple(routes),
         delay=delay,
@@ -116,14 +149,16 @@ def random_schedule(rng: Random) -> Schedule:
 
 
 def mutated(rng: Random, schedule: Schedule) -> Schedule:
-    """The schedule with one row changed in one field, dropped or doubled; itself when it has no rows."""
+    """The schedule with one row changed in one field, dropped or doubled, or other targets; itself when it has no rows."""
     if not schedule.transfers:
         return schedule
     rows = list(zip(*(getattr(schedule, name).tolist() for name in ("chunk", "op", "step", "src", "dst")), strict=True))
     route, place = schedule.route.tolist(), rng.randrange(schedule.transfers)
-    what = rng.choice(("chunk", "op", "step", "step", "src", "dst", "drop", "double", "route"))
-    row = list(rows[place])
-    if what == "drop":
+    what = rng.choice(("chunk", "op", "step", "step", "src", "dst", "drop", "double", "route", "target"))
+    row, targets = list(rows[place]), None if schedule.chunk_target is None else schedule.chunk_target.tolist()
+    if what == "target":
+        targets = _other_targets(rng, schedule)
+    elif what == "drop":
         del rows[place], route[place]
     elif what == "double":
         rows.append(rows[place])
@@ -138,15 +173,29 @@ def mutated(rng: Random, schedule: Schedule) -> Schedule:
         rows[place] = tuple(row)
     return build(
         schedule.topology,
-        schedule.collective.kind,
+        schedule.collective,
         rows,
         roots=schedule.chunk_root.tolist(),
+        targets=targets,
         route=route,
         routes=schedule.routes,
         delay=schedule.delay,
         period=schedule.period,
         repeats=schedule.repeats,
     )
+
+
+def _other_targets(rng: Random, schedule: Schedule) -> list[int] | None:
+    """The targets with one of them changed, or two exchanged, where there may be several."""
+    if schedule.chunk_target is None:
+        return None
+    targets = schedule.chunk_target.tolist()
+    if schedule.collective.kind is not CollectiveKind.GATHER:
+        one, other = rng.randrange(len(targets)), rng.randrange(len(targets))
+        targets[one], targets[other] = targets[other], targets[one]
+        if rng.random() < 0.5:
+            targets[one] = rng.choice(schedule.topology.endpoints.tolist())
+    return targets
 
 
 #: of `Random`: schedules so made are more varied than those that hypothesis would draw bit by bit

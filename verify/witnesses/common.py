@@ -46,10 +46,20 @@ def best_node(instance: Instance) -> Bound:
     into, out = entering[topology.endpoints].tolist(), leaving[topology.endpoints].tolist()
     if not instance.collective.is_rooted:
         values = [Fraction(1, min(pair)) for pair in zip(into, out, strict=True)]
+    elif instance.collective.has_targets:
+        values = [max(Fraction(a, i), Fraction(b, o)) for a, b, i, o in zip(*_addressed_at(instance), into, out, strict=True)]
     else:
         others, own = (into, out) if instance.collective.gathers else (out, into)
         values = [max((1 - s) / a, s / b) for s, a, b in zip(instance.shares, others, own, strict=True)]
     return {"node": int(topology.endpoints[values.index(max(values))])}
+
+
+def _addressed_at(instance: Instance) -> tuple[list[Fraction], list[Fraction]]:
+    """The parts of the message addressed to each endpoint and from each, in rank order, in a collective with targets."""
+    from_source, to_sink = instance.sources.astype(np.int64), instance.sinks.astype(np.int64)
+    endpoints = len(from_source)
+    arriving, leaving = to_sink * (from_source.sum() - from_source), from_source * (to_sink.sum() - to_sink)
+    return [Fraction(n, endpoints) for n in arriving.tolist()], [Fraction(n, endpoints) for n in leaving.tolist()]
 
 
 @WITNESSES.register("distance")
@@ -60,9 +70,11 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
     label[v] ≤ label[u] when v is a switch (a route passes any number of switches in one step); hops = label[to].
 
     Proof. By induction no schedule brings anything of `from` to a node of label h with fewer than h transfers, one after the other:
-    the first leaves in step 0 at the earliest, each next one `delay` steps after the one before, and the last takes a step. What
-    `from` holds at the start is due at `to`: any two endpoints in an all-reduce; from an endpoint that roots a chunk in an
-    all-gather, to one in a reduce-scatter.
+    the first leaves in step 0 at the earliest, each next one `delay` steps after the one before, and the last takes a step. That a
+    transfer starts or ends at a reducing switch only makes more of them. What `from` holds at the start is due at `to`: any two
+    endpoints in an all-reduce or all-to-all; from an endpoint that roots a chunk in an all-gather or broadcast, to one in a
+    reduce-scatter or reduce; to the root in a gather, from it in a scatter. Where transfers may pass endpoints (`passing`), one
+    of them may lead anywhere, and only hops = 1 is proved.
     """
     only_fields("distance", witness, ["from", "to", "hops", "label"])
     start, end = (node_id(instance, "distance", witness[key]) for key in ("from", "to"))
@@ -73,9 +85,16 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
     topology = instance.topology
     if not (instance.is_endpoint[start] and instance.is_endpoint[end]):
         raise WitnessError("witness-wrong", f"distance witness: from {start} and to {end} must both be endpoints")
-    root = start if instance.collective.gathers else end
-    if instance.collective.is_rooted and not instance.shares[topology.rank[root]]:
-        raise WitnessError("witness-wrong", f"distance witness: node {root} is the root of no chunk")
+    for node, flags, what in (
+        (start, instance.sources, "nothing of node {} is due at"),
+        (end, instance.sinks, "nothing is due at node {} from"),
+    ):
+        if not flags[topology.rank[node]]:
+            raise WitnessError(
+                "witness-wrong", f"distance witness: {what.format(node)} other nodes in a {instance.collective.words}"
+            )
+    if instance.passing and hops > 1:
+        raise WitnessError("witness-wrong", "distance witness: routes that pass endpoints take one step, however far they lead")
     if label[start] != 0 or label[end] != hops:
         raise WitnessError("witness-wrong", f"distance witness: label[{start}] must be 0 and label[{end}] the hops, {hops}")
     leap = np.flatnonzero(label[topology.dst] > label[topology.src] + instance.is_endpoint[topology.dst])
@@ -93,15 +112,24 @@ def longest_distance(instance: Instance) -> Bound:
     Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64).
     """
     topology = instance.topology
-    senders = receivers = topology.endpoints
-    if instance.collective.is_rooted:
-        roots = topology.endpoints[[share > 0 for share in instance.shares]]
-        senders, receivers = (roots, receivers) if instance.collective.gathers else (senders, roots)
+    if instance.passing:
+        return _one_hop(instance)
+    senders, receivers = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
     words = max(1, SEARCH_WORDS // len(topology.src))
     batches = [senders[low : low + 64 * words] for low in range(0, len(senders), 64 * words)]
     farthest = [_farthest(instance, batch, receivers) for batch in batches]
     hops, start, end = max(farthest, key=lambda found: found[0])
     return {"from": start, "to": end, "hops": hops, "label": _labels(instance, start).tolist()}
+
+
+def _one_hop(instance: Instance) -> Bound:
+    """The distance witness between a source and a sink that says no more than that they are not the same."""
+    endpoints = instance.topology.endpoints
+    sources, sinks = (endpoints[flags][:2].tolist() for flags in (instance.sources, instance.sinks))
+    start, end = next((source, sink) for source in sources for sink in sinks if source != sink)
+    label = np.where(instance.exists, 1, -1)
+    label[start] = 0
+    return {"from": start, "to": end, "hops": 1, "label": label.tolist()}
 
 
 class _Spread:

@@ -1,0 +1,34 @@
+"""Descriptions of machines that other tools write: one file for each format, registered by the suffix of its files."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from certree.models.errors import TopologyError
+from certree.models.files import read_bytes
+from certree.models.imports.box import Box, Options, compose, read_options
+from certree.models.registry import Registry, import_folder
+from certree.models.topology import Topology
+
+SUFFIXES = (".xml", ".txt")  # of the files that are read here
+MAX_BYTES = 1 << 24  # of a description: thousands of times what a large machine needs
+
+#: suffix -> reader of a box from the bytes of a file; raises TopologyError naming the option that is missing
+IMPORTS: Registry[Callable[[bytes, Options, str], Box]] = Registry("import format")
+
+
+def load_imports() -> Registry[Callable[[bytes, Options, str], Box]]:
+    """The registry, with every module of this folder imported."""
+    import_folder(__name__)
+    return IMPORTS
+
+
+def import_topology(path: Path, options: list[tuple[str, str]]) -> Topology:
+    """The network in a description by another tool; `options`: (name, value) pairs as typed behind the file's name.
+
+    TopologyError or InputError says what is wrong, or which option must say what the file does not.
+    """
+    if path.is_file() and path.stat().st_size > MAX_BYTES:
+        raise TopologyError(f"{path}: {path.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
+    read = read_options(options, str(path))
+    box = load_imports()[path.suffix.lower()](read_bytes(path), read, str(path))
+    return compose(box, read, str(path))
