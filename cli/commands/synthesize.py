@@ -68,6 +68,7 @@ def synthesize_command(
 ) -> int:
     """Make a schedule, judge it, add bounds and certificate.
 
+    Exit code 1 where an algorithm was asked for as published (rounds=published) and is refuted.
     Ctrl-C keeps the best schedule found so far (exit code 130).
     """
     if effort is not None and time_limit is not None:
@@ -102,7 +103,7 @@ def synthesize_command(
     if interrupted:
         note("error: interrupted; this is the best schedule found so far" + (f", written to {output}" if output else ""))
         return INTERRUPTED
-    return 0
+    return 0 if verdict.valid else 1
 
 
 def _make(maker: Method, request: Request) -> tuple[Schedule | None, bool]:

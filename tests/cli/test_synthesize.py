@@ -196,6 +196,17 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
     assert os.listdir(tmp_path) == ["s.json"]
 
 
+def test_an_algorithm_as_published_may_be_refuted(tmp_path):
+    asked = ["synthesize", "torus:4x4", "--method", "double-binary-tree", "--chunks", "8"]
+    outcome = certree(*asked, "--option", "rounds=published", "-o", tmp_path / "s.json", "--json")
+    assert outcome.code == 1
+    assert outcome.document["valid"] is False
+    assert certree("verify", tmp_path / "s.json").code == 1
+    assert load_schedule(tmp_path / "s.json").certificate is None
+    assert certree(*asked, "--json").document["valid"] is True
+    assert certree(*asked[:1], "switch:4", *asked[2:], "--option", "rounds=published").code == 0
+
+
 def test_ctrl_c_before_anything_was_found(tmp_path, monkeypatch):
     load_methods()
 
@@ -213,7 +224,7 @@ def test_ctrl_c_keeps_nothing_of_more_steps_than_asked_for(tmp_path, monkeypatch
     ring = load_methods()["ring"]
 
     def interrupted(request):
-        ring(dataclasses.replace(request, steps=None))  # offers 6 steps
+        request.offer(ring(dataclasses.replace(request, steps=None)))  # 6 steps
         raise KeyboardInterrupt
 
     monkeypatch.setitem(METHODS._entries, "ring", interrupted)
