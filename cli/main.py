@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": ("compare", "Methods beside each other, size by size."),
     "export": ("tables", "Write a schedule as tables for network interfaces."),
     "import": ("tables", "Read tables back as a schedule."),
+    "inject": ("inject", "Packets through a network of routers: when each arrives."),
     "list": ("listing", "Methods, machine presets, table formats, topologies, collectives."),
     "model-check": ("model_check", "Check the TLA+ models, or a schedule's tables, with TLC."),
     "simulate": ("simulate", "Run tables cycle by cycle, flit by flit."),

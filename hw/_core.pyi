@@ -30,3 +30,26 @@ class Run:
         """(node, row or -1, iteration, arrival or -1) of every node that is not done."""
     def trace(self) -> list[tuple[int, int, int, int, int, int, int]]:
         """(row, iteration, destination, fired, first, complete, usable) of every message."""
+
+class PacketRun:
+    """Explicit packets through a network of routers, as columns of `core/network_layout.hpp` and `core/packet_run.hpp`."""
+
+    def __init__(
+        self, scalars: Mapping[str, int], columns: Mapping[str, NDArray[np.integer]], packets: Mapping[str, NDArray[np.integer]]
+    ) -> None: ...
+    def advance(self, budget: int) -> bool:
+        """Run for about `budget` cycles; returns whether the run has ended."""
+    @property
+    def cycle(self) -> int:
+        """The current time."""
+    @property
+    def is_deadlocked(self) -> bool:
+        """Whether the run ended because nothing could move any more."""
+    def heads(self) -> NDArray[np.uint64]:
+        """When the first flit of each packet was received; all ones: never."""
+    def tails(self) -> NDArray[np.uint64]:
+        """When the last flit of each packet was received; all ones: never."""
+    def counters(self) -> dict[str, int]:
+        """Counters of the run so far."""
+    def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
+        """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""

@@ -148,3 +148,15 @@ def parse_duration(text: str) -> Fraction:
     if parsed is None or parsed[0] == 0:
         raise InputError(f"time {text!r}: expected a positive whole number with ms, s, m or h")
     return parsed[0] * parsed[1]
+
+
+def parse_fraction(text: str, what: str) -> Fraction:
+    """The exact value of `1/4` or `0.25`; InputError unless it lies from 0 to 1."""
+    match = re.fullmatch(r"[0-9]{1,12}(/[0-9]{1,12}|\.[0-9]{1,12})?", text.strip(), re.ASCII)
+    try:
+        value = Fraction(text.strip()) if match else None
+    except ZeroDivisionError:
+        value = None
+    if value is None or value > 1:
+        raise InputError(f"{what} {text!r}: expected a number from 0 to 1, such as 1/4 or 0.25")
+    return value

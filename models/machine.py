@@ -1,13 +1,14 @@
 """Machine parameters: what the closed form, the exporter and the simulator need to know of the hardware."""
 
 import tomllib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from certree.models.errors import MachineError
 from certree.models.files import check_format, read_bytes
+from certree.models.router import Router, router_from_document
 
 FORMAT, VERSION = "certree-machine", 1
 _LIMIT = 1 << 40
@@ -40,17 +41,18 @@ class Machine:
     reduce_bytes_per_cycle: int  # incoming data the reduction unit takes
     reduce_quantum_cycles: int  # the reduction unit works in whole quanta
     reduce_start_cycles: int  # from the last flit's arrival to the start of the reduction
-    vc_count: int  # Table III; used by packet flow only, which message flow over one hop has no need of
-    vc_buffer_flits: int  # as above
-    packet_payload_bytes: int  # as above
+    vc_count: int  # virtual channels of a channel; these three matter to the flit-level simulator only
+    vc_buffer_flits: int  # places of one virtual channel
+    packet_payload_bytes: int
+    router: Router = field(default_factory=Router)
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            if field.name == "name":
+        for entry in fields(self):
+            if entry.name in ("name", "router"):
                 continue
-            value, low = getattr(self, field.name), 0 if field.name in _MAY_BE_ZERO else 1
+            value, low = getattr(self, entry.name), 0 if entry.name in _MAY_BE_ZERO else 1
             if type(value) is not int or not low <= value <= _LIMIT:
-                raise MachineError(f"{self.name}: {field.name} is {value!r}; allowed: whole numbers from {low} to {_LIMIT}")
+                raise MachineError(f"{self.name}: {entry.name} is {value!r}; allowed: whole numbers from {low} to {_LIMIT}")
 
     def document(self) -> dict[str, Any]:
         """The parameters as a plain JSON object."""
@@ -62,13 +64,14 @@ def machine_from_document(document: Any, where: str) -> Machine:
     if not isinstance(document, dict):
         raise MachineError(f"{where}: machine parameters must be a table")
     values = {key: value for key, value in document.items() if key not in ("format", "version")}
-    names = {field.name for field in fields(Machine)}
-    unknown, missing = sorted(values.keys() - names), sorted(names - values.keys())
+    names = {entry.name for entry in fields(Machine)}
+    unknown, missing = sorted(values.keys() - names), sorted(names - values.keys() - {"router"})
     if unknown or missing:
         raise MachineError(f"{where}: unknown fields {unknown}, missing fields {missing}")
     if not isinstance(values["name"], str):
         raise MachineError(f"{where}: name must be a string")
-    return Machine(**values)
+    router = router_from_document(values.pop("router", {}), where)
+    return Machine(**values, router=router)
 
 
 def presets() -> list[str]:

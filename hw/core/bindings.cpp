@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "flit_network_bindings.hpp"
 #include "simulator.hpp"
 
 namespace nb = nanobind;
@@ -128,4 +129,5 @@ NB_MODULE(_core, module) {
       .def("statistics", &statistics)
       .def("waiting", &waiting)
       .def("trace", &trace);
+  certree::bind_flit_network(module);
 }

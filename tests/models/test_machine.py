@@ -1,16 +1,18 @@
 """Machine parameters: the preset holds Table III, and files that are wrong are refused by field."""
 
 import dataclasses
+import json
 
 import pytest
 
-from certree.models.errors import InputError, MachineError
+from certree.models.errors import InputError, MachineError, UnsupportedError
 from certree.models.machine import Machine, load_machine, machine_from_document, presets
+from certree.models.router import Router
 
 
 def test_preset_multitree_is_table_iii():
     machine = load_machine("multitree")
-    assert presets() == ["multitree"]
+    assert "multitree" in presets()
     assert machine.clock_hz * machine.flit_bytes == 16 * 10**9  # 16 GB/s
     assert (machine.link_latency_cycles, machine.vc_count, machine.vc_buffer_flits) == (150, 4, 318)
     assert machine.packet_payload_bytes == 256
@@ -18,10 +20,14 @@ def test_preset_multitree_is_table_iii():
 
 def text(**changes):
     document = {"format": "certree-machine", "version": 1} | load_machine("multitree").document() | changes
-    lines = [
-        f'{key} = "{value}"' if isinstance(value, str) else f"{key} = {value}" for key, value in document.items() if value != ""
-    ]
+    router = document.pop("router")
+    lines = [*entries(document), "[router]", *entries(router)]
     return "\n".join(lines)
+
+
+def entries(table):
+    """The lines of a TOML table; a field that is empty is left out."""
+    return [f"{key} = {json.dumps(value)}" for key, value in table.items() if value != ""]
 
 
 def test_file(tmp_path):
@@ -54,6 +60,14 @@ def test_document_round_trip():
         (text(link_latency_cycles=-1), "link_latency_cycles is -1; allowed: whole numbers from 0"),
         (text(reduce_bytes_per_cycle=0), "reduce_bytes_per_cycle is 0; allowed: whole numbers from 1"),
         (text(clock_hz=1 << 50), "allowed: whole numbers from 1 to 1099511627776"),
+        (text(router={"colour": 1}), "unknown fields ['colour'] of router; known: vc_cycles, "),
+        (text(router={"vc_cycles": -1}), "router: vc_cycles is -1; allowed: whole numbers from 0 to"),
+        (text(router={"switch_cycles": 0}), "router: switch_cycles is 0; allowed: whole numbers from 1 to"),
+        (text(router={"credit_cycles": 1.0}), "router: credit_cycles is 1.0; allowed: whole numbers"),
+        (text(router={"allocator": "wavefront"}), "router: allocator is 'wavefront'; allowed: islip, separable"),
+        (text(router={"flow_control": 1}), "router: flow_control is 1; allowed: cut-through, wormhole"),
+        (text(router={"datelines": 1}), "router: datelines is 1; allowed: true, false"),
+        (text(router={}).replace("[router]", "router = 3"), "router must be a table"),
         (text().replace("vc_count = 4", "vc_count = true"), "vc_count is True; allowed"),
         (text().replace('name = "multitree"', "name = 3"), "name must be a string"),
     ],
@@ -68,7 +82,7 @@ def test_bad_file(tmp_path, content, reason):
 
 
 def test_unknown_preset_lists_the_known_ones():
-    with pytest.raises(MachineError, match=r"unknown machine 'dgx'; allowed: multitree, or a file ending in .toml"):
+    with pytest.raises(MachineError, match=r"unknown machine 'dgx'; allowed: .*multitree.*, or a file ending in .toml"):
         load_machine("dgx")
     with pytest.raises(InputError, match=r"cannot read none.toml: No such file"):
         load_machine("none.toml")
@@ -77,7 +91,37 @@ def test_unknown_preset_lists_the_known_ones():
 def test_every_number_is_checked():
     """Each whole-number field refuses what is no whole number."""
     values = load_machine("multitree").document()
-    for name in values.keys() - {"name"}:
+    for name in values.keys() - {"name", "router"}:
         for bad in (-1, 1.0, None, True):
             with pytest.raises(MachineError, match=f"{name} is"):
                 Machine(**(values | {name: bad}))
+
+
+def test_a_router_may_be_left_out_or_given_in_part(tmp_path):
+    file = tmp_path / "mine.toml"
+    file.write_text(text().partition("[router]")[0] + "[router]\nvc_cycles = 2\n")
+    assert load_machine(str(file)).router == Router(vc_cycles=2)
+    file.write_text(text().partition("[router]")[0])
+    assert load_machine(str(file)).router == Router()
+
+
+@pytest.mark.parametrize(
+    ("router", "cycles", "stages"),
+    [
+        (Router(), 4, (1, 1, 1, 1)),
+        (Router(), 3, (0, 1, 1, 1)),
+        (Router(), 2, (0, 0, 1, 1)),
+        (Router(), 1, (0, 0, 1, 0)),
+        (Router(vc_cycles=2), 4, (0, 2, 1, 1)),
+        (Router(vc_cycles=0, traversal_cycles=2), 7, (4, 0, 1, 2)),
+    ],
+)
+def test_pipeline_stages(router, cycles, stages):
+    assert router.stages(cycles) == stages
+    assert sum(stages) == cycles
+
+
+@pytest.mark.parametrize(("router", "cycles"), [(Router(), 0), (Router(vc_cycles=2), 3), (Router(switch_cycles=4), 3)])
+def test_pipelines_that_are_too_short(router, cycles):
+    with pytest.raises(UnsupportedError, match=rf"a router of {cycles} cycle\(s\) has no room"):
+        router.stages(cycles)

@@ -1,0 +1,100 @@
+// Routers, network interfaces and the channels between them, cycle by cycle.
+#pragma once
+
+#include <span>
+
+#include "ejector.hpp"
+#include "injector.hpp"
+#include "router.hpp"
+
+namespace certree {
+
+// Something that cannot go on: a packet at the front of a router's input VC, or of an interface's queue.
+struct BlockedPacket {
+  PacketId packet;
+  std::uint32_t router;          // kInterface: it waits in the interface at the start of its channel
+  std::uint32_t channel;         // that it came in by, or would go in by
+  std::uint32_t vc;              // of that channel
+  std::uint32_t output_channel;  // that it wants to leave by
+  std::uint32_t output_vc;       // that it holds; kAnyVc: it waits for one
+  static constexpr std::uint32_t kAnyVc = UINT32_MAX;
+};
+
+struct NetworkCounters {
+  std::uint64_t packets = 0;    // received whole
+  std::uint64_t injected = 0;   // flits
+  std::uint64_t ejected = 0;    // flits
+  std::uint64_t flit_hops = 0;  // flits over channels between routers
+};
+
+// A cycle has two halves: events that were under way arrive, then every interface and router evaluates what it has, reading its own
+// state only and sending nothing that arrives before the next cycle; their order cannot change a result. Routers and interfaces that
+// can do nothing are not looked at until an event reaches them, and cycles in which nobody is active are skipped. Time O(flits ·
+// channels they pass · VCs), memory O(channels · VCs + longest delay + packets + flits under way).
+class FlitNetwork {
+ public:
+  // Throws std::invalid_argument when the layout is inconsistent.
+  explicit FlitNetwork(NetworkLayout layout);
+  FlitNetwork(const FlitNetwork&) = delete;
+  FlitNetwork& operator=(const FlitNetwork&) = delete;
+
+  // Packets may be added at any time; `injector`, `destination`, `route` and `traffic_class` must exist.
+  PacketId add(const Packet& packet);
+  // Hands a packet to its injector, as of the cycle that comes next.
+  void inject(PacketId packet);
+
+  // Runs the cycle `now`; packets whose tails arrived are in `completed` until the next one.
+  void step();
+  // The next cycle in which something can happen, `now` at the earliest; kNever: nothing will, without another packet.
+  Cycle next_activity() const;
+  void skip_to(Cycle when) { now_ = when; }
+
+  Cycle now() const { return now_; }
+  std::span<const PacketId> completed() const { return completed_; }
+  std::span<const std::uint32_t> started_injectors() const { return started_; }  // that sent a head in the last cycle
+  PacketTable& packets() { return packets_; }
+  const NetworkCounters& counters() const { return counters_; }
+  const Injector& injector(std::uint32_t index) const { return injectors_[index]; }
+  std::uint32_t injectors() const { return static_cast<std::uint32_t>(injectors_.size()); }
+  const NetworkLayout& layout() const { return layout_; }
+  std::uint64_t flits_under_way() const { return counters_.injected - counters_.ejected; }
+  std::uint64_t busiest_channel_cycles() const;  // of those between routers
+
+  std::vector<BlockedPacket> blocked() const;
+
+  // Every flit that was injected is in a buffer, on a channel or has left; every credit is at its counter, on its way, or stands for a
+  // flit on the channel or in the buffer. Throws std::logic_error otherwise. O(channels · VCs + events).
+  void check_conservation() const;
+
+ private:
+  void wire_up();
+  void deliver(const NetworkEvent& event);
+  void activate_router(std::uint32_t router);
+  void activate_injector(std::uint32_t injector);
+
+  struct End {
+    std::uint32_t unit;  // router, injector or ejector
+    std::uint32_t port;
+    bool is_router;
+  };
+  NetworkLayout layout_;
+  PacketTable packets_;
+  Wires wires_;
+  RoutingUnit routing_;
+  std::vector<Router> routers_;
+  std::vector<Injector> injectors_;
+  std::vector<Ejector> ejectors_;
+  std::vector<End> sources_;       // of channels
+  std::vector<End> destinations_;  // of channels
+  std::vector<std::uint32_t> active_routers_;
+  std::vector<std::uint32_t> active_injectors_;
+  std::vector<std::uint8_t> router_is_active_;
+  std::vector<std::uint8_t> injector_is_active_;
+  std::vector<std::uint32_t> injector_channel_;
+  std::vector<PacketId> completed_;
+  std::vector<std::uint32_t> started_;
+  NetworkCounters counters_;
+  Cycle now_;
+};
+
+}  // namespace certree

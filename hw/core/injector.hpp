@@ -1,0 +1,60 @@
+// The sending side of a network interface: packets wait in a queue per traffic class, one flit a cycle enters the router.
+#pragma once
+
+#include <deque>
+#include <optional>
+
+#include "network_event.hpp"
+#include "output_vcs.hpp"
+#include "routing_unit.hpp"
+
+namespace certree {
+
+// Classes take turns flit by flit. A packet takes the first free VC with room behind the one that the packet before it of its class
+// took, and keeps it to its tail.
+class Injector {
+ public:
+  Injector(const NetworkLayout& layout, std::uint32_t channel, RoutingUnit& routing, Wires& wires);
+
+  void enqueue(PacketId packet, std::uint32_t traffic_class);
+  void receive_credit(std::uint32_t vc) { vcs_.receive_credit(vc); }
+
+  // One cycle: sends a flit if it can. Returns whether it may act in the next cycle without another event.
+  bool evaluate(Cycle now);
+
+  // Flits that wait here, of all classes.
+  std::uint64_t backlog() const { return backlog_; }
+  std::uint64_t flits_sent() const { return flits_sent_; }
+  const OutputVcs& vcs() const { return vcs_; }
+  // The packet whose first flit was sent in the last evaluated cycle.
+  std::optional<PacketId> started() const { return started_; }
+  // The packet in front of a class, kNoPacket when there is none.
+  PacketId front(std::uint32_t traffic_class) const;
+  // The VC that it holds, UINT32_MAX when it holds none.
+  std::uint32_t vc(std::uint32_t traffic_class) const { return queues_[traffic_class].vc; }
+
+ private:
+  static constexpr std::uint32_t kNoVc = UINT32_MAX;
+  struct Queue {
+    std::deque<PacketId> packets;
+    std::uint32_t vc = kNoVc;       // of the packet in front, once it has one
+    std::uint32_t last_vc = kNoVc;  // of the packet before
+    std::uint32_t left = 0;         // flits of the packet in front
+    std::uint32_t unit_left = 0;    // of them, those that the buffer is known to have room for
+  };
+  std::uint32_t needed(const Queue& queue) const;
+  std::uint32_t choose_vc(const Queue& queue) const;
+  void send(Queue& queue, Cycle now);
+
+  std::uint32_t channel_;
+  RoutingUnit& routing_;
+  Wires& wires_;
+  OutputVcs vcs_;
+  std::vector<Queue> queues_;
+  std::uint32_t last_class_ = 0;
+  std::uint64_t backlog_ = 0;
+  std::uint64_t flits_sent_ = 0;
+  std::optional<PacketId> started_;
+};
+
+}  // namespace certree

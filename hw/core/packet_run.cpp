@@ -1,0 +1,50 @@
+#include "packet_run.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace certree {
+
+PacketRun::PacketRun(NetworkLayout layout, const PacketList& list) : network_(std::move(layout)) {
+  const std::size_t count = list.injector.size();
+  for (const auto* column : {&list.destination, &list.flits, &list.route, &list.traffic_class}) {
+    if (column->size() != count) throw std::invalid_argument("packet columns of different lengths");
+  }
+  if (list.release.size() != count || !std::is_sorted(list.release.begin(), list.release.end())) {
+    throw std::invalid_argument("packet releases must be ascending, one for each packet");
+  }
+  const Lists& routes = network_.layout().routes;
+  for (std::size_t i = 0; i < count; ++i) {
+    Packet packet;
+    packet.injector = list.injector[i];
+    packet.destination = list.destination[i];
+    packet.flits = list.flits[i];
+    packet.traffic_class = list.traffic_class[i];
+    packet.release = {list.release[i]};
+    if (list.route[i] != kTableRouted) {
+      if (list.route[i] + std::size_t{1} >= routes.begin.size()) throw std::invalid_argument("a packet's route does not exist");
+      packet.route = routes.begin[list.route[i]];
+    }
+    network_.add(packet);
+  }
+}
+
+bool PacketRun::run(std::uint64_t budget) {
+  const PacketTable& packets = network_.packets();
+  for (std::uint64_t spent = 0; network_.counters().packets < packets.size(); ++spent) {
+    if (spent == budget) return false;
+    const Cycle release = released_ < packets.size() ? packets[released_].release : kNever;
+    const Cycle next = std::min(network_.next_activity(), std::max(release, network_.now()));
+    if (next == kNever) {
+      is_deadlocked_ = true;
+      break;
+    }
+    network_.skip_to(next);
+    for (; released_ < packets.size() && packets[released_].release <= next; ++released_) network_.inject({released_});
+    network_.step();
+  }
+  network_.check_conservation();
+  return true;
+}
+
+}  // namespace certree

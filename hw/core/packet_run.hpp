@@ -1,0 +1,35 @@
+// Explicit packets through a network of routers.
+#pragma once
+
+#include "flit_network.hpp"
+
+namespace certree {
+
+// What to send; columns of equal length, releases ascending.
+struct PacketList {
+  std::vector<std::uint32_t> injector;
+  std::vector<std::uint32_t> destination;
+  std::vector<std::uint32_t> flits;
+  std::vector<std::uint32_t> route;  // number of its source route, UINT32_MAX: by the routers' tables
+  std::vector<std::uint32_t> traffic_class;
+  std::vector<std::uint64_t> release;
+};
+
+class PacketRun {
+ public:
+  // Throws std::invalid_argument for columns that do not fit each other or the layout.
+  PacketRun(NetworkLayout layout, const PacketList& list);
+
+  // Runs until every packet is received, or nothing can move any more, or for about `budget` cycles; returns whether it has ended.
+  bool run(std::uint64_t budget);
+
+  bool is_deadlocked() const { return is_deadlocked_; }
+  FlitNetwork& network() { return network_; }
+
+ private:
+  FlitNetwork network_;
+  std::uint32_t released_ = 0;
+  bool is_deadlocked_ = false;
+};
+
+}  // namespace certree

@@ -1,0 +1,73 @@
+// An input-queued router: route computation, VC allocation, switch allocation, traversal.
+#pragma once
+
+#include "allocator.hpp"
+#include "input_vc.hpp"
+#include "network_event.hpp"
+#include "output_vcs.hpp"
+#include "routing_unit.hpp"
+
+namespace certree {
+
+// The first flit of a packet that comes to the front of its VC in cycle f bids for an output VC from cycle f + route + vc - 1 on,
+// and for the switch one cycle after it got one (in the same cycle when the VC stage takes none); the flits behind it bid for the
+// switch from the cycle after the flit before them on. What wins the switch in cycle s leaves the router at the end of cycle
+// s + traversal; its credit goes back at the end of cycle s. Allocators see the state at the start of the cycle: a VC whose tail
+// leaves in cycle s can be given away in cycle s + 1. All cycles of a router in which nothing can happen cost nothing.
+class Router {
+ public:
+  Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::uint32_t> inputs, std::vector<std::uint32_t> outputs,
+         RoutingUnit& routing, Wires& wires);
+
+  // Events at the start of cycle `now`; ports are this router's.
+  void receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, Cycle now);
+  void receive_credit(std::uint32_t port, std::uint32_t vc);
+  void finish_routing(std::uint32_t port, std::uint32_t vc);
+
+  // One cycle; returns whether the router may act in the next one without another event.
+  bool evaluate(Cycle now);
+
+  std::uint64_t flits() const { return flits_; }  // in its buffers
+  const std::vector<std::uint32_t>& inputs() const { return inputs_; }
+  const std::vector<std::uint32_t>& outputs() const { return outputs_; }
+  const InputVc& input_vc(std::uint32_t port, std::uint32_t vc) const { return input_vcs_[port * vcs_ + vc]; }
+  const OutputVcs& output(std::uint32_t port) const { return output_vcs_[port]; }
+  // Cycles in which the port carried a flit.
+  std::uint64_t busy_cycles(std::uint32_t port) const { return busy_[port]; }
+
+ private:
+  void start_routing(std::uint32_t port, std::uint32_t vc, Cycle front_since, Cycle now);
+  void request_vcs();
+  void grant_vcs();
+  void request_switch();
+  void send(std::uint32_t port, std::uint32_t vc, Cycle now);
+  void refresh(std::uint32_t port, std::uint32_t vc);  // whether the VC may bid for the switch
+
+  std::uint32_t id_;
+  std::uint32_t vcs_;
+  std::uint32_t buffer_flits_;
+  std::uint32_t routing_offset_;  // cycles from "in front" to the first bid for a VC
+  bool vc_stage_is_own_cycle_;
+  std::vector<std::uint32_t> inputs_;    // port -> channel
+  std::vector<std::uint32_t> outputs_;   // port -> channel
+  std::vector<std::uint32_t> ejection_;  // input port -> output port
+  RoutingUnit& routing_;
+  Wires& wires_;
+  std::vector<InputVc> input_vcs_;  // port · vcs + vc
+  std::vector<OutputVcs> output_vcs_;
+  Allocator vc_allocator_;
+  Allocator switch_allocator_;
+  std::vector<std::uint64_t> sending_;     // input port -> VCs that may bid for the switch
+  std::uint32_t sending_ports_ = 0;        // ports with such VCs
+  std::vector<std::uint32_t> vc_pointer_;  // input port -> VC that is preferred when several want the same output
+  std::vector<std::uint64_t> asked_;       // output port -> last bid (port-wise stamp), to keep one bid for each pair
+  std::uint64_t stamp_ = 0;
+  std::vector<std::uint32_t> waiting_;  // input VCs that want an output VC
+  std::vector<Request> vc_requests_;
+  std::vector<Request> switch_requests_;
+  std::vector<std::uint32_t> vc_grants_;
+  std::vector<std::uint64_t> busy_;  // output port -> flits sent
+  std::uint64_t flits_ = 0;
+};
+
+}  // namespace certree

@@ -1,0 +1,31 @@
+// Route computation: which output port a packet takes next.
+#pragma once
+
+#include "network_layout.hpp"
+#include "packet.hpp"
+
+namespace certree {
+
+// Source routes are used up hop by hop (the paper's Next and Eject fields); other packets look the next hop up in the router's table.
+class RoutingUnit {
+ public:
+  RoutingUnit(const NetworkLayout& layout, PacketTable& packets) : layout_(layout), packets_(packets) {}
+
+  Hop next(std::uint32_t router, PacketId id) {
+    Packet& packet = packets_[id.value];
+    if (packet.route == kTableRouted) return {layout_.table[std::size_t{router} * layout_.routers + packet.destination]};
+    return {static_cast<std::uint16_t>(layout_.routes.values[packet.route + packet.hop++])};
+  }
+
+  std::uint32_t flits(PacketId id) const { return packets_[id.value].flits; }
+  std::uint64_t vcs(PacketId id, std::uint32_t dateline) const {
+    return layout_.vc_mask[packets_[id.value].traffic_class * kDatelines + dateline];
+  }
+  std::uint32_t unit_flits(PacketId id) const { return layout_.unit_flits[packets_[id.value].traffic_class]; }
+
+ private:
+  const NetworkLayout& layout_;
+  PacketTable& packets_;
+};
+
+}  // namespace certree

@@ -1,0 +1,112 @@
+"""Dimension-order routing on rings, meshes, tori and hypercubes, and the datelines of their wrap-around links."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.topology import NodeKind, Topology
+
+Int64 = NDArray[np.int64]
+ANY, BEHIND, BEFORE = 0, 1, 2  # which VCs a hop may take: all; the lower half behind a dateline; the upper half up to it
+
+
+class Grid:
+    """A network whose links join exactly the neighbours of a whole grid, each dimension open or closed to a ring.
+
+    Packets go along the last dimension first. Around a ring they take the shorter way; of two equal ones, nodes at even places
+    take the one upwards. Datelines break the cycle of a ring: hops of a packet that still has the wrap-around link before it in
+    this dimension use one half of the VCs, the others the other half.
+    """
+
+    def __init__(
+        self, topology: Topology, places: Int64, dimension: Int64, upward: NDArray[np.bool_], wraps: NDArray[np.bool_]
+    ) -> None:
+        self.topology = topology
+        self.places = places  # of each node, shape (nodes, dimensions)
+        self.sizes = places.max(axis=0) + 1
+        self.dimension = dimension  # of each link
+        self.upward = upward  # whether a link leads up, around the ring where it wraps
+        self.wraps = wraps  # whether a link joins the two ends of its dimension
+        self.is_ring = np.array([bool(wraps[dimension == d].any()) for d in range(len(self.sizes))])
+
+    @classmethod
+    def of(cls, topology: Topology) -> "Grid | None":
+        """The grid that a topology is; None when it is none, or not a whole one. O(links)."""
+        if topology.coordinates is None or (topology.kind != NodeKind.ENDPOINT).any():
+            return None
+        places = topology.coordinates.astype(np.int64)
+        sizes = places.max(axis=0) + 1
+        if len(np.unique(places, axis=0)) != len(places) or int(np.prod(sizes)) != len(places) or places.min() < 0:
+            return None
+        step = places[topology.dst] - places[topology.src]
+        moves = step != 0
+        if (moves.sum(axis=1) != 1).any():
+            return None
+        dimension = moves.argmax(axis=1)
+        length = step[np.arange(len(step)), dimension]
+        wraps = (np.abs(length) == sizes[dimension] - 1) & (sizes[dimension] > 2)
+        if (~wraps & (np.abs(length) != 1)).any():
+            return None
+        grid = cls(topology, places, dimension, (length > 0) != wraps, wraps)
+        return grid if grid._is_whole() else None
+
+    def _is_whole(self) -> bool:
+        """One link for every neighbour in every direction that there is."""
+        size, place = self.sizes[None, :], self.places
+        up = np.where(self.is_ring[None, :], size > 1, place < size - 1).sum()
+        down = np.where(self.is_ring[None, :], size > 1, place > 0).sum()
+        key = (self.topology.src.astype(np.int64) * len(self.sizes) + self.dimension) * 2 + self.upward
+        return len(np.unique(key)) == len(key) == int(up + down)
+
+    def link_order(self, *, backward: bool = False) -> Int64:
+        """Links by source (by destination when `backward`), the last dimension first, up (from above) before down."""
+        node = self.topology.dst if backward else self.topology.src
+        later = self.upward if backward else ~self.upward
+        return np.lexsort((later, -self.dimension, node))
+
+    def table(self, port_of_lane: Int64, lane_begin: Int64) -> NDArray[np.uint16]:
+        """The hop from every router towards every node, shape (nodes, nodes): port | dateline << 14.
+
+        Of the lanes of a link, node d takes number d mod width. O(nodes²) memory.
+        """
+        nodes, dimensions = self.places.shape
+        link_at = np.full((nodes, dimensions, 2), -1, np.int64)
+        link_at[self.topology.src, self.dimension, self.upward.astype(np.int64)] = np.arange(len(self.dimension))
+        width = self.topology.capacity.astype(np.int64)
+        hops = np.full((nodes, nodes), 0x3FFF, np.uint16)
+        to = np.arange(nodes)
+        for node in range(nodes):
+            away = self.places != self.places[node]
+            far = np.flatnonzero(away.any(axis=1))
+            dimension = dimensions - 1 - away[far, ::-1].argmax(axis=1)
+            here, there = self.places[node, dimension], self.places[far, dimension]
+            up = self._goes_up(dimension, here, there)
+            crosses = self.is_ring[dimension] & np.where(up, there < here, there > here)
+            dateline = np.where(self.is_ring[dimension], np.where(crosses, BEFORE, BEHIND), ANY)
+            link = link_at[node, dimension, up.astype(np.int64)]
+            hops[node, far] = port_of_lane[lane_begin[link] + to[far] % width[link]] | dateline << 14
+        return hops
+
+    def _goes_up(self, dimension: Int64, here: Int64, there: Int64) -> NDArray[np.bool_]:
+        size = self.sizes[dimension]
+        upwards = (there - here) % size
+        shorter = np.where(2 * upwards == size, here % 2 == 0, 2 * upwards < size)
+        result: NDArray[np.bool_] = np.where(self.is_ring[dimension], shorter, there > here)
+        return result
+
+    def datelines(self, links: Int64) -> Int64:
+        """The dateline class of every hop of a way: BEFORE up to the wrap-around link of a stretch along one dimension."""
+        found = np.full(len(links), ANY, np.int64)
+        will_wrap = False
+        for index in range(len(links) - 1, -1, -1):
+            link = links[index]
+            last = index == len(links) - 1
+            if (
+                last
+                or self.dimension[links[index + 1]] != self.dimension[link]
+                or self.upward[links[index + 1]] != self.upward[link]
+            ):
+                will_wrap = False
+            will_wrap = will_wrap or bool(self.wraps[link])
+            if self.is_ring[self.dimension[link]]:
+                found[index] = BEFORE if will_wrap else BEHIND
+        return found

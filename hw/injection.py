@@ -1,0 +1,121 @@
+"""Explicit packets through a network of routers: when does the head, and when the tail, of each arrive?"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw import _core
+from certree.hw.blockage import describe_blockage
+from certree.hw.packets import Packets
+from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.models.errors import UnsupportedError
+from certree.models.machine import Machine
+from certree.models.routing import routes_between
+from certree.models.topology import Topology
+
+Int64 = NDArray[np.int64]
+BUDGET = 1 << 16  # cycles between two looks at signals and at the progress callback
+TABLE_ROUTED = 0xFFFFFFFF
+
+
+@dataclass(frozen=True)
+class InjectionResult:
+    """Times of every packet, in the order of the packets; -1 for what never arrived.
+
+    `head`, `tail`: when the network interface of the destination received the first and the last flit. `cycles`: when the last
+    flit of all was received. `flit_hops`: flits over links. `busiest_link_cycles`: flits over the busiest lane. `deadlock`: who
+    waits for whom, when nothing could move any more; empty for runs that ended.
+    """
+
+    head: Int64
+    tail: Int64
+    cycles: int
+    flit_hops: int
+    busiest_link_cycles: int
+    deadlock: tuple[str, ...]
+
+    def mean_latency(self, packets: Packets, since: int = 0) -> Fraction:
+        """Mean cycles from `start` to `tail` of the packets that start from `since` on and arrived; 0 when there are none."""
+        chosen = (packets.start >= since) & (self.tail >= 0)
+        count = int(chosen.sum())
+        return Fraction(int((self.tail[chosen] - packets.start[chosen]).sum()), count) if count else Fraction(0)
+
+
+def inject(
+    topology: Topology, machine: Machine, packets: Packets, *, progress: Callable[[int], None] | None = None
+) -> InjectionResult:
+    """Send packets through the routers of a network (`hw/README.md`, "Routers").
+
+    All virtual channels carry them. With `interfaces = "node"` the packets of a node enter one after the other, by `start` and then
+    by place; with one interface for each link a packet enters by that of its first link. `progress` is called with the current
+    cycle now and then; Ctrl-C works at the same moments.
+    Raises UnsupportedError for what the router model does not cover, such as a packet that cut-through can never move on.
+    Time O(flits · links they pass), memory O(packets + virtual channels + longest latency).
+    """
+    cut_through = machine.router.flow_control == "cut-through"
+    longest = int(packets.flits.max(initial=0))
+    if cut_through and longest > machine.vc_buffer_flits:
+        raise UnsupportedError(
+            f"packet {packets.id[int(packets.flits.argmax())]} has {longest} flits; cut-through moves a packet on when a buffer "
+            f"holds it whole, and buffers have {machine.vc_buffer_flits}"
+        )
+    network = RouterNetwork(topology, machine, [TrafficClass(0, machine.vc_count - 1, WHOLE_PACKET if cut_through else 1)])
+    order = np.lexsort((np.arange(len(packets.id)), packets.start))
+    route, injector, routes = _ways(network, packets.src, packets.dst)
+    core = _core.PacketRun(
+        network.scalars,
+        network.core_columns(routes),
+        {
+            "injector": injector[order].astype(np.uint32),
+            "destination": packets.dst[order].astype(np.uint32),
+            "flits": packets.flits[order].astype(np.uint32),
+            "route": route[order].astype(np.uint32),
+            "class": np.zeros(len(order), np.uint32),
+            "release": packets.start[order].astype(np.uint64),
+        },
+    )
+    while not core.advance(BUDGET):
+        if progress is not None:
+            progress(core.cycle)
+    head, tail = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+    head[order], tail[order] = core.heads().astype(np.int64), core.tails().astype(np.int64)  # never arrived: -1
+    counters = core.counters()
+    deadlock = describe_blockage(network, core.blocked(), packets.id[order]) if core.is_deadlocked else ()
+    cycles = int(tail.max(initial=0))
+    return InjectionResult(head, tail, cycles, counters["flit_hops"], counters["busiest_channel_cycles"], deadlock)
+
+
+def _ways(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64, list[tuple[int, ...]]]:
+    """For each packet its source route (or TABLE_ROUTED) and its injector, and the routes as links."""
+    topology = network.topology
+    local = src == dst
+    routes: list[tuple[int, ...]] = []
+    if network.table is not None:
+        port = network.table[src, dst] & 0x3FFF
+        lane = np.searchsorted(topology.src[network.lane_link], src).astype(np.int64) + port
+        route = np.full(len(src), TABLE_ROUTED, np.int64)
+    else:
+        pairs, of_packet = np.unique(src * len(topology.kind) + dst, return_inverse=True)
+        a, b = pairs // len(topology.kind), pairs % len(topology.kind)
+        far = a != b
+        column, long = routes_between(topology, a[far], b[far])
+        direct = _link_of(topology, a[far], b[far])
+        routes = [()] * len(pairs)
+        for index, way, link in zip(np.flatnonzero(far).tolist(), column.tolist(), direct.tolist(), strict=True):
+            routes[index] = long[way] if way >= 0 else (link,)
+        first = np.array([network.lane_of(way[0]) if way else 0 for way in routes], np.int64)
+        route, lane = of_packet, first[of_packet]
+    injector = network.first_injector[src]
+    if network.machine.router.interfaces == "link":
+        injector = np.where(local, injector, network.injector_of_lane[np.where(local, 0, lane)])
+    return route, injector, routes
+
+
+def _link_of(topology: Topology, src: Int64, dst: Int64) -> Int64:
+    """The first link between each pair of neighbours; any number for others."""
+    first = np.zeros(len(topology.pair_capacity), np.int64)
+    first[topology.pair_of_link[::-1]] = np.arange(len(topology.src))[::-1]
+    return first[topology.pair_index(src, dst)]

@@ -1,0 +1,99 @@
+"""`certree inject`."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.cli.running import assert_bad_input, certree
+
+PACKETS = "id,src,dst,flits,start\n7,0,1,17,0\n3,18,22,17,1000\n"
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "packets.csv"
+    path.write_text(PACKETS)
+    return path
+
+
+def test_packets_from_a_file(file):
+    outcome = certree("inject", "mesh:8x8", "--packets", file, "--params", "booksim2", "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    assert document["packets"] == [{"id": 7, "head": 12, "tail": 28}, {"id": 3, "head": 1027, "tail": 1043}]
+    assert (document["cycles"], document["flit_hops"], document["deadlock"]) == (1043, 5 * 17, [])
+    words = certree("inject", "mesh:8x8", "--packets", file, "--params", "booksim2").out
+    assert "packet 7: head 12, tail 28" in words
+
+
+def test_multitree_is_the_machine_by_default(file):
+    assert certree("inject", "torus:8x8", "--packets", file, "--json").document["packets"][0] == {"id": 7, "head": 159, "tail": 175}
+
+
+def test_synthetic_traffic_records_its_seed():
+    command = ["inject", "mesh:4x4", "--traffic", "uniform", "--load", "1/5", "--seed", "3", "--params", "booksim2"]
+    first, again = certree(*command, "--json"), certree(*command, "--json")
+    assert first.out == again.out
+    document = first.document
+    assert document["traffic"]["seed"] == 3
+    assert 15 < Fraction(document["mean_latency"]) < 30
+    assert "seed 3" in certree(*command).out
+    hot = certree("inject", "mesh:4x4", "--traffic", "hot-spot", "--hot-spot", "5:1/4", "--params", "booksim2", "--json").document
+    assert (hot["traffic"]["hot_spot"], hot["traffic"]["share"]) == (5, "1/4")
+
+
+def test_deadlock_is_a_failure_with_a_report(tmp_path):
+    machine = tmp_path / "ring.toml"
+    machine.write_text(MACHINE)
+    rows = [f"{round_ * 8 + node},{node},{(node + 3) % 8},40,0" for round_ in range(3) for node in range(8)]
+    packets = tmp_path / "p.csv"
+    packets.write_text("id,src,dst,flits,start\n" + "\n".join(rows) + "\n")
+    outcome = certree("inject", "ring:8", "--packets", packets, "--params", machine, "--json")
+    assert outcome.code == 1
+    assert outcome.document["deadlock"][-1] == "the last of these waits for the first"
+    assert None in [packet["tail"] for packet in outcome.document["packets"]]
+
+
+MACHINE = """
+format = "certree-machine"
+version = 1
+name = "ring"
+clock_hz = 1_000_000_000
+flit_bytes = 16
+head_flits = 1
+link_latency_cycles = 1
+router_cycles = 4
+ni_cycles = 1
+ni_buffer_flits = 8
+reduce_bytes_per_cycle = 128
+reduce_quantum_cycles = 16
+reduce_start_cycles = 1
+vc_count = 2
+vc_buffer_flits = 4
+packet_payload_bytes = 256
+[router]
+flow_control = "wormhole"
+interfaces = "node"
+datelines = false
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "give either --packets FILE or --traffic PATTERN"),
+        (("--packets", "{}", "--traffic", "uniform"), "give either --packets FILE or --traffic PATTERN"),
+        (("--packets", "nowhere.csv"), "cannot read nowhere.csv"),
+        (("--packets", "{}", "--params", "nobody"), "unknown machine 'nobody'"),
+        (("--traffic", "hot-spot"), "--hot-spot NODE:SHARE and --traffic hot-spot go together"),
+        (("--traffic", "uniform", "--hot-spot", "1:0.5"), "go together"),
+        (("--traffic", "hot-spot", "--hot-spot", "1"), "expected NODE:SHARE"),
+        (("--traffic", "hot-spot", "--hot-spot", "99:1/2"), "an endpoint of mesh:8x8"),
+        (("--traffic", "hot-spot", "--hot-spot", "1:3/2"), "expected a number from 0 to 1"),
+        (("--traffic", "uniform", "--load", "1/0"), "expected a number from 0 to 1"),
+        (("--traffic", "uniform", "--load", "0"), "a load is above 0"),
+        (("--traffic", "uniform", "--cycles", "100"), "a warm-up of 2000 cycles leaves nothing of 100"),
+    ],
+)
+def test_bad_input(file, arguments, reason):
+    assert_bad_input(certree("inject", "mesh:8x8", *(str(argument).format(file) for argument in arguments)), reason)

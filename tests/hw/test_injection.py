@@ -1,0 +1,219 @@
+"""The router network against closed forms, published latencies and BookSim2's measured behaviour."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.hw.injection import inject
+from certree.hw.packets import synthetic_packets
+from certree.models.errors import UnsupportedError
+from certree.models.machine import Machine, load_machine
+from certree.models.topology_spec import parse_topology
+from tests.hw.packet_lists import packets
+
+BOOKSIM2, MULTITREE = load_machine("booksim2"), load_machine("multitree")
+
+
+def uncontended(machine: Machine, hops: int, flits: int, latency: int) -> tuple[int, int]:
+    """(head, tail) of a packet alone: P + D a hop, and a pause for each buffer of flits when a credit's loop is longer."""
+    stages = machine.router
+    head = 1 + 2 * machine.ni_cycles + (hops + 1) * machine.router_cycles + hops * latency
+    wire = latency + stages.switch_cycles - 1 + latency if hops else 2 * machine.ni_cycles  # there and back
+    loop = 2 + stages.traversal_cycles + wire + stages.credit_cycles
+    pause = max(0, loop - machine.vc_buffer_flits)
+    return head, head + (flits - 1) + (flits - 1) // machine.vc_buffer_flits * pause
+
+
+@pytest.mark.parametrize(("src", "dst", "times"), [(0, 1, (12, 28)), (18, 22, (27, 43)), (22, 18, (27, 43)), (9, 9, (7, 23))])
+def test_measured_latencies_of_booksim2(src: int, dst: int, times: tuple[int, int]):
+    """12/28 over one hop and 27/43 over four were measured."""
+    result = inject(parse_topology("mesh:8x8"), BOOKSIM2, packets((src, dst, 17, 0)))
+    assert (result.head[0], result.tail[0]) == times
+
+
+@given(
+    hops=st.integers(0, 7),
+    flits=st.integers(1, 60),
+    buffer=st.integers(1, 20),
+    pipeline=st.integers(3, 9),
+    latency=st.integers(1, 12),
+    credit=st.integers(0, 4),
+    stages=st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(0, 3)),
+    vcs=st.integers(1, 5),
+    start=st.integers(0, 1000),
+)
+@settings(max_examples=150, deadline=None)
+def test_a_packet_alone_takes_the_closed_form(hops, flits, buffer, pipeline, latency, credit, stages, vcs, start):
+    vc, switch, traversal = stages if hops else (stages[0], 1, stages[2])  # else the way in would be slower than the way out
+    router = replace(BOOKSIM2.router, credit_cycles=credit, vc_cycles=vc, switch_cycles=switch, traversal_cycles=traversal)
+    machine = replace(
+        BOOKSIM2,
+        router_cycles=max(pipeline, sum(stages)),
+        link_latency_cycles=latency,
+        vc_buffer_flits=buffer,
+        vc_count=vcs,
+        router=router,
+    )
+    result = inject(parse_topology("mesh:1x8"), machine, packets((0, hops, flits, start)))
+    head, tail = uncontended(machine, hops, flits, latency)
+    assert (result.head[0] - start, result.tail[0] - start) == (head, tail)
+    assert result.flit_hops == hops * flits
+
+
+@pytest.mark.parametrize(("vcs", "last"), [(4, 1099), (1, 1225)])
+def test_back_to_back_packets_on_one_link(vcs: int, last: int):
+    """With one VC the next packet is routed and gets its VC only after the tail before it has left: two cycles more for each."""
+    result = inject(parse_topology("mesh:8x8"), replace(BOOKSIM2, vc_count=vcs), packets(*[(0, 1, 17, 0)] * 64))
+    assert result.tail.max() == last
+    assert (np.diff(result.tail) == (17 if vcs == 4 else 19)).all()
+
+
+# BookSim2, mesh 8x8, dimension order, 4 VCs of 8 flits, one class: mean packet latency
+MEASURED = {
+    (1, "1/20"): 33.52,
+    (1, "1/10"): 33.86,
+    (1, "1/5"): 35.14,
+    (1, "3/10"): 38.00,
+    (17, "1/20"): 52.55,
+    (17, "1/10"): 56.79,
+    (17, "1/5"): 70.04,
+    (17, "3/10"): 99.82,
+}
+
+
+@pytest.mark.parametrize(("flits", "load"), MEASURED)
+def test_mean_latency_under_uniform_traffic(flits: int, load: str):
+    """Within 3 % of BookSim2 (5 % at load 0.3 with 17 flits), mean of three seeds."""
+    topology = parse_topology("mesh:8x8")
+    total, count = Fraction(0), 0
+    for seed in (1, 2, 3):
+        cycles = 4000 if flits == 1 else 20000
+        sent = synthetic_packets(topology, load=Fraction(load), flits=flits, cycles=cycles, seed=seed)
+        total += inject(topology, BOOKSIM2, sent).mean_latency(sent, cycles // 5)
+        count += 1
+    tolerance = 0.05 if (flits, load) == (17, "3/10") else 0.03
+    assert float(total / count) == pytest.approx(MEASURED[flits, load], rel=tolerance)
+
+
+def test_authors_packet_takes_175_cycles_and_153_a_further_hop():
+    torus = parse_topology("torus:4x4")
+    result = inject(torus, MULTITREE, packets((0, 1, 17, 0), (5, 15, 17, 5000)))
+    assert (result.tail - [0, 5000]).tolist() == [175, 175 + 3 * 153]
+
+
+RING_LOAD = [(node, (node + 3) % 8, 40, 0) for node in range(8)] * 3
+
+
+def ring_machine(**router: object) -> Machine:
+    return replace(BOOKSIM2, vc_count=2, vc_buffer_flits=4, router=replace(BOOKSIM2.router, **router))
+
+
+def test_a_ring_without_datelines_deadlocks_under_wormhole_load():
+    """Packets longer than all buffers on their way hold them in a circle; the report shows one."""
+    result = inject(parse_topology("ring:8"), ring_machine(datelines=False), packets(*RING_LOAD))
+    assert (result.tail < 0).any()
+    assert result.deadlock[-1] == "the last of these waits for the first"
+    wanted = [line.rsplit(" of link ", 1)[1] for line in result.deadlock[:-1]]
+    held = [line.split(" of link ")[1].split(",")[0] for line in result.deadlock[:-1]]
+    for index, link in enumerate(wanted):  # the next one sits at the other end of that link, or has a virtual channel of it
+        assert link in (held[index + 1 - len(held)], wanted[index + 1 - len(held)])
+    assert set(held) == {f"{node}>{(node + 1) % 8}" for node in range(8)}
+
+
+def test_datelines_keep_a_ring_from_deadlock():
+    result = inject(parse_topology("ring:8"), ring_machine(), packets(*RING_LOAD))
+    assert result.deadlock == ()
+    assert (result.tail > 0).all()
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "torus:5x3", "torus:3x3x3", "hypercube:3", "torus:2x6"])
+def test_loaded_tori_do_not_deadlock(spec: str):
+    """Everybody sends long packets to everybody at once, through buffers of two flits."""
+    topology = parse_topology(spec)
+    nodes = len(topology.kind)
+    rows = [(a, b, 25, 0) for a in range(nodes) for b in range(nodes)]
+    machine = replace(BOOKSIM2, vc_count=2, vc_buffer_flits=2)
+    result = inject(topology, machine, packets(*rows))
+    assert result.deadlock == ()
+    assert (result.tail > 0).all()
+
+
+@given(
+    spec=st.sampled_from(["mesh:3x3", "torus:4x4", "ring:5", "full:4", "switch:6", "fattree:4x4", "torus:3x3,capacity=2"]),
+    kind=st.sampled_from(["node", "link"]),
+    flow=st.sampled_from(["wormhole", "cut-through"]),
+    allocator=st.sampled_from(["islip", "separable"]),
+    reuse=st.sampled_from(["tail", "empty"]),
+    routing=st.sampled_from(["dimension-order", "shortest"]),
+    vcs=st.integers(2, 4),
+    seed=st.integers(0, 1000),
+)
+@settings(max_examples=60, deadline=None)
+def test_every_packet_arrives_whole_and_in_time(spec, kind, flow, allocator, reuse, routing, vcs, seed):
+    """Whatever the router: all packets arrive, none before its uncontended time, over exactly its hops."""
+    topology = parse_topology(spec)
+    router = replace(
+        BOOKSIM2.router,
+        interfaces=kind,
+        flow_control=flow,
+        allocator=allocator,
+        vc_reuse=reuse,
+        routing=routing,
+        allocator_iterations=1 + seed % 2,
+    )
+    machine = replace(BOOKSIM2, vc_count=vcs, vc_buffer_flits=20, router=router)
+    sent = synthetic_packets(topology, load=Fraction(1, 4), flits=1 + seed % 20, cycles=150, seed=seed)
+    if not len(sent.id):
+        return
+    result = inject(topology, machine, sent)
+    assert result.deadlock == ()
+    hops = np.array([topology.distances(int(a))[b] for a, b in zip(sent.src, sent.dst, strict=True)])
+    assert result.flit_hops == int((hops * sent.flits).sum())
+    for index in range(len(sent.id)):
+        head, tail = uncontended(machine, int(hops[index]), int(sent.flits[index]), 1)
+        assert result.head[index] - sent.start[index] >= head
+        assert result.tail[index] - result.head[index] >= tail - head
+
+
+def test_hot_spot_saturates_at_one_flit_a_cycle():
+    """All 16 nodes send to node 5 only: once queues have formed, its interface takes one flit in every cycle."""
+    topology = parse_topology("mesh:4x4")
+    sent = synthetic_packets(topology, load=Fraction(1, 4), flits=1, cycles=400, seed=1, hot_spot=(5, Fraction(1)))
+    result = inject(topology, BOOKSIM2, sent)
+    assert set(sent.dst.tolist()) == {5}
+    arrivals = np.sort(result.tail)[50:]
+    assert (np.diff(arrivals) == 1).all()
+
+
+def test_a_packet_too_long_for_cut_through_is_refused():
+    with pytest.raises(
+        UnsupportedError, match="packet 0 has 319 flits; cut-through moves a packet on when a buffer holds it whole"
+    ):
+        inject(parse_topology("ring:4"), MULTITREE, packets((0, 1, 319, 0)))
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"vc_count": 65}, "65 virtual channels are more than the router's 64"),
+        ({"vc_buffer_flits": 1 << 31}, "are larger than the router's"),
+        ({"router_cycles": 0}, "a router of 0 cycle"),
+    ],
+)
+def test_machines_beyond_the_model_are_refused(changes, reason):
+    with pytest.raises(UnsupportedError, match=reason):
+        inject(parse_topology("ring:4"), replace(BOOKSIM2, **changes), packets((0, 1, 1, 0)))
+
+
+def test_the_same_seed_gives_the_same_packets_and_times():
+    topology = parse_topology("torus:4x4")
+    first, second = (
+        synthetic_packets(topology, load=Fraction(1, 3), flits=5, cycles=500, seed=seed, hot_spot=(3, Fraction(1, 8)))
+        for seed in (7, 7)
+    )
+    assert (first.dst == second.dst).all()
+    assert (inject(topology, BOOKSIM2, first).tail == inject(topology, BOOKSIM2, second).tail).all()
