@@ -40,6 +40,13 @@ def parse_topology(spec: str) -> Topology:
     return dataclasses.replace(base, name=spec, **columns)  # type: ignore[arg-type]
 
 
+def undamaged(topology: Topology) -> Topology | None:
+    """The network before `without-` modifiers took nodes and links away; None when its name has none."""
+    parts = topology.name.split(",")
+    kept = [part for part in parts if not part.startswith("without-")]
+    return parse_topology(",".join(kept)) if len(kept) < len(parts) else None
+
+
 def _base(head: str) -> Topology:
     family, _, arguments = head.partition(":")
     families = load_families()

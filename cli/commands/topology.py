@@ -7,15 +7,17 @@ from typing import Any
 import click
 import numpy as np
 
-from certree.cli.parameters import argument_topology, check_output, option_json
+from certree.cli.parameters import argument_topology, check_output, option_json, option_output
 from certree.cli.terminal import emit, note, say
 from certree.models.errors import InputError
+from certree.models.files import write_atomically
 from certree.models.imports import load_imports
 from certree.models.imports.box import OPTION_HELP
+from certree.models.pictures.network import network_picture
 from certree.models.topologies import load_families
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import FILE_SUFFIXES, save_topology
-from certree.models.topology_spec import MODIFIERS, parse_topology
+from certree.models.topology_spec import MODIFIERS, parse_topology, undamaged
 
 
 @click.group("topology")
@@ -25,9 +27,12 @@ def topology_command() -> None:
 
 @topology_command.command("show")
 @argument_topology()
+@option_output("a picture, F.svg")
 @option_json()
-def show(topology: Topology, as_json: bool) -> None:
-    """What a network is: nodes, links, diameter, digest."""
+def show(topology: Topology, output: Path | None, force: bool, as_json: bool) -> None:
+    """What a network is: nodes, links, diameter, digest; with -o a picture of it."""
+    if output is not None:
+        draw(topology, output, force=force)
     document = describe(topology)
     if as_json:
         emit(document)
@@ -42,6 +47,15 @@ def show(topology: Topology, as_json: bool) -> None:
         f"  diameter: {hops} hops, from {start} to {end}\n"
         f"  digest: {document['digest']}"
     )
+
+
+def draw(topology: Topology, path: Path, *, force: bool) -> None:
+    """Write the picture of a network; what `without-` modifiers took away is in it, dashed."""
+    if path.suffix.lower() != ".svg":
+        raise InputError(f"{path}: the name of a picture ends in .svg")
+    check_output(path, force=force)
+    write_atomically(path, network_picture(topology, undamaged(topology)).encode(), force=force)
+    note(f"wrote {path}")
 
 
 def describe(topology: Topology) -> dict[str, Any]:

@@ -12,6 +12,8 @@ NVLINKS = (
     (0, 1, 1), (0, 2, 1), (0, 3, 2), (0, 4, 2), (1, 2, 2), (1, 3, 1), (1, 5, 2), (2, 3, 2),
     (2, 6, 1), (3, 7, 1), (4, 5, 1), (4, 6, 1), (4, 7, 2), (5, 6, 2), (5, 7, 1), (6, 7, 2),
 )  # fmt: skip
+#: (row, column) in the usual drawing: a board left, a board right
+PLACES = ((0, 0), (0, 1), (1, 1), (1, 0), (0, 3), (0, 2), (1, 2), (1, 3))
 
 
 @FAMILIES.register("dgx1")
@@ -25,5 +27,4 @@ def dgx1(arguments: str) -> Topology:
     cables = Cables("dgx1", 8)
     for a, b, capacity in NVLINKS:
         cables.join(a, b, capacity)
-    board, place = np.divmod(np.arange(8), 4)
-    return cables.build(np.stack([board, place], axis=1).astype(np.int32))
+    return cables.build(np.array(PLACES, np.int32))

@@ -79,3 +79,14 @@ def test_convert_imports(tmp_path):
     assert parse_topology(str(file)).digest == parse_topology(f"{name},speed=NV:25GB/s,links=nvlink").digest
     unknown = certree("topology", "convert", "ring:4", "--boxes", "2", "-o", str(tmp_path / "other.json"))
     assert_bad_input(unknown, "unknown topology modifier 'boxes'")
+
+
+def test_show_draws(tmp_path):
+    file = tmp_path / "mesh.svg"
+    assert certree("topology", "show", "mesh:3x3,without-node=4", "-o", str(file)).code == 0
+    picture = file.read_text()
+    assert picture.startswith("<svg ")
+    assert "taken away" in picture
+    assert_bad_input(certree("topology", "show", "mesh:3x3", "-o", str(file)), "exists; pass --force")
+    assert_bad_input(certree("topology", "show", "mesh:3x3", "-o", str(tmp_path / "mesh.png")), "ends in .svg")
+    assert_bad_input(certree("topology", "show", "mesh:65x64", "-o", str(tmp_path / "m.svg")), "a picture shows up to 4096")
