@@ -68,15 +68,14 @@ def embed(
     """
     topology = request.topology
     route, routes = routes_between(topology, columns["src"], columns["dst"])
-    more = {} if chunk_target is None else {"chunk_target": chunk_target}
     schedule = make_schedule(
         topology,
         request.collective,
         chunk_root if request.collective.is_rooted else np.full(len(chunk_root), NO_ROOT, np.int32),
         {**columns, "route": route},
+        chunk_target=chunk_target,
         routes=routes,
         provenance=request.provenance(method, options, **({"published": True} if published else {})),
-        **more,
     )
     require_shape(request, method, schedule.chunks, schedule.steps)
     return replace(schedule, rounds=rounds_published(schedule) if published else rounds_needed(schedule))

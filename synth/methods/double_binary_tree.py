@@ -20,6 +20,7 @@ from certree.synth.embedding import ROUNDS, SERIALIZED, Rows, embed, shortest_pi
 from certree.synth.method import METHODS, Request, flag, read_options, require_collective
 
 ROOT = -1
+_ONE_WAY = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 
 
 @METHODS.register("double-binary-tree")
@@ -27,14 +28,18 @@ def double_binary_tree(request: Request) -> Schedule:
     """Two binary trees of half the message each, pipelined; edges take turns by even and odd steps so that no node does two at
     once.
 
-    All-reduce: the sum goes up, then down. overlap=true sends a chunk down as soon as it is summed, while later chunks go up;
-    otherwise the second phase starts after the first. K, even, is half for either tree; by default the power of two, up to 256,
-    from which twice as many take longer by closed form. Without overlap no two transfers of a step share a link of a single
-    switch; on a torus routes meet. Option: rounds=serialized|published.
+    All-reduce: the sum goes up, then down, on NCCL's trees. Broadcast and reduce: one of the two ways, on trees that both hang
+    below the root asked for, as Sanders et al. have it. In an all-reduce, overlap=true sends a chunk down as soon as it is
+    summed, while later chunks go up; otherwise the second phase starts after the first. K, even, is half for either tree; by
+    default the power of two, up to 256, from which twice as many take longer by closed form. Without overlap no two transfers of
+    a step share a link of a single switch; on a torus routes meet. Option: rounds=serialized|published.
     """
-    require_collective(request, "double-binary-tree", [CollectiveKind.ALL_REDUCE])
+    require_collective(request, "double-binary-tree", [CollectiveKind.ALL_REDUCE, *_ONE_WAY])
     options = read_options(request, "double-binary-tree", {"overlap": flag(False), **ROUNDS})
-    parents = nccl_trees(len(request.topology.endpoints))
+    if options["overlap"] and request.collective.kind in _ONE_WAY:
+        raise UnsupportedError(f"double-binary-tree: {request.collective.kind} has one phase; overlap=true needs two")
+    count = len(request.topology.endpoints)
+    parents = rooted_trees(count) if request.collective.has_one_root else nccl_trees(count)
     chunks = (
         request.chunks or shortest_pipeline(request, lambda k: _pipeline(request, parents, k, {**options, **SERIALIZED})).chunks
     )
@@ -66,6 +71,15 @@ def nccl_trees(count: int) -> Int32:
     return np.stack((tree, placed(tree, (rank - 1) % count if count % 2 else count - 1 - rank)))
 
 
+def rooted_trees(count: int) -> Int32:
+    """Parents in the two trees, shape (2, places), both with place 0 as root: the others mirrored (when they are an even number) or
+    moved on by one (odd) in the second tree, so that of them odd places are leaves of the first and even ones of the second.
+    """
+    tree, others = binary_tree(count), np.arange(1, count)
+    moved = others[::-1] if len(others) % 2 == 0 else np.roll(others, 1)
+    return np.stack((tree, placed(tree, np.concatenate(([0], moved)))))
+
+
 def colours(parents: Int32) -> Int32:
     """0 or 1 for the edge above each rank in each tree, shape (2, ranks): edges that end at a node have different colours if both
     lead into it from below, or both out of it upwards.
@@ -90,20 +104,25 @@ def _pipeline(request: Request, parents: Int32, chunks: int, options: Mapping[st
     """The schedule of `chunks` chunks, half of them on each tree, chunk after chunk every two steps."""
     if chunks % 2:
         raise UnsupportedError(f"double-binary-tree halves the message: {chunks} chunks were asked for; allowed: even numbers")
-    nodes, rows = request.topology.endpoints, Rows()
+    collective, rows = request.collective, Rows()
+    nodes = request.topology.endpoints
+    if collective.root is not None:
+        nodes = np.roll(nodes, -request.topology.rank[collective.root])
     up, down = edge_steps(parents, colours(parents))
     summed = [int(up[tree, row != ROOT].max()) + 1 for tree, row in enumerate(parents)]
     late = 2 * np.arange(chunks // 2)[:, None]
-    start = [summed[0], summed[1]] if options["overlap"] else [max(summed) + int(late.max())] * 2
+    start = summed if options["overlap"] else [max(summed) + int(late.max()) if collective.reduces else 0] * 2
     for tree, row in enumerate(parents):
         child = np.flatnonzero(row != ROOT)
         chunk = tree * (chunks // 2) + np.arange(chunks // 2)[:, None]
         begin = start[tree] + start[tree] % 2
-        rows.add(chunk, Op.REDUCE, up[tree, child] + late, nodes[child], nodes[row[child]])
-        rows.add(chunk, Op.COPY, begin + down[tree, child] + late, nodes[row[child]], nodes[child])
+        if collective.reduces:
+            rows.add(chunk, Op.REDUCE, up[tree, child] + late, nodes[child], nodes[row[child]])
+        if collective.gathers:
+            rows.add(chunk, Op.COPY, begin + down[tree, child] + late, nodes[row[child]], nodes[child])
     return embed(
         request,
-        np.zeros(chunks, np.int32),
+        np.full(chunks, collective.root or 0, np.int32),
         rows.columns,
         method="double-binary-tree",
         options=options,

@@ -10,10 +10,17 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
 
-def ask(topology: str | Topology, collective: str = "all-reduce", message_bytes: int = 1 << 20, **fields: object) -> Request:
+def ask(
+    topology: str | Topology,
+    collective: str = "all-reduce",
+    message_bytes: int = 1 << 20,
+    *,
+    root: int | None = None,
+    **fields: object,
+) -> Request:
     """A request, of 1 MiB unless said otherwise, on the preset machine."""
     network = parse_topology(topology) if isinstance(topology, str) else topology
-    return Request(network, parse_collective(collective), message_bytes, load_machine("multitree"), **fields)  # type: ignore[arg-type]
+    return Request(network, parse_collective(collective, root), message_bytes, load_machine("multitree"), **fields)  # type: ignore[arg-type]
 
 
 def play(schedule: Schedule) -> None:

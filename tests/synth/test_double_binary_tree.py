@@ -5,7 +5,7 @@ import pytest
 
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Op
-from certree.synth.methods.double_binary_tree import ROOT, binary_tree, colours, nccl_trees
+from certree.synth.methods.double_binary_tree import ROOT, binary_tree, colours, nccl_trees, rooted_trees
 from certree.verify.judge import judge
 from tests.synth.play import make, rounds_of
 
@@ -62,6 +62,32 @@ def test_valid_everywhere(spec: str, overlap: str) -> None:
         assert judge(made).valid
 
 
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+@pytest.mark.parametrize(
+    "spec", ["ring:2", "ring:3", "switch:6", "switch:9", "torus:4x4", "torus:3x5,without-node=4", "fattree:4x4"]
+)
+def test_one_way_with_any_root(spec: str, collective: str) -> None:
+    for root in (0, 1, -1):
+        last = make("binomial", spec, "broadcast", root=0).topology.endpoints[root]
+        made = make(NAME, spec, collective, root=int(last), chunks=6)
+        assert (made.chunks, made.transfers) == (6, 6 * (len(made.topology.endpoints) - 1))
+        assert judge(made).valid
+        if spec.startswith("switch"):
+            assert judge(make(NAME, spec, collective, root=int(last), chunks=6, options={"rounds": "published"})).valid
+
+
+@pytest.mark.parametrize("count", [*range(2, 40), 100, 511, 512])
+def test_trees_below_one_root(count: int) -> None:
+    parents = rooted_trees(count)
+    assert parents[:, 0].tolist() == [ROOT, ROOT]
+    colour = colours(parents)
+    tree, rank = np.nonzero(parents != ROOT)
+    for ends in (rank, parents[tree, rank]):
+        assert len(np.unique(np.stack((ends, colour[tree, rank])), axis=1).T) == len(ends)
+    inner = [set(row[1:].tolist()) - {0} for row in parents]
+    assert not inner[0] & inner[1]
+
+
 @pytest.mark.parametrize("nodes", [2, 5, 8, 16, 33])
 def test_free_of_contention_on_a_single_switch(nodes: int) -> None:
     made = make(NAME, f"switch:{nodes}", chunks=8, options={"rounds": "published"})
@@ -100,5 +126,7 @@ def test_wrong_requests_are_refused() -> None:
         make(NAME, "torus:4x4", chunks=3)
     with pytest.raises(UnsupportedError, match="does not make all-gather"):
         make(NAME, "torus:4x4", "all-gather")
+    with pytest.raises(UnsupportedError, match="reduce has one phase; overlap=true needs two"):
+        make(NAME, "torus:4x4", "reduce", root=1, options={"overlap": "true"})
     with pytest.raises(InputError, match="option overlap='yes'; allowed: true or false"):
         make(NAME, "torus:4x4", options={"overlap": "yes"})
