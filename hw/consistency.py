@@ -1,5 +1,6 @@
 """Whether columns are tables at all: ranges, order, addresses, and arrivals that match the rows one to one."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ def check_tables(tables: Tables) -> None:
     _check_size(tables)
     _check_shape(tables)
     _check_order(tables)
+    _check_routes(tables)
     _check_arrivals(tables)
 
 
@@ -47,8 +49,20 @@ def _check_size(tables: Tables) -> None:
 def _check_ranges(tables: Tables) -> None:
     last = len(tables.topology.kind) - 1
     ids, ids_or_nil, flows, ops = (0, last), (NIL, last), (0, tables.chunks - 1), (int(RowOp.REDUCE), int(RowOp.GATHER))
+    routes = (NIL, len(tables.routes) - 1)
     for what, limits in (
-        ("row", {"node": ids, "op": ops, "flow": flows, "parent": ids_or_nil, "children": ids_or_nil, "step": (0, MAX_STEPS)}),
+        (
+            "row",
+            {
+                "node": ids,
+                "op": ops,
+                "flow": flows,
+                "parent": ids_or_nil,
+                "children": ids_or_nil,
+                "step": (0, MAX_STEPS),
+                "route": routes,
+            },
+        ),
         ("arrival", {"arrival_node": ids, "arrival_op": ops, "arrival_flow": flows, "arrival_peer": ids}),
     ):
         for name, (low, high) in limits.items():
@@ -65,10 +79,10 @@ def _check_shape(tables: Tables) -> None:
     left, right = children[:, :-1], children[:, 1:]
     for wrong, what in (
         (tables.topology.kind[tables.node] != NodeKind.ENDPOINT, "belongs to no endpoint"),
-        (tables.route != NIL, "has a source route; tables of this version reach neighbours only"),
         ((tables.op == RowOp.REDUCE) & (tables.parent == NIL), "is a REDUCE without parent"),
         ((tables.op == RowOp.GATHER) & (children == NIL).all(axis=1), "is a GATHER without children"),
         (((right != NIL) & ((left == NIL) | (left >= right))).any(axis=1), "has children that are not ascending"),
+        (_shares_a_route(tables), "has a source route and several destinations; a route leads to one"),
     ):
         row = _first(wrong)
         if row is not None:
@@ -76,7 +90,7 @@ def _check_shape(tables: Tables) -> None:
 
 
 def _check_order(tables: Tables) -> None:
-    rows = (tables.node, tables.step, tables.op, tables.flow)
+    rows = (tables.node, tables.step, tables.op, tables.flow, tables.first_destination)
     arrivals = (tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer)
     for what, columns in (("row", rows), ("arrival", arrivals)):
         ahead = np.zeros(max(0, len(columns[0]) - 1), np.bool_)
@@ -87,6 +101,35 @@ def _check_order(tables: Tables) -> None:
         row = _first(~ahead)
         if row is not None:
             raise TableFormatError(f"{what} {row + 1} of node {columns[0][row + 1]} is out of order, or there twice")
+
+
+def _shares_a_route(tables: Tables) -> NDArray[np.bool_]:
+    several = (tables.op == RowOp.GATHER) & (tables.children[:, 1:] != NIL).any(axis=1)
+    shared: NDArray[np.bool_] = several & (tables.route != NIL)
+    return shared
+
+
+def _check_routes(tables: Tables) -> None:
+    """Every route is a chain of links and leads from its rows' node to their destination; without routes one row serves all
+    neighbours of a step."""
+    topology = tables.topology
+    for number, route in enumerate(tables.routes):
+        if not route or not all(0 <= link < len(topology.src) for link in route):
+            raise TableFormatError(f"route {number}: {list(route)} is not a list of link numbers")
+        if any(topology.dst[link] != topology.src[after] for link, after in pairwise(route)):
+            raise TableFormatError(f"route {number}: {list(route)} is not a chain of links")
+    ends = np.array([(topology.src[route[0]], topology.dst[route[-1]]) for route in tables.routes] + [(NIL, NIL)], np.int32)
+    start, end = ends[tables.route].T
+    row = _first((tables.route != NIL) & ((start != tables.node) | (end != tables.first_destination)))
+    if row is not None:
+        way = f"route {tables.route[row]}, which leads from node {start[row]} to node {end[row]}"
+        raise TableFormatError(f"row {row} of node {tables.node[row]} takes {way}")
+    keys = np.stack([column.astype(np.int64) for column in (tables.node, tables.step, tables.op, tables.flow)])
+    alike = (np.diff(keys[:, tables.route == NIL], axis=1) == 0).all(axis=0)
+    row = _first(alike)
+    if row is not None:
+        number = np.flatnonzero(tables.route == NIL)[row + 1]
+        raise TableFormatError(f"row {number} of node {tables.node[number]} is out of order, or there twice")
 
 
 def _check_arrivals(tables: Tables) -> None:

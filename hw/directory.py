@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from certree.hw.consistency import check_tables
-from certree.hw.formats import load_formats
+from certree.hw.formats import ROUTE_COLUMN, load_formats
 from certree.hw.layout import Widths
 from certree.hw.manifest import check_manifest, file_entry, header_fields, manifest_document
+from certree.hw.routes import links_of_ports
 from certree.models.errors import InputError, TableFormatError
 from certree.models.files import canonical_json, check_writable, read_bytes, read_json
 from certree.models.tables import Tables
@@ -89,7 +90,8 @@ def read_tables(directory: Path) -> Tables:
         columns = formats[document["encoding"]]().columns(files, widths, header["topology"].endpoints.tolist())
         # Nothing is cut short: table.json, which both formats write, refuses numbers beyond 30 bits.
         columns |= {name: column.astype(np.int32) for name, column in columns.items() if name not in _WIDE}
-        tables = Tables(**header, **columns)  # type: ignore[arg-type]
+        routes = links_of_ports(header["topology"], columns["node"], columns["route"], columns.pop(ROUTE_COLUMN))
+        tables = Tables(**header, **columns, routes=routes)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
     except InputError as error:
         raise TableFormatError(f"{directory}: {error}") from None

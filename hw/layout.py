@@ -11,6 +11,7 @@ from certree.models.tables import NIL, Tables
 OP_BITS = 2
 MAX_BITS = 62  # a field fits a signed 64-bit integer with room for "all ones"
 MAX_CHILDREN = 4096
+MAX_LINKS = 1 << 16  # of a route, and the eject behind them
 
 
 @dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Field:
 
 @dataclass(frozen=True)
 class Widths:
-    """Bits of each kind of field, and how many child fields a row has. All tables of one export share them."""
+    """Bits of each kind of field, and how many children a row and ports a route has. All tables of one export share them."""
 
     flow: int
     node: int
@@ -33,6 +34,8 @@ class Widths:
     addr: int
     size: int
     route: int
+    port: int
+    hops: int
 
     @classmethod
     def of(cls, tables: Tables) -> "Widths":
@@ -47,6 +50,8 @@ class Widths:
             addr=max(1, highest["addr"].bit_length()),
             size=max(1, highest["size"].bit_length()),
             route=(highest["route"] + 1).bit_length() if (tables.route != NIL).any() else 1,
+            port=int(np.bincount(tables.topology.src).max()).bit_length() if tables.routes else 1,
+            hops=max(map(len, tables.routes), default=0) + 1,
         )
 
     @classmethod
@@ -56,7 +61,7 @@ class Widths:
         if not isinstance(document, dict) or set(document) != set(names):
             raise TableFormatError(f"{where}: widths must hold {', '.join(names)}")
         for name, value in document.items():
-            high = MAX_CHILDREN if name == "children" else MAX_BITS
+            high = {"children": MAX_CHILDREN, "hops": MAX_LINKS}.get(name, MAX_BITS)
             if type(value) is not int or not 1 <= value <= high:
                 raise TableFormatError(f"{where}: widths.{name} is {value!r}; allowed: 1 to {high}")
         return cls(**document)
@@ -78,6 +83,10 @@ class Widths:
         """The fields of an expected arrival, most significant first."""
         return [Field("op", OP_BITS, False), Field("flow", self.flow, False), Field("peer", self.node, False)]
 
+    def ports(self) -> list[Field]:
+        """The fields of a source route, most significant first; nil ejects."""
+        return [Field(f"port[{hop}]", self.port, True) for hop in range(self.hops)]
+
 
 def hex_digits(fields: list[Field]) -> int:
     """Hex digits of one line: the fields' bits, padded with zeros at the top."""
@@ -94,6 +103,7 @@ def layout_document(widths: Widths) -> str:
     for title, files, fields in (
         ("Rows", "node_*.hex", widths.row()),
         ("Expected arrivals", "arrivals_*.hex", widths.arrival()),
+        *([("Source routes", "routes.hex", widths.ports())] if widths.hops > 1 else []),
     ):
         low = sum(field.bits for field in fields)
         lines = [

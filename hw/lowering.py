@@ -20,14 +20,14 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     """The tables of all nodes that play `schedule` on a message of that many bytes (`hw/README.md`, "A row").
 
     Steps of several rounds are spread over unit rounds first. Raises UnsupportedError, naming node and chunk, when rows cannot
-    say what the schedule does: a node that sends a chunk's REDUCE twice or gets its COPY twice, a multi-hop route, a switch
-    that holds data. Whether the schedule is right is for the verifier. O(rows log rows) time, O(rows · widest row) memory.
+    say what the schedule does: a node that sends a chunk's REDUCE twice or gets its COPY twice, a switch that holds data. Whether
+    the schedule is right is for the verifier. O(rows log rows) time, O(rows · widest row) memory.
     """
     if schedule.collective.has_targets:
         raise UnsupportedError(
             f"tables address one vector that all endpoints share; {schedule.collective.kind} has a block for each"
         )
-    plan = schedule.in_unit_rounds()
+    plan = _without_idle_routes(schedule.in_unit_rounds())
     _refuse_other_than_trees(plan)
     timing = slot_timing(plan, message_bytes, machine)
     rows = _rows(plan)
@@ -46,11 +46,21 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
         schedule_digest="",
         addr=rows["flow"].astype(np.int64) * size,
         size=np.full(len(rows["flow"]), size, np.int64),
-        route=np.full(len(rows["flow"]), NIL, np.int32),
+        routes=plan.routes,
         **rows,
         **_arrivals(plan),
     )
     return replace(tables, schedule_digest=_played(tables, plan).digest)
+
+
+def _without_idle_routes(plan: Schedule) -> Schedule:
+    """The same transfers, and only the routes that they take."""
+    used, place = np.unique(plan.route[plan.route != DIRECT], return_inverse=True)
+    if len(used) == len(plan.routes):
+        return plan
+    route = plan.route.copy()
+    route[route != DIRECT] = place
+    return replace(plan, route=route, routes=tuple(plan.routes[index] for index in used.tolist()))
 
 
 def _refuse_other_than_trees(plan: Schedule) -> None:
@@ -58,13 +68,6 @@ def _refuse_other_than_trees(plan: Schedule) -> None:
     if len(plan.topology.kind) * plan.chunks * plan.steps >= 1 << 62:
         raise UnsupportedError(
             f"{len(plan.topology.kind)} nodes, {plan.chunks} chunks and {plan.steps} steps are too many for tables"
-        )
-    routed = np.flatnonzero(plan.route != DIRECT)
-    if len(routed):
-        row = routed[0]
-        raise UnsupportedError(
-            f"node {plan.src[row]} sends chunk {plan.chunk[row]} to node {plan.dst[row]} over a route of "
-            f"{len(plan.routes[plan.route[row]])} links; table rows reach neighbours only"
         )
     for side in (plan.src, plan.dst):
         bad = np.flatnonzero(plan.topology.kind[side] != NodeKind.ENDPOINT)
@@ -104,13 +107,13 @@ def _cell(plan: Schedule, node: Int32) -> Int64:
 
 
 def _rows(plan: Schedule) -> dict[str, Any]:
-    """Columns node, op, flow, parent, children and step, in table order."""
+    """Columns node, op, flow, parent, children, step and route, in table order."""
     reduce, copy = (np.flatnonzero(plan.op == op) for op in (Op.REDUCE, Op.COPY))
-    # A GATHER row is a (sender, chunk, step); its destinations are the row's children.
+    # A GATHER row is a (sender, chunk, step); its destinations are the row's children. Each one on a route has a row of its own.
     span = int(plan.step.max()) + 1 if plan.transfers else 1
-    gathers, first, of_gather = np.unique(
-        _cell(plan, plan.src)[copy] * span + plan.step[copy], return_index=True, return_inverse=True
-    )
+    shared = np.unique(_cell(plan, plan.src)[copy] * span + plan.step[copy], return_inverse=True)[1]
+    alone = np.where(plan.route[copy] == DIRECT, 0, plan.dst[copy] + 1)
+    gathers, first, of_gather = np.unique(shared * (len(plan.topology.kind) + 1) + alone, return_index=True, return_inverse=True)
     lead = np.concatenate((reduce, copy[first]))
     cell = _cell(plan, plan.src)[lead]
     destinations = _ragged(of_gather, plan.dst[copy], len(gathers))
@@ -129,8 +132,10 @@ def _rows(plan: Schedule) -> dict[str, Any]:
         "parent": np.concatenate((plan.dst[reduce], parents)).astype(np.int32),
         "children": np.concatenate((_widen(children, width), _widen(destinations, width))),
         "step": plan.step[lead],
+        "route": np.where(plan.route[lead] == DIRECT, NIL, plan.route[lead]),
     }
-    order = np.lexsort((columns["flow"], columns["op"], columns["step"], columns["node"]))
+    destination = np.where(columns["op"] == RowOp.REDUCE, columns["parent"], columns["children"][:, 0])
+    order = np.lexsort((destination, columns["flow"], columns["op"], columns["step"], columns["node"]))
     return {name: np.ascontiguousarray(column[order]) for name, column in columns.items()}
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree.models.collective import Collective
 from certree.models.errors import TableFormatError
 from certree.models.machine import Machine
-from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
 from certree.models.topology import Int32, Topology
 
 NIL = -1
@@ -32,8 +32,10 @@ class RowOp(IntEnum):
 class Tables:
     """The tables of all nodes for one message.
 
-    Row columns, sorted by (node, step, op, flow), no two alike in all four: `node`, `op`, `flow`, `parent`, `step`, `addr`, `size`
-    (granules), `route`, and `children` of shape (rows, width); NIL (-1) where a field is empty.
+    Row columns, sorted by (node, step, op, flow, first destination), no two alike in all five: `node`, `op`, `flow`, `parent`,
+    `step`, `addr`, `size` (granules), `route`, and `children` of shape (rows, width); NIL (-1) where a field is empty. `routes`:
+    link numbers of each source route; `route` is NIL in rows to neighbours, otherwise an index into it: such a row has one
+    destination.
     Arrival columns, sorted: `arrival_node`, `arrival_op`, `arrival_flow`, `arrival_peer`: the transfers each node expects, once an
     iteration; a node is done when all have counted, and a GATHER without parent waits for all REDUCE arrivals of its flow.
     """
@@ -62,9 +64,10 @@ class Tables:
     arrival_op: Int32
     arrival_flow: Int32
     arrival_peer: Int32
+    routes: tuple[tuple[int, ...], ...] = ()
 
     def transfers(self) -> dict[str, Int32]:
-        """The transfers that the rows command: columns `row` (of the sender), `chunk`, `op`, `step`, `src`, `dst`."""
+        """The transfers that the rows command: columns `row` (of the sender), `chunk`, `op`, `step`, `src`, `dst`, `route`."""
         reduces = np.flatnonzero((self.op == RowOp.REDUCE) & (self.parent != NIL))
         gathers, column = np.nonzero((self.op == RowOp.GATHER)[:, None] & (self.children != NIL))
         row = np.concatenate((reduces, gathers))
@@ -75,7 +78,13 @@ class Tables:
             "step": self.step[row],
             "src": self.node[row],
             "dst": np.concatenate((self.parent[reduces], self.children[gathers, column])),
+            "route": np.where(self.route[row] == NIL, DIRECT, self.route[row]),
         }
+
+    @property
+    def first_destination(self) -> Int32:
+        """The parent of each REDUCE row, the first child of each GATHER row."""
+        return np.where(self.op == RowOp.REDUCE, self.parent, self.children[:, 0]) if self.children.shape[1] else self.parent
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -96,6 +105,7 @@ class Tables:
             self.collective,
             roots,
             columns,
+            routes=self.routes,
             delay=self.delay,
             period=self.period,
             repeats=self.repeats,

@@ -67,7 +67,7 @@ def _check_form(tables: Tables) -> None:
     last_node, last_flow, any_number = nodes - 1, tables.chunks - 1, np.iinfo(np.int64).max
     limits = {
         "node": (0, last_node), "op": (0, 2), "flow": (0, last_flow), "parent": (NIL, last_node), "children": (NIL, last_node),
-        "step": (0, MAX_TABLE_STEPS - 1), "addr": (0, any_number), "size": (0, any_number), "route": (NIL, NIL),
+        "step": (0, MAX_TABLE_STEPS - 1), "addr": (0, any_number), "size": (0, any_number), "route": (NIL, len(tables.routes) - 1),
         "arrival_node": (0, last_node), "arrival_op": (1, 2), "arrival_flow": (0, last_flow), "arrival_peer": (0, last_node),
     }  # fmt: skip
     for name, (low, high) in limits.items():
@@ -94,25 +94,37 @@ def _check_rows(tables: Tables, findings: Findings) -> None:
     left, right = tables.children[:, :-1], tables.children[:, 1:]
     gap = (empty[:, :-1] & ~empty[:, 1:]).any(axis=1)
     mixed = (~empty[:, :-1] & ~empty[:, 1:] & (left >= right)).any(axis=1)
+    several = (tables.op == RowOp.GATHER) & (tables.route != NIL) & ~empty[:, 1:].all(axis=1)
     rows = np.arange(len(idle))
     tell_rows(tables, findings, "row", idle, rows, lambda _: "commands nothing")
     tell_rows(tables, findings, "row", gap, rows, lambda _: "has a child after a nil")
     tell_rows(tables, findings, "row", mixed, rows, lambda _: "names a child twice or behind a larger one")
+    tell_rows(tables, findings, "row", several, rows, lambda _: "has one route for several destinations")
 
 
 def _check_order(tables: Tables, findings: Findings) -> None:
-    """Rule `order`: rows by node, then step, op, flow; no two alike in all four, which one row could be."""
-    keys = np.stack([column.astype(np.int64) for column in (tables.node, tables.step, tables.op, tables.flow)])
-    difference = np.diff(keys, axis=1)
-    leading = (difference != 0).argmax(axis=0)
-    bad = np.flatnonzero(np.take_along_axis(difference, leading[None], axis=0)[0] <= 0)
+    """Rule `order`: rows by node, then step, op, flow, first destination; no two alike in all five, and of rows without a route no
+    two alike in the first four, which one row could be."""
+    columns = (tables.node, tables.step, tables.op, tables.flow, tables.first_destination)
+    keys = np.stack([column.astype(np.int64) for column in columns])
+    direct = np.flatnonzero(tables.route == NIL)
+    for rows, depth in ((np.arange(len(tables.node)), 5), (direct, 4)):
+        difference = np.diff(keys[:depth, rows], axis=1)
+        leading = (difference != 0).argmax(axis=0)
+        bad = np.flatnonzero(np.take_along_axis(difference, leading[None], axis=0)[0] <= 0)
+        if len(bad):
+            findings.add_each("order", bad.tolist(), _order_teller(tables, rows))
+            return
 
-    def tell(row: int) -> tuple[int, tuple[int, ...], str]:
-        before, behind = table_row_text(tables, row), table_row_text(tables, row + 1)
+
+def _order_teller(tables: Tables, rows: NDArray[np.int64]) -> Callable[[int], tuple[int, tuple[int, ...], str]]:
+    def tell(place: int) -> tuple[int, tuple[int, ...], str]:
+        first, second = rows[place : place + 2].tolist()
+        before, behind = table_row_text(tables, first), table_row_text(tables, second)
         message = f"{behind} stands behind {before}; rows are sorted by step, op and flow, and no two agree in all three"
-        return int(tables.step[row + 1]), (row, row + 1), message
+        return int(tables.step[second]), (first, second), message
 
-    findings.add_each("order", bad.tolist(), tell)
+    return tell
 
 
 def _check_sizes(tables: Tables, findings: Findings) -> None:

@@ -33,6 +33,7 @@ class Moves:
     step: Int32
     src: Int32
     dst: Int32
+    route: Int32
 
     @classmethod
     def of(cls, tables: Tables) -> Self:
@@ -42,7 +43,7 @@ class Moves:
     @property
     def order(self) -> Int64:
         """The move of each row of `Tables.schedule`."""
-        return np.lexsort((self.dst, self.src, self.chunk, self.op, self.step))
+        return np.lexsort((self.route, self.dst, self.src, self.chunk, self.op, self.step))
 
 
 class _Arrivals:

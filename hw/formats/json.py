@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROW_COLUMNS, Columns
+from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROUTE_COLUMN, ROW_COLUMNS, Columns
 from certree.hw.layout import MAX_BITS, Widths
+from certree.hw.routes import EJECT, route_ports
 from certree.models.columns import int_column
 from certree.models.errors import TableFormatError
 from certree.models.files import parse_json
@@ -30,7 +31,7 @@ class JsonFormat:
         arrivals = zip(*(_written(name, getattr(tables, name)) for name in ARRIVAL_COLUMNS), strict=True)
         text = (
             f'{{"row_columns": {json.dumps(ROW_COLUMNS)},\n"rows": [\n{_lines(rows)}],\n'
-            f'"arrival_columns": {json.dumps(ARRIVAL_COLUMNS)},\n"arrivals": [\n{_lines(arrivals)}]}}\n'
+            f'"arrival_columns": {json.dumps(ARRIVAL_COLUMNS)},\n"arrivals": [\n{_lines(arrivals)}]{_routes(tables)}}}\n'
         )
         return {FILE: text.encode()}
 
@@ -39,10 +40,15 @@ class JsonFormat:
         if set(files) != {FILE}:
             raise TableFormatError(f"the json format has one file, {FILE}, not {', '.join(sorted(files))}")
         document = parse_json(files[FILE], FILE)
-        if not isinstance(document, dict) or set(document) != {"row_columns", "rows", "arrival_columns", "arrivals"}:
-            raise TableFormatError(f"{FILE} must hold row_columns, rows, arrival_columns and arrivals")
+        expected = {"row_columns", "rows", "arrival_columns", "arrivals"} | ({"routes"} if widths.hops > 1 else set())
+        if not isinstance(document, dict) or set(document) != expected:
+            raise TableFormatError(f"{FILE} must hold {', '.join(sorted(expected))}")
         columns = _table(document, "row_columns", "rows", ROW_COLUMNS, widths)
-        return columns | _table(document, "arrival_columns", "arrivals", ARRIVAL_COLUMNS, widths)
+        columns |= _table(document, "arrival_columns", "arrivals", ARRIVAL_COLUMNS, widths)
+        routes = document.get("routes", [])
+        if not isinstance(routes, list):
+            raise TableFormatError(f"{FILE}: routes must be a list of lists of ports")
+        return columns | {ROUTE_COLUMN: _number_lists("routes", routes, widths.hops, 1 << 30)}
 
 
 def _written(name: str, column: np.ndarray) -> list[Any]:
@@ -74,7 +80,7 @@ def _column(name: str, values: list[Any], widths: Widths) -> np.ndarray:
             raise TableFormatError(f"{FILE}: {name} row {bad}: {values[bad]!r}; allowed: {', '.join(_OPS)}")
         return np.array([_OPS[value] for value in values], np.int32)
     if name == "children":
-        return _children(values, widths.children)
+        return _number_lists(name, values, widths.children, MAX_NODES)
     if name in _WIDE:
         _whole_numbers(name, values)
         return np.array(values, np.int64)
@@ -90,12 +96,19 @@ def _whole_numbers(name: str, values: list[Any]) -> None:
         raise TableFormatError(f"{FILE}: {name} holds {bad!r}; allowed: whole numbers from 0")
 
 
-def _children(values: list[Any], width: int) -> np.ndarray:
+def _number_lists(name: str, values: list[Any], width: int, high: int) -> np.ndarray:
+    """Lists of numbers as lines filled up with NIL."""
     lines = np.full((len(values), width), NIL, np.int32)
     for row, line in enumerate(values):
         if not isinstance(line, list) or len(line) > width:
-            raise TableFormatError(f"{FILE}: children row {row} must be a list of at most {width} nodes")
-        lines[row, : len(line)] = int_column(
-            {"children": line}, "children", f"{FILE}: row {row}", 0, MAX_NODES, None, TableFormatError
-        )
+            raise TableFormatError(f"{FILE}: {name} row {row} must be a list of at most {width} numbers")
+        lines[row, : len(line)] = int_column({name: line}, name, f"{FILE}: row {row}", 0, high, None, TableFormatError)
     return lines
+
+
+def _routes(tables: Tables) -> str:
+    """The ports of every route, without the ejects; nothing for tables without routes."""
+    if not tables.routes:
+        return ""
+    lines = ([port for port in line if port != EJECT] for line in route_ports(tables).tolist())
+    return f',\n"routes": [\n{_lines(lines)}]'

@@ -5,15 +5,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROW_COLUMNS, Columns
+from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROUTE_COLUMN, ROW_COLUMNS, Columns
 from certree.hw.formats.json import FILE as READABLE_FILE
 from certree.hw.formats.json import JsonFormat
 from certree.hw.layout import Field, Widths, hex_digits, layout_document
+from certree.hw.routes import route_ports
 from certree.models.errors import TableFormatError
 from certree.models.tables import NIL, Tables
 
 Int64 = NDArray[np.int64]
 LAYOUT_FILE = "layout.md"
+ROUTES_FILE = "routes.hex"
 _DIGITS = np.frombuffer(b"0123456789abcdef", np.uint8)
 _NO_DIGIT = 255
 _VALUE = np.full(256, _NO_DIGIT, np.uint8)
@@ -22,7 +24,7 @@ _VALUE[_DIGITS] = np.arange(16)
 
 @FORMATS.register("readmemh")
 class ReadmemhFormat:
-    """Hex images for $readmemh, one memory a node, one row a line; table.json and layout.md beside them."""
+    """Hex images for $readmemh, one memory a node, one row a line; routes.hex, table.json and layout.md beside them."""
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files. Time O(rows), memory about one byte for each bit of the images."""
@@ -31,6 +33,8 @@ class ReadmemhFormat:
         arrivals = encode(np.stack((tables.arrival_op, tables.arrival_flow, tables.arrival_peer), axis=1), arrival_fields)
         endpoints = tables.topology.endpoints
         files = JsonFormat().files(tables, widths) | {LAYOUT_FILE: layout_document(widths).encode()}
+        if tables.routes:
+            files[ROUTES_FILE] = encode(route_ports(tables), widths.ports())
         for prefix, image, owner, fields in (
             ("node", rows, tables.node, row_fields),
             ("arrivals", arrivals, tables.arrival_node, arrival_fields),
@@ -44,6 +48,7 @@ class ReadmemhFormat:
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in the hex images; TableFormatError when table.json tells another story."""
         expected = {READABLE_FILE, LAYOUT_FILE} | {file_name(prefix, node) for prefix in ("node", "arrivals") for node in endpoints}
+        expected |= {ROUTES_FILE} if widths.hops > 1 else set()
         if set(files) != expected:
             odd = sorted(set(files) ^ expected)[0]
             raise TableFormatError(f"{odd}: {'unexpected file' if odd in files else 'missing'}; every endpoint has its two images")
@@ -54,6 +59,7 @@ class ReadmemhFormat:
         last = 3 + widths.children
         values = (node, rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:last], *rows[:, last:].T)
         columns = dict(zip(ROW_COLUMNS, values, strict=True)) | dict(zip(ARRIVAL_COLUMNS, (owner, *arrivals.T), strict=True))
+        columns[ROUTE_COLUMN] = decode(files.get(ROUTES_FILE, b""), widths.ports(), ROUTES_FILE)
         for name, readable in JsonFormat().columns({READABLE_FILE: files[READABLE_FILE]}, widths, endpoints).items():
             if not np.array_equal(columns[name], readable):
                 raise TableFormatError(f"{READABLE_FILE} and the hex images differ in column {name}")

@@ -24,7 +24,7 @@ from certree.hw.manifest import file_entry
 from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.errors import InputError, TableFormatError
 from certree.models.schedule import NO_ROOT, Schedule, make_schedule
-from certree.models.tables import NIL, Tables
+from certree.models.tables import NIL, RowOp, Tables
 from certree.models.topology_spec import parse_topology
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
@@ -42,7 +42,7 @@ def exported(tables: Tables, tmp_path: Path) -> Path:
     return tmp_path / "t"
 
 
-@given(schedules(), st.integers(1, 10**6), st.sampled_from(["readmemh", "json"]))
+@given(schedules(routed=True), st.integers(1, 10**6), st.sampled_from(["readmemh", "json"]))
 @settings(max_examples=60, deadline=None)
 def test_round_trip(schedule: Schedule, size: int, form: str):
     tables = lower(schedule, size, MULTITREE)
@@ -50,6 +50,7 @@ def test_round_trip(schedule: Schedule, size: int, form: str):
         export_tables(tables, Path(folder) / "t", form)
         back = read_tables(Path(folder) / "t")
     assert back.schedule.digest == schedule.digest
+    assert back.routes == tables.routes == schedule.routes
     for name in (*ROW_COLUMNS, *ARRIVAL_COLUMNS):
         ours, theirs = getattr(tables, name), getattr(back, name)
         assert ours.dtype == theirs.dtype
@@ -71,9 +72,62 @@ def test_same_tables_same_bytes(tables: Tables, tmp_path: Path):
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
 
 
+ROUTED = tree_schedule("fattree:2x3", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=7)
+
+
+def test_routes_are_ports_then_eject(tmp_path: Path):
+    """Every line of routes.hex, followed from the node of a row that takes it, ends at the row's destination."""
+    tables = lower(ROUTED, 5000, MULTITREE)
+    export_tables(tables, tmp_path / "t")
+    widths = Widths.of(tables)
+    lines = decode((tmp_path / "t" / "routes.hex").read_bytes(), widths.ports(), "routes.hex")
+    assert len(lines) == len(tables.routes) > 0
+    topology = tables.topology
+    for row in range(len(tables.node)):
+        assert tables.route[row] != NIL  # no two endpoints of a fat tree are neighbours
+        at, line = int(tables.node[row]), lines[tables.route[row]].tolist()
+        assert line[-1] == NIL
+        for port in line[: line.index(NIL)]:
+            at = int(topology.dst[np.flatnonzero(topology.src == at)[port]])
+        assert at == tables.first_destination[row]
+    assert "Source routes (`routes.hex`)" in (tmp_path / "t" / "layout.md").read_text()
+
+
+FORGED_ROUTES = {
+    "an-unknown-port": (lambda t: t["routes"][0].__setitem__(0, 7), r"route 0 takes port 7 of node \d, which has none"),
+    "an-empty-route": (lambda t: t["routes"][0].clear(), r"route 0 is \[-1, .*\]; a route is a port or more, then eject"),
+    "cut-short": (lambda t: t["routes"][0].pop(), r"row \d+ of node \d takes route 0, which leads from node \d to node \d"),
+    "one-more": (lambda t: t["routes"].append([0]), r"route \d+ is taken by no row"),
+    "one-less": (lambda t: t["routes"].pop(), r"a row takes route \d+; there are \d+"),
+    "swapped": (lambda t: t["routes"].reverse(), r"takes route \d, which leads from node"),
+    "no-list": (lambda t: t.__setitem__("routes", {}), r"routes must be a list of lists of ports"),
+    "no-port": (lambda t: t["routes"][0].__setitem__(0, "0"), r"routes row 0: '0' is not a whole number"),
+    "missing": (lambda t: t.pop("routes"), r"must hold arrival_columns, arrivals, routes, row_columns, rows"),
+    "no-route-in-a-row": (lambda t: t["rows"][0].__setitem__(8, None), r"another schedule|taken by no row"),
+}
+
+
+@pytest.mark.parametrize("fault", FORGED_ROUTES)
+def test_forged_routes(tmp_path: Path, fault: str):
+    change, reason = FORGED_ROUTES[fault]
+    export_tables(lower(ROUTED, 5000, MULTITREE), tmp_path / "t", "json")
+    rewrite(tmp_path / "t", "table.json", in_table(change), seal=True)
+    with pytest.raises(TableFormatError, match=reason):
+        read_tables(tmp_path / "t")
+
+
+def test_a_route_is_for_one_destination():
+    tables = lower(ROUTED, 5000, MULTITREE)
+    row = int(np.argmax((tables.op == RowOp.GATHER) & (tables.children[:, 0] < 5)))
+    children = np.pad(tables.children, ((0, 0), (0, 1)), constant_values=NIL)
+    children[row, 1] = 5
+    with pytest.raises(TableFormatError, match=rf"row {row} of node \d has a source route and several destinations"):
+        check_tables(replace(tables, children=children))
+
+
 def test_golden_image():
     """Fields most significant first, nil all ones, zeros on top."""
-    fields = Widths(flow=2, node=3, children=2, step=2, addr=4, size=1, route=1).row()
+    fields = Widths(flow=2, node=3, children=2, step=2, addr=4, size=1, route=1, port=1, hops=1).row()
     line = encode(np.array([[2, 3, NIL, 1, NIL, 2, 5, 1, NIL]]), fields)
     bits = "10" + "11" + "111" + "001" + "111" + "10" + "0101" + "1" + "1"
     assert line == f"{int(bits, 2):06x}\n".encode()
@@ -276,7 +330,7 @@ FORGED_ROWS = {
     "another-size": (lambda t: t["rows"][0].__setitem__(7, 1), r"size 1; K and the chunk size make them"),
     "a-route": (
         lambda t: t["rows"][0].__setitem__(8, 0),
-        r"row 0 of node 0 has a source route; tables of this version reach neighbours only",
+        r"a row takes route 0; there are 0",
     ),
     "a-field-missing": (lambda t: t["rows"][0].pop(), r"rows row 0 must be a list of 9 fields"),
     "columns-renamed": (lambda t: t["row_columns"].reverse(), r"row_columns must be"),

@@ -11,6 +11,7 @@ from certree.hw.consistency import check_tables
 from certree.hw.lowering import lower
 from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.errors import InputError, UnsupportedError
+from certree.models.routing import routes_between
 from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.tables import NIL, RowOp
 from certree.models.timing import slot_timing
@@ -73,7 +74,7 @@ def test_children_served_in_one_slot_share_a_row():
     assert table_of(lower(schedule, 64, MULTITREE), 0) == [("GATHER", 0, NIL, [1, 2], 1)]
 
 
-@given(schedules(), st.integers(1, 10**7))
+@given(schedules(routed=True), st.integers(1, 10**7))
 @settings(max_examples=60, deadline=None)
 def test_the_rows_play_the_schedule(schedule: Schedule, size: int):
     tables = lower(schedule, size, MULTITREE)
@@ -108,11 +109,20 @@ def test_other_forms_than_trees_are_refused(rows, reason):
         lower(by_hand("ring:3", rows), 64, MULTITREE)
 
 
-def test_multi_hop_routes_are_refused():
-    schedule = by_hand("ring:4", [(0, Op.REDUCE, 0, 1, 0), (0, Op.REDUCE, 0, 3, 0)])
-    routed = replace(schedule, route=np.array([0, -1], np.int32), routes=((0, 1),))
-    with pytest.raises(UnsupportedError, match="node 1 sends chunk 0 to node 0 over a route of 2 links"):
-        lower(routed, 64, MULTITREE)
+def test_each_destination_on_a_route_has_a_row():
+    """Node 0 of ring:5 copies to its neighbours 1 and 4 and over 1 and 4 to 2 and 3, all in one step."""
+    rows = [(0, Op.COPY, 0, 0, dst) for dst in (1, 2, 3, 4)]
+    schedule = by_hand("ring:5,capacity=2", rows)
+    route, routes = routes_between(schedule.topology, schedule.src, schedule.dst)
+    tables = lower(replace(schedule, route=np.where(route < 0, route, route + 1), routes=((0,), *routes)), 64, MULTITREE)
+    assert [(children, int(index)) for (*_, children, _), index in zip(table_of(tables, 0), tables.route, strict=True)] == [
+        ([1, 4], NIL),
+        ([2], 0),
+        ([3], 1),
+    ]
+    assert tables.routes == routes  # the route that nobody takes is gone
+    check_tables(tables)
+    assert tables.schedule.digest == tables.schedule_digest
 
 
 def test_roots_that_the_transfers_contradict_are_refused():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from certree.models.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
 from certree.models.machine import load_machine
+from certree.models.routing import routes_between
 from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
@@ -24,15 +25,23 @@ SPECS = [
     "hypercube:3,without-link=0-1",
     "mesh:3x3,without-node=4",
 ]
+ROUTED_SPECS = [
+    "switch:4",
+    "fattree:2x3",
+    "bigraph:1x4",
+    "mesh:2x3,far",
+    "torus:3x3,far",
+]
 MULTITREE = load_machine("multitree")
 
 
-def random_tree(topology: Topology, root: int, random: Random) -> list[tuple[int, int]]:
-    """(node, parent) of every node but the root, parents before children; links exist in both directions."""
+def random_tree(topology: Topology, root: int, random: Random, *, far: bool) -> list[tuple[int, int]]:
+    """(node, parent) of every node but the root, parents before children: neighbours, or any two endpoints if `far`."""
     tree, reached = [], [root]
     while len(reached) < len(topology.endpoints):
         parent = random.choice(reached)
-        fresh = [node for node in topology.neighbours(parent) if node not in reached]
+        near = topology.endpoints.tolist() if far else topology.neighbours(parent)
+        fresh = [node for node in near if node not in reached]
         if fresh:
             node = random.choice(fresh)
             tree.append((node, parent))
@@ -41,33 +50,48 @@ def random_tree(topology: Topology, root: int, random: Random) -> list[tuple[int
 
 
 class Slots:
-    """Greedy slotting: a link carries no more than its capacity in any slot modulo the period."""
+    """Greedy slotting: no link of a route carries more than its capacity in any slot modulo the period."""
 
     def __init__(self, topology: Topology, period: int | None) -> None:
         self.topology, self.period = topology, period
         self.used: Counter[tuple[int, int]] = Counter()
 
     def earliest(self, src: int, dst: int, ready: int) -> int:
-        """The first slot from `ready` on in which the link src -> dst is free; it is taken."""
-        pair = int(self.topology.pair_index(np.array([src]), np.array([dst]))[0])
-        slot = ready
-        while self.used[pair, slot % self.period if self.period else slot] >= self.topology.pair_capacity[pair]:
+        """The first slot from `ready` on in which the way src -> dst is free; it is taken."""
+        pairs, slot = way(self.topology, src, dst), ready
+        while any(self.used[pair, self._place(slot)] >= self.topology.pair_capacity[pair] for pair in pairs):
             slot += 1
-        self.used[pair, slot % self.period if self.period else slot] += 1
+        self.used.update((pair, self._place(slot)) for pair in pairs)
         return slot
+
+    def _place(self, slot: int) -> int:
+        return slot % self.period if self.period else slot
+
+
+def way(topology: Topology, src: int, dst: int) -> list[int]:
+    """The joined pairs that a message passes."""
+    _, routes = routes_between(topology, np.array([src]), np.array([dst]))
+    return (
+        topology.pair_of_link[list(routes[0])].tolist()
+        if routes
+        else topology.pair_index(np.array([src]), np.array([dst])).tolist()
+    )
 
 
 def tree_schedule(spec: str, kind: CollectiveKind, trees: int, *, delay: int, repeats: int, seed: int) -> Schedule:
     """`trees` random trees a collective (one per endpoint and multiple of it where chunks are rooted), `repeats` iterations."""
-    topology, random = parse_topology(spec), Random(seed)
+    topology, random = parse_topology(spec.removesuffix(",far")), Random(seed)
+    far = spec.endswith(",far") or not topology.is_direct
     collective = Collective(kind)
     endpoints = topology.endpoints.tolist()
     roots = (endpoints * trees) if collective.is_rooted else [random.choice(endpoints) for _ in range(trees)]
-    forest = [random_tree(topology, root, random) for root in roots]
+    forest = [random_tree(topology, root, random, far=far) for root in roots]
     period = None
     if repeats > 1:
-        load = Counter(edge for tree in forest for edge in tree) + Counter(edge[::-1] for tree in forest for edge in tree)
-        period = max(load.values()) + random.randrange(3)
+        edges = [edge for tree in forest for one_way in tree for edge in (one_way, one_way[::-1])]
+        load = Counter(pair for edge in edges for pair in way(topology, *edge))
+        # first fit finds a slot even when every other message on any link of the way has taken one of its own
+        period = max(sum(load[pair] for pair in way(topology, *edge)) for edge in edges) + random.randrange(3)
     slots = Slots(topology, period)
     rows = []
     for chunk, (root, tree) in enumerate(zip(roots, forest, strict=True)):
@@ -84,15 +108,16 @@ def tree_schedule(spec: str, kind: CollectiveKind, trees: int, *, delay: int, re
                 ready[node] = step + delay
                 rows.append((chunk, Op.COPY, step, parent, node))
     columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
+    columns["route"], routes = routes_between(topology, columns["src"], columns["dst"])
     chunk_root = roots if collective.is_rooted else [NO_ROOT] * trees
-    return make_schedule(topology, collective, chunk_root, columns, delay=delay, period=period, repeats=repeats)
+    return make_schedule(topology, collective, chunk_root, columns, routes=routes, delay=delay, period=period, repeats=repeats)
 
 
 @st.composite
-def schedules(draw: st.DrawFn, *, repeating: bool = True) -> Schedule:
-    """Correct, contention-free tree schedules."""
+def schedules(draw: st.DrawFn, *, repeating: bool = True, routed: bool = False) -> Schedule:
+    """Correct, contention-free tree schedules; `routed`: over several links, too."""
     return tree_schedule(
-        draw(st.sampled_from(SPECS)),
+        draw(st.sampled_from(SPECS + ROUTED_SPECS if routed else SPECS)),
         draw(st.sampled_from(SYMMETRIC_KINDS)),
         draw(st.integers(1, 4)),
         delay=draw(st.integers(1, 4)),

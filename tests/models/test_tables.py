@@ -60,6 +60,7 @@ def test_rows_become_transfers():
         "step": [0, 0, 1, 1],
         "src": [1, 2, 0, 0],
         "dst": [0, 0, 1, 2],
+        "route": [-1, -1, -1, -1],
     }
     expected = schedule("ring:3", "all-reduce", [NO_ROOT], [(0, 0, 0, 1, 0), (0, 0, 0, 2, 0), (0, 1, 1, 0, 1), (0, 1, 1, 0, 2)])
     assert made.schedule.digest == expected.digest

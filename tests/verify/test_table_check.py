@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from certree.hw.lowering import lower
-from certree.models.collective import parse_collective
+from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.errors import TableFormatError
 from certree.models.machine import load_machine
 from certree.models.tables import NIL, RowOp, Tables
@@ -16,6 +16,7 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 from certree.verify.judge import judge
 from certree.verify.table_check import judge_tables
+from tests.hw.trees import tree_schedule
 from tests.verify.build import COPY, REDUCE, build, path_all_reduce
 
 MACHINE = load_machine("multitree")
@@ -146,3 +147,28 @@ def test_one_row_for_the_children_of_one_slot() -> None:
     split = replace(tables, **{name: getattr(tables, name)[order] for name in columns})
     split = changed(changed(split, "children", row, [0, NIL]), "children", row + 1, [2, NIL])
     assert rules(split) == {"order"}
+
+
+def routed() -> Tables:
+    """Random trees on a fat tree: every message passes switches."""
+    return lower(tree_schedule("fattree:2x3", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=7), 1 << 12, MACHINE)
+
+
+def test_tables_with_source_routes_are_right() -> None:
+    assert len(routed().routes) > 0
+    assert judge_tables(routed()).valid
+
+
+def test_routes_are_judged_link_by_link() -> None:
+    """Another row's route leads elsewhere; a chunk of several children cannot share one; and a detour meets others on its way."""
+    tables = routed()
+    row = int(np.argmax(tables.route != tables.route[0]))
+    assert "link" in rules(changed(tables, "route", row, tables.route[0]))
+    wide = np.pad(tables.children, ((0, 0), (0, 1)), constant_values=NIL)
+    gather = int(np.argmax((tables.op == RowOp.GATHER) & (tables.children[:, 0] < 5)))
+    assert "row" in rules(changed(replace(tables, children=wide), "children", gather, [*tables.children[gather].tolist(), 5]))
+    assert "row" not in rules(tables)
+    crowded = replace(tables, step=np.zeros_like(tables.step))
+    order = np.lexsort((crowded.first_destination, crowded.flow, crowded.op, crowded.step, crowded.node))
+    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    assert "capacity" in rules(replace(crowded, **{name: getattr(crowded, name)[order] for name in columns}))
