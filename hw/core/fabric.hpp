@@ -1,73 +1,56 @@
-// What the network interfaces share: lanes, messages under way, memory, counters.
+// The lanes of a network and the messages that wait for them.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <vector>
 
 #include "lane.hpp"
-#include "memory.hpp"
-#include "message.hpp"
 #include "program.hpp"
-#include "scoreboard.hpp"
+#include "transport.hpp"
 
 namespace certree {
 
-struct Statistics {
-  Cycle end;                            // when the last chunk so far was written or reduced
-  std::uint64_t contention_cycles = 0;  // cycles that ready messages waited for their ports
-  std::uint64_t late = 0;               // rows fired after the opening of their slot
-  std::uint64_t messages = 0;
-  std::uint64_t flit_hops = 0;
-};
-
-// One line of the trace: a message that counted.
-struct TraceRecord {
-  RowId row;
-  std::uint32_t iteration;
-  NodeId destination;
-  Cycle fired;
-  Cycle first;
-  Cycle complete;
-  Cycle usable;
-};
-
-struct Fabric {
-  Fabric(const Program& program, std::span<std::uint64_t> cells, bool traced)
-      : memory(cells, std::uint64_t{program.chunks} * program.repeats), scoreboard(program.arrival_begin.back()), is_traced(traced) {
+class Fabric : public Transport {
+ public:
+  explicit Fabric(const Program& program) : program_(program), ports_(program.nodes) {
     const PathDelays ends{program.ni_cycles, program.router_cycles, 0};
     for (std::size_t bundle = 0; bundle < program.bundle_source.size(); ++bundle) {
       PathDelays delays = ends;
       delays.link = program.bundle_latency[bundle];
       for (std::uint32_t lane = program.bundle_begin[bundle]; lane < program.bundle_begin[bundle + 1]; ++lane) {
+        ports_[program.bundle_source[bundle]].push_back({static_cast<std::uint32_t>(lanes.size())});
         lanes.emplace_back(NodeId{program.bundle_source[bundle]}, delays, program.message_flits);
       }
     }
   }
 
-  // The chunk of a message is in memory at time `usable`: its arrival counts.
-  void count(MessageId id, Cycle usable) {
-    const Message& message = messages[id];
-    scoreboard.count(message.arrival);
-    if (statistics.end < usable) statistics.end = usable;
-    if (is_traced) {
-      trace.push_back(
-          {message.row, message.iteration, message.destination, message.fired, message.first, message.complete, usable});
+  // The message queues at the lane of its bundle with the fewest flits to send, the lowest numbered of equals.
+  void send(MessageId message, std::uint32_t index) override {
+    const std::uint32_t bundle = program_.message_bundle[index];
+    std::uint32_t best = program_.bundle_begin[bundle];
+    for (std::uint32_t lane = best + 1; lane < program_.bundle_begin[bundle + 1]; ++lane) {
+      if (lanes[lane].port.backlog() < lanes[best].port.backlog()) best = lane;
     }
-    messages.remove(id);
-    --arrivals_left;
+    Lane& lane = lanes[best];
+    lane.port.enqueue(message);
+    if (!lane.is_listed) {
+      lane.is_listed = true;
+      busy_lanes.push_back({best});
+    }
+  }
+
+  bool is_settled(NodeId node) const override {
+    for (LaneId port : ports_[node.value]) {
+      if (lanes[port.value].port.backlog() > program_.ni_buffer_flits) return false;
+    }
+    return true;
   }
 
   std::vector<Lane> lanes;
   std::vector<LaneId> busy_lanes;  // those that hold flits, in no order
-  MessagePool messages;
-  Memory memory;
-  Scoreboard scoreboard;
-  Statistics statistics;
-  bool is_traced;
-  std::vector<TraceRecord> trace;
-  std::uint64_t rows_left = 0;      // firings still to come
-  std::uint64_t arrivals_left = 0;  // arrivals still to count
+
+ private:
+  const Program& program_;
+  std::vector<std::vector<LaneId>> ports_;  // of each node
 };
 
 }  // namespace certree

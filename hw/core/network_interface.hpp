@@ -4,9 +4,10 @@
 #include <memory>
 #include <optional>
 
-#include "fabric.hpp"
+#include "ledger.hpp"
 #include "reduction_unit.hpp"
 #include "sequencer.hpp"
+#include "transport.hpp"
 
 namespace certree {
 
@@ -19,8 +20,7 @@ struct Waiting {
 
 class NetworkInterface {
  public:
-  NetworkInterface(const Program& program, Fabric& fabric, NodeId node, std::vector<LaneId> ports,
-                   std::unique_ptr<Sequencer> sequencer);
+  NetworkInterface(const Program& program, Ledger& ledger, Transport& transport, NodeId node, std::unique_ptr<Sequencer> sequencer);
 
   // First half of a cycle: counters, then the rows that may fire. Reads only what this node's counters showed at time `now`.
   void evaluate(Cycle now);
@@ -42,13 +42,12 @@ class NetworkInterface {
   bool is_ready(const Firing& firing) const { return !missing(firing).has_value(); }
   std::optional<ArrivalId> missing(const Firing& firing) const;
   void fire(const Firing& firing, Cycle now);
-  void send(const Message& message, std::uint32_t bundle);
   UnitState units() const;
 
   const Program& program_;
-  Fabric& fabric_;
+  Ledger& ledger_;
+  Transport& transport_;
   NodeId node_;
-  std::vector<LaneId> ports_;  // the lanes that leave here
   std::unique_ptr<Sequencer> sequencer_;
   ReductionUnit reduction_unit_;
   Cycle wake_;                // nothing that others can see changes at this node before

@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "pace_sequencer.hpp"
-#include "slot_sequencer.hpp"
-
 namespace certree {
 namespace {
 
@@ -16,30 +13,22 @@ Program validated(Program program) {
   return program;
 }
 
-std::unique_ptr<Sequencer> make_sequencer(const Program& program, RunMode mode, NodeId node) {
-  if (mode == RunMode::kPaced) return std::make_unique<PaceSequencer>(program, node);
-  return std::make_unique<SlotSequencer>(program, node);
-}
-
 }  // namespace
 
 Simulator::Simulator(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
     : program_(validated(std::move(program))),
-      fabric_(program_, cells, traced),
+      ledger_(program_, cells, traced),
+      fabric_(program_),
       block_(kBlockFlits),
       settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
-  fabric_.rows_left = std::uint64_t{program_.repeats} * program_.row_op.size();
-  fabric_.arrivals_left = std::uint64_t{program_.repeats} * program_.arrival_begin.back();
-  std::vector<std::vector<LaneId>> ports(program_.nodes);
-  for (std::uint32_t lane = 0; lane < fabric_.lanes.size(); ++lane) ports[fabric_.lanes[lane].source.value].push_back({lane});
   interfaces_.reserve(program_.nodes);
   for (std::uint32_t node = 0; node < program_.nodes; ++node) {
-    interfaces_.emplace_back(program_, fabric_, NodeId{node}, std::move(ports[node]), make_sequencer(program_, mode, {node}));
+    interfaces_.emplace_back(program_, ledger_, fabric_, NodeId{node}, make_sequencer(program_, mode, {node}));
   }
 }
 
 bool Simulator::run(std::uint64_t budget) {
-  for (std::uint64_t spent = 0; spent < budget && !is_done();) {
+  for (std::uint64_t spent = 0; spent < budget && !ledger_.is_done();) {
     if (fabric_.busy_lanes.empty()) {
       if (earliest_wake_ == kNever) {
         is_deadlocked_ = true;
@@ -54,7 +43,7 @@ bool Simulator::run(std::uint64_t budget) {
     now_ = now_ + cycles;
     commit();
   }
-  return is_done();
+  return ledger_.is_done();
 }
 
 void Simulator::evaluate_interfaces() {
@@ -97,9 +86,9 @@ void Simulator::move_flits(std::uint64_t cycles) {
 
 void Simulator::start_message(const Lane& lane) {
   if (lane.port.backlog() == 0 || !lane.port.is_at_message_start()) return;
-  Message& message = fabric_.messages[lane.port.head()];
+  Message& message = ledger_.messages[lane.port.head()];
   message.first = now_;
-  fabric_.statistics.contention_cycles += now_ - message.fired;
+  ledger_.statistics.contention_cycles += now_ - message.fired;
 }
 
 // Counts the flits that came out for the messages they belong to.
@@ -108,8 +97,8 @@ void Simulator::receive_flits(LaneId id, std::span<const Flit> block) {
     const auto next = std::find_if(flit, block.end(), [&](const Flit& other) { return other != *flit; });
     if (!flit->is_bubble()) {
       const auto flits = static_cast<std::uint64_t>(next - flit);
-      fabric_.statistics.flit_hops += flits;
-      Message& message = fabric_.messages[flit->message()];
+      ledger_.statistics.flit_hops += flits;
+      Message& message = ledger_.messages[flit->message()];
       message.flits_received += flits;
       const bool is_complete = message.flits_received == program_.message_flits;
       if (fabric_.lanes[id.value].eject(flits) != is_complete || (is_complete && next != block.end())) {
@@ -126,7 +115,7 @@ void Simulator::commit() {
   if (completions_.empty()) return;
   std::sort(completions_.begin(), completions_.end(), [](const Completion& a, const Completion& b) { return a.lane < b.lane; });
   for (const Completion& completion : completions_) {
-    NetworkInterface& interface = interfaces_[fabric_.messages[completion.message].destination.value];
+    NetworkInterface& interface = interfaces_[ledger_.messages[completion.message].destination.value];
     interface.receive(completion.message, now_);
     earliest_wake_ = std::min(earliest_wake_, interface.next_wake());
   }

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "fabric.hpp"
+#include "ledger.hpp"
+#include "make_sequencer.hpp"
 #include "network_interface.hpp"
 #include "program.hpp"
 
 namespace certree {
-
-enum class RunMode : std::uint8_t { kSlotted, kPaced };
 
 // Evaluate: interfaces fire rows by what their counters showed when the cycle began, and every lane moves its flits by one stage.
 // Commit: messages whose last flit came out are written or handed to the reduction unit. Cycles in which no lane holds a flit are
@@ -30,8 +30,8 @@ class Simulator {
 
   bool is_deadlocked() const { return is_deadlocked_; }
   Cycle now() const { return now_; }
-  const Statistics& statistics() const { return fabric_.statistics; }
-  const std::vector<TraceRecord>& trace() const { return fabric_.trace; }
+  const Statistics& statistics() const { return ledger_.statistics; }
+  const std::vector<TraceRecord>& trace() const { return ledger_.trace; }
   std::uint64_t busiest_lane_cycles() const;
   std::vector<Waiting> waiting() const;
 
@@ -40,7 +40,6 @@ class Simulator {
     LaneId lane;
     MessageId message;
   };
-  bool is_done() const { return fabric_.rows_left == 0 && fabric_.arrivals_left == 0; }
   void evaluate_interfaces();
   std::uint64_t quiet_cycles() const;
   void move_flits(std::uint64_t cycles);
@@ -50,6 +49,7 @@ class Simulator {
   void wake(NodeId node, Cycle when);
 
   Program program_;
+  Ledger ledger_;
   Fabric fabric_;
   std::vector<NetworkInterface> interfaces_;
   std::vector<Flit> block_;              // what goes into or comes out of a lane, cycle by cycle
