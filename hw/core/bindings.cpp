@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "columns.hpp"
 #include "flit_network_bindings.hpp"
 #include "simulator.hpp"
 
@@ -15,45 +16,15 @@ namespace nb = nanobind;
 
 namespace {
 
-using Column = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Cells = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-template <class T>
-T scalar(const nb::dict& scalars, const char* name) {
-  return nb::cast<T>(scalars[name]);
-}
-
-std::vector<std::uint32_t> column(const nb::dict& columns, const char* name) {
-  const auto view = nb::cast<Column>(columns[name]);
-  return {view.data(), view.data() + view.shape(0)};
-}
-
 certree::Program read_program(const nb::dict& scalars, const nb::dict& columns) {
-  certree::Program program;
-  program.nodes = scalar<std::uint32_t>(scalars, "nodes");
-  program.chunks = scalar<std::uint32_t>(scalars, "chunks");
-  program.repeats = scalar<std::uint32_t>(scalars, "repeats");
-  program.period = scalar<std::uint32_t>(scalars, "period");
-  program.slot_cycles = scalar<std::uint64_t>(scalars, "slot_cycles");
-  program.message_flits = scalar<std::uint32_t>(scalars, "message_flits");
-  program.ni_buffer_flits = scalar<std::uint64_t>(scalars, "ni_buffer_flits");
-  program.reduce_start_cycles = scalar<std::uint64_t>(scalars, "reduce_start_cycles");
-  program.reduce_chunk_cycles = scalar<std::uint64_t>(scalars, "reduce_chunk_cycles");
-  program.ni_cycles = scalar<std::uint32_t>(scalars, "ni_cycles");
-  program.router_cycles = scalar<std::uint32_t>(scalars, "router_cycles");
-  program.row_begin = column(columns, "row_begin");
-  program.row_op = column(columns, "row_op");
-  program.row_flow = column(columns, "row_flow");
-  program.row_step = column(columns, "row_step");
-  program.row_waits = {column(columns, "row_waits_begin"), column(columns, "row_waits")};
-  program.row_messages = {column(columns, "row_messages_begin"), column(columns, "row_messages")};
-  program.message_bundle = column(columns, "message_bundle");
-  program.message_arrival = column(columns, "message_arrival");
-  program.bundle_begin = column(columns, "bundle_begin");
-  program.bundle_source = column(columns, "bundle_source");
-  program.bundle_destination = column(columns, "bundle_destination");
-  program.bundle_latency = column(columns, "bundle_latency");
-  program.arrival_begin = column(columns, "arrival_begin");
+  certree::Program program = certree::read_rows(scalars, columns);
+  program.message_bundle = certree::column<std::uint32_t>(columns, "message_bundle");
+  program.bundle_begin = certree::column<std::uint32_t>(columns, "bundle_begin");
+  program.bundle_source = certree::column<std::uint32_t>(columns, "bundle_source");
+  program.bundle_destination = certree::column<std::uint32_t>(columns, "bundle_destination");
+  program.bundle_latency = certree::column<std::uint32_t>(columns, "bundle_latency");
   return program;
 }
 
@@ -70,8 +41,8 @@ class Run {
 
  private:
   static std::span<std::uint64_t> checked_cells(const nb::dict& scalars, const Cells& cells) {
-    const auto chunks = scalar<std::uint64_t>(scalars, "chunks") * scalar<std::uint64_t>(scalars, "repeats");
-    if (cells.shape(0) != scalar<std::uint64_t>(scalars, "nodes") || cells.shape(1) != chunks) {
+    const auto chunks = certree::scalar<std::uint64_t>(scalars, "chunks") * certree::scalar<std::uint64_t>(scalars, "repeats");
+    if (cells.shape(0) != certree::scalar<std::uint64_t>(scalars, "nodes") || cells.shape(1) != chunks) {
       throw std::invalid_argument("simulator memory must have shape (nodes, chunks of all iterations)");
     }
     return {cells.data(), cells.size()};

@@ -1,6 +1,5 @@
 #include "flit_network_bindings.hpp"
 
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -8,18 +7,13 @@
 #include <string>
 #include <tuple>
 
+#include "columns.hpp"
 #include "packet_run.hpp"
 
 namespace nb = nanobind;
 
 namespace certree {
 namespace {
-
-template <class T>
-std::vector<T> column(const nb::dict& columns, const char* name) {
-  const auto view = nb::cast<nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>>(columns[name]);
-  return {view.data(), view.data() + view.shape(0)};
-}
 
 NetworkLayout read_layout(const nb::dict& scalars, const nb::dict& columns) {
   const auto scalar = [&](const char* name) { return nb::cast<std::uint32_t>(scalars[name]); };

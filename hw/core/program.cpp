@@ -22,23 +22,28 @@ void require_below(const std::vector<std::uint32_t>& column, std::size_t size, s
 
 }  // namespace
 
-void Program::validate() const {
-  const std::size_t rows = row_op.size(), messages = message_bundle.size(), bundles = bundle_source.size();
+void Program::validate_rows() const {
+  const std::size_t rows = row_op.size(), messages = message_arrival.size();
   require(nodes > 0 && chunks > 0 && repeats > 0 && period > 0 && slot_cycles > 0 && message_flits > 0, "a scalar is zero");
-  require(!arrival_begin.empty() && !bundle_begin.empty(), "bounds are missing");
+  require(!arrival_begin.empty(), "bounds are missing");
   const std::size_t arrivals = arrival_begin.back();
   require_bounds(row_begin, nodes, rows, "row_begin");
   require_bounds(arrival_begin, nodes, arrivals, "arrival_begin");
   require_bounds(row_waits.begin, rows, row_waits.values.size(), "row_waits");
   require_bounds(row_messages.begin, rows, row_messages.values.size(), "row_messages");
-  require_bounds(bundle_begin, bundles, bundle_begin.back(), "bundle_begin");
   require_below(row_op, rows, 3, "row_op");
   require_below(row_flow, rows, chunks, "row_flow");
   require(row_step.size() == rows, "row_step");
   require_below(row_waits.values, row_waits.values.size(), arrivals, "row_waits");
   require_below(row_messages.values, row_messages.values.size(), messages, "row_messages");
-  require_below(message_bundle, messages, bundles, "message_bundle");
   require_below(message_arrival, messages, arrivals, "message_arrival");
+}
+
+void Program::validate_lanes() const {
+  const std::size_t messages = message_arrival.size(), bundles = bundle_source.size();
+  require(!bundle_begin.empty(), "bounds are missing");
+  require_bounds(bundle_begin, bundles, bundle_begin.back(), "bundle_begin");
+  require_below(message_bundle, messages, bundles, "message_bundle");
   require_below(bundle_source, bundles, nodes, "bundle_source");
   require_below(bundle_destination, bundles, nodes, "bundle_destination");
   require(bundle_latency.size() == bundles, "bundle_latency");

@@ -33,9 +33,9 @@ struct Program {
   Lists row_waits;     // row -> expected arrivals it waits for
   Lists row_messages;  // row -> messages it sends
   // Messages a row sends, in table order.
-  std::vector<std::uint32_t> message_bundle;   // the lanes it may take
   std::vector<std::uint32_t> message_arrival;  // the counter it raises at its destination
-  // Lanes to one neighbour are consecutive: a bundle.
+  // Lanes to one neighbour are consecutive: a bundle. Empty where routers carry the messages.
+  std::vector<std::uint32_t> message_bundle;  // the lanes it may take
   std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end
   std::vector<std::uint32_t> bundle_source;
   std::vector<std::uint32_t> bundle_destination;
@@ -43,8 +43,9 @@ struct Program {
   // Expected arrivals, those of one node together.
   std::vector<std::uint32_t> arrival_begin;  // first arrival of each node, and the end
 
-  // Throws std::invalid_argument naming the first column that is inconsistent. O(size).
-  void validate() const;
+  // Throw std::invalid_argument naming the first column that is inconsistent: of rows, messages and arrivals, or of lanes. O(size).
+  void validate_rows() const;
+  void validate_lanes() const;
 };
 
 }  // namespace certree

@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t kBlockFlits = 2048;  // a block and the stages of a lane fit the first-level cache together
 
 Program validated(Program program) {
-  program.validate();
+  program.validate_rows();
+  program.validate_lanes();
   return program;
 }
 

@@ -1,0 +1,112 @@
+"""`Tables` as rows, messages and expected arrivals in plain columns: what every engine plays."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.consistency import arrival_keys, check_tables, dependencies, transfer_keys
+from certree.models.errors import UnsupportedError
+from certree.models.tables import NIL, RowOp, Tables
+from certree.models.timing import reduction_cycles, serialization_cycles
+
+Int64 = NDArray[np.int64]
+MAX_CYCLES = 1 << 62
+MAX_CELLS = 1 << 29  # integers of data: 4 GiB
+MAX_FLITS = 1 << 31  # of one message
+
+
+class TableRows:
+    """`scalars` and the `rows` columns of `core/program.hpp` for one set of tables; `sent` are the transfers that the rows command,
+    in the order of their messages.
+
+    Raises TableFormatError when the tables are malformed, UnsupportedError for sizes beyond the core's counters.
+    O(rows log rows) time.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        check_tables(tables)
+        self.tables = tables
+        self.scalars = self._scalars()
+        sent = tables.transfers()
+        self._order = np.lexsort((sent["dst"], sent["row"]))
+        self.sent = {name: column[self._order] for name, column in sent.items()}
+        self.rows = {name: column.astype(np.uint32) for name, column in self._rows().items()}
+        self._check_counters()
+
+    def _scalars(self) -> dict[str, int]:
+        tables, machine = self.tables, self.tables.machine
+        return {
+            "nodes": len(tables.topology.kind),
+            "chunks": tables.chunks,
+            "repeats": tables.repeats,
+            "period": tables.period or int(tables.step.max(initial=0)) + 1,
+            "slot_cycles": tables.slot_cycles,
+            "message_flits": serialization_cycles(tables.chunk_bytes, machine),
+            "ni_buffer_flits": machine.ni_buffer_flits,
+            "reduce_start_cycles": machine.reduce_start_cycles,
+            "reduce_chunk_cycles": reduction_cycles(tables.chunk_bytes, machine),
+            "ni_cycles": machine.ni_cycles,
+            "router_cycles": machine.router_cycles,
+        }
+
+    def _rows(self) -> dict[str, NDArray[np.integer]]:
+        tables, nodes = self.tables, np.arange(len(self.tables.topology.kind) + 1)
+        waits_row, waits = self._waits()
+        rows = np.arange(len(tables.node) + 1)
+        return {
+            "row_begin": np.searchsorted(tables.node, nodes),
+            "row_op": tables.op,
+            "row_flow": tables.flow,
+            "row_step": tables.step,
+            "row_waits_begin": np.searchsorted(waits_row, rows),
+            "row_waits": waits,
+            "row_messages_begin": np.searchsorted(self.sent["row"], rows),
+            "row_messages": np.arange(len(self._order)),
+            "message_arrival": np.searchsorted(arrival_keys(tables), transfer_keys(tables)[self._order]),
+            "arrival_begin": np.searchsorted(tables.arrival_node, nodes),
+        }
+
+    def _waits(self) -> tuple[Int64, Int64]:
+        """(row, arrival) for everything that a row waits for, rows ascending.
+
+        A GATHER without parent waits for all REDUCE arrivals of its flow.
+        """
+        tables, expected = self.tables, arrival_keys(self.tables)
+        found = [(row, np.searchsorted(expected, key)) for _, row, key in dependencies(tables)]
+        roots = np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent == NIL))
+        reductions = np.flatnonzero(tables.arrival_op == RowOp.REDUCE)
+        cell = tables.arrival_node[reductions].astype(np.int64) * tables.chunks + tables.arrival_flow[reductions]
+        wanted = tables.node[roots].astype(np.int64) * tables.chunks + tables.flow[roots]
+        low, high = (np.searchsorted(cell, wanted, side) for side in ("left", "right"))
+        spans = [reductions[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        found.append((np.repeat(roots, high - low), np.concatenate((np.zeros(0, np.int64), *spans))))
+        row, arrival = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.lexsort((arrival, row))
+        return row[order], arrival[order]
+
+    def _check_counters(self) -> None:
+        scalars = self.scalars
+        steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
+        check_limits(
+            (steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES, "cycles"),
+            (scalars["nodes"] * scalars["chunks"] * scalars["repeats"], MAX_CELLS, "chunks in all nodes"),
+            (scalars["message_flits"], MAX_FLITS, "flits in one message"),
+        )
+
+    def describe_arrival(self, arrival: int) -> str:
+        """An expected arrival in words."""
+        tables = self.tables
+        op = RowOp(int(tables.arrival_op[arrival])).name
+        return f"the {op} of flow {tables.arrival_flow[arrival]} from node {tables.arrival_peer[arrival]}"
+
+    def describe_row(self, row: int) -> str:
+        """A row in words, with its number in its node's table."""
+        tables = self.tables
+        place = row - int(self.rows["row_begin"][tables.node[row]])
+        return f"row {place} ({RowOp(int(tables.op[row])).name} of flow {tables.flow[row]}, step {tables.step[row]})"
+
+
+def check_limits(*limits: tuple[int, int, str]) -> None:
+    """Raise UnsupportedError for the first (value, limit, what) that is over its limit."""
+    for value, limit, what in limits:
+        if value > limit:
+            raise UnsupportedError(f"{value} {what} are more than the simulator's {limit}")
