@@ -1,7 +1,11 @@
 """The evidence that goes with every schedule: bounds looked for, certificate made, everything judged again."""
 
+from functools import lru_cache
+
+from certree.models.collective import Collective
 from certree.models.errors import CertreeError
 from certree.models.schedule import Schedule
+from certree.models.topology import Topology
 from certree.verify.certificate import make_certificate
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
@@ -28,12 +32,10 @@ def add_certificate(schedule: Schedule, *, search: bool = True) -> tuple[Schedul
 def found_bounds(schedule: Schedule) -> list[Bound]:
     """Bounds found for the schedule's instance, each re-checked. Bounds of the equal-share instance that do not speak of
     this schedule's shares are left out."""
-    from certree.synth.bounds import find_bounds
-
     instance = Instance.of(schedule)
     equal = Instance(schedule.topology, schedule.collective, delay=schedule.delay)
     bounds = []
-    for bound in find_bounds(schedule.topology, schedule.collective, schedule.delay):
+    for bound in _bounds(schedule.topology, schedule.collective, schedule.delay):
         try:
             check_bound(instance, bound)
         except WitnessError as error:
@@ -42,6 +44,14 @@ def found_bounds(schedule: Schedule) -> list[Bound]:
             continue
         bounds.append(bound)
     return bounds
+
+
+@lru_cache(maxsize=8)
+def _bounds(topology: Topology, collective: Collective, delay: int) -> list[Bound]:
+    """The search for bounds, once for all schedules that are compared on one network."""
+    from certree.synth.bounds import find_bounds
+
+    return find_bounds(topology, collective, delay)
 
 
 def certified_or_fail(schedule: Schedule, *, search: bool = True) -> tuple[Schedule, Verdict]:

@@ -1,48 +1,47 @@
 """`certree compare`: methods beside each other, size by size."""
 
-from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.cli.evidence import certified_or_fail
-from certree.cli.parameters import COUNT, argument_topology, comma_list, option_collective, option_json, option_params
-from certree.cli.playing import through_files
-from certree.cli.report import gap_words, schedule_report, size_words
+from certree.cli.comparison import Comparison, parse_entry
+from certree.cli.parameters import (
+    COUNT,
+    argument_topology,
+    check_output,
+    comma_list,
+    option_collective,
+    option_json,
+    option_output,
+    option_params,
+)
+from certree.cli.report import gap_words, size_words
 from certree.cli.terminal import emit, note, say, say_table, working
-from certree.hw.simulator import RUN_MODES, simulate
+from certree.hw.simulator import RUN_MODES
 from certree.models.collective import Collective
-from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.files import parse_size
+from certree.models.errors import InputError
+from certree.models.files import parse_size, write_atomically
 from certree.models.machine import Machine
-from certree.models.schedule import Schedule
-from certree.models.timing import bandwidth_bound_cycles
 from certree.models.topology import Topology
-from certree.synth.method import Request, load_methods
+from certree.synth.method import load_methods
 
-
-@dataclass(frozen=True)
-class Comparison:
-    """What all cells of one comparison have in common."""
-
-    topology: Topology
-    collective: Collective
-    machine: Machine
-    effort: int
-    seed: int
-    run: str | None
+PLOT_SUFFIXES = (".svg", ".png")
+NO_RUN = "none"
 
 
 @click.command("compare")
 @argument_topology()
 @option_collective()
 @click.option("--size", "sizes", type=comma_list(parse_size), default="32KiB,1MiB,64MiB", show_default=True, help="Sizes.")
-@click.option("--methods", type=comma_list(str), help="Methods; all by default.")
+@click.option("--methods", type=comma_list(str), help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @option_params()
-@click.option("--simulate", "run", type=click.Choice(RUN_MODES), help="Also simulate each cell, slotted or paced.")
+@click.option("--simulate", "run", type=click.Choice([*RUN_MODES, NO_RUN]), default="slotted", show_default=True,
+              help="How each cell is simulated, if at all.")  # fmt: skip
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@option_output("a plot, F.svg or F.png")
 @option_json()
 def compare_command(
     topology: Topology,
@@ -50,26 +49,34 @@ def compare_command(
     sizes: list[int],
     methods: list[str] | None,
     machine: Machine,
-    run: str | None,
+    run: str,
     effort: int,
     seed: int,
+    output: Path | None,
+    force: bool,
     as_json: bool,
 ) -> None:
-    """Closed-form time, simulated time when asked for, steps and gap of methods at several sizes.
+    """Closed-form and simulated time, contention, steps and gap of methods at several sizes.
 
     `time / bound` compares the closed form with what the best bandwidth bound alone would take.
     """
-    known = load_methods()
-    names = methods or list(known)
-    for name in names:
-        _ = known[name]  # an unknown one is an error before any work
-    comparison = Comparison(topology, collective, machine, effort, seed, run)
+    entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
+    if output is not None and output.suffix.lower() not in PLOT_SUFFIXES:
+        raise InputError(f"{output}: the name of a plot ends in {', '.join(PLOT_SUFFIXES)}")
+    check_output(output, force=force)
+    comparison = Comparison(topology, collective, machine, effort, seed, None if run == NO_RUN else run)
     cells = []
     with working("comparing") as report:
         for size in sizes:
-            for name in names:
-                cells.append(_cell(comparison, name, size))
-                report(f"{name} at {size_words(size)}: {_outcome(cells[-1])}")
+            for entry in entries:
+                cells.append(comparison.cell(entry, size))
+                report(f"{entry.text} at {size_words(size)}: {_outcome(cells[-1])}")
+    title = f"{collective.words} on {topology.name}, machine {machine.name}"
+    if output is not None:
+        from certree.cli.plots import comparison_plot
+
+        write_atomically(output, comparison_plot(cells, title, output.suffix.lower()), force=force)
+        note(f"wrote {output}")
     if as_json:
         emit(
             {
@@ -81,66 +88,41 @@ def compare_command(
             }
         )
     else:
-        _say(comparison, cells)
-
-
-def _cell(comparison: Comparison, name: str, size: int) -> dict[str, Any]:
-    """One method at one size: the report of its schedule, or the reason why there is none."""
-    cell: dict[str, Any] = {"method": name, "message_bytes": size}
-    request = Request(
-        comparison.topology, comparison.collective, size, comparison.machine, effort=comparison.effort, seed=comparison.seed
-    )
-    try:
-        schedule, verdict = certified_or_fail(load_methods()[name](request))
-    except (UnsupportedError, UndecidedError) as error:
-        return cell | {"not_applicable": str(error)}
-    report = schedule_report(schedule, verdict, size, comparison.machine)
-    cell |= {key: report[key] for key in ("steps", "total_steps", "delay", "period", "repeats", "chunks", "transfers")}
-    cell |= {key: report[key] for key in ("bandwidth_time", "bandwidth_bound", "optimal_in", "gap", "time_cycles")}
-    bound = bandwidth_bound_cycles(Fraction(report["bandwidth_bound"]), size, comparison.machine)
-    cell["time_over_bound"] = None if report["time_cycles"] is None else str(report["time_cycles"] / bound)
-    return cell | _simulated(comparison, schedule, size)
-
-
-def _simulated(comparison: Comparison, schedule: Schedule, size: int) -> dict[str, Any]:
-    if comparison.run is None:
-        return {}
-    try:
-        result = simulate(through_files(schedule, size, comparison.machine), comparison.run)
-    except UnsupportedError as error:
-        return {"simulated_cycles": None, "not_simulated": str(error)}
-    return {
-        "simulated_cycles": result.cycles,
-        "contention_cycles": result.contention_cycles,
-        "late": result.late,
-        "data_ok": result.data_ok,
-    }
+        _say(title, cells, simulated=run != NO_RUN)
 
 
 def _outcome(cell: dict[str, Any]) -> str:
-    return cell["not_applicable"] if "not_applicable" in cell else f"{_count(cell['time_cycles'])} cycles"
+    return cell.get("not_applicable") or cell.get("refuted") or f"{_count(cell['time_cycles'])} cycles"
 
 
 def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def _say(comparison: Comparison, cells: list[dict[str, Any]]) -> None:
-    header = ["size", "method", ">cycles", ">time / bound", ">bandwidth M/B", ">gap", ">steps"]
-    header += [">simulated", ">contention"] if comparison.run else []
+def _say(title: str, cells: list[dict[str, Any]], *, simulated: bool) -> None:
+    header = ["size", "method", ">cycles"] + ([">simulated", ">contention"] if simulated else [])
+    header += [">time / bound", ">bandwidth M/B", ">gap", ">steps"]
     rows = []
     for cell in cells:
         if "not_applicable" in cell:
             continue
+        row = [size_words(cell["message_bytes"]), cell["method"]]
+        if not cell["valid"]:
+            rows.append([*row, "refuted"] + ["-"] * (len(header) - 3))
+            continue
         over = cell["time_over_bound"]
-        row = [size_words(cell["message_bytes"]), cell["method"], _count(cell["time_cycles"])]
+        row += [_count(cell["time_cycles"])]
+        row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
         row += ["-" if over is None else f"{float(Fraction(over)):.4f}"]
         row += [cell["bandwidth_time"], gap_words(cell["gap"]["bandwidth"]), _count(cell["total_steps"])]
-        if comparison.run:
-            row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))]
         rows.append(row)
-    say(f"{comparison.collective.words} on {comparison.topology.name}, machine {comparison.machine.name}")
+    say(title)
     say_table(header, rows)
-    skipped = {cell["method"]: cell["not_applicable"] for cell in cells if "not_applicable" in cell}
-    for name, reason in skipped.items():
-        note(f"{name}: {reason}")
+    for kind, what in (
+        ("not_applicable", ""),
+        ("refuted", "refuted: "),
+        ("not_simulated", "not simulated: "),
+        ("time_unknown", ""),
+    ):
+        for name, reason in {cell["method"]: cell[kind] for cell in cells if cell.get(kind)}.items():
+            note(f"{name}: {what}{reason}")

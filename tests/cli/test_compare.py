@@ -2,11 +2,13 @@
 
 from fractions import Fraction
 
+import pytest
+
 from tests.cli.running import assert_bad_input, certree
 
 
 def test_cells():
-    outcome = certree("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree", "--json")
+    outcome = certree("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree", "--simulate", "none", "--json")
     assert outcome.code == 0
     cells = outcome.document["cells"]
     assert [(cell["message_bytes"], cell["method"]) for cell in cells] == [
@@ -22,9 +24,7 @@ def test_cells():
 
 
 def test_simulated():
-    (cell,) = certree("compare", "ring:4", "--size", "16KiB", "--methods", "ring", "--simulate", "slotted", "--json").document[
-        "cells"
-    ]
+    (cell,) = certree("compare", "ring:4", "--size", "16KiB", "--methods", "ring", "--json").document["cells"]
     assert cell["simulated_cycles"] == cell["time_cycles"]
     assert (cell["contention_cycles"], cell["data_ok"]) == (0, True)
 
@@ -51,13 +51,49 @@ def test_methods_that_do_not_apply_give_their_reason():
 def test_table_has_a_line_for_each_cell():
     lines = certree("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree").out.splitlines()
     assert lines[0] == "all-reduce on ring:4, machine multitree"
-    assert lines[1].split() == ["size", "method", "cycles", "time", "/", "bound", "bandwidth", "M/B", "gap", "steps"]
+    assert lines[1].split() == [
+        "size", "method", "cycles", "simulated", "contention", "time", "/", "bound", "bandwidth", "M/B", "gap", "steps",
+    ]  # fmt: skip
     assert [line.split()[:3] for line in lines[2:]] == [
         ["16", "KiB", "ring"], ["16", "KiB", "multitree"], ["1", "MiB", "ring"], ["1", "MiB", "multitree"],
     ]  # fmt: skip
 
 
+def test_methods_with_options_and_what_is_refuted_as_published():
+    """A published double binary tree has contention on a mesh: refuted, while its serialization is compared."""
+    entries = "double-binary-tree,double-binary-tree:rounds=published"
+    outcome = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", entries, "--simulate", "none", "--json")
+    serialized, published = outcome.document["cells"]
+    assert serialized["valid"]
+    assert published["method"] == "double-binary-tree:rounds=published"
+    assert published["valid"] is False
+    assert "capacity" in published["refuted"] or "contention" in published["refuted"]
+    said = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", entries, "--simulate", "none")
+    assert "refuted: " in said.err
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_plot(tmp_path, suffix):
+    """The same bytes twice; a line for each method and the bound."""
+    files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for file in files:
+        asked = ["compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree,exact", "--simulate", "none"]
+        assert certree(*asked, "-o", str(file)).code == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert files[0].read_bytes().startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
+
+
+def test_bad_plots(tmp_path):
+    file = tmp_path / "plot.svg"
+    file.write_text("mine")
+    assert_bad_input(certree("compare", "ring:4", "-o", str(file)), "exists; pass --force")
+    assert_bad_input(certree("compare", "ring:4", "-o", str(tmp_path / "plot.pdf")), "ends in .svg, .png")
+    assert file.read_text() == "mine"
+
+
 def test_bad_input():
+    assert_bad_input(certree("compare", "ring:4", "--methods", "ring:fast"), "expected NAME:OPTION=VALUE")
+    assert_bad_input(certree("compare", "ring:4", "--methods", "ring:a=1:a=2"), "every option once")
     assert_bad_input(certree("compare", "ring:4", "--methods", "ring,magic"), "unknown method 'magic'; known: auto")
     assert_bad_input(certree("compare", "ring:4", "--size", "1MiB,"), "size ''")
     assert_bad_input(certree("compare", "ring:4", "--size", "-1"), "size '-1'")

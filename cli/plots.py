@@ -1,0 +1,89 @@
+"""Plots: matplotlib, without a display, the same bytes for the same input."""
+
+import io
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import matplotlib as mpl
+
+mpl.use("Agg")  # before pyplot: no display is needed
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, NullLocator
+
+from certree.cli.report import size_words
+
+#: colours that tell apart on white, in print and for colour-blind eyes (Okabe and Ito), then line styles
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+LINES = ("-", "--", ":", "-.")
+MARKERS = "osD^vP*X<>hd"
+STYLE = {"svg.hashsalt": "certree", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
+
+
+def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) -> bytes:
+    """Time over message size, log-log, and beside it time over the bandwidth bound, one line for each method.
+
+    `cells`: as `certree compare --json` has them; those without a closed-form time are left out. `suffix`: .svg or .png. Full
+    marks are closed forms; a cross marks a simulated time that differs from it.
+    """
+    timed = [cell for cell in cells if cell.get("time_cycles")]
+    names = list(dict.fromkeys(cell["method"] for cell in timed))
+    last = max((cell["message_bytes"] for cell in timed), default=0)
+    at_end = {cell["method"]: cell["time_cycles"] for cell in timed if cell["message_bytes"] == last}
+    names.sort(key=lambda name: (-at_end.get(name, 0), name))  # the legend in the order of the lines' right ends
+    with mpl.rc_context(STYLE):
+        figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.2), layout="constrained")
+        for index, name in enumerate(names):
+            _draw(left, right, [cell for cell in timed if cell["method"] == name], index)
+        bounds = sorted({(cell["message_bytes"], Fraction(cell["bound_cycles"])) for cell in timed})
+        left.plot(
+            [size for size, _ in bounds], [float(cycles) for _, cycles in bounds], color="#999999", linewidth=4, alpha=0.5,
+            label="bandwidth bound", zorder=0,
+        )  # fmt: skip
+        for axes, label in ((left, "cycles"), (right, "time / bandwidth bound")):
+            _scale(axes, sorted({cell["message_bytes"] for cell in timed}), label)
+        right.axhline(1, color="#999999", linewidth=4, alpha=0.5, zorder=0)
+        figure.suptitle(title, fontsize=11)
+        handles, labels = left.get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside right upper", frameon=False, handlelength=3.4)
+        return _bytes(figure, suffix)
+
+
+def _draw(left: Any, right: Any, cells: list[dict[str, Any]], index: int) -> None:
+    style = {
+        "color": COLOURS[index % len(COLOURS)],
+        "linestyle": LINES[index // len(COLOURS) % len(LINES)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "markersize": 4.5,
+        "linewidth": 1.4,
+    }
+    sizes = [cell["message_bytes"] for cell in cells]
+    left.plot(sizes, [cell["time_cycles"] for cell in cells], label=cells[0]["method"], **style)
+    right.plot(sizes, [float(Fraction(cell["time_over_bound"])) for cell in cells], **style)
+    other = [cell for cell in cells if cell.get("simulated_cycles") not in (None, cell["time_cycles"])]
+    left.plot(
+        [cell["message_bytes"] for cell in other], [cell["simulated_cycles"] for cell in other], "x", color=style["color"]
+    )  # fmt: skip
+
+
+def _scale(axes: Any, sizes: Sequence[int], label: str) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    axes.set_xticks(sizes)
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_words(int(size))))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}" if axes.get_ylim()[1] < 20 else ""))
+    axes.tick_params(axis="x", rotation=45 if len(sizes) > 6 else 0)
+    axes.set_xlabel("message size")
+    axes.set_ylabel(label)
+    axes.grid(True, which="major", color="#e3e3e3", linewidth=0.7)
+    axes.set_axisbelow(True)
+
+
+def _bytes(figure: Any, suffix: str) -> bytes:
+    buffer = io.BytesIO()
+    nothing = {"Date": None, "Creator": None} if suffix == ".svg" else {"Software": None}
+    figure.savefig(buffer, format=suffix[1:], metadata=nothing, dpi=150)
+    plt.close(figure)
+    return buffer.getvalue()
