@@ -3,6 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from certree.models.collective import parse_collective
 from certree.models.errors import InputError
 from certree.models.machine import Machine
@@ -48,7 +50,14 @@ def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, ma
             {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations
         ]
         document["violation_counts"] = dict(verdict.counts)
+        document["serialized_rounds"] = verdict.serialized_rounds
+        document["stated_rounds"] = stated_rounds(schedule)
     return document
+
+
+def stated_rounds(schedule: Schedule) -> int:
+    """Rounds from the start of the first iteration to the end of the last, as the schedule states them."""
+    return schedule.total_steps if schedule.period is not None else int(schedule.rounds.sum(dtype=np.int64))
 
 
 def _method(schedule: Schedule) -> str | None:
@@ -73,6 +82,9 @@ def schedule_words(report: dict[str, Any]) -> str:
     if not report["valid"]:
         counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
         listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
+        if report["serialized_rounds"] is not None:
+            needed, stated = report["serialized_rounds"], report["stated_rounds"]
+            listed.append(f"  free of contention the same transfers in the same steps take {needed} rounds, not {stated}")
         return "\n".join([f"refuted: {what}: {counts}", *listed])
     repeating = f", period {report['period']}, {report['repeats']} repeats" if report["period"] else ""
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}

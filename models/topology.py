@@ -187,6 +187,11 @@ class Topology:
         """Which nodes pass on what is not theirs: the switches. On a direct network every node does, each having a router."""
         return np.asarray((self.kind == NodeKind.SWITCH) | ((self.kind == NodeKind.ENDPOINT) & self.is_direct))
 
+    @cached_property
+    def holds(self) -> NDArray[np.bool_]:
+        """Which nodes hold chunks, so that transfers may start and end there: endpoints, and switches marked `reducing`."""
+        return np.asarray((self.kind == NodeKind.ENDPOINT) | ((self.kind == NodeKind.SWITCH) & self.reducing))
+
     @property
     def is_full_duplex(self) -> bool:
         """Every joined pair has the same capacity in both directions."""

@@ -18,6 +18,9 @@ from certree.verify.wording import list_text, row_text
 Int64 = NDArray[np.int64]
 
 
+SERIALIZED_WORK = 1 << 27  # rows and steps looked at, once for each period that is not like the one before it
+
+
 @dataclass(frozen=True)
 class Claims:
     """One entry for each use of a resource by a row: `resource` and `row`; `capacity` and `pair` by resource."""
@@ -140,6 +143,49 @@ def check_period(schedule: Schedule, findings: Findings) -> None:
         return here, tuple(rows), f"step {here}: {where} carries {len(rows)} transfers ({limit}): {list_text(meeting, ' and ')}"
 
     findings.add_each("period", bad.tolist(), tell)
+
+
+def serialized_rounds(schedule: Schedule) -> int | None:
+    """Rounds in which the same transfers, in the same steps, run free of contention: the sum over all steps of the whole run of the
+    largest ceil(load / capacity), at least 1 each. None for a repeating schedule of which too much would have to be looked at.
+
+    O(rows log rows) where iterations do not overlap, else O(stages · (rows log rows + period)).
+    """
+    apart = schedule.period is None or schedule.period >= schedule.steps or schedule.repeats == 1
+    if apart:
+        idle = (schedule.repeats - 1) * ((schedule.period or schedule.steps) - schedule.steps)
+        return schedule.repeats * _Load(schedule, schedule.steps).rounds(0, 1) + idle
+    load, repeats = _Load(schedule, schedule.period or 1), schedule.repeats
+    stages = load.stages
+    if 2 * stages * (load.size + 1000) > SERIALIZED_WORK:
+        return None
+    # While the pipeline fills and empties periods differ; those between are like the last of the filling.
+    filling = [load.rounds(q, repeats) for q in range(min(repeats, stages))]
+    emptying = [load.rounds(q, repeats) for q in range(repeats, repeats + stages - 1)]
+    return sum(filling) + max(0, repeats - stages) * filling[-1] + sum(emptying)
+
+
+class _Load:
+    """What every link carries in each step of a period. `stages`: periods that one iteration touches; `size`: of its arrays."""
+
+    def __init__(self, schedule: Schedule, period: int) -> None:
+        uses = claims(schedule)
+        step = schedule.step[uses.row].astype(np.int64)
+        self._period, self.stages = period, -(-schedule.steps // period)
+        self._steps = schedule.steps + (schedule.repeats - 1) * period
+        group, number = np.unique(uses.resource * period + step % period, return_inverse=True)
+        self._key = np.sort(number * self.stages + step // period)
+        self._first = np.arange(len(group)) * self.stages
+        self._capacity, self._residue = uses.capacity[group // period], group % period
+        self.size = len(self._key) + period
+
+    def rounds(self, q: int, repeats: int) -> int:
+        """Rounds of period q in all, when rows of stage σ are there in the periods σ ≤ q < σ + repeats."""
+        low = np.searchsorted(self._key, self._first + max(0, q - repeats + 1))
+        load = np.searchsorted(self._key, self._first + min(q, self.stages - 1), side="right") - low
+        rounds = np.ones(self._period, np.int64)
+        np.maximum.at(rounds, self._residue, -(-load // self._capacity))
+        return int(rounds[: self._steps - q * self._period].sum())
 
 
 def repeats_for_ever(schedule: Schedule) -> bool:

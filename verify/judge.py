@@ -4,7 +4,7 @@ from certree.models.schedule import Schedule
 from certree.models.topology import Topology
 from certree.verify.addresses import check_shares
 from certree.verify.certificate import check_certificate
-from certree.verify.contention import check_capacity, check_period
+from certree.verify.contention import check_capacity, check_period, serialized_rounds
 from certree.verify.semantics import check_semantics
 from certree.verify.verdict import Findings, Verdict
 from certree.verify.wiring import check_wiring, check_writes
@@ -32,6 +32,8 @@ def check_transfers(schedule: Schedule, findings: Findings) -> None:
     playable = check_wiring(schedule, findings)
     check_capacity(schedule, findings)
     check_period(schedule, findings)
+    if findings.rules & {"capacity", "period"} and not findings.rules & {"self", "link"}:
+        findings.serialized_rounds = serialized_rounds(schedule)
     played = check_writes(schedule, findings, playable)
     check_semantics(schedule, findings, played)
 

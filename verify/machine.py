@@ -1,9 +1,10 @@
 """The abstract machine: it plays one iteration of a schedule on sets of contributions.
 
-Every cell (endpoint, chunk) holds a set of contributions, a bit each. In each step first the transfers sent `delay` steps before
-land, then the transfers of the step leave with what their source holds. A copy replaces what the destination holds; a reduce
-adds, and must add something new only: a contribution that both sides have would be counted twice. As long as no such fault has
-been found, every contribution is held once or not at all, so the sets *are* the multisets.
+Every cell (endpoint or reducing switch, chunk) holds a set of contributions, a bit each; those of switches start empty. In each
+step first the transfers sent `delay` steps before land, then the transfers of the step leave with what their source holds. A copy
+replaces what the destination holds; a reduce adds, and must add something new only: a contribution that both sides have would be
+counted twice. As long as no such fault has been found, every contribution is held once or not at all, so the sets *are* the
+multisets.
 
 Iterations of a repeating schedule have chunks of their own and do the same, `period` steps apart. No cell belongs to two of them,
 so whatever holds of one iteration holds of all; they meet on links only, which is what `contention` is about.
@@ -27,11 +28,11 @@ LISTED_CELLS = 40  # cells that miss something, told apart
 
 @dataclass(frozen=True)
 class Outcome:
-    """Rows and cells (chunk · ranks + rank) that went wrong, rows in the order of their steps.
+    """Rows and cells (chunk · places + place) that went wrong, rows in the order of their steps.
 
-    `empty_source`: rows that left a cell that held nothing; they carry nothing. `empty_target`: reduces into a cell that held
-    nothing to add to. `doubled`: reduces that counted something twice. `unmet`: cells that must be complete at the end and are not,
-    some of the `unmet_count` there are.
+    `empty_source`: rows that left a cell that held nothing; they carry nothing. `empty_target`: reduces into a cell of an
+    endpoint that held nothing to add to (the first reduce into a switch stores). `doubled`: reduces that counted something
+    twice. `unmet`: cells that must be complete at the end and are not, some of the `unmet_count` there are.
     """
 
     empty_source: Int64
@@ -85,7 +86,7 @@ def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
 
     As many of each chunk as LISTED_CELLS allows, so that different faults of different chunks show.
     """
-    per_chunk = np.bincount(complete // promise.ranks, minlength=len(promise.due))
+    per_chunk = np.bincount(complete // promise.places, minlength=len(promise.due))
     lacking = promise.due_cells() - per_chunk
     cells: list[int] = []
     chunks = np.flatnonzero(lacking)
@@ -93,8 +94,8 @@ def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
     for chunk in chunks[:LISTED_CELLS].tolist():
         alone = int(promise.due[chunk])
         due = np.arange(promise.ranks) if alone == EVERYONE else np.array([alone])
-        low, high = np.searchsorted(complete, [chunk * promise.ranks, (chunk + 1) * promise.ranks])
-        cells += np.setdiff1d(chunk * promise.ranks + due, complete[low:high], assume_unique=True)[:each].tolist()
+        low, high = np.searchsorted(complete, [chunk * promise.places, (chunk + 1) * promise.places])
+        cells += np.setdiff1d(chunk * promise.places + due, complete[low:high], assume_unique=True)[:each].tolist()
     return np.array(cells, np.int64), int(lacking.sum())
 
 
@@ -105,18 +106,20 @@ class _Game:
         self.rows, self.promise, self.delay = rows, promise, schedule.delay
         self.step = schedule.step[rows].astype(np.int64)
         self.is_copy = schedule.op[rows] == Op.COPY
-        rank, chunk = schedule.topology.rank.astype(np.int64), schedule.chunk[rows].astype(np.int64) * promise.ranks
-        ends = np.concatenate((chunk + rank[schedule.src[rows]], chunk + rank[schedule.dst[rows]]))
+        place, chunk = np.zeros(len(schedule.topology.kind), np.int64), schedule.chunk[rows].astype(np.int64) * promise.places
+        place[promise.node] = np.arange(promise.places)
+        ends = np.concatenate((chunk + place[schedule.src[rows]], chunk + place[schedule.dst[rows]]))
         self.cell, number = np.unique(ends, return_inverse=True)
         self.src, self.dst = number[: len(rows)], number[len(rows) :]
-        self.may_be_empty = bool((promise.holder != EVERYONE).any())
+        self.may_be_empty = promise.places > promise.ranks or bool((promise.holder != EVERYONE).any())
+        self.is_switch = self.cell % promise.places >= promise.ranks
         self.empty_source: list[int] = []
         self.empty_target: list[int] = []
         self.doubled: list[int] = []
 
     def run(self) -> Int64:
         """Play all steps; the due cells that are complete in the end."""
-        self.state = self.promise.initial(*np.divmod(self.cell, self.promise.ranks))
+        self.state = self.promise.initial(*np.divmod(self.cell, self.promise.places))
         times = _distinct(np.concatenate((self.step, self.step + self.delay)))
         first, last = np.searchsorted(self.step, times), np.searchsorted(self.step, times, side="right")
         sent = np.searchsorted(self.step, times - self.delay)
@@ -128,7 +131,7 @@ class _Game:
             if begin < end:
                 flying[begin] = self._send(begin, end)
         complete = (self.state == self.promise.complete).all(axis=1)
-        done: Int64 = self.cell[complete & self.promise.is_due(*np.divmod(self.cell, self.promise.ranks))]
+        done: Int64 = self.cell[complete & self.promise.is_due(*np.divmod(self.cell, self.promise.places))]
         return done
 
     def _send(self, begin: int, end: int) -> NDArray[np.uint64]:
@@ -143,7 +146,7 @@ class _Game:
         target, rows, is_copy = self.dst[begin:end], self.rows[begin:end], self.is_copy[begin:end]
         if self.may_be_empty:
             loaded = payload.any(axis=1)
-            nothing = ~is_copy & loaded & ~self.state[target].any(axis=1)
+            nothing = ~is_copy & loaded & ~self.is_switch[target] & ~self.state[target].any(axis=1)
             self.empty_target += rows[nothing].tolist()
             target, rows, is_copy, payload = target[loaded], rows[loaded], is_copy[loaded], payload[loaded]
         self.state[target[is_copy]] = payload[is_copy]

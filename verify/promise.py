@@ -1,4 +1,8 @@
-"""What a schedule starts from and owes, cell by cell; a cell is what one endpoint holds of one chunk."""
+"""What a schedule starts from and owes, cell by cell; a cell is what one node holds of one chunk.
+
+Nodes that hold data have *places*: first the endpoints, place = rank, then the reducing switches by id. The accumulators of
+switches start empty and owe nothing.
+"""
 
 from dataclasses import dataclass
 
@@ -6,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule import Schedule
+from certree.models.topology import NodeKind
 
 EVERYONE = -1
 WORD_BITS = 64
@@ -16,12 +21,15 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """`ranks`: number of endpoints. `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone
-    must hold all of it at the end, or EVERYONE. `contributions`: parts of a complete sum; a chunk that everyone holds at the start
-    has one of each rank, a chunk with one holder has one part in all.
+    """`ranks`: number of endpoints. `node`: the node at each place.
+
+    `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone must hold all of it at the end,
+    or EVERYONE. `contributions`: parts of a complete sum; a chunk that everyone holds at the start has one of each rank, a chunk
+    with one holder has one part in all.
     """
 
     ranks: int
+    node: Int64
     contributions: int
     holder: Int64
     due: Int64
@@ -29,26 +37,33 @@ class Promise:
     @classmethod
     def of(cls, schedule: Schedule) -> "Promise":
         """The promise of a schedule's collective (see `models.collective`)."""
-        ranks = len(schedule.topology.endpoints)
+        endpoints, kind = schedule.topology.endpoints, schedule.topology.kind
+        ranks = len(endpoints)
+        node = np.concatenate((endpoints, np.flatnonzero(schedule.topology.holds & (kind == NodeKind.SWITCH)))).astype(np.int64)
         everyone = np.full(schedule.chunks, EVERYONE, np.int64)
         if not schedule.collective.is_rooted:
-            return cls(ranks, ranks, everyone, everyone)
+            return cls(ranks, node, ranks, everyone, everyone)
         root = schedule.topology.rank[schedule.chunk_root].astype(np.int64)
         if schedule.chunk_target is not None:
-            return cls(ranks, 1, root, schedule.topology.rank[schedule.chunk_target].astype(np.int64))
-        return cls(ranks, ranks, everyone, root) if schedule.collective.reduces else cls(ranks, 1, root, everyone)
+            return cls(ranks, node, 1, root, schedule.topology.rank[schedule.chunk_target].astype(np.int64))
+        return cls(ranks, node, ranks, everyone, root) if schedule.collective.reduces else cls(ranks, node, 1, root, everyone)
+
+    @property
+    def places(self) -> int:
+        """Number of nodes that hold data."""
+        return len(self.node)
 
     @property
     def words(self) -> int:
         """Words of one cell's set of contributions."""
         return -(-self.contributions // WORD_BITS)
 
-    def initial(self, chunk: Int64, rank: Int64) -> Words:
+    def initial(self, chunk: Int64, place: Int64) -> Words:
         """The sets (one row of words each) that cells hold before the first step."""
         state = np.zeros((len(chunk), self.words), np.uint64)
         holder = self.holder[chunk]
-        own = np.where(holder == EVERYONE, rank, 0)
-        held = np.flatnonzero((holder == EVERYONE) | (holder == rank))
+        own = np.where(holder == EVERYONE, place, 0)
+        held = np.flatnonzero(((holder == EVERYONE) & (place < self.ranks)) | (holder == place))
         state[held, own[held] // WORD_BITS] = np.uint64(1) << (own[held] % WORD_BITS).astype(np.uint64)
         return state
 
@@ -60,10 +75,10 @@ class Promise:
             full[-1] >>= np.uint64(spare)
         return full
 
-    def is_due(self, chunk: Int64, rank: Int64) -> NDArray[np.bool_]:
+    def is_due(self, chunk: Int64, place: Int64) -> NDArray[np.bool_]:
         """Which cells must be complete at the end."""
         due = self.due[chunk]
-        return np.asarray((due == EVERYONE) | (due == rank))
+        return np.asarray(((due == EVERYONE) & (place < self.ranks)) | (due == place))
 
     def complete_from_start(self) -> Int64:
         """The due cells that are complete before the first step, and stay so: where a chunk is one part, there is no other data."""
@@ -71,7 +86,7 @@ class Promise:
             return np.zeros(0, np.int64)
         chunk = np.flatnonzero(self.holder != EVERYONE)
         holder = self.holder[chunk]
-        return np.asarray((chunk * self.ranks + holder)[self.is_due(chunk, holder)])
+        return np.asarray((chunk * self.places + holder)[self.is_due(chunk, holder)])
 
     def due_cells(self) -> Int64:
         """How many cells of each chunk must be complete at the end."""

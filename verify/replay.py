@@ -26,7 +26,7 @@ def ranks_of(contributions: int) -> list[int]:
 
 
 class Replay:
-    """What every endpoint held of one chunk, and when. O(transfers of the chunk · ranks / 64).
+    """What every endpoint and reducing switch held of one chunk, and when. O(transfers of the chunk · ranks / 64).
 
     `instead`: what some rows carry in place of what their source holds, to see what would happen then.
     """
@@ -49,8 +49,8 @@ class Replay:
         self._could_wait: dict[tuple[int, int], bool] = {}
         self.history: dict[int, list[tuple[int, int, int]]] = {}  # node -> (time, held from then on, row that changed it)
         holder = int(promise.holder[chunk])
-        for rank, node in enumerate(schedule.topology.endpoints.tolist()):
-            held = 1 << rank if holder == EVERYONE else int(rank == holder)
+        for place, node in enumerate(promise.node.tolist()):
+            held = (1 << place if place < promise.ranks else 0) if holder == EVERYONE else int(place == holder)
             self.history[node] = [(0, held, START)]
         self._play()
 

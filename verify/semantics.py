@@ -79,7 +79,7 @@ class _Teller:
         carried_nothing = set(outcome.empty_source.tolist())  # told already
         listed = 0
         for cell in outcome.unmet.tolist():
-            chunk, rank = divmod(cell, self.promise.ranks)
+            chunk, rank = divmod(cell, self.promise.places)
             node = int(self.schedule.topology.endpoints[rank])
             replay = self.replay(chunk)
             lacking = (1 << self.promise.contributions) - 1 & ~replay.at_end(node)

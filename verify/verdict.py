@@ -44,11 +44,16 @@ class Quality:
 
 @dataclass(frozen=True)
 class Verdict:
-    """All violations, earliest step first, or none and the quality. `counts`: how many each broken rule has, listed or not."""
+    """All violations, earliest step first, or none and the quality. `counts`: how many each broken rule has, listed or not.
+
+    `serialized_rounds`: where links are overfilled, the rounds in which the same transfers run without contention
+    (`contention.serialized_rounds`); None where they are not, or a transfer has no link, or it would take too long to tell.
+    """
 
     violations: tuple[Violation, ...]
     quality: Quality | None
     counts: Mapping[str, int] = field(default_factory=dict)
+    serialized_rounds: int | None = None
 
     @property
     def valid(self) -> bool:
@@ -62,6 +67,7 @@ class Findings:
     def __init__(self) -> None:
         self._found: dict[str, list[tuple[int, tuple[int, ...], str]]] = {}
         self._counts: Counter[str] = Counter()
+        self.serialized_rounds: int | None = None
 
     def add(self, rule: str, step: int, rows: tuple[int, ...], message: str) -> None:
         """A violation that shows in `step`."""
@@ -90,6 +96,7 @@ class Findings:
                 where = f"; table rows {list_text(commands)}" if commands else ""
                 self.add(rule, step, commands, message + where)
             self.add_unlisted(rule, other._counts[rule] - len(found))
+        self.serialized_rounds = other.serialized_rounds
 
     @property
     def rules(self) -> frozenset[str]:
@@ -104,4 +111,4 @@ class Findings:
             for step, rows, message in sorted(found, key=itemgetter(0))[:LISTED_PER_RULE]
         ]
         violations = tuple(violation for _, violation in sorted(listed, key=itemgetter(0)))
-        return Verdict(violations, None if self._counts else quality, dict(self._counts))
+        return Verdict(violations, None if self._counts else quality, dict(self._counts), self.serialized_rounds)

@@ -1,6 +1,7 @@
 """Rules `self`, `link` and `write-conflict`: what can be said of rows before anything is played."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import chain
 
 import numpy as np
@@ -16,15 +17,15 @@ Int64 = NDArray[np.int64]
 
 
 def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
-    """Report rows that no link or route carries; returns which rows can be played at all: between two different endpoints.
+    """Report rows that no link or route carries; returns which rows can be played at all: between two different nodes that
+    hold data, endpoints or reducing switches.
 
     A row without its link is still played, so that one fault is not reported as many. O(rows + hops of all routes).
     """
     topology = schedule.topology
     stays = schedule.src == schedule.dst
     _report(schedule, findings, "self", stays, lambda row: "sends to itself")
-    holds = topology.kind == NodeKind.ENDPOINT
-    wrong_end = ~stays & ~(holds[schedule.src] & holds[schedule.dst])
+    wrong_end = ~stays & ~(topology.holds[schedule.src] & topology.holds[schedule.dst])
     _report(schedule, findings, "link", wrong_end, lambda row: _wrong_end(schedule, row))
     playable: Flags = ~stays & ~wrong_end
     unlinked = playable & (schedule.route == DIRECT) & (topology.pair_index(schedule.src, schedule.dst) < 0)
@@ -55,9 +56,9 @@ def _wrong_end(schedule: Schedule, row: int) -> str:
     for node in (int(schedule.src[row]), int(schedule.dst[row])):
         if topology.kind[node] == NodeKind.ABSENT:
             return f"{network_text(topology)} has no node {node}"
-        if topology.kind[node] == NodeKind.SWITCH:
-            return f"node {node} is a switch: it forwards, but neither sends nor keeps chunks"
-    raise AssertionError(f"row {row} runs between endpoints")
+        if not topology.holds[node]:
+            return f"node {node} is a switch that only forwards: it keeps nothing, and has its place inside routes"
+    raise AssertionError(f"row {row} runs between nodes that hold data")
 
 
 def flat_routes(schedule: Schedule) -> tuple[Int64, Int64]:
@@ -68,7 +69,8 @@ def flat_routes(schedule: Schedule) -> tuple[Int64, Int64]:
 
 
 def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> None:
-    """A route is a chain of links from src to dst; what lies between forwards: a switch, or any node of a direct network."""
+    """A route is a chain of links from src to dst that comes to no node twice; what lies between forwards: a switch, reducing or
+    not, or any node of a direct network. No link ends at a removed node, so no route passes one."""
     if not schedule.routes:
         return
     topology = schedule.topology
@@ -76,25 +78,28 @@ def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> No
     tail, head = topology.src[links], topology.dst[links]
     route_of = np.repeat(np.arange(len(schedule.routes)), np.diff(start))
     inner = np.flatnonzero(route_of[1:] == route_of[:-1])  # position of each link that another one follows
-    gap, halt = (np.zeros(len(schedule.routes), np.bool_) for _ in range(2))
+    gap, halt, loop = (np.zeros(len(schedule.routes), np.bool_) for _ in range(3))
     gap[route_of[inner[head[inner] != tail[inner + 1]]]] = True
     halt[route_of[inner[~topology.forwards[head[inner]]]]] = True
+    nodes = len(topology.kind)
+    visits = np.sort(np.concatenate((route_of * nodes + head, np.arange(len(schedule.routes)) * nodes + tail[start[:-1]])))
+    loop[visits[1:][np.diff(visits) == 0] // nodes] = True
     route = np.maximum(schedule.route, 0)
-    routed = playable & (schedule.route != DIRECT)
     ends = (tail[start[:-1]][route] != schedule.src) | (head[start[1:] - 1][route] != schedule.dst)
 
-    def path(row: int) -> str:
-        return list_text([f"{topology.src[link]}>{topology.dst[link]}" for link in schedule.routes[schedule.route[row]]])
+    def reason(words: str, row: int) -> str:
+        path = [f"{topology.src[link]}>{topology.dst[link]}" for link in schedule.routes[schedule.route[row]]]
+        return f"its route {words}: {list_text(path)}"
 
-    _report(schedule, findings, "link", routed & gap[route], lambda row: f"its route is broken: {path(row)}")
-    _report(schedule, findings, "link", routed & ~gap[route] & ends, lambda row: f"its route leads elsewhere: {path(row)}")
-    _report(
-        schedule,
-        findings,
-        "link",
-        routed & ~gap[route] & ~ends & halt[route],
-        lambda row: f"its route {path(row)} passes an endpoint; only switches forward here",
-    )
+    open_rows = playable & (schedule.route != DIRECT)
+    for broken, words in (
+        (gap[route], "is broken"),
+        (ends, "leads elsewhere"),
+        (halt[route], "passes an endpoint, and only switches forward here"),
+        (loop[route], "comes to a node twice"),
+    ):
+        _report(schedule, findings, "link", open_rows & broken, partial(reason, words))
+        open_rows &= ~broken
 
 
 def check_writes(schedule: Schedule, findings: Findings, playable: Flags) -> Flags:

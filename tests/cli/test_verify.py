@@ -177,3 +177,13 @@ def test_csv_with_a_root(tmp_path):
         certree("verify", certified, "--collective", "gather", "--root", "2"),
         "the collective is gather to node 1, not gather to node 2",
     )
+
+
+def test_contention_comes_with_the_rounds_it_takes(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("chunk,op,src,dst,step\n0,copy,1,0,0\n1,copy,2,1,0\n1,copy,1,0,0\n")
+    outcome = certree("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0", "--json")
+    assert outcome.code == 1
+    assert (outcome.document["serialized_rounds"], outcome.document["stated_rounds"]) == (2, 1)
+    words = certree("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0").out
+    assert "free of contention the same transfers in the same steps take 2 rounds, not 1" in words

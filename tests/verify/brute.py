@@ -43,6 +43,10 @@ def brute_force(schedule: Schedule) -> Opinion:
     return opinion
 
 
+def _holds(topology, node):
+    return topology.kind[node] == NodeKind.ENDPOINT or (topology.kind[node] == NodeKind.SWITCH and bool(topology.reducing[node]))
+
+
 def _expanded(schedule):
     names = ("chunk", "op", "step", "src", "dst", "route")
     rows = list(zip(*(getattr(schedule, name).tolist() for name in names), strict=True))
@@ -58,7 +62,7 @@ def _check_links(schedule, moves, opinion):
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True))
     named, anywhere = Counter(), Counter()
     for _, _, step, src, dst, route in moves:
-        if src == dst or {topology.kind[src], topology.kind[dst]} != {NodeKind.ENDPOINT}:
+        if src == dst or not (_holds(topology, src) and _holds(topology, dst)):
             opinion.broken.append(f"{src}>{dst}: ends")
         elif route == DIRECT:
             anywhere[step, src, dst] += 1
@@ -66,7 +70,8 @@ def _check_links(schedule, moves, opinion):
             path = [links[link] for link in schedule.routes[route]]
             forwarding = {NodeKind.SWITCH} if NodeKind.SWITCH in topology.kind else {NodeKind.ENDPOINT}
             chained = all(a[1] == b[0] and topology.kind[a[1]] in forwarding for a, b in itertools.pairwise(path))
-            if not chained or path[0][0] != src or path[-1][1] != dst:
+            visited = [path[0][0], *(link[1] for link in path)]
+            if not chained or path[0][0] != src or path[-1][1] != dst or len(set(visited)) < len(visited):
                 opinion.broken.append(f"{src}>{dst}: route")
             for link in schedule.routes[route]:
                 named[step, link] += 1
@@ -87,12 +92,15 @@ def _check_links(schedule, moves, opinion):
 
 def _move_data(schedule, moves, opinion):
     ends = schedule.topology.endpoints.tolist()
+    switches = [node for node in range(len(schedule.topology.kind)) if node not in ends and _holds(schedule.topology, node)]
     number = {node: 1_000_003 * (rank + 1) ** 5 + 17 * rank for rank, node in enumerate(ends)}
     summed = schedule.collective.kind in ("all-reduce", "reduce-scatter", "reduce")
     tokens, value, wanted = {}, {}, {}
     for iteration in range(schedule.repeats):
         for base, root in enumerate(schedule.chunk_root.tolist()):
             chunk = iteration * schedule.chunks + base
+            for node in switches:  # accumulators start empty
+                tokens[node, chunk], value[node, chunk] = Counter(), 0
             for node in ends:
                 own = summed or node == root
                 tokens[node, chunk] = Counter([node if own else GARBAGE])
@@ -105,7 +113,7 @@ def _move_data(schedule, moves, opinion):
     for now in sorted({*departures, *(step + schedule.delay for step in departures)}):
         _land(landings.pop(now, []), tokens, value, opinion)
         for chunk, op, src, dst in departures[now]:
-            if GARBAGE in tokens[src, chunk]:
+            if GARBAGE in tokens[src, chunk] or not tokens[src, chunk]:
                 opinion.tainted.append(f"step {now}: node {src} sends garbage")
             landings[now + schedule.delay].append((dst, chunk, op, Counter(tokens[src, chunk]), value[src, chunk]))
     for cell, due in wanted.items():

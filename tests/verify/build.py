@@ -24,6 +24,7 @@ def build(
     chunks: int | None = None,
     route: Sequence[int] | None = None,
     rounds: Sequence[int] | None = None,
+    collective_root: int | None = None,
     **fields: Any,
 ) -> Schedule:
     """A schedule of these rows, in this order; K from `roots`, `chunks` or the largest chunk, one round a step by default."""
@@ -34,7 +35,7 @@ def build(
         roots = [NO_ROOT] * count
     return Schedule(
         topology=network,
-        collective=parse_collective(collective) if isinstance(collective, str) else collective,
+        collective=parse_collective(collective, collective_root) if isinstance(collective, str) else collective,
         chunk_root=np.array(roots, np.int32),
         chunk_target=None if targets is None else np.array(targets, np.int32),
         rounds=np.array(rounds or [1] * (int(columns[:, 2].max(initial=0)) + 1), np.int32),

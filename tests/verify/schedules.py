@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule import DIRECT, NO_ROOT, Schedule
-from certree.models.topology import Topology
+from certree.models.topology import NodeKind, Topology
 from tests.verify.build import COPY, REDUCE, build, network
 
 
 def random_network(rng: Random) -> Topology:
     """2 to 6 endpoints joined by a random tree and a few more edges: direct, parallel or through a switch of their own; some
-    ids removed; capacities 1 to 3, different by direction."""
+    joined to a common switch as well; some switches reducing; some ids removed; capacities 1 to 3, different by direction."""
     ends = rng.randint(2, 6)
     kinds = ["e"] * ends
     if rng.random() < 0.3:
@@ -30,30 +30,36 @@ def random_network(rng: Random) -> Topology:
         if rng.random() < 0.25:
             kinds.append("s")
             path = [u, len(kinds) - 1, v]
-        for a, b in itertools.pairwise(path):
-            links += [(a, b, rng.randint(1, 3)), (b, a, rng.randint(1, 3))]
+        links += [(*edge, rng.randint(1, 3)) for a, b in itertools.pairwise(path) for edge in ((a, b), (b, a))]
+    if rng.random() < 0.4:
+        kinds.append("s")
+        spokes = [(node, len(kinds) - 1) for node in rng.sample(ids, rng.randint(2, ends))]
+        links += [(*edge, rng.randint(1, 3)) for a, b in spokes for edge in ((a, b), (b, a))]
     rng.shuffle(links)
-    return network("".join(kinds), links)
+    return network("".join(kinds), links, [node for node, kind in enumerate(kinds) if kind == "s" and rng.random() < 0.5])
 
 
 def _hops(topology: Topology) -> list[tuple[int, int, tuple[int, ...]]]:
-    """(from, to, route) between endpoints: a link of any of the parallel ones (empty route), or two links through a switch."""
+    """(from, to, route) between nodes that hold data: a link of any of the parallel ones (empty route), or two links through a
+    switch, reducing or not."""
     links = list(enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True)))
-    holds = topology.rank >= 0
+    holds, switch = topology.holds.tolist(), (topology.kind == NodeKind.SWITCH).tolist()
     hops: list[tuple[int, int, tuple[int, ...]]] = [(u, v, ()) for _, (u, v) in links if holds[u] and holds[v]]
     for first, (u, s) in links:
-        hops += [(u, v, (first, second)) for second, (t, v) in links if holds[u] and s == t and not holds[s] and u != v]
+        hops += [(u, v, (first, second)) for second, (t, v) in links if holds[u] and holds[v] and s == t and switch[s] and u != v]
     return sorted(set(hops))
 
 
 def _tree(rng: Random, topology: Topology, root: int) -> list[tuple[int, int]]:
-    """(parent, child) of a random tree, parents first. Every edge of these networks leads both ways."""
+    """(parent, child) of a random tree that spans the endpoints, parents first. Every edge of these networks leads both ways."""
     reached, edges = [root], []
     around = {(u, v) for u, v, _ in _hops(topology)}
-    while len(reached) < len(topology.endpoints):
+    while not set(topology.endpoints.tolist()) <= set(reached):
         u, v = rng.choice(sorted((u, v) for u, v in around if u in reached and v not in reached))
         reached.append(v)
         edges.append((u, v))
+    while idle := {v for _, v in edges if topology.rank[v] < 0} - {u for u, _ in edges}:
+        edges = [(u, v) for u, v in edges if v not in idle]  # reducing switches that nothing hangs on
     return edges
 
 
@@ -114,6 +120,24 @@ def _tight_period(rng: Random, topology: Topology, moves: list[Move]) -> int:
     return max(-(-load[pair] // int(topology.pair_capacity[pair])) for pair in load) + rng.choice((0, 0, 1, 3))
 
 
+def _slots(rng: Random, topology: Topology, moves: list[Move], delay: int, period: int | None) -> list[int] | None:
+    """The first slot that is free for every move, or a later one; None when its links are never free together in that period."""
+    used, slots = Counter[tuple[int, int]](), []
+    ready = Counter[tuple[int, int]]()  # (node, chunk) -> first slot in which it may send
+    for chunk, _, src, dst, route in moves:
+        first = ready[src, chunk] + rng.choice((0, 0, 0, 1))
+        pairs, width = _pairs(topology, (chunk, 0, src, dst, route)), period or len(moves) + first + 1
+        for slot in range(first, first + width):
+            if all(used[pair, slot % (period or 1 << 30)] < topology.pair_capacity[pair] for pair in pairs):
+                break
+        else:
+            return None
+        used.update((pair, slot % (period or 1 << 30)) for pair in pairs)
+        ready[dst, chunk] = max(ready[dst, chunk], slot + delay)
+        slots.append(slot)
+    return slots
+
+
 def random_schedule(rng: Random) -> Schedule:
     """A valid schedule of any collective, with any delay, repeating or not: every move in the first slot that is free."""
     topology, delay = random_network(rng), rng.randint(1, 3)
@@ -121,18 +145,11 @@ def random_schedule(rng: Random) -> Schedule:
     roots, targets = _chunks(rng, topology, collective)
     moves = _moves(rng, topology, collective, roots, targets)
     period = None if rng.random() < 0.4 else _tight_period(rng, topology, moves)
-    used, routes, rows, column = Counter[tuple[int, int]](), dict[tuple[int, ...], int](), [], []
-    ready = Counter[tuple[int, int]]()  # (node, chunk) -> first slot in which it may send
-    for move in moves:
-        chunk, op, src, dst, route = move
-        slot = ready[src, chunk] + rng.choice((0, 0, 0, 1))
-        pairs = _pairs(topology, move)
-        while any(used[pair, slot % (period or 1 << 30)] >= topology.pair_capacity[pair] for pair in pairs):
-            slot += 1
-        used.update((pair, slot % (period or 1 << 30)) for pair in pairs)
-        ready[dst, chunk] = max(ready[dst, chunk], slot + delay)
-        rows.append((chunk, op, slot, src, dst))
-        column.append(routes.setdefault(route, len(routes)) if route else DIRECT)
+    while (slots := _slots(rng, topology, moves, delay, period)) is None:
+        period = (period or 0) + 1
+    routes: dict[tuple[int, ...], int] = {}
+    rows = [(chunk, op, slot, src, dst) for (chunk, op, src, dst, _), slot in zip(moves, slots, strict=True)]
+    column = [routes.setdefault(route, len(routes)) if route else DIRECT for *_, route in moves]
     order = rng.sample(range(len(rows)), len(rows))
     return build(
         topology,

@@ -3,6 +3,7 @@
 Every network here has links both ways, of capacity 1, unless it says otherwise.
 """
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from certree.models.schedule import Schedule
-from certree.models.topology import Topology
+from certree.models.topology import NodeKind, Topology
 from certree.verify.judge import judge
 from tests.verify.build import COPY, PATH_ROWS, REDUCE, Row, build, network, path_all_reduce
 
@@ -19,6 +20,13 @@ R, C = REDUCE, COPY
 STAR = network("eese", [(0, 2, 1), (2, 0, 1), (1, 2, 1), (2, 1, 1), (3, 2, 1), (2, 3, 1)])
 THERE, BACK, TO_3, FROM_3, GAP, FROM_1_TO_3 = (0, 3), (2, 1), (0, 5), (4, 1), (0, 2), (2, 5)
 STAR_ROUTES = (THERE, BACK, TO_3, FROM_3, GAP, FROM_1_TO_3)
+#: endpoints 0 and 3 with two switches in a row between them
+LINE = network("esse", [(0, 1, 1), (1, 2, 1), (2, 3, 1), (3, 2, 1), (2, 1, 1), (1, 0, 1)])
+#: the same with a switch that adds, and an all-reduce in it: everyone into the switch, the sum back to everyone
+REDUCING = dataclasses.replace(STAR, reducing=STAR.kind == NodeKind.SWITCH)
+IN_NETWORK: list[Row] = [*((0, R, 0, v, 2) for v in (0, 1, 3)), *((0, C, 1, 2, v) for v in (0, 1, 3))]
+#: two endpoints between two switches, of which 2 adds
+TWO_SWITCHES = network("eess", [(u, v, 1) for a in (0, 1) for b in (2, 3) for u, v in ((a, b), (b, a))], reducing=[2])
 STAR_ROWS: list[Row] = [(0, R, 0, 1, 0), (0, R, 1, 3, 0), (0, C, 2, 0, 1), (0, C, 3, 0, 3)]
 STAR_ROUTE = [1, 3, 0, 2]
 #: the path 0 - 1 - 2, and a switch at its end: where there are switches, endpoints do not forward
@@ -29,6 +37,11 @@ PARALLEL = network("ee", [(0, 1, 1), (0, 1, 2), (1, 0, 1)])
 
 def star(rows: Sequence[Row] = STAR_ROWS, route: Sequence[int] = STAR_ROUTE, topology: Topology = STAR, **fields: Any) -> Schedule:
     return build(topology, "all-reduce", rows, route=route, routes=STAR_ROUTES, **fields)
+
+
+def reducing(rows: Sequence[Row] = IN_NETWORK, **fields: Any) -> Schedule:
+    """All-reduces of three endpoints on one reducing switch."""
+    return build(REDUCING, "all-reduce", rows, **fields)
 
 
 def path(*rows: Row, **fields: Any) -> Schedule:
@@ -63,18 +76,47 @@ CORPUS: dict[str, Wrong] = {
         build("mesh:1x4,without-node=3", "all-reduce", [*PATH_ROWS, (0, C, 2, 2, 3)]), "link", (4,), ["has no node 3"]
     ),
     "switch-that-should-hold-data": Wrong(
-        star([(0, R, 0, 1, 2), *STAR_ROWS], [-1, *STAR_ROUTE]), "link", (0,), ["node 2 is a switch", "1>2"]
+        star([(0, R, 0, 1, 2), *STAR_ROWS], [-1, *STAR_ROUTE]), "link", (0,), ["node 2 is a switch that only forwards", "1>2"]
     ),
     "switch-that-should-send": Wrong(star([*STAR_ROWS, (0, C, 4, 2, 1)], [*STAR_ROUTE, -1]), "link", (4,), ["node 2 is a switch"]),
-    "reducing-switch-used-as-an-endpoint": Wrong(
-        star(
-            [(0, R, 0, 1, 2), *STAR_ROWS],
-            [-1, *STAR_ROUTE],
-            network("eese", [(0, 2, 1), (2, 0, 1), (1, 2, 1), (2, 1, 1), (3, 2, 1), (2, 3, 1)], reducing=[2]),
-        ),
+    "reducing-switch-beside-one-that-only-forwards": Wrong(
+        build(TWO_SWITCHES, "all-reduce", [(0, R, 0, 0, 2), (0, R, 0, 1, 3)]),
         "link",
-        (0,),
-        ["node 2 is a switch"],
+        (1,),
+        ["node 3 is a switch that only forwards"],
+    ),
+    "sum-of-a-switch-before-it-is-complete": Wrong(
+        reducing([*IN_NETWORK[:2], (0, R, 1, 3, 2), *((0, C, 1, 2, v) for v in (0, 1, 3))]),
+        "causality",
+        (3, 2),
+        ["leaves node 2 before row 2", "node 0 ends without the contribution of node 3"],
+    ),
+    "switch-sends-what-never-came": Wrong(
+        reducing([(0, C, 0, 2, 0), *IN_NETWORK]), "not-held", (0,), ["node 2 does not hold it yet; it lands there in step 1"]
+    ),
+    "switch-counts-a-contribution-twice": Wrong(
+        reducing([*IN_NETWORK[:3], (0, R, 1, 3, 2), *((0, C, 2, 2, v) for v in (0, 1, 3))]),
+        "duplicate",
+        (3, 2),
+        ["node 3 a second time; node 2 has counted"],
+    ),
+    "switch-adds-its-sum-to-what-it-summed": Wrong(
+        reducing([*IN_NETWORK[:3], (0, R, 1, 2, 0), *IN_NETWORK[4:]]),
+        "duplicate",
+        (3,),
+        ["node 0 a second time", "since the start"],
+    ),
+    "accumulator-of-a-switch-overwritten": Wrong(
+        reducing([*IN_NETWORK[:2], (0, C, 1, 3, 2), *((0, C, 2, 2, v) for v in (0, 1, 3))]),
+        "missing",
+        (3,),
+        ["node 0 lacks the contributions of nodes 0, 1"],
+    ),
+    "multicast-that-overfills-a-link": Wrong(
+        reducing([*IN_NETWORK[:3], *((0, C, 1, 2, 0) for _ in range(2)), *IN_NETWORK[4:]]), "capacity", (3, 4), ["link 2>0"]
+    ),
+    "sum-and-copy-meet-in-a-switch": Wrong(
+        reducing([*IN_NETWORK[:2], (0, C, 0, 3, 2), *IN_NETWORK[3:]]), "write-conflict", (0, 1, 2), ["chunk 0 of node 2"]
     ),
     "direct-transfer-where-a-route-is-needed": Wrong(star(route=[-1, *STAR_ROUTE[1:]]), "link", (0,), ["no link 1>0"]),
     "route-with-a-gap": Wrong(star(route=[4, *STAR_ROUTE[1:]]), "link", (0,), ["route is broken", "0>2, 1>2"]),
@@ -85,6 +127,12 @@ CORPUS: dict[str, Wrong] = {
         "link",
         (1,),
         ["passes an endpoint", "0>1, 1>2"],
+    ),
+    "route-to-and-fro": Wrong(
+        build(LINE, "all-gather", [(0, C, 0, 0, 3)], roots=[0], route=[0], routes=((0, 1, 4, 1, 2),)),
+        "link",
+        (0,),
+        ["comes to a node twice: 0>1, 1>2, 2>1, 1>2, 2>3"],
     ),
     "transfer-to-itself": Wrong(path(*PATH_ROWS, (0, C, 2, 1, 1)), "self", (4,), ["sends to itself"]),
     # capacity
@@ -242,6 +290,23 @@ RIGHT: dict[str, Schedule] = {
     "path": path_all_reduce(),
     "exchange": exchange(*BOTH),
     "star with routes": star(),
+    "route through two switches": build(LINE, "all-gather", [(0, C, 0, 0, 3)], roots=[0], route=[0], routes=((0, 1, 2),)),
+    "sum in a switch": reducing(),
+    "sums in a switch, one after the other": reducing([(k, o, s + k, u, v) for k in range(4) for _, o, s, u, v in IN_NETWORK]),
+    "sums in a switch, for ever": reducing(period=1, repeats=1000),
+    "routes through a reducing switch": star(topology=REDUCING),
+    "multicast by a switch": build(
+        REDUCING, "broadcast", [(0, C, 0, 0, 2), (0, C, 1, 2, 1), (0, C, 1, 2, 3)], roots=[0], collective_root=0
+    ),
+    "reduce into a switch and a route past it": build(
+        REDUCING,
+        "reduce",
+        [(0, R, 0, 1, 2), (0, R, 1, 2, 0), (0, R, 0, 3, 0)],
+        roots=[0],
+        route=[-1, -1, 0],
+        routes=(FROM_3,),
+        collective_root=0,
+    ),
     "removed node left alone": build("mesh:1x4,without-node=3", "all-reduce", PATH_ROWS),
     "two on a link of capacity two": build(
         "mesh:1x3,capacity=2", "all-reduce", [(k, *row[1:]) for k in range(2) for row in PATH_ROWS]
