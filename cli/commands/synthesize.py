@@ -68,7 +68,8 @@ def synthesize_command(
 ) -> int:
     """Make a schedule, judge it, add bounds and certificate.
 
-    Exit code 1 where an algorithm was asked for as published (rounds=published) and is refuted.
+    Exit code 1 where an algorithm was asked for as published (rounds=published, formula=printed) and is refuted; what is written
+    then has no certificate, and `certree verify` refutes it too.
     Ctrl-C keeps the best schedule found so far (exit code 130).
     """
     if effort is not None and time_limit is not None:

@@ -1,0 +1,44 @@
+"""GenTree: a plan for a tree of switches, its types chosen by GenModel.
+
+Source: GenTree, Section 4.2, Algorithms 1 and 2, Figs. 6 and 7.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from certree.models.collective import SYMMETRIC_KINDS
+from certree.models.cost.genmodel import load_genmodel
+from certree.models.schedule import Schedule
+from certree.synth.embedding import ROUNDS
+from certree.synth.gentree import basic_placement, choose_plans, there_and_back
+from certree.synth.method import METHODS, Option, Request, flag, read_options, require_collective, whole_number
+from certree.synth.switch_tree import CROSSING, switch_tree
+
+FLOAT_BYTES = 4  # the paper counts data in floats
+
+
+@METHODS.register("gentree")
+def gentree(request: Request) -> Schedule:
+    """At every switch of a tree the plan type that is cheapest by GenModel for this message size; bottom-up, then back down.
+
+    As many blocks as endpoints, summed up at every switch by its children: cps, f0xf1x..., ring or rhd where they have equally many
+    endpoints, asymmetric cps elsewhere; where it pays, a child first gathers its results on a subset (rearrange=false: never).
+    Options: root=NODE, a switch, by default the centre; model=NAME or FILE.toml, GenModel's parameters (`gentree`: Table 5). The
+    provenance says what was chosen at which switch. Needs a tree of switches with endpoints as leaves; further top switches of a
+    fat tree or leaf-spine carry routes but do not count.
+    """
+    require_collective(request, "gentree", SYMMETRIC_KINDS)
+    root = whole_number(None, 0, len(request.topology.kind) - 1)
+    known = {**ROUNDS, "root": root, "rearrange": flag(True), "model": Option(str, "gentree", "a preset or a file ending in .toml")}
+    options = read_options(request, "gentree", known)
+    model = load_genmodel(options["model"])
+    tree = switch_tree(request.topology, options["root"])
+    placement = basic_placement(tree)
+    floats = Fraction(request.message_bytes, FLOAT_BYTES)
+    plans = choose_plans(tree, placement, model, floats, rearrange=options["rearrange"])
+    made = there_and_back(request, tree, placement, plans, method="gentree", options=options)
+    chosen = {
+        "crossing" if switch == CROSSING else str(switch): {"plan": plans[switch].name, "rearranged": sorted(plans[switch].moved)}
+        for switch in tree.order
+    }
+    return replace(made, provenance={**made.provenance, "plans": chosen})

@@ -1,0 +1,39 @@
+"""The hierarchical all-to-all: blocks first move inside packages, then across them along each further dimension.
+
+Source: ACE, Table 5 (3-D torus: rings in L, V and H; alltoall platform: ring in L, direct in P); switch-fc, Section III-C.
+"""
+
+from certree.models.collective import CollectiveKind
+from certree.models.schedule import Schedule
+from certree.synth.all_to_all import move_blocks
+from certree.synth.embedding import ROUNDS, Rows, embed
+from certree.synth.layout import FACTORS, layout_of
+from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.methods.hierarchical import DIMENSION_PLANS, dimension_plans, outer_order
+
+
+@METHODS.register("hierarchical-all-to-all")
+def hierarchical_all_to_all(request: Request) -> Schedule:
+    """Every block goes to its target's place inside the package, then along each further dimension, rows before columns.
+
+    Along a dimension whose neighbours are joined by links by distance (n - 1 steps), along others directly (one step); option
+    plans=ring,direct says otherwise. Option factors=8x4: n0 x n1 x ...; by default the network decides (`certree.synth.layout`).
+    One chunk for each ordered pair.
+    """
+    require_collective(request, "hierarchical-all-to-all", [CollectiveKind.ALL_TO_ALL])
+    known = {**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS}
+    options = read_options(request, "hierarchical-all-to-all", known)
+    layout = layout_of(request.topology, options["factors"])
+    words = dimension_plans(request.topology, layout, options["plans"])
+    options |= {"factors": "x".join(map(str, layout.sizes)), "plans": ",".join(words)}
+    rows = Rows()
+    roots, targets = move_blocks(layout, (0, *outer_order(len(layout.sizes))), [word == "ring" for word in words], rows)
+    return embed(
+        request,
+        roots,
+        rows.columns,
+        chunk_target=targets,
+        method="hierarchical-all-to-all",
+        options=options,
+        published=options["rounds"] == "published",
+    )

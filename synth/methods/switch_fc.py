@@ -1,0 +1,74 @@
+"""The collectives of the switch-based fully connected platform: log2 N steps inside a package, rings across packages.
+
+Source: Hou et al., "Co-designing the topology/algorithm to accelerate distributed training" (switch-fc), Sections III-B and III-C,
+Figs. 5, 7 and 8. The printed destination of step S, (i + 2(S - 1)) mod N, is right for N = 2, 4 and 8 only: see
+`certree.synth.group_plans.printed_offsets`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.collective import CollectiveKind
+from certree.models.errors import UnsupportedError
+from certree.models.schedule import Schedule
+from certree.synth.all_to_all import move_blocks
+from certree.synth.embedding import ROUNDS, Rows, embed
+from certree.synth.group_plans import doubling_offsets, exchange_plan, printed_offsets, ring_plan, spread_plan
+from certree.synth.layout import FACTORS, Layout, layout_of
+from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.methods.hierarchical import outer_order
+from certree.synth.staged import Kind, Stage, even_shares, every_place, gather, run_stages, scatter
+
+KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER, CollectiveKind.ALL_TO_ALL)
+OFFSETS = {"corrected": doubling_offsets, "printed": printed_offsets}
+
+
+@METHODS.register("switch-fc")
+def switch_fc(request: Request) -> Schedule:
+    """Whole vectors to the nodes 1, 2, 4, ... places on inside a package; rings along the rows and columns of packages.
+
+    All-reduce: log2 N steps for the N = 2^k nodes of a package (UnsupportedError for other N: a contribution would count twice),
+    then ring all-reduces along the vertical and the horizontal dimension. All-gather: the same order, ceil(log2 N) steps for any
+    N. All-to-all: N - 1 steps in each dimension, by distance. Option formula=printed takes the paper's destinations, which is
+    refuted from N = 16 on; formula=corrected is the default. Option factors=8x2: N x packages x ...; by default the network
+    decides (`certree.synth.layout`).
+    """
+    require_collective(request, "switch-fc", KINDS)
+    options = read_options(request, "switch-fc", {**ROUNDS, "factors": FACTORS, "formula": choice("corrected", "printed")})
+    layout = layout_of(request.topology, options["factors"])
+    options["factors"] = "x".join(map(str, layout.sizes))
+    rows = Rows()
+    target: NDArray[np.int32] | None = None
+    if request.collective.kind is CollectiveKind.ALL_TO_ALL:
+        by_distance = (True,) * len(layout.sizes)
+        roots, target = move_blocks(layout, (0, *outer_order(len(layout.sizes))), by_distance, rows)
+    else:
+        roots = _in_dimensions(request, layout, OFFSETS[options["formula"]](layout.sizes[0]), rows)
+    published = options["rounds"] == "published"
+    made = embed(request, roots, rows.columns, chunk_target=target, method="switch-fc", options=options, published=published)
+    if options["formula"] == "corrected":
+        return made
+    return replace(made, provenance={**made.provenance, "published": True})
+
+
+def _in_dimensions(request: Request, layout: Layout, offsets: tuple[int, ...], rows: Rows) -> NDArray[np.int32]:
+    """All-reduce or all-gather in the order local, vertical, horizontal; returns the root of every chunk."""
+    sizes, outer = layout.sizes, outer_order(len(layout.sizes))
+    if request.collective.kind is CollectiveKind.ALL_GATHER:
+        spread = Stage(0, spread_plan(sizes[0], offsets), Kind.GATHER)
+        stages = [spread, *(gather(dimension, ring_plan(sizes[dimension])) for dimension in outer)]
+        run_stages(sizes, layout.nodes, every_place(sizes), stages, rows)
+        return layout.nodes
+    if sizes[0] & (sizes[0] - 1):
+        raise UnsupportedError(
+            f"switch-fc: {sizes[0]} nodes in a package; its all-reduce needs a power of 2, or contributions would count twice"
+        )
+    rings = even_shares(sizes[1:], 0)
+    shares = np.hstack([np.zeros((len(rings), 1), np.int64), rings])
+    stages = [Stage(0, exchange_plan(sizes[0], offsets), Kind.EXCHANGE)]
+    for dimension in outer:
+        stages += [scatter(dimension, ring_plan(sizes[dimension])), gather(dimension, ring_plan(sizes[dimension]))]
+    run_stages(sizes, layout.nodes, shares, stages, rows)
+    return np.zeros(len(shares), np.int32)

@@ -1,0 +1,150 @@
+"""A network as a tree of switches with endpoints as its leaves, for algorithms that work from the leaves to the root and back."""
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+
+from certree.models.errors import UnsupportedError
+from certree.models.topology import NodeKind, Topology
+
+CROSSING = -1  # in place of a node id: the root that stands for the link between two top switches
+
+
+@dataclass(frozen=True)
+class SwitchTree:
+    """`children` of every switch, ascending by id; `order`: the switches, each after those below it, the root last.
+
+    The root is a switch, or CROSSING when the tree hangs on the link between two switches.
+    """
+
+    topology: Topology
+    children: dict[int, tuple[int, ...]]
+    order: tuple[int, ...]
+
+    @property
+    def root(self) -> int:
+        """The last of `order`."""
+        return self.order[-1]
+
+    def servers(self, node: int) -> tuple[int, ...]:
+        """The endpoints below a node, ascending; an endpoint is below itself. O(nodes below)."""
+        if node not in self.children:
+            return (node,)
+        return tuple(sorted(server for child in self.children[node] for server in self.servers(child)))
+
+    def uplink(self, node: int, parent: int) -> int:
+        """Capacity of the links from a child up to its parent (to the other top switch where the parent is CROSSING)."""
+        if parent == CROSSING:
+            parent = next(child for child in self.children[CROSSING] if child != node)
+        pair = int(self.topology.pair_index(np.array([node]), np.array([parent]))[0])
+        return int(self.topology.pair_capacity[pair])
+
+
+def switch_tree(topology: Topology, root: int | None = None) -> SwitchTree:
+    """The tree below switch `root`; by default below the centre: the switch, or two neighbouring switches, least far from all
+    endpoints.
+
+    Of several centres the one of least id is the root. Switches that no endpoint hangs below from there (the other top switches
+    of a fat tree or leaf-spine) are left out, as GenTree does (Section 4.2). UnsupportedError where endpoints hang on no switch
+    or what is left is no tree. O(switches · (links + nodes)).
+    """
+    if topology.is_direct:
+        raise UnsupportedError(f"{topology.name} has no switches; a tree of switches with endpoints as leaves is needed")
+    neighbours = _neighbours(topology)
+    roots = _centre(topology, neighbours) if root is None else (_checked_root(topology, root),)
+    parent = _parents(topology, neighbours, roots)
+    kept = set(roots)
+    for server in topology.endpoints.tolist():
+        if server not in parent:
+            raise UnsupportedError(f"{topology.name}: endpoint {server} cannot be reached through switches from switch {roots[0]}")
+        node = server
+        while node not in kept:
+            kept.add(node)
+            node = parent[node]
+    _require_tree(topology, neighbours, parent, kept, roots)
+    children: dict[int, list[int]] = {node: [] for node in sorted(kept) if topology.kind[node] == NodeKind.SWITCH}
+    for node in sorted(kept - set(roots)):
+        children[parent[node]].append(node)
+    if len(roots) > 1:
+        children[CROSSING] = list(roots)
+    below = {node: tuple(found) for node, found in children.items()}
+    return SwitchTree(topology, below, _bottom_up(below, CROSSING if len(roots) > 1 else roots[0]))
+
+
+def _neighbours(topology: Topology) -> dict[int, list[int]]:
+    """The nodes that each node is joined to in both directions, ascending."""
+    pairs = set(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
+    found: dict[int, list[int]] = {node: [] for node in range(len(topology.kind))}
+    for src, dst in sorted(pairs):
+        if (dst, src) not in pairs:
+            raise UnsupportedError(f"{topology.name}: the link {src}>{dst} has no counterpart; a tree of cables is needed")
+        found[src].append(dst)
+    return found
+
+
+def _checked_root(topology: Topology, root: int) -> int:
+    if not 0 <= root < len(topology.kind) or topology.kind[root] != NodeKind.SWITCH:
+        switches = np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist()
+        raise UnsupportedError(f"root={root} is no switch of {topology.name}; its switches are {switches[0]} to {switches[-1]}")
+    return root
+
+
+def _hops(topology: Topology, neighbours: dict[int, list[int]], starts: tuple[int, ...]) -> dict[int, int]:
+    """Hops from the nearest of `starts`, by way of switches, to every node that is reached."""
+    hops = dict.fromkeys(starts, 0)
+    queue = deque(starts)
+    while queue:
+        node = queue.popleft()
+        if topology.kind[node] != NodeKind.SWITCH:
+            continue
+        for other in neighbours[node]:
+            if other not in hops:
+                hops[other] = hops[node] + 1
+                queue.append(other)
+    return hops
+
+
+def _centre(topology: Topology, neighbours: dict[int, list[int]]) -> tuple[int, ...]:
+    """The switch whose farthest endpoint is nearest, or two of them that are joined."""
+    far: dict[int, int] = {}
+    for switch in np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist():
+        hops = _hops(topology, neighbours, (switch,))
+        if all(server in hops for server in topology.endpoints.tolist()):
+            far[switch] = max(hops[server] for server in topology.endpoints.tolist())
+    if not far:
+        raise UnsupportedError(f"{topology.name}: no switch reaches every endpoint through switches")
+    first = min(far, key=lambda switch: (far[switch], switch))
+    beside = [other for other in neighbours[first] if far.get(other) == far[first]]
+    return (first, beside[0]) if beside else (first,)
+
+
+def _parents(topology: Topology, neighbours: dict[int, list[int]], roots: tuple[int, ...]) -> dict[int, int]:
+    """For every node that the roots reach the least of its neighbours that are one hop nearer to them."""
+    hops = _hops(topology, neighbours, roots)
+    return {
+        node: min(o for o in neighbours[node] if hops.get(o) == away - 1 and topology.kind[o] == NodeKind.SWITCH)
+        for node, away in hops.items()
+        if away
+    }
+
+
+def _require_tree(
+    topology: Topology, neighbours: dict[int, list[int]], parent: dict[int, int], kept: set[int], roots: tuple[int, ...]
+) -> None:
+    """UnsupportedError for a cable between nodes of the tree that is no part of it."""
+    for node in sorted(kept):
+        for other in neighbours[node]:
+            crossing = node in roots and other in roots
+            if other in kept and parent.get(node) != other and parent.get(other) != node and not crossing:
+                raise UnsupportedError(
+                    f"{topology.name} is no tree: beside the tree below switch {roots[0]} there is {node}-{other}"
+                )
+
+
+def _bottom_up(children: dict[int, tuple[int, ...]], root: int) -> tuple[int, ...]:
+    """The switches, each after those below it: breadth-first from the root, backwards."""
+    order = [root]
+    for node in order:
+        order += [child for child in children[node] if child in children]
+    return tuple(reversed(order))
