@@ -32,13 +32,19 @@ Due == {pair \in Ranks \X Items : pair[1] \in Promised[pair[2]]}
 \* What is finished holds every contribution exactly once.
 TypeOK == \A due \in Due : result[due] \in {<<>>, <<OnceEach(Contributors[due[2]])>>}
 
-\* Nobody has finished anything.
-Init == result = [due \in Due |-> <<>>]
+\* What a rank has when it has finished an item.
+Outcome(due) == <<OnceEach(Contributors[due[2]])>>
+
+\* The rank's own contribution is all there is to the item.
+IsAlone(due) == Contributors[due[2]] = {due[1]}
+
+\* Nobody has finished anything, except perhaps where there is nothing to wait for: the root of an all-gather.
+Init == result \in {[due \in Due |-> IF due \in early THEN Outcome(due) ELSE <<>>] : early \in SUBSET {due \in Due : IsAlone(due)}}
 
 \* A rank finishes an item.
 Finish(due) ==
   /\ OnlyOnce:: result[due] = <<>>
-  /\ RightSum:: result' = [result EXCEPT ![due] = <<OnceEach(Contributors[due[2]])>>]
+  /\ RightSum:: result' = [result EXCEPT ![due] = Outcome(due)]
 
 \* Everything promised is finished.
 AllFinished == \A due \in Due : result[due] # <<>>

@@ -11,19 +11,21 @@
 (* twin in which they are sorted by node. No property tells the two apart, *)
 (* for each is about single nodes, about how a tick ends, or about results *)
 (* that are given once. MCNILockstepRing and MCNILockstepRingOrdered check *)
-(* one table without and with it.                                          *)
+(* one table without and with it. Where paths of several nodes share a     *)
+(* link, their order decides who waits for it; that somebody waits, which  *)
+(* is what NoBusyPort is about, does not depend on it.                     *)
 (***************************************************************************)
 EXTENDS NILockstep, TLC
 
 \* Something has to happen at node n before time can go on.
-MustAct(n) == CanFire(n) \/ \E m \in flying : m.dst = n /\ now = Latest(m)
+MustAct(n) == CanFire(n) \/ CanAdvance(n) \/ \E m \in flying : m.dst = n /\ now = Latest(m)
 
 \* In place of InTurn.
 LowestFirst(n) == \A k \in Nodes : k < n => ~MustAct(k)
 
 \* What a reader of a counterexample must know beside its states.
 Legend ==
-  [slotTicks |-> SlotTicks, serTicks |-> SerTicks, repeats |-> Repeats, capacity |-> Capacity, program |-> Program,
+  [run |-> Run, slotTicks |-> SlotTicks, serTicks |-> SerTicks, repeats |-> Repeats, path |-> Path, program |-> Program,
    contributors |-> Contributors]
 
 \* Printed once, between two marks.

@@ -1,6 +1,6 @@
 ------------------------------ MODULE MCAllReduce ------------------------------
 (***************************************************************************)
-(* Three ranks, each the root of one item; and three ways to break the     *)
+(* Three ranks, each the root of one item; and four ways to break the     *)
 (* promise.                                                                *)
 (***************************************************************************)
 EXTENDS AllReduce
@@ -11,10 +11,11 @@ MCAll == [i \in Items |-> Ranks]
 \* The root of an item: reduce-scatter promises the sum there, all-gather takes the contribution from there.
 MCRoot == [i \in Items |-> {i}]
 
-\* In place of Finish: the rank's own contribution counts twice.
-FinishWithOwnTwice(due) ==
-  /\ result[due] = <<>>
-  /\ result' = [result EXCEPT ![due] = <<[OnceEach(Contributors[due[2]]) EXCEPT ![due[1]] = @ + 1]>>]
+\* In place of Outcome: the rank's own contribution counts twice.
+OwnTwice(due) == <<[OnceEach(Contributors[due[2]]) EXCEPT ![due[1]] = @ + 1]>>
+
+\* In place of Outcome: the contribution of one rank is missing.
+OneMissing(due) == <<OnceEach(Contributors[due[2]] \ {due[2]})>>
 
 \* In place of Finish: a rank takes back what it has finished.
 FinishOrWithdraw(due) == result' = [result EXCEPT ![due] = IF @ = <<>> THEN <<OnceEach(Contributors[due[2]])>> ELSE <<>>]

@@ -40,6 +40,18 @@ SameAsFlow == [f \in 0..3 |-> f]
 \* Two nodes, two chunks.
 PairAllReduce == UNION {{Reduce(f, 1 - f, f, 0), Gather(f, f, 1 - f, 1)} : f \in 0..1}
 
+\* The same for delay 2: the sums have a slot more to be ready in.
+PairDelay2 == UNION {{Reduce(f, 1 - f, f, 0), Gather(f, f, 1 - f, 2)} : f \in 0..1}
+
+\* All-gather of two chunks over one link, in steps 0 and 2; step 1 has no rows.
+PairInTurn == {Gather(0, 0, 1, 0), Gather(1, 0, 1, 2)}
+
+\* The same in steps 0 and 1.
+PairBackToBack == {Gather(0, 0, 1, 0), Gather(1, 0, 1, 1)}
+
+\* The root of both chunks.
+FromNode0 == [f \in 0..1 |-> 0]
+
 \* mesh:2x2 is a cycle of four nodes; its k-th.
 Around(k) == <<0, 1, 3, 2>>[(k % 4) + 1]
 
@@ -100,7 +112,9 @@ MCArrivals == ScheduleArrivals
 MCSquare == [link \in SquareLinks |-> 1]
 MCPair == [link \in {<<0, 1>>, <<1, 0>>} |-> 1]
 MCRing == [link \in RingLinks |-> 1]
-MCTravel == [link \in DOMAIN Capacity |-> 2]
+MCPath == [link \in DOMAIN Capacity |-> {link}]
+MCTravel == [link \in DOMAIN Path |-> 2]
+MCTravelLong == [link \in DOMAIN Path |-> 6]
 MCAll == [f \in Flows |-> Nodes]
 MCRoot == [f \in Flows |-> {Root[f]}]
 ===============================================================================

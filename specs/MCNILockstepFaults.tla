@@ -22,6 +22,50 @@ RootWaitsForOneChild(n, r) ==
         [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
         [] OTHER -> IF reduces = {} THEN {} ELSE {CHOOSE arrival \in reduces : TRUE}
 
+\* In place of EntersAt: messages enter a port that is still sending.
+EntersAtOnce(n, peer) == now
+
+\* In place of Init: nobody has anything to contribute.
+EmptyHanded ==
+  /\ now = 0 /\ start = [n \in Nodes |-> 0] /\ drift = [n \in Nodes |-> 0]
+  /\ counter = [n \in Nodes |-> LoadedFor(n, 0, 0, 0)]
+  /\ played = [n \in Nodes |-> 0] /\ flying = {}
+  /\ held = [n \in Nodes |-> [item \in Items |-> OnceEach({})]]
+  /\ count = [n \in Nodes |-> [arrival \in Arrivals[n] |-> 0]]
+
+\* In place of HasCounted: the counter is compared with the iteration less one.
+CountedOneTooFew(n, arrival, iteration) == arrival \in DOMAIN count[n] /\ count[n][arrival] >= iteration
+
+\* In place of HasCounted: the counter is compared with the iteration plus one.
+CountedOneTooMany(n, arrival, iteration) == arrival \in DOMAIN count[n] /\ count[n][arrival] >= iteration + 2
+
+\* In place of IsFirstInUnit: the reduction unit takes messages in any order.
+AnyOrder(m) == TRUE
+
+\* In place of Plus: a sum replaces what was there.
+Overwrites(a, b) == b
+
+\* In place of OpensAt: slots are counted from one.
+OpensLate(n, s) == start[n] + (s + 1) * (SlotTicks + drift[n])
+
+\* In place of OpensAt: slots open a tick early.
+OpensEarly(n, s) == start[n] + s * (SlotTicks + drift[n]) - (IF s > 0 THEN 1 ELSE 0)
+
+\* In place of IterationIn: the stage of a row is forgotten, so that rows of later periods serve the wrong iteration.
+NoStage(n, r, s) == s \div Period
+
+\* In place of IsIdle, paced: the counter does not look at the units.
+NeverBusy(n) == TRUE
+
+\* In place of IsIdle, paced: the reduction unit never comes to rest.
+NeverIdle(n) == FALSE
+
+\* In place of Counted: the copies that arrive at node 0 do not count.
+LosesArrival(m, counted) == IF m.dst = 0 /\ m.op = "GATHER" THEN counted ELSE [counted EXCEPT ![m.dst][<<m.op, m.item[1], m.src>>] = @ + 1]
+
+\* In place of Counted: an arrival counts twice.
+CountsTwice(m, counted) == [counted EXCEPT ![m.dst][<<m.op, m.item[1], m.src>>] = @ + 2]
+
 \* In place of Spec: nothing has to happen, even when it can.
 UnfairSpec == Init /\ [][Next]_vars
 

@@ -1,8 +1,7 @@
 ------------------------------ MODULE NILockstep ------------------------------
 (***************************************************************************)
-(* Network interfaces (NIs) that play schedule tables, slotted, on a       *)
-(* direct network. The truth that exporter, simulator and RTL implement;   *)
-(* the field names are those of the NI contract.                           *)
+(* Network interfaces (NIs) that play schedule tables, slotted or paced.   *)
+(* The truth that exporter, simulator and RTL implement.                   *)
 (*                                                                         *)
 (* Time is a whole number of ticks. `now` jumps from one event to the      *)
 (* next: guards compare `now` only with the times collected in `Events`,   *)
@@ -16,111 +15,49 @@
 (* What happens at different nodes in one tick is in any order: nothing is *)
 (* assumed, except that an arrival that counts in the tick in which a      *)
 (* slot opens is in time for it.                                           *)
+(*                                                                         *)
+(* A message over several links holds all of them at once, from the tick   *)
+(* in which it enters the first, as if it were one hop.                    *)
 (***************************************************************************)
-EXTENDS Integers, Sequences, FiniteSets
-
-\* For TLCEval, the identity: TLC then keeps the values of a function instead of computing one at each use.
-LOCAL INSTANCE TLC
+EXTENDS NITables
 
 CONSTANTS
-  Nodes,           \* the endpoints, by topology id
-  Flows,           \* the chunks of one iteration
-  Contributors,    \* for every flow: the nodes whose contribution belongs to the sum
-  Promised,        \* for every flow: the nodes at which the sum is due
-  Table,           \* for every node: its rows, in order of step
-  Arrivals,        \* for every node: the set of <<op, flow, peer>> it expects once an iteration
-  Capacity,        \* for every joined pair <<from, to>>: how many messages its port sends at once
-  Period,          \* slots from one iteration to the next
-  Repeats,         \* number of iterations
-  SlotTicks,       \* length of a slot
+  Delay,           \* what is sent in slot s can be used from slot s + Delay on
+  Run,             \* how the NIs take their rows: "slotted" by the clock, "paced" by the timestep counter
+  SlotTicks,       \* slotted: length of a slot by a clock that does not drift
   SerTicks,        \* how long a message occupies its port
-  TravelTicks,     \* for every joined pair: from firing until the whole message has arrived
+  TravelTicks,     \* for every pair of `Path`: from entering the port until the whole message has arrived
   MinReduceTicks,  \* least time from arrival of a REDUCE message until it is reduced and usable
   MaxReduceTicks,  \* most time from arrival of a REDUCE message until it is reduced and usable
-  MaxSkewTicks     \* no NI starts its clock more than this after the first one
-
-\* The empty parent of a row.
-Nil == -1
-
-\* What the opcodes of a table say: add to what the destination holds, or replace it. NOPs are implicit in a slotted table.
-Ops == {"REDUCE", "GATHER"}
-
-\* A row: REDUCE sends to `parent` and waits for `children`; GATHER waits for `parent` and sends to `children`.
-\* Its destinations may be wrong: that is for the properties to find.
-RowType == [op : Ops, flow : Flows, parent : Int, children : SUBSET Int, step : Nat]
+  MaxSkewTicks,    \* no NI starts its clock more than this after the first one
+  MaxDriftTicks,   \* slotted: a slot of an NI is at most this much longer or shorter than SlotTicks
+  BufferTicks,     \* paced: how much of a message's time at the port its injection buffer holds
+  StepTicks,       \* paced: what the lockstep down-counter is loaded with in a step without rows
+  MaxStepsApart    \* NIs joined by a link are never further apart in steps than this
 
 ASSUME ConstantsAreSane ==
-  /\ \A n \in Nodes : \A r \in DOMAIN Table[n] : Table[n][r] \in RowType
-  /\ \A n \in Nodes : Arrivals[n] \subseteq Ops \X Flows \X Int
-  /\ Period \in Nat \ {0} /\ Repeats \in Nat \ {0}
+  /\ Delay \in Nat \ {0} /\ Run \in {"slotted", "paced"} /\ Run = "paced" => Repeats = 1 /\ MaxDriftTicks = 0
   /\ SlotTicks \in Nat \ {0} /\ SerTicks \in Nat \ {0}
-  /\ DOMAIN TravelTicks = DOMAIN Capacity /\ \A p \in DOMAIN TravelTicks : TravelTicks[p] >= SerTicks
-  /\ MinReduceTicks \in 0..MaxReduceTicks /\ MaxSkewTicks \in Nat
+  /\ DOMAIN TravelTicks = DOMAIN Path /\ \A p \in DOMAIN TravelTicks : TravelTicks[p] >= SerTicks
+  /\ MinReduceTicks \in 0..MaxReduceTicks
+  /\ MaxSkewTicks \in Nat /\ MaxDriftTicks \in 0..SlotTicks - 1
+  /\ BufferTicks \in Nat /\ StepTicks \in Nat /\ MaxStepsApart \in Nat
 
 VARIABLES
-  now,     \* the tick; a fiction of the model, no NI can read it
-  start,   \* start[n]: the tick at which node n's clock started
-  played,  \* played[n]: how many entries of its program node n has fired
-  flying,  \* messages that have been fired and have not counted yet
-  held,    \* held[n][item]: the bag of contributions in node n's memory
-  count    \* count[n][arrival]: how many messages of that kind have counted at node n
+  now,      \* the tick; a fiction of the model, no NI can read it
+  start,    \* start[n]: the tick at which node n's clock started
+  drift,    \* drift[n]: by how much each slot of node n is longer than SlotTicks
+  counter,  \* counter[n]: paced: the timestep counter, and the tick before which it must not advance
+  played,   \* played[n]: how many entries of its program node n has fired
+  flying,   \* messages that have been fired and have not counted yet
+  held,     \* held[n][item]: the bag of contributions in node n's memory
+  count     \* count[n][arrival]: how many messages of that kind have counted at node n
 
 \* The whole state.
-vars == <<now, start, played, flying, held, count>>
+vars == <<now, start, drift, counter, played, flying, held, count>>
 
 -------------------------------------------------------------------------------
-(* Rows and programs: what a table and the slot counter make a node play.    *)
-
-\* The arrivals that row r of node n waits for: all REDUCEs of its flow, if it is the root's GATHER.
-Dependencies(n, r) ==
-  LET row == Table[n][r]
-  IN  CASE row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
-        [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
-        [] OTHER -> {arrival \in Arrivals[n] : arrival[1] = "REDUCE" /\ arrival[2] = row.flow}
-
-\* The nodes that row r of node n sends to.
-Destinations(n, r) ==
-  LET row == Table[n][r]
-  IN  IF row.op = "REDUCE" THEN {row.parent} ELSE row.children
-
-\* An item is one chunk of one iteration.
-Items == Flows \X (0..Repeats - 1)
-
-\* The iteration that row r of node n serves in slot s: period of the slot less stage of the row.
-IterationIn(n, r, s) == (s \div Period) - (Table[n][r].step \div Period)
-
-\* Row r is played in slot s: its place in the period has come, and neither prologue nor epilogue switches it off.
-IsLive(n, r, s) ==
-  /\ s % Period = Table[n][r].step % Period
-  /\ IterationIn(n, r, s) \in 0..Repeats - 1
-
-\* The last slot in which anything of node n is live.
-LastSlot(n) ==
-  LET steps == {Table[n][r].step : r \in DOMAIN Table[n]}
-  IN  (CHOOSE last \in steps : \A step \in steps : step <= last) + (Repeats - 1) * Period
-
-\* Row r of node n, played in slot s.
-Entry(n, r, s) ==
-  [row |-> r, slot |-> s, item |-> <<Table[n][r].flow, IterationIn(n, r, s)>>, op |-> Table[n][r].op,
-   awaits |-> Dependencies(n, r), to |-> Destinations(n, r)]
-
-\* What node n plays in slot s, in the order of its rows.
-InSlot(n, s) ==
-  LET live == SelectSeq([r \in DOMAIN Table[n] |-> r], LAMBDA r : IsLive(n, r, s))
-  IN  [k \in DOMAIN live |-> Entry(n, live[k], s)]
-
-\* What every node plays, from first to last.
-Program == [n \in Nodes |->
-  IF Table[n] = <<>> THEN <<>>
-  ELSE LET from[s \in 0..LastSlot(n) + 1] == IF s > LastSlot(n) THEN <<>> ELSE InSlot(n, s) \o from[s + 1] IN from[0]]
-
-\* For every node and item: the place in its program of the last row that serves the item, 0 if none does.
-LastPlace == TLCEval([n \in Nodes |-> TLCEval([item \in Items |->
-  LET places == {k \in DOMAIN Program[n] : Program[n][k].item = item}
-  IN  IF places = {} THEN 0 ELSE CHOOSE k \in places : \A other \in places : other <= k])])
-
-\* For every node and flow: the arrivals it expects.
-ArrivalsOfFlow == [n \in Nodes |-> [flow \in Flows |-> {arrival \in Arrivals[n] : arrival[2] = flow}]]
+(* The sequencer: which row is next, and whether its time has come.          *)
 
 \* Node n has something left to play.
 HasNext(n) == played[n] < Len(Program[n])
@@ -129,10 +66,12 @@ HasNext(n) == played[n] < Len(Program[n])
 Upcoming(n) == Program[n][played[n] + 1]
 
 \* The tick at which node n's slot counter reaches s.
-OpensAt(n, s) == start[n] + s * SlotTicks
+OpensAt(n, s) == start[n] + s * (SlotTicks + drift[n])
 
-\* The slot of node n's next row has opened.
-IsDue(n) == HasNext(n) /\ now >= OpensAt(n, Upcoming(n).slot)
+\* The time of node n's next row has come: its slot has opened, or the timestep counter has its step.
+IsDue(n) ==
+  /\ HasNext(n)
+  /\ IF Run = "slotted" THEN now >= OpensAt(n, Upcoming(n).slot) ELSE now >= start[n] /\ counter[n].step = Upcoming(n).slot
 
 -------------------------------------------------------------------------------
 (* What a row finds when its slot opens.                                     *)
@@ -144,10 +83,10 @@ HasCounted(n, arrival, iteration) == arrival \in DOMAIN count[n] /\ count[n][arr
 DependenciesHold(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival, Upcoming(n).item[2])
 
 \* The tick from which message m no longer occupies its port.
-LeavesPort(m) == m.sent + SerTicks
+LeavesPort(m) == m.enters + SerTicks
 
 \* The tick at which all of message m is at its destination.
-ArrivesAt(m) == m.sent + TravelTicks[<<m.src, m.dst>>]
+ArrivesAt(m) == m.enters + TravelTicks[<<m.src, m.dst>>]
 
 \* The first tick at which message m can count.
 Earliest(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MinReduceTicks ELSE 0
@@ -155,39 +94,46 @@ Earliest(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MinReduceTicks ELSE 0
 \* The last tick at which message m can count.
 Latest(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MaxReduceTicks ELSE 0
 
-\* There is a link from n to peer, and its port has room for one more message.
-PortIsFree(n, peer) ==
-  /\ <<n, peer>> \in DOMAIN Capacity
-  /\ Cardinality({m \in flying : m.src = n /\ m.dst = peer /\ now < LeavesPort(m)}) < Capacity[<<n, peer>>]
+\* The messages that hold, or wait for, a link of the path from n to peer at tick t or later, that link being given.
+Ahead(link, t) == {m \in flying : link \in Path[<<m.src, m.dst>>] /\ LeavesPort(m) > t}
+
+\* The first tick, from now on, at which every link from n to peer has room behind all that was fired before: ports are queues.
+EntersAt(n, peer) ==
+  LET times == {now} \union {LeavesPort(m) : m \in {k \in flying : Path[<<k.src, k.dst>>] \intersect Path[<<n, peer>>] # {}}}
+      room == {t \in times : t >= now /\ \A link \in Path[<<n, peer>>] : Cardinality(Ahead(link, t)) < Capacity[link]}
+  IN  CHOOSE t \in room : \A other \in room : t <= other
 
 -------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-\* The bag in which each of `nodes` counts once.
-OnceEach(nodes) == [n \in Nodes |-> IF n \in nodes THEN 1 ELSE 0]
-
-\* The sum of two bags.
-Plus(a, b) == [n \in Nodes |-> a[n] + b[n]]
+\* The timestep counter of node n that reaches `step` at tick t, with `fired` entries played. A step without rows is a NOP, which
+\* loads the down-counter. Slotted NIs do without.
+LoadedFor(n, step, fired, t) ==
+  LET isNop == fired < Len(Program[n]) /\ Program[n][fired + 1].slot > step
+  IN  [step |-> step, until |-> IF Run = "paced" /\ isNop THEN t + StepTicks ELSE t]
 
 \* Clocks start, each with its skew; nothing has been played; each node holds its own contribution where one is asked for.
 Init ==
   /\ now = 0
   /\ start \in {s \in [Nodes -> 0..MaxSkewTicks] : \E n \in Nodes : s[n] = 0}
+  /\ drift \in [Nodes -> -MaxDriftTicks..MaxDriftTicks]
+  /\ counter = [n \in Nodes |-> LoadedFor(n, 0, 0, start[n])]
   /\ played = [n \in Nodes |-> 0]
   /\ flying = {}
   /\ held = [n \in Nodes |-> [item \in Items |-> OnceEach({n} \intersect Contributors[item[1]])]]
   /\ count = [n \in Nodes |-> [arrival \in Arrivals[n] |-> 0]]
 
-\* Node n can fire its next row: rows fire in order, so a row that lacks something stalls those after it.
+\* Node n can fire its next row: rows fire in order, so a row that lacks something stalls those after it. A busy port does not
+\* hold a row back: its messages queue there.
 CanFire(n) ==
-  /\ SlotIsOpen::       IsDue(n)
+  /\ ItsTimeHasCome::   IsDue(n)
   /\ HasWhatItNeeds::   DependenciesHold(n)
-  /\ PortsAreFree::     \A peer \in Upcoming(n).to : PortIsFree(n, peer)
+  /\ HasLinks::         \A peer \in Upcoming(n).to : <<n, peer>> \in DOMAIN Path
 
 \* The message that node n sends to peer when it fires its next row. The row tells twins apart that equal rows send at once.
 MessageTo(n, peer) ==
-  [op |-> Upcoming(n).op, item |-> Upcoming(n).item, src |-> n, dst |-> peer, sent |-> now, row |-> Upcoming(n).row,
-   load |-> held[n][Upcoming(n).item]]
+  [op |-> Upcoming(n).op, item |-> Upcoming(n).item, src |-> n, dst |-> peer, sent |-> now, enters |-> EntersAt(n, peer),
+   row |-> Upcoming(n).row, load |-> held[n][Upcoming(n).item]]
 
 \* Whether it is node n's turn to act within a tick: always. Models may order the nodes here, see MCNILockstep.
 InTurn(n) == TRUE
@@ -197,11 +143,34 @@ Fire(n) ==
   /\ CanFire(n)
   /\ flying' = flying \union {MessageTo(n, peer) : peer \in Upcoming(n).to}
   /\ played' = [played EXCEPT ![n] = @ + 1]
-  /\ UNCHANGED <<now, start, held, count>>
+  /\ counter' = IF Run = "paced" THEN [counter EXCEPT ![n].until = now + 1] ELSE counter
+  /\ UNCHANGED <<now, start, drift, held, count>>
+
+\* Paced: no flit of node n waits outside its injection buffers, and its reduction unit has nothing to do.
+IsIdle(n) ==
+  /\ \A m \in flying : m.src = n => LeavesPort(m) - BufferTicks <= now
+  /\ \A m \in flying : m.op = "REDUCE" /\ m.dst = n => now < ArrivesAt(m)
+
+\* Paced: node n's timestep counter can advance: the rows of its step are issued, the down-counter is at zero, the units are idle.
+CanAdvance(n) ==
+  /\ IsPaced::      Run = "paced" /\ HasNext(n)
+  /\ StepIsIssued:: counter[n].step < Upcoming(n).slot
+  /\ CountedDown::  now >= counter[n].until
+  /\ UnitsAreIdle:: IsIdle(n)
+
+\* Node n's timestep counter advances by one; at most once a tick, and not in the tick in which a row is issued.
+Advance(n) ==
+  /\ CanAdvance(n)
+  /\ LET next == LoadedFor(n, counter[n].step + 1, played[n], now)
+     IN  counter' = [counter EXCEPT ![n] = [next EXCEPT !.until = IF @ > now THEN @ ELSE now + 1]]
+  /\ UNCHANGED <<now, start, drift, played, flying, held, count>>
 
 \* The reduction unit of a node takes messages in the order of their arrival.
 IsFirstInUnit(m) ==
   m.op = "REDUCE" => \A other \in flying : other.op = "REDUCE" /\ other.dst = m.dst => ArrivesAt(m) <= ArrivesAt(other)
+
+\* The counters when message m, which is expected, has counted too.
+Counted(m, counted) == [counted EXCEPT ![m.dst][<<m.op, m.item[1], m.src>>] = @ + 1]
 
 \* Message m is usable from now on: a REDUCE is added, a GATHER replaces what was there; then, and not before, it counts.
 Count(m) ==
@@ -209,25 +178,28 @@ Count(m) ==
   /\ InOrder::     IsFirstInUnit(m)
   /\ flying' = flying \ {m}
   /\ held' = [held EXCEPT ![m.dst][m.item] = IF m.op = "REDUCE" THEN Plus(@, m.load) ELSE m.load]
-  /\ count' = IF <<m.op, m.item[1], m.src>> \in Arrivals[m.dst]
-              THEN [count EXCEPT ![m.dst][<<m.op, m.item[1], m.src>>] = @ + 1]
-              ELSE count
-  /\ UNCHANGED <<now, start, played>>
+  /\ count' = IF <<m.op, m.item[1], m.src>> \in Arrivals[m.dst] THEN Counted(m, count) ELSE count
+  /\ UNCHANGED <<now, start, drift, counter, played>>
+
+\* The ticks at which the sequencer of node n changes by itself.
+SequencerEvents(n) ==
+  IF ~HasNext(n) THEN {}
+  ELSE IF Run = "slotted" THEN {OpensAt(n, Upcoming(n).slot)}
+  ELSE {start[n], counter[n].until} \union {LeavesPort(m) - BufferTicks : m \in {k \in flying : k.src = n}}
 
 \* The times at which a guard can change.
 Events ==
-  UNION {{Earliest(m), Latest(m), LeavesPort(m)} : m \in flying}
-    \union {OpensAt(n, Upcoming(n).slot) : n \in {k \in Nodes : HasNext(k)}}
+  UNION {{Earliest(m), Latest(m), LeavesPort(m)} : m \in flying} \union UNION {SequencerEvents(n) : n \in Nodes}
 
 \* Time goes on to the next event, once all that must happen now has happened.
 Tick ==
-  /\ NothingFires::  \A n \in Nodes : ~CanFire(n)
+  /\ NothingFires::  \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)
   /\ NothingIsLeft:: \A m \in flying : now < Latest(m)
   /\ \E t \in Events :
        /\ t > now
        /\ \A other \in Events : other > now => t <= other
        /\ now' = t
-  /\ UNCHANGED <<start, played, flying, held, count>>
+  /\ UNCHANGED <<start, drift, counter, played, flying, held, count>>
 
 \* Node n is done: all rows of all iterations fired, all expected arrivals counted.
 NodeIsDone(n) == ~HasNext(n) /\ \A arrival \in Arrivals[n] : count[n][arrival] = Repeats
@@ -238,9 +210,9 @@ AllDone == flying = {} /\ \A n \in Nodes : NodeIsDone(n)
 \* The end of a run is no deadlock.
 Rest == AllDone /\ UNCHANGED vars
 
-\* One row fires, one message counts, or time goes on.
+\* One row fires, one counter advances, one message counts, or time goes on.
 Next ==
-  \/ \E n \in Nodes : InTurn(n) /\ Fire(n)
+  \/ \E n \in Nodes : InTurn(n) /\ (Fire(n) \/ Advance(n))
   \/ \E m \in flying : InTurn(m.dst) /\ Count(m)
   \/ Tick
   \/ Rest
@@ -249,14 +221,11 @@ Next ==
 Spec == Init /\ [][Next]_vars /\ WF_vars(Next)
 
 -------------------------------------------------------------------------------
-(* Properties of a slotted run                                               *)
-
-\* What a bag is: how often each node's contribution was added.
-Bags == [Nodes -> 0..Cardinality(Nodes)]
+(* Properties                                                                *)
 
 \* The values the variables range over.
 TypeOK ==
-  /\ T1_Time::     now \in Nat /\ start \in [Nodes -> 0..MaxSkewTicks]
+  /\ T1_Time::     now \in Nat /\ start \in [Nodes -> 0..MaxSkewTicks] /\ drift \in [Nodes -> -MaxDriftTicks..MaxDriftTicks]
   /\ T2_Program::  \A n \in Nodes : played[n] \in 0..Len(Program[n])
   /\ T3_Messages:: \A m \in flying : m.op \in Ops /\ m.dst \in Nodes /\ m.item \in Items /\ m.load \in Bags
   /\ T4_Memory::   held \in [Nodes -> [Items -> Bags]]
@@ -268,13 +237,13 @@ ExactlyOnce ==
   /\ \A m \in flying, k \in Nodes : m.load[k] <= 1
 
 \* A row whose slot is open finds a link to each destination.
-LinksExist == \A n \in Nodes : IsDue(n) => \A peer \in Upcoming(n).to : <<n, peer>> \in DOMAIN Capacity
+LinksExist == \A n \in Nodes : IsDue(n) => \A peer \in Upcoming(n).to : <<n, peer>> \in DOMAIN Path
 
-\* No row is late: whatever is due at a tick fires before the next one.
+\* Slotted: no row is late: whatever is due at a tick fires before the next one.
 NoLateRow == \A n \in Nodes : HasNext(n) => now <= OpensAt(n, Upcoming(n).slot)
 
-\* A row whose slot is open finds a free port to each destination.
-NoBusyPort == \A n \in Nodes : IsDue(n) => \A peer \in Upcoming(n).to : PortIsFree(n, peer)
+\* No message has to wait at its port, or for a link on its way.
+NoBusyPort == \A m \in flying : m.enters = m.sent
 
 \* Every message in flight is expected where it goes.
 OnlyExpected == \A m \in flying : <<m.op, m.item[1], m.src>> \in Arrivals[m.dst]
@@ -290,22 +259,78 @@ Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] : ~(Feeds(n, k) \sub
 \* Rows wait for all that feeds them. No difference in a run that is on time; it keeps sums right when something is late.
 EveryArrivalAwaited == \A n \in Nodes : played[n] > 0 => <<n, Program[n][played[n]].row>> \notin Careless
 
+\* The step that node n is at: what its counter shows, or the slot of the row that holds it up.
+StepOf(n) ==
+  IF Run = "paced" THEN counter[n].step
+  ELSE LET slot == IF now < start[n] THEN 0 ELSE (now - start[n]) \div (SlotTicks + drift[n])
+       IN  IF slot < Upcoming(n).slot THEN slot ELSE Upcoming(n).slot
+
+\* Neighbours that have something left to play are never further apart than the stated bound.
+StepsApart ==
+  \A pair \in DOMAIN Path : HasNext(pair[1]) /\ HasNext(pair[2]) =>
+    StepOf(pair[1]) - StepOf(pair[2]) \in -MaxStepsApart..MaxStepsApart
+
 \* Every run ends: no deadlock, and no run for ever.
 EveryRunEnds == <>AllDone
 
 -------------------------------------------------------------------------------
-(* Refinement: the NIs keep the promise of a collective.                     *)
+(* Why a slotted run holds for any table that keeps the rules of the checker: *)
+(* an inductive invariant. `certree model-check --symbolic` proves with z3   *)
+(* that every action keeps it, for any number of nodes, rows and iterations; *)
+(* TLC checks the same conjuncts, by the same names, on the small models.    *)
+
+\* The slot in which message m was due.
+SlotOf(m) == Table[m.src][m.row].step + m.item[2] * Period
+
+\* How many messages of an arrival's kind node n's peer has fired.
+FiredOf(n, arrival) ==
+  LET peer == arrival[3]
+      commanding(k) == Program[peer][k].op = arrival[1] /\ Program[peer][k].item[1] = arrival[2] /\ n \in Program[peer][k].to
+  IN  Cardinality({k \in 1..played[peer] : commanding(k)})
+
+\* I1: whatever was due before now has fired.
+FiredInTime == \A n \in Nodes : HasNext(n) => now <= OpensAt(n, Upcoming(n).slot)
+
+\* I2: nothing has fired before its slot.
+NotTooEarly == \A n \in Nodes : played[n] > 0 => OpensAt(n, Program[n][played[n]].slot) <= now
+
+\* I3: what is in flight was fired when its slot opened, and found its links free.
+SentWhenDue == \A m \in flying : m.sent = OpensAt(m.src, SlotOf(m)) /\ m.enters = m.sent
+
+\* I4: nothing in flight is overdue.
+NotOverdue == \A m \in flying : now <= Latest(m)
+
+\* I5: what has been fired is in flight or has counted, in order of the iterations.
+CountedOrFlying ==
+  \A n \in Nodes : \A arrival \in Arrivals[n] :
+    LET mine == {m \in flying : m.dst = n /\ <<m.op, m.item[1], m.src>> = arrival}
+    IN  /\ count[n][arrival] + Cardinality(mine) = FiredOf(n, arrival)
+        /\ \A m \in mine : m.item[2] >= count[n][arrival]
+
+\* The invariant.
+SlottedInvariant == FiredInTime /\ NotTooEarly /\ SentWhenDue /\ NotOverdue /\ CountedOrFlying
+
+-------------------------------------------------------------------------------
+(* Refinement: the NIs play a schedule, and keep the promise of a collective. *)
+
+\* The transfers that have counted.
+Delivered == {t \in Commanded : HasCounted(t.dst, <<t.op, t.item[1], t.src>>, t.item[2])}
+
+\* The schedule that the tables command: a transfer happens when its message counts.
+Played == INSTANCE Schedule WITH
+  Contributors <- ItemContributors, Promised <- ItemPromised, Transfers <- Commanded, done <- Delivered
+
+\* A run begins as the schedule does.
+BeginsAsScheduled == <<held, Delivered>> = Played!Beginning
+
+\* A run steps as the schedule does: what counts was complete when it was sent, and still is. Played!Next, told which transfer.
+StepsAsScheduled ==
+  [][Delivered' # Delivered /\ \E t \in Delivered' \ Delivered : Played!Move(t)]_<<held, Delivered>>
 
 \* Node n has finished the item: its rows of the flow have fired and its arrivals of the flow have counted for the iteration.
 HasFinished(n, item) ==
   /\ played[n] >= LastPlace[n][item]
   /\ \A arrival \in ArrivalsOfFlow[n][item[1]] : HasCounted(n, arrival, item[2])
-
-\* For every item: the nodes whose contribution belongs to the sum.
-ItemContributors == [item \in Items |-> Contributors[item[1]]]
-
-\* For every item: the nodes at which the sum is due.
-ItemPromised == [item \in Items |-> Promised[item[1]]]
 
 \* The pairs of node and item that are promised.
 DueHere == {pair \in Nodes \X Items : pair[1] \in ItemPromised[pair[2]]}

@@ -14,6 +14,8 @@ _BLAME = {
     "EveryArrivalAwaited": "does not wait for all that feeds it",
     "TypeOK": "leaves the state out of its types (a counter beyond the repeats, or a malformed row)",
     "ExactlyOnce": "adds a contribution a second time",
+    "StepsApart": "leaves neighbours further apart in steps than the stated bound",
+    "StepsAsScheduled": "does what the schedule does not: what counts was not complete when it was sent",
 }
 
 
@@ -96,6 +98,7 @@ class _Story:
         assert run.legend is not None
         self.run, self.legend, self.last = run, run.legend, run.trace[-1]
         self.nodes = _keys(self.last["played"])
+        self.is_paced = self.legend["run"] == "paced"
 
     def events(self) -> list[Line]:
         """What happened between each state and the next; the passing of time shows in the slots."""
@@ -103,7 +106,7 @@ class _Story:
         for before, after in zip(self.run.trace, self.run.trace[1:], strict=False):
             for node in self.nodes:
                 if _at(after["played"], node) > _at(before["played"], node):
-                    late = before["now"] - self._opens(before, node)
+                    late = 0 if self.is_paced else before["now"] - self._opens(before, node)
                     lines.append(self._line(before, node, "fires" + (f", late by {late} ticks" if late else "")))
             for message in sorted(before["flying"] - after["flying"]):
                 lines.append(self._counted(before, dict(message)))
@@ -116,10 +119,11 @@ class _Story:
         if broken == "NoLateRow":
             late = [node for node in waiting if state["now"] > self._opens(state, node)]
             return [self._line(state, node, f"late: {self._reason(state, node)}") for node in late]
-        if broken in ("NoBusyPort", "LinksExist"):
-            due = [node for node in waiting if state["now"] >= self._opens(state, node)]
-            blocked = [node for node in due if self._blocked(state, node, busy=broken == "NoBusyPort")]
-            return [self._line(state, node, self._port_text(state, node)) for node in blocked]
+        if broken == "LinksExist":
+            unlinked = [node for node in waiting if self._is_due(state, node) and self._unlinked(state, node)]
+            return [self._line(state, node, self._link_text(state, node)) for node in unlinked]
+        if broken == "NoBusyPort" and self.events():
+            return [self._busy(self.events()[-1])]
         if self.run.result is Result.DEADLOCK:
             stuck = [self._line(state, node, f"never fires: {self._reason(state, node)}") for node in waiting]
             return stuck + self._owed(state)
@@ -165,10 +169,20 @@ class _Story:
         return entry
 
     def _opens(self, state: State, node: int) -> int:
-        return int(_at(state["start"], node) + self._entry(state, node)["slot"] * self.legend["slotTicks"])
+        """The tick at which the slot of the node's next row opens by its own clock."""
+        length = self.legend["slotTicks"] + _at(state["drift"], node)
+        return int(_at(state["start"], node) + self._entry(state, node)["slot"] * length)
+
+    def _is_due(self, state: State, node: int) -> bool:
+        if self.is_paced:
+            return bool(_at(state["counter"], node)["step"] == self._entry(state, node)["slot"])
+        return bool(state["now"] >= self._opens(state, node))
 
     def _slot(self, state: State, node: int) -> int:
-        return int((state["now"] - _at(state["start"], node)) // self.legend["slotTicks"])
+        """What the node's own counter shows."""
+        if self.is_paced:
+            return int(_at(state["counter"], node)["step"])
+        return int((state["now"] - _at(state["start"], node)) // (self.legend["slotTicks"] + _at(state["drift"], node)))
 
     def _line(self, state: State, node: int, happened: str) -> Line:
         """The node's next row; its slot is the one it belongs to, which differs from the counter's when it is late."""
@@ -190,30 +204,31 @@ class _Story:
         lacks = sorted(a for a in entry["awaits"] if not counted or a not in counted or counted[a] <= iteration)
         if lacks:
             return "waits for " + ", ".join(_arrival(arrival) for arrival in lacks)
-        return self._port_text(state, node) if self._blocked(state, node, busy=True) else "the row before it was late"
+        return self._link_text(state, node) or "the row before it was late"
 
-    def _blocked(self, state: State, node: int, *, busy: bool) -> list[int]:
-        """Destinations of the next row whose port is busy (or missing, when `busy` is False)."""
-        ports = self.legend["capacity"]
-        to = sorted(self._entry(state, node)["to"])
-        if not busy:
-            return [peer for peer in to if (node, peer) not in ports]
-        return [peer for peer in to if len(self._sending(state, node, peer)) >= ports.get((node, peer), 0)]
+    def _unlinked(self, state: State, node: int) -> list[int]:
+        """Destinations of the next row that no link leads to."""
+        return [peer for peer in sorted(self._entry(state, node)["to"]) if (node, peer) not in self.legend["path"]]
 
-    def _sending(self, state: State, node: int, peer: int) -> list[Mapping[str, Any]]:
-        messages = (dict(message) for message in state["flying"])
-        occupied = state["now"] - self.legend["serTicks"]
-        return [m for m in messages if m["src"] == node and m["dst"] == peer and m["sent"] > occupied]
+    def _link_text(self, state: State, node: int) -> str:
+        unlinked = self._unlinked(state, node)
+        return f"there is no link to {_peers(unlinked)}" if unlinked else ""
 
-    def _port_text(self, state: State, node: int) -> str:
-        missing = self._blocked(state, node, busy=False)
-        if missing:
-            return f"there is no link to {_peers(missing)}"
+    def _busy(self, line: Line) -> Line:
+        """The last step, with what its messages wait for: those that entered a link of their path before, and still hold it."""
+        flying = [dict(message) for message in self.last["flying"]]
         texts = []
-        for peer in self._blocked(state, node, busy=True):
-            flows = ", ".join(f"{m['op']} of flow {m['item'][0]}{self._iteration(m)}" for m in self._sending(state, node, peer))
-            texts.append(f"the port to node {peer} is busy with {flows}")
-        return "; ".join(texts)
+        for m in sorted((m for m in flying if m["enters"] > m["sent"]), key=lambda m: int(m["dst"])):
+            links = self.legend["path"][m["src"], m["dst"]]
+            before = [
+                other
+                for other in flying
+                if other["enters"] < m["enters"] and links & self.legend["path"][other["src"], other["dst"]]
+                if other["enters"] + self.legend["serTicks"] > m["sent"]
+            ]
+            flows = sorted(f"{o['op']} of flow {o['item'][0]}{self._iteration(o)}" for o in before)
+            texts.append(f"the port to node {m['dst']} is busy with {', '.join(flows)}")
+        return Line(line.slot, line.node, line.row, line.what, "; ".join(texts))
 
     def _owed(self, state: State) -> list[Line]:
         """Arrivals that nobody sends any more, where all rows have fired."""

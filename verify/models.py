@@ -82,7 +82,7 @@ def _check(model: Mapping[str, Any]) -> ModelResult:
     folder = specs_folder()
     run = run_tlc(
         folder / f"{model['module']}.tla",
-        folder / f"{model['name']}.cfg",
+        folder / "models" / f"{model['name']}.cfg",
         folder,
         time_limit=TIME_LIMITS[model["runtime"]],
     )

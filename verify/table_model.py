@@ -35,7 +35,9 @@ MAX_TICKS = (1 << 31) - 1  # TLC's integers have 32 bits
 SIMULATION_RUNS = 2
 # In this order: of what is wrong in one state, the first is told.
 _INVARIANTS = "TypeOK ExactlyOnce LinksExist OnlyExpected EveryArrivalAwaited NoBusyPort NoLateRow RightSum SlotIsLongEnough"
-_PROPERTIES = "EveryRunEnds BeginsWithThePromise NeverBreaksThePromise"
+_PROPERTIES = "EveryRunEnds BeginsWithThePromise NeverBreaksThePromise BeginsAsScheduled StepsAsScheduled"
+
+_GENERATED = ("Contributors", "Promised", "Table", "Arrivals", "Path", "Capacity", "TravelTicks")
 
 
 @dataclass(frozen=True)
@@ -242,6 +244,7 @@ def _module_text(plan: _Plan) -> str:
         "Promised": _function(everyone if tables.collective.gathers else at_root),
         "Table": _function([(node, _table_text(tables, node)) for node in nodes]),
         "Arrivals": _function([(node, _arrivals_text(tables, node)) for node in nodes]),
+        "Path": _function([(link, _set([link])) for link in links]),
         "Capacity": _function(list(zip(links, map(str, topology.pair_capacity.tolist()), strict=True))),
         "TravelTicks": _function(list(zip(links, map(str, plan.travel.tolist()), strict=True))),
     }
@@ -263,14 +266,20 @@ def _config_text(plan: _Plan, *, with_properties: bool) -> str:
         "Flows": _set(list(range(tables.chunks))),
         "Period": plan.period,
         "Repeats": plan.repeats,
+        "Delay": tables.delay,
+        "Run": '"slotted"',
         "SlotTicks": tables.slot_cycles,
         "SerTicks": plan.timing.ser,
         "MinReduceTicks": plan.timing.red,
         "MaxReduceTicks": plan.timing.red,
         "MaxSkewTicks": 0,
+        "MaxDriftTicks": 0,
+        "BufferTicks": 0,
+        "StepTicks": 0,
+        "MaxStepsApart": 0,
     }
     lines = ["SPECIFICATION Spec", "CONSTANTS"]
-    lines += [f"  {name} <- MC{name}" for name in ("Contributors", "Promised", "Table", "Arrivals", "Capacity", "TravelTicks")]
+    lines += [f"  {name} <- MC{name}" for name in _GENERATED]
     lines += [f"  {name} = {value}" for name, value in values.items()]
     lines += ["  InTurn <- LowestFirst", f"INVARIANTS {_INVARIANTS}"]
     if with_properties:

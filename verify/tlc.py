@@ -33,6 +33,9 @@ class TlcError(CertreeError):
 # What TLC's exit codes mean; every other one is a TlcError.
 EXIT_CODES = {0: Result.SUCCESS, 11: Result.DEADLOCK, 12: Result.SAFETY, 13: Result.LIVENESS}
 
+# One thread to collect garbage and none for the second compiler, which takes longer than a small model does.
+_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+
 # Messages of `-tool` output, by number (tlc2.output.EC).
 _INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL = 2107, 2110, 2112, 2108
 _STATE, _STATS, _SIMULATION_STATS = 2217, 2199, 2209
@@ -103,7 +106,7 @@ def run_tlc(
     """
     java, jar = find_java(), tlc_jar()
     with tempfile.TemporaryDirectory(prefix="certree-tlc-") as scratch:
-        command = [java, f"-Xmx{heap}", "-XX:+UseSerialGC", f"-DTLA-Library={library}", f"-Djava.io.tmpdir={scratch}"]
+        command = [java, f"-Xmx{heap}", *_JVM, f"-DTLA-Library={library}", f"-Djava.io.tmpdir={scratch}"]
         command += ["-cp", str(jar), "tlc2.TLC", "-tool", "-workers", "1", "-metadir", scratch, "-config", str(config)]
         if simulation is None:
             command += ["-lncheck", "final", "-fp", "0"]

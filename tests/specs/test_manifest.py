@@ -11,7 +11,7 @@ MODELS = load_manifest()
 
 
 def test_every_configuration_is_a_model_and_every_model_a_configuration():
-    assert sorted(m["name"] for m in MODELS) == sorted(path.stem for path in specs_folder().glob("*.cfg"))
+    assert sorted(m["name"] for m in MODELS) == sorted(path.stem for path in (specs_folder() / "models").glob("*.cfg"))
 
 
 def test_every_module_is_used():
@@ -35,7 +35,7 @@ def test_entry(model):
     assert model["runtime"] in TIME_LIMITS
     assert 1 <= model["distinct_states"] <= model["total_states"]
     assert (model["violates"] is not None) == (model["expected"] == "safety")
-    text = (specs_folder() / f"{model['name']}.cfg").read_text()
+    text = (specs_folder() / "models" / f"{model['name']}.cfg").read_text()
     assert text.startswith("\\* Must fail: ") == (model["expected"] != "success")
 
 
@@ -44,11 +44,15 @@ TOLD_AS = {"BeginsWithThePromise": "Collective!Init"}
 
 
 def properties_of(name):
-    lines = (specs_folder() / f"{name}.cfg").read_text().splitlines()
+    lines = (specs_folder() / "models" / f"{name}.cfg").read_text().splitlines()
     return {word for line in lines if line.startswith(("INVARIANTS ", "PROPERTIES ")) for word in line.split()[1:]}
 
 
-@pytest.mark.parametrize("modules", [("MCAllReduce",), ("MCNILockstep", "MCNILockstepFaults")], ids=["AllReduce", "NILockstep"])
+@pytest.mark.parametrize(
+    "modules",
+    [("MCAllReduce",), ("MCSchedule",), ("MCNILockstep", "MCNILockstepFaults")],
+    ids=["AllReduce", "Schedule", "NILockstep"],
+)
 def test_every_property_that_holds_somewhere_is_broken_by_some_model(modules):
     """Safety: by name. Liveness, of which TLC tells no name: by the only property of a model."""
     models = [m for m in MODELS if m["module"] in modules]

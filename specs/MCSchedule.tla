@@ -1,0 +1,69 @@
+------------------------------ MODULE MCSchedule ------------------------------
+(***************************************************************************)
+(* Small schedules, and one thing wrong with them at a time.               *)
+(***************************************************************************)
+EXTENDS Schedule
+
+CONSTANT
+  Flows  \* the chunks; of one iteration, so they are the items
+
+-------------------------------------------------------------------------------
+(* mesh:2x2, a cycle of four nodes: flow f runs along the path that leaves out one side of the square, in a period of 3. *)
+
+\* The k-th node of the cycle.
+Around(k) == <<0, 1, 3, 2>>[(k % 4) + 1]
+
+\* A transfer.
+Transfer(op, flow, src, dst, slot) == [op |-> op, item |-> flow, src |-> src, dst |-> dst, slot |-> slot]
+
+\* Up the path of flow f to its second node, and down again.
+PathOf(f) ==
+  {Transfer("REDUCE", f, Around(f + 3), Around(f + 2), 0), Transfer("REDUCE", f, Around(f + 2), Around(f + 1), 1),
+   Transfer("REDUCE", f, Around(f), Around(f + 1), 1), Transfer("GATHER", f, Around(f + 1), Around(f), 2),
+   Transfer("GATHER", f, Around(f + 1), Around(f + 2), 2), Transfer("GATHER", f, Around(f + 2), Around(f + 3), 3)}
+
+\* All-reduce.
+AllPaths == UNION {PathOf(f) : f \in Flows}
+
+\* Both directions of each side of the square.
+Square == [link \in UNION {{<<Around(k), Around(k + 1)>>, <<Around(k + 1), Around(k)>>} : k \in 0..3} |-> 1]
+
+\* Every link is a path of one link.
+OneHop == [link \in DOMAIN Square |-> {link}]
+
+\* Everybody contributes and is promised the sum.
+Everybody == [f \in Items |-> Nodes]
+
+-------------------------------------------------------------------------------
+(* Wrong schedules                                                           *)
+
+\* Two transfers over one link in one slot.
+TwoOnOneLink == (AllPaths \ {Transfer("GATHER", 0, 1, 0, 2)}) \union {Transfer("GATHER", 0, 1, 0, 1)}
+
+\* A transfer between nodes that no link joins.
+NoSuchLink == (AllPaths \ {Transfer("REDUCE", 0, 2, 3, 0)}) \union {Transfer("REDUCE", 0, 2, 1, 0)}
+
+\* A sum is sent on before the last contribution to it is there.
+TooEarly == (AllPaths \ {Transfer("REDUCE", 0, 3, 1, 1)}) \union {Transfer("REDUCE", 0, 3, 1, 0)}
+
+\* A contribution reaches the root on two paths.
+OnTwoPaths == AllPaths \union {Transfer("REDUCE", 0, 2, 0, 0)}
+
+\* Nobody brings the sum to the last node of a path.
+NeverBrought == AllPaths \ {Transfer("GATHER", 0, 3, 2, 3)}
+
+\* A contribution goes nowhere.
+GoesNowhere == AllPaths \ {Transfer("REDUCE", 0, 2, 3, 0)}
+
+\* Two transfers wait for each other.
+Circle == {Transfer("GATHER", f, 0, 1, 2) : f \in Flows} \union {Transfer("GATHER", f, 1, 0, 2) : f \in Flows}
+
+\* In place of Before: nothing waits for anything.
+WaitForNothing(t) == {}
+
+\* In place of Before: what arrives in the same slot as well, so that two transfers can wait for each other.
+WaitForSameSlot(t) == {u \in Into(t.src, t.item) : u.slot <= t.slot}
+
+\* In place of Spec: nothing has to happen, even when it can.
+UnfairSpec == Init /\ [][Next]_vars
+===============================================================================

@@ -1,0 +1,112 @@
+------------------------------- MODULE NITables -------------------------------
+(***************************************************************************)
+(* Schedule tables and what the counters make of them: constants, rows,    *)
+(* and the program of each NI. The field names are those of the contract.  *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets
+
+\* For TLCEval, the identity: TLC then keeps the values of a function instead of computing one at each use.
+LOCAL INSTANCE TLC
+
+CONSTANTS
+  Nodes,           \* the endpoints, by topology id
+  Flows,           \* the chunks of one iteration
+  Contributors,    \* for every flow: the nodes whose contribution belongs to the sum
+  Promised,        \* for every flow: the nodes at which the sum is due
+  Table,           \* for every node: its rows, in order of step
+  Arrivals,        \* for every node: the set of <<op, flow, peer>> it expects once an iteration
+  Path,            \* for every pair <<from, to>> that a message can take: the set of links it occupies
+  Capacity,        \* for every link: how many messages it carries at once
+  Period,          \* slots from one iteration to the next
+  Repeats          \* number of iterations
+
+\* The empty parent of a row.
+Nil == -1
+
+\* What the opcodes of a table say: add to what the destination holds, or replace it. NOPs are implicit in a slotted table.
+Ops == {"REDUCE", "GATHER"}
+
+\* A row: REDUCE sends to `parent` and waits for `children`; GATHER waits for `parent` and sends to `children`.
+\* Its destinations may be wrong: that is for the properties to find.
+RowType == [op : Ops, flow : Flows, parent : Int, children : SUBSET Int, step : Nat]
+
+ASSUME TablesAreSane ==
+  /\ \A n \in Nodes : \A r \in DOMAIN Table[n] : Table[n][r] \in RowType
+  /\ \A n \in Nodes : Arrivals[n] \subseteq Ops \X Flows \X Int
+  /\ Period \in Nat \ {0} /\ Repeats \in Nat \ {0}
+  /\ \A pair \in DOMAIN Path : Path[pair] \subseteq DOMAIN Capacity /\ Path[pair] # {}
+
+-------------------------------------------------------------------------------
+(* Rows and programs: what a table and the slot counter make a node play.    *)
+
+\* The arrivals that row r of node n waits for: all REDUCEs of its flow, if it is the root's GATHER.
+Dependencies(n, r) ==
+  LET row == Table[n][r]
+  IN  CASE row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
+        [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
+        [] OTHER -> {arrival \in Arrivals[n] : arrival[1] = "REDUCE" /\ arrival[2] = row.flow}
+
+\* The nodes that row r of node n sends to.
+Destinations(n, r) ==
+  LET row == Table[n][r]
+  IN  IF row.op = "REDUCE" THEN {row.parent} ELSE row.children
+
+\* An item is one chunk of one iteration.
+Items == Flows \X (0..Repeats - 1)
+
+\* The iteration that row r of node n serves in slot s: period of the slot less stage of the row.
+IterationIn(n, r, s) == (s \div Period) - (Table[n][r].step \div Period)
+
+\* Row r is played in slot s: its place in the period has come, and neither prologue nor epilogue switches it off.
+IsLive(n, r, s) ==
+  /\ s % Period = Table[n][r].step % Period
+  /\ IterationIn(n, r, s) \in 0..Repeats - 1
+
+\* The last slot in which anything of node n is live.
+LastSlot(n) ==
+  LET steps == {Table[n][r].step : r \in DOMAIN Table[n]}
+  IN  (CHOOSE last \in steps : \A step \in steps : step <= last) + (Repeats - 1) * Period
+
+\* Row r of node n, played in slot s.
+Entry(n, r, s) ==
+  [row |-> r, slot |-> s, item |-> <<Table[n][r].flow, IterationIn(n, r, s)>>, op |-> Table[n][r].op,
+   awaits |-> Dependencies(n, r), to |-> Destinations(n, r)]
+
+\* What node n plays in slot s, in the order of its rows.
+InSlot(n, s) ==
+  LET live == SelectSeq([r \in DOMAIN Table[n] |-> r], LAMBDA r : IsLive(n, r, s))
+  IN  [k \in DOMAIN live |-> Entry(n, live[k], s)]
+
+\* What every node plays, from first to last.
+Program == [n \in Nodes |->
+  IF Table[n] = <<>> THEN <<>>
+  ELSE LET from[s \in 0..LastSlot(n) + 1] == IF s > LastSlot(n) THEN <<>> ELSE InSlot(n, s) \o from[s + 1] IN from[0]]
+
+\* For every node and item: the place in its program of the last row that serves the item, 0 if none does.
+LastPlace == TLCEval([n \in Nodes |-> TLCEval([item \in Items |->
+  LET places == {k \in DOMAIN Program[n] : Program[n][k].item = item}
+  IN  IF places = {} THEN 0 ELSE CHOOSE k \in places : \A other \in places : other <= k])])
+
+\* For every node and flow: the arrivals it expects.
+ArrivalsOfFlow == [n \in Nodes |-> [flow \in Flows |-> {arrival \in Arrivals[n] : arrival[2] = flow}]]
+
+\* The bag in which each of `nodes` counts once.
+OnceEach(nodes) == [n \in Nodes |-> IF n \in nodes THEN 1 ELSE 0]
+
+\* The sum of two bags.
+Plus(a, b) == [n \in Nodes |-> a[n] + b[n]]
+
+\* What a bag is: how often each node's contribution was added.
+Bags == [Nodes -> 0..Cardinality(Nodes)]
+
+\* For every item: the nodes whose contribution belongs to the sum.
+ItemContributors == [item \in Items |-> Contributors[item[1]]]
+
+\* For every item: the nodes at which the sum is due.
+ItemPromised == [item \in Items |-> Promised[item[1]]]
+
+\* What the program commands, as the transfers of a schedule. The row tells twins apart that equal rows send.
+Commanded == UNION UNION {{
+  {[op |-> Program[n][k].op, item |-> Program[n][k].item, src |-> n, dst |-> peer, slot |-> Program[n][k].slot,
+    row |-> Program[n][k].row] : peer \in Program[n][k].to} : k \in DOMAIN Program[n]} : n \in Nodes}
+===============================================================================
