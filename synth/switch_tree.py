@@ -42,17 +42,32 @@ class SwitchTree:
 
 
 def switch_tree(topology: Topology, root: int | None = None) -> SwitchTree:
-    """The tree below switch `root`; by default below the centre: the switch, or two neighbouring switches, least far from all
+    """The tree below switch `root`; by default below the centre: the switch, or two neighbouring ones, least far from all
     endpoints.
 
     Of several centres the one of least id is the root. Switches that no endpoint hangs below from there (the other top switches
     of a fat tree or leaf-spine) are left out, as GenTree does (Section 4.2). UnsupportedError where endpoints hang on no switch
     or what is left is no tree. O(switches · (links + nodes)).
     """
-    if topology.is_direct:
-        raise UnsupportedError(f"{topology.name} has no switches; a tree of switches with endpoints as leaves is needed")
     neighbours = _neighbours(topology)
     roots = _centre(topology, neighbours) if root is None else (_checked_root(topology, root),)
+    tree = _tree_below(topology, neighbours, roots)
+    _require_tree(tree, neighbours)
+    return tree
+
+
+def shortest_path_tree(topology: Topology, root: int) -> SwitchTree:
+    """Shortest paths through switches from switch `root` to all endpoints, whatever other cables there are. O(links + nodes)."""
+    return _tree_below(topology, _neighbours(topology), (_checked_root(topology, root),))
+
+
+def central_switches(topology: Topology) -> tuple[int, ...]:
+    """The switches whose farthest endpoint is nearest, ascending. O(switches · (links + nodes))."""
+    far = _eccentricities(topology, _neighbours(topology))
+    return tuple(switch for switch in sorted(far) if far[switch] == min(far.values()))
+
+
+def _tree_below(topology: Topology, neighbours: dict[int, list[int]], roots: tuple[int, ...]) -> SwitchTree:
     parent = _parents(topology, neighbours, roots)
     kept = set(roots)
     for server in topology.endpoints.tolist():
@@ -62,7 +77,6 @@ def switch_tree(topology: Topology, root: int | None = None) -> SwitchTree:
         while node not in kept:
             kept.add(node)
             node = parent[node]
-    _require_tree(topology, neighbours, parent, kept, roots)
     children: dict[int, list[int]] = {node: [] for node in sorted(kept) if topology.kind[node] == NodeKind.SWITCH}
     for node in sorted(kept - set(roots)):
         children[parent[node]].append(node)
@@ -105,8 +119,10 @@ def _hops(topology: Topology, neighbours: dict[int, list[int]], starts: tuple[in
     return hops
 
 
-def _centre(topology: Topology, neighbours: dict[int, list[int]]) -> tuple[int, ...]:
-    """The switch whose farthest endpoint is nearest, or two of them that are joined."""
+def _eccentricities(topology: Topology, neighbours: dict[int, list[int]]) -> dict[int, int]:
+    """Hops to the farthest endpoint of every switch that reaches them all through switches; UnsupportedError when none does."""
+    if topology.is_direct:
+        raise UnsupportedError(f"{topology.name} has no switches; a tree of switches with endpoints as leaves is needed")
     far: dict[int, int] = {}
     for switch in np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist():
         hops = _hops(topology, neighbours, (switch,))
@@ -114,6 +130,12 @@ def _centre(topology: Topology, neighbours: dict[int, list[int]]) -> tuple[int, 
             far[switch] = max(hops[server] for server in topology.endpoints.tolist())
     if not far:
         raise UnsupportedError(f"{topology.name}: no switch reaches every endpoint through switches")
+    return far
+
+
+def _centre(topology: Topology, neighbours: dict[int, list[int]]) -> tuple[int, ...]:
+    """The switch whose farthest endpoint is nearest, or two of them that are joined."""
+    far = _eccentricities(topology, neighbours)
     first = min(far, key=lambda switch: (far[switch], switch))
     beside = [other for other in neighbours[first] if far.get(other) == far[first]]
     return (first, beside[0]) if beside else (first,)
@@ -129,17 +151,16 @@ def _parents(topology: Topology, neighbours: dict[int, list[int]], roots: tuple[
     }
 
 
-def _require_tree(
-    topology: Topology, neighbours: dict[int, list[int]], parent: dict[int, int], kept: set[int], roots: tuple[int, ...]
-) -> None:
+def _require_tree(tree: SwitchTree, neighbours: dict[int, list[int]]) -> None:
     """UnsupportedError for a cable between nodes of the tree that is no part of it."""
-    for node in sorted(kept):
+    cables = {frozenset((switch, child)) for switch, below in tree.children.items() for child in below}
+    cables.add(frozenset(tree.children.get(CROSSING, ())))
+    kept = {node for cable in cables for node in cable}
+    for node in sorted(kept - {CROSSING}):
         for other in neighbours[node]:
-            crossing = node in roots and other in roots
-            if other in kept and parent.get(node) != other and parent.get(other) != node and not crossing:
-                raise UnsupportedError(
-                    f"{topology.name} is no tree: beside the tree below switch {roots[0]} there is {node}-{other}"
-                )
+            if other in kept and frozenset((node, other)) not in cables:
+                name = tree.topology.name
+                raise UnsupportedError(f"{name} is no tree: beside the shortest paths to its root there is {node}-{other}")
 
 
 def _bottom_up(children: dict[int, tuple[int, ...]], root: int) -> tuple[int, ...]:

@@ -67,6 +67,8 @@ def test_algorithm_1_as_printed_leaves_blocks_to_nobody() -> None:
     assert homeless == 1
     assert final[3] in (held[0][3], held[1][3])
     assert 4 not in final.tolist()
+    # and no other choice gives everyone one block: four blocks are held by three servers
+    assert {int(holders[block]) for holders in held for block in range(4)} == {0, 2, 3}
     # it happens in the paper's own cross-datacentre network
     cross = switch_tree(parse_topology("cdc384"))
     placement = basic_placement(cross)
@@ -160,7 +162,7 @@ def test_factorizations() -> None:
     ("network", "reason"),
     [
         ("torus:3x3", "torus:3x3 has no switches; a tree of switches"),
-        ("bigraph:2x4", "is no tree: beside the tree below switch 8 there is"),
+        ("bigraph:2x4", "is no tree: beside the shortest paths to its root there is"),
         ("switch-fc:2x2x4x2", "no switch reaches every endpoint through switches"),
         ("ace-alltoall:4x3", "is no tree"),
     ],
