@@ -26,19 +26,25 @@ def split_capacity(family: str, arguments: str) -> tuple[str, int]:
 
 @FAMILIES.register("tree")
 def tree(arguments: str) -> Topology:
-    """tree:M1+M2+...[@C] - a root switch over middle switches with M1, M2, ... endpoints; AxM is A of M; uplinks of capacity C (1).
+    """tree:M1+M2+...[/...][@C] - a root over middle switches with M1, M2, ... endpoints; AxM is A of M; uplinks of capacity C.
 
-    `tree:8x32+8x16@10` has eight middle switches of 32 endpoints, then eight of 16. Middle switches follow the endpoints, the root
-    is the last node. `tree:2x3` and `tree:3+4` are the trees of GenTree's Figure 6 that its Figure 7 works out.
+    `tree:8x32+8x16@10` has eight middle switches of 32 endpoints, then eight of 16; C is 1 when it is left out. A / separates data
+    centres, whose roots are joined in a row by unit links. Middle switches follow the endpoints, roots come last. `tree:2x3` and
+    `tree:3+4` are the trees of GenTree's Figure 6 that its Figure 7 works out.
     """
     text, uplink = split_capacity("tree", arguments)
+    return _trees(f"tree:{arguments}", [_middles(arguments, centre) for centre in text.split("/")], uplink)
+
+
+def _middles(arguments: str, text: str) -> list[int]:
+    """Endpoints of every middle switch of one tree."""
     groups: list[int] = []
     for part in text.split("+"):
         sizes = parse_sizes("tree", part) if part else ()
         if not 1 <= len(sizes) <= 2 or len(groups) + sizes[0] > MAX_NODES:
             raise TopologyError(f"tree:{arguments}: expected numbers of endpoints joined by +, such as 3+4 or 8x32+8x16")
         groups += [sizes[-1]] * (sizes[0] if len(sizes) == 2 else 1)
-    return _trees(f"tree:{arguments}", [groups], uplink)
+    return groups
 
 
 @FAMILIES.register("ss")

@@ -6,6 +6,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import headline
+import scale
 import simulator
 import synthesis
 
@@ -13,7 +14,7 @@ import synthesis
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (synthesis, simulator, headline):
+    for module in (synthesis, simulator, scale, headline):
         module.run(smoke)
         print(flush=True)
 

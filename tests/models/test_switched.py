@@ -129,6 +129,7 @@ def test_gentree_trees():
     assert cdc.neighbours(400) == [*range(384, 392), 401]
     assert (capacity_between(cdc, 400, 401), capacity_between(cdc, 384, 400)) == (1, 10)
     assert parse_topology("tree:8x32+8x16@10").digest == asy.digest
+    assert parse_topology("tree:8x32/8x16@10").digest == cdc.digest
     assert parse_topology("ss:24").digest == parse_topology("switch:24").digest
 
 

@@ -1,0 +1,79 @@
+"""512 endpoints: CPU seconds to build a schedule with every method and to judge it, on direct and on switched networks.
+
+The aim is 20 s for the two together. A ratio stands beside each: to MultiTree (direct) or ring (switched) on the same network in
+the same run, whatever the machine.
+"""
+
+import sys
+import time
+
+from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.errors import UndecidedError, UnsupportedError
+from certree.models.machine import load_machine
+from certree.models.schedule import Schedule
+from certree.models.topology import Topology
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Monitor, Request, load_methods
+from certree.verify.judge import judge
+
+AIM = 20.0  # CPU seconds
+NETWORKS = (
+    "torus:16x32",
+    "mesh:16x32",
+    "ace-torus:8x8x8",
+    "switch:512",
+    "sym512",
+    "fattree:16x32",
+    "bigraph:32x16",
+    "switch-fc:512x4",
+)
+SMALL = ("torus:4x4", "fattree:4x4")
+MESSAGE = 1 << 24
+KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL, CollectiveKind.BROADCAST)  # the first that a method makes
+
+
+def build(name: str, topology: Topology) -> Schedule | str:
+    """The schedule of the first collective that the method makes, or why it makes none."""
+    reason = ""
+    for kind in KINDS:
+        collective = Collective(kind, 0 if kind in WITH_ONE_ROOT else None)
+        try:
+            request = Request(topology, collective, MESSAGE, load_machine("multitree"), monitor=Monitor())
+            return load_methods()[name](request)
+        except (UnsupportedError, UndecidedError) as error:
+            reason = reason if reason and "does not make" in str(error) else str(error)
+    return reason
+
+
+def measure(spec: str, names: list[str]) -> None:
+    """A line for each method on one network."""
+    topology = parse_topology(spec)
+    basis = None
+    for name in sorted(names, key=lambda name: (name != ("multitree" if topology.is_direct else "ring"), name)):
+        start = time.process_time()
+        schedule = build(name, topology)
+        built = time.process_time() - start
+        if isinstance(schedule, str):
+            continue
+        verdict = judge(schedule)
+        total = time.process_time() - start
+        basis = basis or total
+        state = "right" if verdict.valid else "REFUTED"
+        late = "" if total <= AIM else f"  over {AIM:.0f} s"
+        print(
+            f"{spec:<17}{name:<26}{schedule.collective.kind:<13}{schedule.transfers:>9} rows{built:>8.2f} s built"
+            f"{total - built:>7.2f} s judged  {state}  x{total / basis:.2f}{late}",
+            flush=True,
+        )
+
+
+def run(smoke: bool, names: list[str] | None = None, networks: tuple[str, ...] = ()) -> None:
+    """Every method that covers each network."""
+    chosen = names or [name for name in load_methods() if name != "auto"]
+    for spec in networks or (SMALL if smoke else NETWORKS):
+        measure(spec, chosen)
+
+
+if __name__ == "__main__":
+    wanted = [name for name in sys.argv[1:] if name in load_methods()]
+    run("--smoke" in sys.argv[1:], wanted or None, tuple(spec for spec in sys.argv[1:] if ":" in spec or spec == "sym512"))

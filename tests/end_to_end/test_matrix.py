@@ -1,0 +1,43 @@
+"""The matrix method x network: complete, every cell judged or refused with a reason, and as `synth/MATRIX.md` says."""
+
+from pathlib import Path
+
+import pytest
+
+from certree.cli.matrix import LEFT_OUT, NETWORKS, matrix_cell, methods
+from certree.models.topologies import load_families
+from certree.synth.method import load_methods
+
+TABLE = Path(__file__).parents[2] / "synth" / "MATRIX.md"
+FULL_SIZE = {"sym384", "sym512", "asy384", "cdc384"}  # too large here: `tree:` has the same shape, tests/bench/scale.py their size
+
+
+def written():
+    """method -> cells, of the first table in the file."""
+    lines = TABLE.read_text().splitlines()
+    start = next(index for index, line in enumerate(lines) if line.startswith("| method |"))
+    assert [cell.strip() for cell in lines[start].strip("|").split("|")][1:] == list(NETWORKS)
+    rows = {}
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            break
+        name, *cells = (cell.strip() for cell in line.strip("|").split("|"))
+        rows[name] = cells
+    return rows
+
+
+def test_every_method_and_every_family_is_in_it():
+    assert sorted(written()) == methods()
+    assert set(methods()) | set(LEFT_OUT) == set(load_methods())
+    shown = {spec.partition(":")[0].partition(",")[0] for specs in NETWORKS.values() for spec in specs}
+    assert shown == set(load_families()) - FULL_SIZE
+
+
+@pytest.mark.parametrize("method", methods())
+def test_row(method):
+    """No maker's schedule is refuted; each cell is verified or has a reason; and it is the cell that is written."""
+    cells = {network: matrix_cell(method, network) for network in NETWORKS}
+    assert [fault for cell in cells.values() for fault in cell.faults] == []
+    for network, cell in cells.items():
+        assert cell.verified or cell.reason, network
+    assert [cell.text for cell in cells.values()] == written()[method]
