@@ -20,6 +20,7 @@ COMMANDS = {
     "certify": ("certify", "Add bounds and certificate to a schedule."),
     "compare": ("compare", "Methods beside each other, size by size."),
     "export": ("tables", "Write a schedule as tables for network interfaces."),
+    "gallery": ("gallery", "A worked example of each paper, with pictures."),
     "import": ("tables", "Read tables back as a schedule."),
     "inject": ("inject", "Packets through a network of routers: when each arrives."),
     "list": ("listing", "Methods, machine presets, table formats, topologies, collectives."),

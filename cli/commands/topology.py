@@ -13,7 +13,6 @@ from certree.models.errors import InputError
 from certree.models.files import write_atomically
 from certree.models.imports import load_imports
 from certree.models.imports.box import OPTION_HELP
-from certree.models.pictures.network import network_picture
 from certree.models.topologies import load_families
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import FILE_SUFFIXES, save_topology
@@ -51,6 +50,8 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
 
 def draw(topology: Topology, path: Path, *, force: bool) -> None:
     """Write the picture of a network; what `without-` modifiers took away is in it, dashed."""
+    from certree.models.pictures.network import network_picture
+
     if path.suffix.lower() != ".svg":
         raise InputError(f"{path}: the name of a picture ends in .svg")
     check_output(path, force=force)

@@ -8,8 +8,6 @@ the speed of the links into it. An entry NV# hides where two GPUs meet on PCIe: 
 import re
 from itertools import combinations
 
-import networkx as nx
-
 from certree.models.errors import TopologyError
 from certree.models.imports import IMPORTS
 from certree.models.imports.box import Box, Options
@@ -98,6 +96,8 @@ def _join_nvlinks(box: Box, number: dict[str, int], matrix: Matrix, options: Opt
 
 def _join_levels(box: Box, number: dict[str, int], matrix: Matrix, options: Options, where: str) -> None:
     """A switch for every group of devices that meet at a level, from the innermost level outwards."""
+    import networkx as nx  # noqa: PLC0415 - slow to load, and seldom needed
+
     meets = nx.Graph()
     meets.add_nodes_from(sorted({name for pair in matrix for name in pair}))
     top: dict[str, int | None] = {name: number.get(name) for name in meets}  # interfaces that are left out still tell who meets
