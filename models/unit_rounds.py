@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -123,6 +122,8 @@ def _groups(schedule: "Schedule", rows: Int64) -> _Groups:
     both = [cell for cell in sends if cell in arrives]
     if not both:
         return _Groups([[row] for row in rows.tolist()], [[] for _ in rows])
+    import networkx as nx  # noqa: PLC0415 - slow to load, and seldom needed
+
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(rows.tolist())
     graph.add_edges_from((first, second) for cell in both for first in sends[cell] for second in arrives[cell])
