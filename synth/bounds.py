@@ -6,6 +6,7 @@ from typing import Any
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.topology import Topology
 from certree.synth.cuts import best_cut
+from certree.synth.lengths import best_lengths
 from certree.synth.packing import Network, network_of
 from certree.verify.witness import Instance, cheap_bounds
 
@@ -23,7 +24,10 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
         bounds.append(best_cut(topology, collective))
     if not collective.is_rooted and topology.is_direct and topology.is_full_duplex:
         bounds.append(partition_bound(network_of(topology)))
-    bounds += cheap_bounds(Instance(topology, collective, delay=delay))
+    instance = Instance(topology, collective, delay=delay)
+    if not bounds and (by_lengths := best_lengths(instance)) is not None:
+        bounds.append(by_lengths)
+    bounds += cheap_bounds(instance)
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
 
 

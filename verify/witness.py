@@ -143,7 +143,7 @@ WITNESSES: Registry[Callable[[Instance, Mapping[str, Any]], tuple[str, Fraction]
 
 def load_witnesses() -> Registry[Callable[[Instance, Mapping[str, Any]], tuple[str, Fraction]]]:
     """The registry, filled."""
-    from certree.verify.witnesses import all_reduce, common, rooted  # noqa: F401, PLC0415
+    from certree.verify.witnesses import all_reduce, common, metric, rooted  # noqa: F401, PLC0415
 
     return WITNESSES
 

@@ -63,6 +63,8 @@ def witness_words(bound: dict[str, Any]) -> str:
     if "set" in witness:
         ids = witness["set"]
         return f"the set of {len(ids)} nodes {', '.join(map(str, ids[:8]))}{' ...' if len(ids) > 8 else ''}"
+    if "length" in witness:
+        return f"{len(witness['length'])} links of lengths {min(witness['length'])} to {max(witness['length'])}"
     if "hops" in witness:
         return f"{witness['hops']} hops from {witness['from']} to {witness['to']}"
     return f"node {witness['node']}" if "node" in witness else "counting alone"

@@ -207,7 +207,7 @@ def test_cheap_bounds_pass_their_own_check(spec: str, collective: str) -> None:
 
 
 def test_every_kind_states_its_witness_first() -> None:
-    assert list(load_witnesses()) == ["counting", "cut", "degree", "direction", "distance", "partition"]
+    assert list(load_witnesses()) == ["counting", "cut", "degree", "direction", "distance", "metric", "partition"]
     for _, first_line in WITNESSES.describe():
         assert first_line.startswith("{")
 
@@ -280,7 +280,9 @@ def test_no_bound_exceeds_what_a_valid_schedule_needs(seed: int) -> None:
         for _ in range(10):
             part = [rng.randrange(3) if node in exists else -1 for node in range(len(of.exists))]
             inside = sorted(rng.sample(exists, rng.randint(1, len(exists) - 1)))
-            for kind, witness in (("partition", {"part": part}), ("direction", {"set": inside}), ("cut", {"set": inside})):
+            length = [rng.choice((0, 0, 1, 1, 2, 5)) for _ in of.topology.src]
+            sets = [(kind, {"set": inside}) for kind in ("direction", "cut")]
+            for kind, witness in (("partition", {"part": part}), ("metric", {"length": length}), *sets):
                 try:
                     value = check_bound(of, make_bound(of, kind, witness))
                 except WitnessError:

@@ -1,0 +1,158 @@
+"""Link lengths for the metric bound: a linear program by cutting planes, its solutions rounded to whole numbers.
+
+What has to travel (`certree.verify.witnesses.metric`) is concave in the lengths: it is the least that any way of travelling takes.
+So the best lengths solve
+
+    maximize z   with  sum(capacity · length) = 1,  z <= (links that a way of travelling uses) · lengths  for each way,
+
+and the way that is shortest for the lengths at hand, a spanning tree over shortest paths or the shortest paths of all pairs, is the
+next to be added. This is the dual of packing trees or flows. Links that look alike (colour refinement) share one length, which
+loses nothing where they are alike by a symmetry. Any whole lengths prove a bound, so floats decide nothing here: each solution is
+rounded, the checker computes what it proves, and the best is kept. Where switches reduce, the function is not concave; what is
+found is a bound still.
+"""
+
+from fractions import Fraction
+from math import lcm
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.collective import CollectiveKind
+from certree.models.topology import Topology
+from certree.verify.witness import Bound, Instance, make_bound
+from certree.verify.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, distances, linkage, needed_length, total
+
+MAX_ITERATIONS = 150  # linear programs
+WORK = 1 << 28  # pairs of holder and link that all iterations may look at, times SWEEPS
+SWEEPS = 16  # over the links, about, for one table of distances
+_SCALE = 1 << 16  # of lengths while searching; the longest has about this
+_DENOMINATORS = (1, 2, 6, 12, 64)  # of rounded solutions, relative to the longest length
+_CONVERGED = 1 + 1e-9
+
+Int64 = NDArray[np.int64]
+
+
+def best_lengths(instance: Instance) -> Bound | None:
+    """The best metric bound found; None where cuts are exact (one root or one phase), and for networks too large for distances.
+
+    At most MAX_ITERATIONS linear programs, fewer where WORK says so, of as many variables as there are classes of links, each with
+    a table of distances (`verify.witnesses.metric.distances`). Deterministic.
+    """
+    topology = instance.topology
+    if instance.collective.kind not in (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL):
+        return None
+    holders = int(topology.holds.sum())
+    if holders * len(topology.kind) > MAX_DISTANCES:
+        return None
+    iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
+    best = _Planes(instance).search(iterations)
+    found = max(_rounded(best), key=lambda length: _value(instance, length))
+    return make_bound(instance, "metric", {"length": found.tolist()}) if _value(instance, found) else None
+
+
+def _value(instance: Instance, length: Int64) -> Fraction:
+    """The bound that these lengths prove; 0 for none."""
+    volume = total(instance.topology.capacity.astype(np.int64) * length)
+    return needed_length(instance, length) / volume if volume else Fraction(0)
+
+
+def _rounded(length: Int64) -> list[Int64]:
+    """The lengths as they are, and as small whole numbers close to them; simpler ones first."""
+    longest = int(length.max())
+    found = []
+    for denominator in _DENOMINATORS:
+        parts = {value: Fraction(value, longest).limit_denominator(denominator) for value in np.unique(length).tolist()}
+        scale = lcm(*(part.denominator for part in parts.values()))
+        if scale <= MAX_LENGTH:
+            found.append(np.array([int(parts[value] * scale) for value in length.tolist()], np.int64))
+    return [*found, length]
+
+
+class _Planes:
+    """The linear program, one constraint for each way of travelling met so far."""
+
+    def __init__(self, instance: Instance) -> None:
+        from ortools.linear_solver import pywraplp  # noqa: PLC0415
+
+        self._instance, topology = instance, instance.topology
+        self._alike = classes_of_links(topology)
+        volume = np.bincount(self._alike, weights=topology.capacity).tolist()
+        self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
+        self._lengths = [self._program.NumVar(0, self._program.infinity(), "") for _ in volume]
+        self._program.Add(sum(part * variable for part, variable in zip(volume, self._lengths, strict=True)) == 1)
+        self._need = self._program.NumVar(0, self._program.infinity(), "")
+        self._program.Maximize(self._need)
+
+    def search(self, iterations: int) -> Int64:
+        """The best lengths met, up to _SCALE, starting from equal ones."""
+        best = length = np.ones(len(self._alike), np.int64)
+        value = Fraction(0)
+        for _ in range(iterations):
+            reached = _value(self._instance, length)
+            if reached > value:
+                best, value = length, reached
+            self._add(np.bincount(self._alike, weights=links_used(self._instance, length)).tolist())
+            if self._program.Solve() != self._program.OPTIMAL or self._need.solution_value() <= float(value) * _CONVERGED:
+                break
+            by_class = np.array([variable.solution_value() for variable in self._lengths])
+            length = np.rint(by_class / by_class.max() * _SCALE).astype(np.int64)[self._alike]
+        return best
+
+    def _add(self, used: list[float]) -> None:
+        self._program.Add(self._need <= sum(part * variable for part, variable in zip(used, self._lengths, strict=True) if part))
+
+
+def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
+    """How often each link is used, per chunk of the message, by the way of travelling that is shortest under these lengths."""
+    topology = instance.topology
+    finer = length * len(topology.kind) + 1  # of equally long paths the one with fewer links: no path turns in circles
+    if instance.collective.has_targets:
+        starts = topology.endpoints
+        start, end = (grid.ravel() for grid in np.meshgrid(np.arange(len(starts)), starts, indexing="ij"))
+        return _along_paths(topology, finer, distances(topology, finer, starts), start, end) / len(starts)
+    ends = np.array([(u, v) for _, u, v in linkage(topology, length)])
+    starts, place = np.unique(ends, return_inverse=True)
+    far, (here, there) = distances(topology, finer, starts), place.reshape(-1, 2).T
+    forth = far[here, starts[there]] <= far[there, starts[here]]
+    start, end = np.where(forth, here, there), starts[np.where(forth, there, here)]
+    return 2 * _along_paths(topology, finer, far, start, end)
+
+
+def _along_paths(topology: Topology, length: Int64, far: Int64, start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.float64]:
+    """How many of the shortest paths from row `start` of `far` to node `end` use each link. O(pairs · hops + rows · links)."""
+    before = np.full(far.shape, -1, np.int64)  # the last link of a shortest path from each start to each node
+    for link, (tail, head, step) in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), length.tolist(), strict=True)):
+        before[far[:, tail] + step == far[:, head], head] = link
+    used, at = np.zeros(len(length), np.int64), end
+    while True:
+        moving = before[start, at] >= 0
+        start, at = start[moving], at[moving]
+        if not len(at):
+            return used.astype(np.float64)
+        link = before[start, at]
+        used += np.bincount(link, minlength=len(length))
+        at = topology.src[link]
+
+
+def classes_of_links(topology: Topology) -> NDArray[np.int64]:
+    """The class of each link: links differ when colour refinement tells their ends or capacities apart.
+
+    Nodes start with the colours endpoint, switch and reducing switch, and are told apart by the colours and capacities around them
+    until nothing changes. O(links · rounds).
+    """
+    colour: list[Any] = np.unique(topology.kind.astype(np.int64) * 2 + topology.reducing, return_inverse=True)[1].tolist()
+    links = list(zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True))
+    while True:
+        around: list[list[tuple[int, int, int]]] = [[] for _ in colour]
+        for tail, head, capacity in links:
+            around[tail].append((0, capacity, colour[head]))
+            around[head].append((1, capacity, colour[tail]))
+        kinds: dict[Any, int] = {}
+        finer = [kinds.setdefault((own, tuple(sorted(seen))), len(kinds)) for own, seen in zip(colour, around, strict=True)]
+        if len(kinds) == len(set(colour)):
+            break
+        colour = finer
+    classes: dict[Any, int] = {}
+    return np.array([classes.setdefault((colour[u], colour[v], c), len(classes)) for u, v, c in links], np.int64)
