@@ -10,7 +10,7 @@ from certree.models.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.topology import Topology
-from certree.synth.all_to_all import move_blocks
+from certree.synth.all_to_all import Way, move_blocks
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.group_plans import by_distance_plan, direct_plan
 from certree.synth.layout import Layout
@@ -33,7 +33,7 @@ def direct(request: Request) -> Schedule:
     layout = Layout((len(nodes),), nodes)
     if request.collective.kind is CollectiveKind.ALL_TO_ALL:
         rows = Rows()
-        roots, targets = move_blocks(layout, (0,), (by_distance,), rows)
+        roots, targets = move_blocks(layout, (0,), (Way.BY_DISTANCE if by_distance else Way.TOGETHER,), rows)
         published = options["rounds"] == "published"
         return embed(request, roots, rows.columns, chunk_target=targets, method="direct", options=options, published=published)
     plan = by_distance_plan(len(nodes)) if by_distance else direct_plan(len(nodes))

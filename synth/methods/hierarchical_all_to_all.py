@@ -5,7 +5,7 @@ Source: ACE, Table 5 (3-D torus: rings in L, V and H; alltoall platform: ring in
 
 from certree.models.collective import CollectiveKind
 from certree.models.schedule import Schedule
-from certree.synth.all_to_all import move_blocks
+from certree.synth.all_to_all import Way, move_blocks, ring_way
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.layout import FACTORS, layout_of
 from certree.synth.method import METHODS, Request, read_options, require_collective
@@ -16,9 +16,9 @@ from certree.synth.methods.hierarchical import DIMENSION_PLANS, dimension_plans,
 def hierarchical_all_to_all(request: Request) -> Schedule:
     """Every block goes to its target's place inside the package, then along each further dimension, rows before columns.
 
-    Along a dimension whose neighbours are joined by links by distance (n - 1 steps), along others directly (one step); option
-    plans=ring,direct says otherwise. Option factors=8x4: n0 x n1 x ...; by default the network decides (`certree.synth.layout`).
-    One chunk for each ordered pair.
+    Along a dimension whose neighbours are joined by links by distance (n - 1 steps; hop by hop where routes cannot pass
+    endpoints, as on networks with switches), along others directly (one step); option plans=ring,direct says otherwise. Option
+    factors=8x4: n0 x n1 x ...; by default the network decides (`certree.synth.layout`). One chunk for each ordered pair.
     """
     require_collective(request, "hierarchical-all-to-all", [CollectiveKind.ALL_TO_ALL])
     known = {**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS}
@@ -26,8 +26,13 @@ def hierarchical_all_to_all(request: Request) -> Schedule:
     layout = layout_of(request.topology, options["factors"])
     words = dimension_plans(request.topology, layout, options["plans"])
     options |= {"factors": "x".join(map(str, layout.sizes)), "plans": ",".join(words)}
+    joined = [word == "ring" for word in dimension_plans(request.topology, layout, None)]
+    ways = [
+        ring_way(request.topology, size, ring) if word == "ring" else Way.TOGETHER
+        for word, size, ring in zip(words, layout.sizes, joined, strict=True)
+    ]
     rows = Rows()
-    roots, targets = move_blocks(layout, (0, *outer_order(len(layout.sizes))), [word == "ring" for word in words], rows)
+    roots, targets = move_blocks(layout, (0, *outer_order(len(layout.sizes))), ways, rows)
     return embed(
         request,
         roots,

@@ -15,7 +15,7 @@ from certree.synth.cycle import hamiltonian_cycle
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.method import METHODS, Request, flag, read_options, require_collective
 
-MAX_ROWS = 1 << 22
+MAX_ROWS = 1 << 21
 
 
 @METHODS.register("ring-all-to-all")

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
-from certree.synth.all_to_all import move_blocks
+from certree.synth.all_to_all import move_blocks, ring_way
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.group_plans import doubling_offsets, exchange_plan, printed_offsets, ring_plan, spread_plan
 from certree.synth.layout import FACTORS, Layout, layout_of
 from certree.synth.method import METHODS, Request, choice, read_options, require_collective
-from certree.synth.methods.hierarchical import outer_order
+from certree.synth.methods.hierarchical import dimension_plans, outer_order
 from certree.synth.staged import Kind, Stage, even_shares, every_place, gather, run_stages, scatter
 
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER, CollectiveKind.ALL_TO_ALL)
@@ -31,9 +31,9 @@ def switch_fc(request: Request) -> Schedule:
 
     All-reduce: log2 N steps for the N = 2^k nodes of a package (UnsupportedError for other N: a contribution would count twice),
     then ring all-reduces along the vertical and the horizontal dimension. All-gather: the same order, ceil(log2 N) steps for any
-    N. All-to-all: N - 1 steps in each dimension, by distance. Option formula=printed takes the paper's destinations, which is
-    refuted from N = 16 on; formula=corrected is the default. Option factors=8x2: N x packages x ...; by default the network
-    decides (`certree.synth.layout`).
+    N. All-to-all: N - 1 steps in each dimension, by distance (hop by hop round rings whose nodes no route can pass). Option
+    formula=printed takes the paper's destinations, which is refuted from N = 16 on; formula=corrected is the default. Option
+    factors=8x2: N x packages x ...; by default the network decides (`certree.synth.layout`).
     """
     require_collective(request, "switch-fc", KINDS)
     options = read_options(request, "switch-fc", {**ROUNDS, "factors": FACTORS, "formula": choice("corrected", "printed")})
@@ -42,8 +42,9 @@ def switch_fc(request: Request) -> Schedule:
     rows = Rows()
     target: NDArray[np.int32] | None = None
     if request.collective.kind is CollectiveKind.ALL_TO_ALL:
-        by_distance = (True,) * len(layout.sizes)
-        roots, target = move_blocks(layout, (0, *outer_order(len(layout.sizes))), by_distance, rows)
+        joined = [word == "ring" for word in dimension_plans(request.topology, layout, None)]
+        ways = [ring_way(request.topology, size, ring) for size, ring in zip(layout.sizes, joined, strict=True)]
+        roots, target = move_blocks(layout, (0, *outer_order(len(layout.sizes))), ways, rows)
     else:
         roots = _in_dimensions(request, layout, OFFSETS[options["formula"]](layout.sizes[0]), rows)
     published = options["rounds"] == "published"
