@@ -53,3 +53,35 @@ class PacketRun:
         """Counters of the run so far."""
     def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
         """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
+
+class FlitRun:
+    """Tables on a network of routers; `cells` is the memory of all nodes and is changed in place."""
+
+    def __init__(
+        self,
+        scalars: Mapping[str, int],
+        rows: Mapping[str, NDArray[np.uint32]],
+        network_scalars: Mapping[str, int],
+        network: Mapping[str, NDArray[np.integer]],
+        plan: Mapping[str, NDArray[np.integer]],
+        others: Mapping[str, NDArray[np.integer]],
+        mode: str,
+        cells: NDArray[np.uint64],
+        traced: bool,
+    ) -> None: ...
+    def advance(self, budget: int) -> bool:
+        """Run for about `budget` cycles; returns whether the run has ended."""
+    @property
+    def cycle(self) -> int:
+        """The current time."""
+    @property
+    def is_deadlocked(self) -> bool:
+        """Whether the run ended because nothing could change any more."""
+    def statistics(self) -> dict[str, int]:
+        """Counters of the run so far."""
+    def waiting(self) -> list[tuple[int, int, int, int]]:
+        """(node, row or -1, iteration, arrival or -1) of every node that is not done."""
+    def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
+        """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
+    def trace(self) -> list[tuple[int, int, int, int, int, int, int]]:
+        """(row, iteration, destination, fired, first, complete, usable) of every message."""

@@ -64,19 +64,9 @@ def inject(
         )
     network = RouterNetwork(topology, machine, [TrafficClass(0, machine.vc_count - 1, WHOLE_PACKET if cut_through else 1)])
     order = np.lexsort((np.arange(len(packets.id)), packets.start))
-    route, injector, routes = _ways(network, packets.src, packets.dst)
-    core = _core.PacketRun(
-        network.scalars,
-        network.core_columns(routes),
-        {
-            "injector": injector[order].astype(np.uint32),
-            "destination": packets.dst[order].astype(np.uint32),
-            "flits": packets.flits[order].astype(np.uint32),
-            "route": route[order].astype(np.uint32),
-            "class": np.zeros(len(order), np.uint32),
-            "release": packets.start[order].astype(np.uint64),
-        },
-    )
+    columns, routes = packet_columns(network, packets, order)
+    hops = [network.hops_of(network.first_lanes(route)) for route in routes]
+    core = _core.PacketRun(network.scalars, network.core_columns(hops), columns)
     while not core.advance(BUDGET):
         if progress is not None:
             progress(core.cycle)
@@ -86,6 +76,21 @@ def inject(
     deadlock = describe_blockage(network, core.blocked(), packets.id[order]) if core.is_deadlocked else ()
     cycles = int(tail.max(initial=0))
     return InjectionResult(head, tail, cycles, counters["flit_hops"], counters["busiest_channel_cycles"], deadlock)
+
+
+def packet_columns(
+    network: RouterNetwork, packets: Packets, order: Int64
+) -> tuple[dict[str, NDArray[np.integer]], list[tuple[int, ...]]]:
+    """The columns of `core/packet_run.hpp`, rows in `order`, and the routes (links) that their `route` numbers."""
+    route, injector, routes = _ways(network, packets.src[order], packets.dst[order])
+    columns: dict[str, NDArray[np.integer]] = {
+        "injector": injector.astype(np.uint32),
+        "destination": packets.dst[order].astype(np.uint32),
+        "flits": packets.flits[order].astype(np.uint32),
+        "route": route.astype(np.uint32),
+        "release": packets.start[order].astype(np.uint64),
+    }
+    return columns, routes
 
 
 def _ways(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64, list[tuple[int, ...]]]:
@@ -106,7 +111,7 @@ def _ways(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64,
         routes = [()] * len(pairs)
         for index, way, link in zip(np.flatnonzero(far).tolist(), column.tolist(), direct.tolist(), strict=True):
             routes[index] = long[way] if way >= 0 else (link,)
-        first = np.array([network.lane_of(way[0]) if way else 0 for way in routes], np.int64)
+        first = np.array([network.first_lanes(way)[0] if way else 0 for way in routes], np.int64)
         route, lane = of_packet, first[of_packet]
     injector = network.first_injector[src]
     if network.machine.router.interfaces == "link":

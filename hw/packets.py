@@ -32,6 +32,9 @@ class Packets:
     start: Int64
 
 
+NO_PACKETS = Packets(*(np.zeros(0, np.int64) for _ in COLUMNS))
+
+
 def read_packets(path: Path, topology: Topology) -> Packets:
     """The packets in a CSV file with the columns id, src, dst, flits and start, in any order, one line of names first.
 

@@ -23,8 +23,8 @@ WHOLE_PACKET = 0xFFFFFFFF  # as unit of cut-through
 
 @dataclass(frozen=True)
 class TrafficClass:
-    """Packets that share virtual channels: `vcs` are the first and the last they may take; `unit_flits` of them must fit into the
-    next buffer before the first moves on (1: wormhole)."""
+    """Packets that share virtual channels: `vcs` are the first and the last they may take; `unit_flits` of a packet
+    must fit into the next buffer before its first flit moves on (1: wormhole)."""
 
     first_vc: int
     last_vc: int
@@ -66,7 +66,10 @@ class RouterNetwork:
         source = topology.src[self.lane_link]
         self._port_of_lane = np.arange(self.lanes) - np.searchsorted(source, source)
         stated = topology.latency.astype(np.int64)
-        self.wire = np.where(stated == UNKNOWN_LATENCY, self.machine.link_latency_cycles, stated)
+        wire = np.where(stated == UNKNOWN_LATENCY, self.machine.link_latency_cycles, stated)
+        slowest = np.zeros(len(topology.pair_capacity), np.int64)  # parallel links are all as long as the slowest of them
+        np.maximum.at(slowest, topology.pair_of_link, wire)
+        self.wire = slowest[topology.pair_of_link]
 
     def _lay_interfaces(self) -> None:
         """One injection and one ejection channel for each endpoint, or for each lane that leaves or enters it."""
@@ -142,17 +145,16 @@ class RouterNetwork:
             "routers": len(self.topology.kind),
         }
 
-    def core_columns(self, routes: Sequence[Sequence[int]]) -> dict[str, NDArray[np.integer]]:
-        """All columns of the core's layout, with these source routes (link numbers)."""
-        hops = [self.hops_of(route) for route in routes]
-        begin = np.concatenate(([0], np.cumsum([len(hop) for hop in hops], dtype=np.int64)))
+    def core_columns(self, routes: Sequence[Int64]) -> dict[str, NDArray[np.integer]]:
+        """All columns of the core's layout, with these source routes (see `hops_of`)."""
+        begin = np.concatenate(([0], np.cumsum([len(hops) for hops in routes], dtype=np.int64)))
         return {
             **self.columns,
             "vc_mask": np.concatenate([self._vc_masks(entry) for entry in self.classes]),
             "unit_flits": np.array([entry.unit_flits for entry in self.classes], np.uint32),
             "table": self.table.ravel() if self.table is not None else np.zeros(0, np.uint16),
             "route_begin": begin.astype(np.uint32),
-            "route_hops": np.concatenate([np.zeros(0, np.int64), *hops]).astype(np.uint32),
+            "route_hops": np.concatenate([np.zeros(0, np.int64), *routes]).astype(np.uint32),
         }
 
     def _vc_masks(self, entry: TrafficClass) -> NDArray[np.uint64]:
@@ -163,16 +165,25 @@ class RouterNetwork:
         lower = ((1 << half) - 1) << entry.first_vc if half else every
         return np.array([every, lower, every & ~lower or every], np.uint64)
 
-    def hops_of(self, route: Sequence[int], lane: int = 0) -> Int64:
-        """Codes of the hops of a way over links, `lane` modulo the width of each, and the ejection at its end."""
-        links = np.asarray(route, np.int64)
-        lanes = self._lane_begin[links] + lane % self.topology.capacity[links]
-        datelines = self.grid.datelines(links) if self.grid is not None else np.zeros(len(links), np.int64)
+    def hops_of(self, lanes: Int64) -> Int64:
+        """Codes of the hops of a way over lanes, and the ejection at its end.
+
+        A way over one link needs no dateline: whoever waits there waits for the interface behind it only.
+        """
+        datelines = np.zeros(len(lanes), np.int64)
+        if self.grid is not None and len(lanes) > 1:
+            datelines = self.grid.datelines(self.lane_link[lanes])
         return np.concatenate((self._port_of_lane[lanes] | datelines << 14, [EJECT_PORT]))
 
-    def lane_of(self, link: int, lane: int = 0) -> int:
-        """Channel number of a lane of a link."""
-        return int(self._lane_begin[link]) + lane
+    def first_lanes(self, route: Sequence[int]) -> Int64:
+        """The first lane of every link of a route."""
+        return self._lane_begin[np.asarray(route, np.int64)]
+
+    def lanes_of_pair(self) -> tuple[Int64, Int64]:
+        """(begin, lanes): the lanes of each joined pair of nodes, in `pair_index` order; parallel links one after the other."""
+        pair = self.topology.pair_of_link[self.lane_link]
+        lanes = np.lexsort((np.arange(self.lanes), pair))
+        return np.searchsorted(pair[lanes], np.arange(len(self.topology.pair_capacity) + 1)), lanes
 
     def describe_channel(self, channel: int) -> str:
         """A channel in words."""

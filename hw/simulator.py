@@ -1,20 +1,21 @@
 """Runs schedule tables on the cycle-accurate core and judges the data that comes out."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from certree.hw import _core
 from certree.hw.program import Program, first_wrong, initial_cells
+from certree.hw.table_rows import TableRows
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import check_writable, write_atomically
 from certree.models.tables import Tables
 from certree.models.timing import schedule_cycles, slot_timing
 
 RUN_MODES = ("slotted", "paced")
-ENGINE = "flit"
+ENGINE = "fast"
 _BUDGET = 1 << 22  # flit moves between two looks at signals and at the progress callback
 _REPORTED_NODES = 8
 
@@ -59,12 +60,7 @@ def simulate(
     Raises TableFormatError for malformed tables, UnsupportedError for what the machine cannot run.
     Time O(flits · hops), memory O(rows + nodes · chunks · repeats + lanes · latency), with a trace also O(messages).
     """
-    if run not in RUN_MODES:
-        raise InputError(f"unknown run mode {run!r}; known: {', '.join(RUN_MODES)}")
-    if run == "paced" and tables.repeats > 1:
-        raise UnsupportedError(
-            f"a table of {tables.repeats} iterations cannot be paced: the timestep counter knows one; run it slotted"
-        )
+    refuse_run(tables, run)
     if trace is not None:
         check_writable(trace, force=force)
     program = Program(tables)
@@ -78,7 +74,7 @@ def simulate(
         write_atomically(trace, _trace_lines(tables, core), force=force)
     statistics = core.statistics()
     wrong = first_wrong(tables, cells, schedule.chunk_root)
-    deadlock = _deadlock(program, core) if core.is_deadlocked else ()
+    deadlock = describe_waiting(program, core.waiting()) if core.is_deadlocked else ()
     return SimulationResult(
         run=run,
         engine=ENGINE,
@@ -95,14 +91,24 @@ def simulate(
     )
 
 
+def refuse_run(tables: Tables, run: str) -> None:
+    """Raise InputError for an unknown run mode, UnsupportedError for tables that it cannot play."""
+    if run not in RUN_MODES:
+        raise InputError(f"unknown run mode {run!r}; known: {', '.join(RUN_MODES)}")
+    if run == "paced" and tables.repeats > 1:
+        raise UnsupportedError(
+            f"a table of {tables.repeats} iterations cannot be paced: the timestep counter knows one; run it slotted"
+        )
+
+
 def predicted_cycles(tables: Tables) -> int:
     """The closed form of a slotted run, at the slot length that the tables state."""
     timing = slot_timing(tables.schedule, tables.message_bytes, tables.machine)
     return schedule_cycles(tables.schedule, replace(timing, slot_cycles=tables.slot_cycles), tables.machine)
 
 
-def _deadlock(program: Program, core: "_core.Run") -> tuple[str, ...]:
-    waiting = core.waiting()
+def describe_waiting(program: TableRows, waiting: Sequence[tuple[int, int, int, int]]) -> tuple[str, ...]:
+    """What the nodes of a run that cannot go on wait for, in words."""
     lines = []
     for node, row, iteration, arrival in waiting[:_REPORTED_NODES]:
         awaited = program.describe_arrival(arrival) if arrival >= 0 else "its step"

@@ -31,7 +31,7 @@ class Router:
     credit_cycles: int = 0  # from a credit's arrival to its use
     allocator: str = "islip"  # or separable: the inputs choose first
     allocator_iterations: int = 1
-    flow_control: str = "cut-through"  # a packet (a message: each sub-message) moves on when it fits whole; or wormhole
+    flow_control: str = "cut-through"  # a packet (of a message the first sub-message) moves on when it fits whole; or wormhole
     vc_reuse: str = "tail"  # a VC is free when the tail has left; or when it is empty again
     interfaces: str = "link"  # one network interface for each lane of a node's links; or one for each node
     routing: str = "dimension-order"  # where the network is a whole grid; or shortest: tables of shortest ways everywhere

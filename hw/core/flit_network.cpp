@@ -62,8 +62,14 @@ PacketId FlitNetwork::add(const Packet& packet) {
       packet.traffic_class >= layout_.unit_flits.size()) {
     throw std::invalid_argument("router network: packet " + std::to_string(packets_.size()) + " names something that does not exist");
   }
-  packets_.push_back(packet);
-  return {static_cast<std::uint32_t>(packets_.size() - 1)};
+  if (unused_.empty()) {
+    packets_.push_back(packet);
+    return {static_cast<std::uint32_t>(packets_.size() - 1)};
+  }
+  const PacketId id = unused_.back();
+  unused_.pop_back();
+  packets_[id.value] = packet;
+  return id;
 }
 
 void FlitNetwork::inject(PacketId id) {
@@ -112,16 +118,21 @@ void FlitNetwork::deliver(const NetworkEvent& event) {
   }
 }
 
-void FlitNetwork::step() {
+void FlitNetwork::begin_cycle() {
   completed_.clear();
-  started_.clear();
   wires_.wheel().take(now_, [this](const NetworkEvent& event) { deliver(event); });
+}
+
+void FlitNetwork::finish_cycle() {
+  senders_.clear();
   std::erase_if(active_injectors_, [this](std::uint32_t index) {
     Injector& injector = injectors_[index];
     const std::uint64_t before = injector.flits_sent();
     const bool stays = injector.evaluate(now_);
-    counters_.injected += injector.flits_sent() - before;
-    if (injector.started()) started_.push_back(index);
+    if (injector.flits_sent() != before) {
+      ++counters_.injected;
+      senders_.push_back(index);
+    }
     if (!stays) injector_is_active_[index] = 0;
     return !stays;
   });

@@ -40,18 +40,21 @@ class FlitNetwork {
 
   // Packets may be added at any time; `injector`, `destination`, `route` and `traffic_class` must exist.
   PacketId add(const Packet& packet);
-  // Hands a packet to its injector, as of the cycle that comes next.
+  // A packet that is completed is forgotten; its number may be given to another.
+  void remove(PacketId packet) { unused_.push_back(packet); }
+  // Hands a packet to its injector; its first flit may leave in this cycle, until `finish_cycle`.
   void inject(PacketId packet);
 
-  // Runs the cycle `now`; packets whose tails arrived are in `completed` until the next one.
-  void step();
+  // The two halves of cycle `now`. Packets whose tails arrived at its start are in `completed` until the next one.
+  void begin_cycle();
+  void finish_cycle();
   // The next cycle in which something can happen, `now` at the earliest; kNever: nothing will, without another packet.
   Cycle next_activity() const;
   void skip_to(Cycle when) { now_ = when; }
 
   Cycle now() const { return now_; }
   std::span<const PacketId> completed() const { return completed_; }
-  std::span<const std::uint32_t> started_injectors() const { return started_; }  // that sent a head in the last cycle
+  std::span<const std::uint32_t> senders() const { return senders_; }  // injectors that sent a flit in the last cycle
   PacketTable& packets() { return packets_; }
   const NetworkCounters& counters() const { return counters_; }
   const Injector& injector(std::uint32_t index) const { return injectors_[index]; }
@@ -92,7 +95,8 @@ class FlitNetwork {
   std::vector<std::uint8_t> injector_is_active_;
   std::vector<std::uint32_t> injector_channel_;
   std::vector<PacketId> completed_;
-  std::vector<std::uint32_t> started_;
+  std::vector<std::uint32_t> senders_;
+  std::vector<PacketId> unused_;
   NetworkCounters counters_;
   Cycle now_;
 };

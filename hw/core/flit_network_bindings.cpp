@@ -1,14 +1,12 @@
 #include "flit_network_bindings.hpp"
 
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <string>
-#include <tuple>
 
 #include "columns.hpp"
-#include "packet_run.hpp"
+#include "flit_simulator.hpp"
+#include "run_documents.hpp"
 
 namespace nb = nanobind;
 
@@ -43,8 +41,7 @@ NetworkLayout read_layout(const nb::dict& scalars, const nb::dict& columns) {
 
 PacketList read_packets(const nb::dict& columns) {
   return {column<std::uint32_t>(columns, "injector"), column<std::uint32_t>(columns, "destination"),
-          column<std::uint32_t>(columns, "flits"),    column<std::uint32_t>(columns, "route"),
-          column<std::uint32_t>(columns, "class"),    column<std::uint64_t>(columns, "release")};
+          column<std::uint32_t>(columns, "flits"), column<std::uint32_t>(columns, "route"), column<std::uint64_t>(columns, "release")};
 }
 
 // One time of every packet as a numpy column.
@@ -54,6 +51,16 @@ nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>> times(PacketRun& run, Cycle P
   const nb::capsule owner(values, [](void* memory) noexcept { delete[] static_cast<std::uint64_t*>(memory); });
   for (std::size_t i = 0; i < packets.size(); ++i) values[i] = (packets[i].*time).value;
   return {values, {packets.size()}, owner};
+}
+
+using Blocked = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+
+std::vector<Blocked> blocked(const FlitNetwork& network) {
+  std::vector<Blocked> rows;
+  for (const BlockedPacket& entry : network.blocked()) {
+    rows.emplace_back(entry.packet.value, entry.router, entry.channel, entry.vc, entry.output_channel, entry.output_vc);
+  }
+  return rows;
 }
 
 nb::dict counters(PacketRun& run) {
@@ -67,14 +74,53 @@ nb::dict counters(PacketRun& run) {
   return result;
 }
 
-using Blocked = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
+using Cells = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-std::vector<Blocked> blocked(PacketRun& run) {
-  std::vector<Blocked> rows;
-  for (const BlockedPacket& entry : run.network().blocked()) {
-    rows.emplace_back(entry.packet.value, entry.router, entry.channel, entry.vc, entry.output_channel, entry.output_vc);
+// A simulator together with the numpy array that is its memory.
+class FlitRun {
+ public:
+  FlitRun(const nb::dict& scalars, const nb::dict& rows, const nb::dict& network_scalars, const nb::dict& network,
+          const nb::dict& plan, const nb::dict& others, const std::string& mode, const Cells& cells, bool traced)
+      : cells_(cells),
+        simulator_(read_rows(scalars, rows), mode == "paced" ? RunMode::kPaced : RunMode::kSlotted,
+                   read_layout(network_scalars, network), read_plan(plan), read_packets(others), memory(scalars, cells), traced) {}
+
+  bool advance(std::uint64_t budget) { return simulator_.run(budget); }
+  FlitSimulator& simulator() { return simulator_; }
+
+ private:
+  static MessagePlan read_plan(const nb::dict& plan) {
+    return {{column<std::uint32_t>(plan, "ways_begin"), column<std::uint32_t>(plan, "ways")},
+            column<std::uint32_t>(plan, "way_injector"),
+            column<std::uint32_t>(plan, "packet_flits")};
   }
-  return rows;
+
+  static std::span<std::uint64_t> memory(const nb::dict& scalars, const Cells& cells) {
+    const auto chunks = scalar<std::uint64_t>(scalars, "chunks") * scalar<std::uint64_t>(scalars, "repeats");
+    if (cells.shape(0) != scalar<std::uint64_t>(scalars, "nodes") || cells.shape(1) != chunks) {
+      throw std::invalid_argument("simulator memory must have shape (nodes, chunks of all iterations)");
+    }
+    return {cells.data(), cells.size()};
+  }
+
+  Cells cells_;
+  FlitSimulator simulator_;
+};
+
+nb::dict flit_statistics(FlitRun& run) {
+  FlitSimulator& simulator = run.simulator();
+  const Statistics& values = simulator.statistics();
+  nb::dict result;
+  result["cycles"] = values.end.value;
+  result["contention_cycles"] = values.contention_cycles;
+  result["late"] = values.late;
+  result["messages"] = values.messages;
+  result["flit_hops"] = values.flit_hops;
+  result["busiest_lane_cycles"] = simulator.network().busiest_channel_cycles();
+  result["other_packets"] = simulator.other_packets();
+  result["other_latency"] = simulator.other_latency();
+  result["longest_other_latency"] = simulator.longest_other_latency();
+  return result;
 }
 
 }  // namespace
@@ -94,7 +140,20 @@ void bind_flit_network(nb::module_& module) {
       .def("heads", [](PacketRun& run) { return times(run, &Packet::head); })
       .def("tails", [](PacketRun& run) { return times(run, &Packet::tail); })
       .def("counters", &counters)
-      .def("blocked", &blocked);
+      .def("blocked", [](PacketRun& run) { return blocked(run.network()); });
+  nb::class_<FlitRun>(module, "FlitRun", "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.")
+      .def(nb::init<const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&,
+                    const std::string&, const Cells&, bool>(),
+           nb::arg("scalars"), nb::arg("rows"), nb::arg("network_scalars"), nb::arg("network"), nb::arg("plan"), nb::arg("others"),
+           nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
+      .def("advance", &FlitRun::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
+           "Run for about `budget` cycles; returns whether the run has ended.")
+      .def_prop_ro("cycle", [](FlitRun& run) { return run.simulator().network().now().value; })
+      .def_prop_ro("is_deadlocked", [](FlitRun& run) { return run.simulator().is_deadlocked(); })
+      .def("statistics", &flit_statistics)
+      .def("waiting", [](FlitRun& run) { return waiting_rows(run.simulator().waiting()); })
+      .def("blocked", [](FlitRun& run) { return blocked(run.simulator().network()); })
+      .def("trace", [](FlitRun& run) { return trace_rows(run.simulator().trace()); });
 }
 
 }  // namespace certree

@@ -1,5 +1,6 @@
 #include "injector.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace certree {
@@ -16,6 +17,7 @@ void Injector::enqueue(PacketId packet, std::uint32_t traffic_class) {
   if (queue.packets.empty()) queue.left = routing_.flits(packet);
   queue.packets.push_back(packet);
   backlog_ += routing_.flits(packet);
+  queue.backlog += routing_.flits(packet);
 }
 
 PacketId Injector::front(std::uint32_t traffic_class) const {
@@ -23,13 +25,9 @@ PacketId Injector::front(std::uint32_t traffic_class) const {
   return queue.packets.empty() ? kNoPacket : queue.packets.front();
 }
 
-std::uint32_t Injector::needed(const Queue& queue) const {
-  return queue.unit_left > 0 ? 1 : std::min(routing_.unit_flits(queue.packets.front()), queue.left);
-}
-
 std::uint32_t Injector::choose_vc(const Queue& queue) const {
   const std::uint64_t wanted = routing_.vcs(queue.packets.front(), 0);
-  const std::uint64_t found = vcs_.with_credits(vcs_.free() & wanted, needed(queue));
+  const std::uint64_t found = vcs_.with_credits(vcs_.free() & wanted, std::min(routing_.unit_flits(queue.packets.front()), queue.left));
   if (found == 0) return kNoVc;
   const std::uint64_t ahead = queue.last_vc == kNoVc || queue.last_vc + 1 == kMaxVcs ? 0 : ~std::uint64_t{0} << (queue.last_vc + 1);
   return static_cast<std::uint32_t>(std::countr_zero((found & ahead) != 0 ? found & ahead : found));
@@ -47,7 +45,7 @@ bool Injector::evaluate(Cycle now) {
       if (queue.vc == kNoVc) continue;
       vcs_.take(queue.vc, traffic_class);
     }
-    if (vcs_.credits(queue.vc) < needed(queue)) continue;
+    if (vcs_.credits(queue.vc) == 0) continue;
     last_class_ = traffic_class;
     send(queue, now);
     return backlog_ > 0;
@@ -58,10 +56,9 @@ bool Injector::evaluate(Cycle now) {
 void Injector::send(Queue& queue, Cycle now) {
   const PacketId packet = queue.packets.front();
   const bool is_head = queue.left == routing_.flits(packet);
-  if (queue.unit_left == 0) queue.unit_left = needed(queue);
-  --queue.unit_left;
   --queue.left;
   --backlog_;
+  --queue.backlog;
   ++flits_sent_;
   vcs_.send(queue.vc, queue.left == 0);
   wires_.send_flit(now, channel_, queue.vc, is_head ? packet : kNoPacket);

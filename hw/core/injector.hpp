@@ -22,8 +22,8 @@ class Injector {
   // One cycle: sends a flit if it can. Returns whether it may act in the next cycle without another event.
   bool evaluate(Cycle now);
 
-  // Flits that wait here, of all classes.
-  std::uint64_t backlog() const { return backlog_; }
+  // Flits of a class that wait here.
+  std::uint64_t backlog(std::uint32_t traffic_class) const { return queues_[traffic_class].backlog; }
   std::uint64_t flits_sent() const { return flits_sent_; }
   const OutputVcs& vcs() const { return vcs_; }
   // The packet whose first flit was sent in the last evaluated cycle.
@@ -40,9 +40,8 @@ class Injector {
     std::uint32_t vc = kNoVc;       // of the packet in front, once it has one
     std::uint32_t last_vc = kNoVc;  // of the packet before
     std::uint32_t left = 0;         // flits of the packet in front
-    std::uint32_t unit_left = 0;    // of them, those that the buffer is known to have room for
+    std::uint64_t backlog = 0;      // flits of all packets
   };
-  std::uint32_t needed(const Queue& queue) const;
   std::uint32_t choose_vc(const Queue& queue) const;
   void send(Queue& queue, Cycle now);
 
@@ -52,7 +51,7 @@ class Injector {
   OutputVcs vcs_;
   std::vector<Queue> queues_;
   std::uint32_t last_class_ = 0;
-  std::uint64_t backlog_ = 0;
+  std::uint64_t backlog_ = 0;  // of all classes
   std::uint64_t flits_sent_ = 0;
   std::optional<PacketId> started_;
 };

@@ -1,7 +1,6 @@
 // One virtual channel at the receiving end of a channel: its buffer and what its first packet is doing.
 #pragma once
 
-#include <algorithm>
 #include <deque>
 
 #include "packet.hpp"
@@ -17,15 +16,11 @@ struct InputVc {
   std::uint32_t flits = 0;      // in the buffer
   PacketId front = kNoPacket;   // the packet whose flits leave next
   std::uint32_t left = 0;       // flits of `front` that have not left yet
-  std::uint32_t unit_left = 0;  // of them, those that downstream is known to have room for
   std::uint32_t output = 0;     // port, once routed
   std::uint32_t output_vc = 0;  // once allocated
   std::uint64_t wanted = 0;     // VCs of the output that the packet may take
-  std::uint32_t unit = 1;       // flits that must fit downstream before the first of them goes
+  std::uint32_t needed = 1;     // credits that such a VC must have
   std::deque<PacketId> behind;  // packets behind `front` whose heads are here
-
-  // Credits needed before the next flit may go.
-  std::uint32_t needed() const { return unit_left > 0 ? 1 : std::min(unit, left); }
 };
 
 }  // namespace certree

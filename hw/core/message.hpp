@@ -17,7 +17,7 @@ struct Message {
   std::uint64_t value = 0;  // the one integer that stands for the chunk's data
   std::uint64_t flits_received = 0;
   Cycle fired;     // when its row fired
-  Cycle first;     // when its first flit entered the lane
+  Cycle first = kNever;  // when its first flit entered the lane
   Cycle complete;  // when its last flit was received
 };
 

@@ -45,7 +45,7 @@ struct NetworkLayout {
   std::vector<std::uint32_t> channel_ejection;  // where it ends: the output port that its packets leave the network by
   // Traffic classes.
   std::vector<std::uint64_t> vc_mask;     // class · kDatelines + dateline -> VCs it may use
-  std::vector<std::uint32_t> unit_flits;  // class -> flits that must fit downstream before the first of them goes (1: wormhole)
+  std::vector<std::uint32_t> unit_flits;  // class -> so much of a packet must fit behind a VC that it takes (1: wormhole)
   // Ways.
   std::vector<std::uint16_t> table;  // router · routers + destination -> Hop; may be empty when all packets bring their route
   Lists routes;                      // source routes: Hop codes, the last one an ejection

@@ -5,28 +5,31 @@
 
 namespace certree {
 
-PacketRun::PacketRun(NetworkLayout layout, const PacketList& list) : network_(std::move(layout)) {
+std::vector<Packet> packets_of(const PacketList& list, const NetworkLayout& layout, std::uint32_t traffic_class) {
   const std::size_t count = list.injector.size();
-  for (const auto* column : {&list.destination, &list.flits, &list.route, &list.traffic_class}) {
+  for (const auto* column : {&list.destination, &list.flits, &list.route}) {
     if (column->size() != count) throw std::invalid_argument("packet columns of different lengths");
   }
   if (list.release.size() != count || !std::is_sorted(list.release.begin(), list.release.end())) {
     throw std::invalid_argument("packet releases must be ascending, one for each packet");
   }
-  const Lists& routes = network_.layout().routes;
+  std::vector<Packet> packets(count);
   for (std::size_t i = 0; i < count; ++i) {
-    Packet packet;
+    Packet& packet = packets[i];
     packet.injector = list.injector[i];
     packet.destination = list.destination[i];
     packet.flits = list.flits[i];
-    packet.traffic_class = list.traffic_class[i];
+    packet.traffic_class = traffic_class;
     packet.release = {list.release[i]};
-    if (list.route[i] != kTableRouted) {
-      if (list.route[i] + std::size_t{1} >= routes.begin.size()) throw std::invalid_argument("a packet's route does not exist");
-      packet.route = routes.begin[list.route[i]];
-    }
-    network_.add(packet);
+    if (list.route[i] == kTableRouted) continue;
+    if (list.route[i] + std::size_t{1} >= layout.routes.begin.size()) throw std::invalid_argument("a packet's route does not exist");
+    packet.route = layout.routes.begin[list.route[i]];
   }
+  return packets;
+}
+
+PacketRun::PacketRun(NetworkLayout layout, const PacketList& list) : network_(std::move(layout)) {
+  for (const Packet& packet : packets_of(list, network_.layout(), 0)) network_.add(packet);
 }
 
 bool PacketRun::run(std::uint64_t budget) {
@@ -40,8 +43,9 @@ bool PacketRun::run(std::uint64_t budget) {
       break;
     }
     network_.skip_to(next);
+    network_.begin_cycle();
     for (; released_ < packets.size() && packets[released_].release <= next; ++released_) network_.inject({released_});
-    network_.step();
+    network_.finish_cycle();
   }
   network_.check_conservation();
   return true;

@@ -11,13 +11,15 @@ struct PacketList {
   std::vector<std::uint32_t> destination;
   std::vector<std::uint32_t> flits;
   std::vector<std::uint32_t> route;  // number of its source route, UINT32_MAX: by the routers' tables
-  std::vector<std::uint32_t> traffic_class;
   std::vector<std::uint64_t> release;
 };
 
+// As packets, all of class `traffic_class`. Throws std::invalid_argument for columns that do not fit each other or the layout.
+std::vector<Packet> packets_of(const PacketList& list, const NetworkLayout& layout, std::uint32_t traffic_class);
+
 class PacketRun {
  public:
-  // Throws std::invalid_argument for columns that do not fit each other or the layout.
+  // All packets are of class 0. Throws std::invalid_argument as `packets_of`.
   PacketRun(NetworkLayout layout, const PacketList& list);
 
   // Runs until every packet is received, or nothing can move any more, or for about `budget` cycles; returns whether it has ended.

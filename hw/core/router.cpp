@@ -1,5 +1,6 @@
 #include "router.hpp"
 
+#include <algorithm>
 #include <bit>
 
 namespace certree {
@@ -65,8 +66,7 @@ void Router::finish_routing(std::uint32_t port, std::uint32_t vc) {
   input.output = hop.is_ejection() ? ejection_[port] : hop.port();
   if (input.output >= outputs_.size()) throw std::logic_error("a packet was routed to a port that does not exist");
   input.wanted = routing_.vcs(input.front, hop.dateline());
-  input.unit = routing_.unit_flits(input.front);
-  input.unit_left = 0;
+  input.needed = std::min(routing_.unit_flits(input.front), input.left);
   input.state = VcState::kWaiting;
   waiting_.push_back(port * vcs_ + vc);
 }
@@ -74,7 +74,7 @@ void Router::finish_routing(std::uint32_t port, std::uint32_t vc) {
 void Router::refresh(std::uint32_t port, std::uint32_t vc) {
   const InputVc& input = input_vcs_[port * vcs_ + vc];
   const bool may_bid =
-      input.state == VcState::kActive && input.flits > 0 && output_vcs_[input.output].credits(input.output_vc) >= input.needed();
+      input.state == VcState::kActive && input.flits > 0 && output_vcs_[input.output].credits(input.output_vc) > 0;
   const std::uint64_t before = sending_[port], bit = std::uint64_t{1} << vc;
   sending_[port] = may_bid ? before | bit : before & ~bit;
   sending_ports_ += (before == 0 && may_bid) ? 1U : 0U;
@@ -105,7 +105,7 @@ void Router::request_vcs() {
     const InputVc& input = input_vcs_[index];
     const OutputVcs& output = output_vcs_[input.output];
     std::uint64_t wanted = output.free() & input.wanted;
-    if (input.unit > 1) wanted = output.with_credits(wanted, input.needed());  // cut-through; wormhole VCs may be taken while full
+    if (input.needed > 1) wanted = output.with_credits(wanted, input.needed);  // wormhole VCs may be taken while full
     for (; wanted != 0; wanted &= wanted - 1) {
       const auto vc = static_cast<std::uint32_t>(std::countr_zero(wanted));
       vc_requests_.push_back({index, input.output * vcs_ + vc, 0});
@@ -150,8 +150,6 @@ void Router::request_switch() {
 
 void Router::send(std::uint32_t port, std::uint32_t vc, Cycle now) {
   InputVc& input = input_vcs_[port * vcs_ + vc];
-  if (input.unit_left == 0) input.unit_left = input.needed();
-  --input.unit_left;
   --input.left;
   --input.flits;
   --flits_;

@@ -29,7 +29,7 @@ def test_slotted_run_of_a_file(file):
         == certree("verify", file, "--size", "64KiB", "--json").document["time_cycles"]
     )
     assert (document["contention_cycles"], document["late"], document["data_ok"]) == (0, 0, True)
-    assert document["engine"] == "flit"
+    assert document["engine"] == "fast"
 
 
 def test_paced_run_meets_contention(file):
@@ -110,8 +110,37 @@ def test_refusals(file, tmp_path):
     assert_bad_input(certree("simulate", tmp_path / "none"), "cannot read")
     assert_bad_input(certree("simulate", tmp_path), "manifest.json")
     assert_bad_input(certree("simulate", file, "--run", "fast"), "'fast' is not one of 'slotted', 'paced'")
-    assert_bad_input(certree("simulate", file, "--engine", "fast"), "'fast' is not one of 'auto', 'flit'")
+    assert_bad_input(certree("simulate", file, "--engine", "slow"), "'slow' is not one of 'auto', 'fast', 'flit'")
     assert_bad_input(certree("simulate", file, "--size", "0"), "size '0'")
     repeating = tmp_path / "repeating.json"
     assert certree("synthesize", "mesh:3x3", "--method", "retime", "--size", "64KiB", "-o", repeating).code == 0
     assert_bad_input(certree("simulate", repeating, "--run", "paced"), "cannot be paced")
+
+
+def test_background_packets_share_the_links(tmp_path):
+    """`--background` goes through routers; the report says what became of the packets."""
+    schedule, packets = tmp_path / "s.json", tmp_path / "p.csv"
+    assert certree("synthesize", "ring:4", "--method", "ring", "--size", "64KiB", "-o", schedule).code == 0
+    packets.write_text("id,src,dst,flits,start\n0,0,2,17,0\n1,1,3,17,5\n2,3,0,1,99999999\n")
+    outcome = certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--json")
+    assert outcome.code == 0
+    assert outcome.document["engine"] == "flit"
+    assert (outcome.document["background"]["packets"], outcome.document["background"]["arrived"]) == (3, 2)
+    words = certree("simulate", schedule, "--size", "64KiB", "--background", packets).out
+    assert "background: 2 of 3 packets arrived, the slowest in" in words
+    assert_bad_input(
+        certree("simulate", schedule, "--background", packets, "--engine", "fast"), "--background needs the flit engine"
+    )
+    assert_bad_input(certree("simulate", schedule, "--engine", "flit", "--trace", tmp_path / "t"), "--trace needs the fast engine")
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_both_engines_take_the_closed_form(tmp_path, flow):
+    schedule = tmp_path / "s.json"
+    assert certree("synthesize", "mesh:3x3", "--method", "multitree", "-o", schedule).code == 0
+    for engine in ("fast", "flit"):
+        outcome = certree("simulate", schedule, "--size", "64KiB", "--engine", engine, "--flow", flow, "--json")
+        assert outcome.code == 0
+        document = outcome.document
+        assert (document["engine"], document["flow"]) == (engine, flow)
+        assert document["cycles"] == document["closed_form_cycles"]

@@ -1,0 +1,208 @@
+"""Tables on a network of routers: the messages of rows travel as packets or messages, beside other traffic."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw import _core
+from certree.hw.blockage import describe_blockage
+from certree.hw.injection import BUDGET, packet_columns
+from certree.hw.packets import NO_PACKETS, Packets
+from certree.hw.program import first_wrong, initial_cells
+from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.hw.simulator import SimulationResult, describe_waiting, predicted_cycles, refuse_run
+from certree.hw.table_rows import TableRows
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.schedule import DIRECT
+from certree.models.tables import Tables
+from certree.models.timing import ceil_div, slot_timing
+
+Int64 = NDArray[np.int64]
+FLOWS = ("message", "packet")
+
+
+@dataclass(frozen=True)
+class OtherTraffic:
+    """What became of the packets beside a collective: how many arrived before it ended, their latencies in cycles."""
+
+    packets: int
+    arrived: int
+    latency: int  # of all that arrived, summed
+    longest: int
+
+
+def with_flow(tables: Tables, flow: str) -> Tables:
+    """The tables for message flow, or for packet flow: the same rows, slots that have room for a header in every packet.
+
+    O(rows log rows).
+    """
+    if flow == "message":
+        return tables
+    machine = tables.machine
+    heads = machine.head_flits * len(packet_lengths(tables, "packet"))
+    longer = replace(machine, head_flits=heads)
+    slot = slot_timing(tables.schedule, tables.message_bytes, longer).slot_cycles
+    return replace(tables, machine=longer, slot_cycles=slot)
+
+
+def packet_lengths(tables: Tables, flow: str) -> list[int]:
+    """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
+    machine = tables.machine
+    granules = tables.chunk_bytes // machine.flit_bytes
+    payload = granules if flow == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
+    count = ceil_div(granules, payload)
+    return [machine.head_flits + min(payload, granules - index * payload) for index in range(count)]
+
+
+def simulate_flits(
+    tables: Tables,
+    run: str = "slotted",
+    *,
+    flow: str = "message",
+    others: Packets = NO_PACKETS,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[SimulationResult, OtherTraffic]:
+    """Play tables on a network of routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
+
+    `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
+    channels of their own; those that have not arrived when the collective ends are left. The result is that of
+    `simulator.simulate` for the tables of `with_flow`.
+    Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
+    Time O(flits · links they pass), memory O(rows + nodes · chunks · repeats + virtual channels + packets under way).
+    """
+    if flow not in FLOWS:
+        raise InputError(f"unknown flow {flow!r}; known: {', '.join(FLOWS)}")
+    refuse_run(tables, run)
+    played, lengths = with_flow(tables, flow), packet_lengths(tables, flow)
+    cells = initial_cells(len(tables.topology.kind), tables.chunks * tables.repeats)
+    engine = FlitEngine(played, run, lengths, cells, traced=False, others=others)
+    core = engine.core
+    while not core.advance(BUDGET):
+        if progress is not None:
+            progress(core.cycle)
+    statistics = core.statistics()
+    wrong = first_wrong(tables, cells, tables.schedule.chunk_root)
+    deadlock: tuple[str, ...] = ()
+    if core.is_deadlocked:
+        names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
+        deadlock = describe_waiting(engine.rows, core.waiting()) + describe_blockage(engine.network, core.blocked(), names)
+    result = SimulationResult(
+        run=run,
+        engine="flit",
+        cycles=statistics["cycles"],
+        closed_form_cycles=predicted_cycles(played) if run == "slotted" else None,
+        contention_cycles=statistics["contention_cycles"],
+        late=statistics["late"],
+        data_ok=wrong is None and not deadlock,
+        wrong=wrong,
+        max_link_utilization=Fraction(statistics["busiest_lane_cycles"], max(1, statistics["cycles"])),
+        flit_hops=statistics["flit_hops"],
+        messages=statistics["messages"],
+        deadlock=deadlock,
+    )
+    names_of_others = ("other_packets", "other_latency", "longest_other_latency")
+    return result, OtherTraffic(len(others.id), *(statistics[name] for name in names_of_others))
+
+
+class FlitEngine:
+    """One run of tables on routers: `core` is ready to advance.
+
+    The tables are those of `with_flow`, `lengths` those of `packet_lengths`. `cells` is changed in place.
+    Raises TableFormatError and UnsupportedError as TableRows and RouterNetwork do, and UnsupportedError for packets that no buffer
+    holds. Time and memory O(rows log rows + hops of all messages) to set up, then as `core/flit_network.hpp`.
+    """
+
+    def __init__(
+        self, tables: Tables, run: str, lengths: list[int], cells: NDArray[np.uint64], *, traced: bool, others: Packets = NO_PACKETS
+    ) -> None:
+        self.rows = TableRows(tables)
+        self.network = RouterNetwork(tables.topology, tables.machine, _classes(tables, lengths, others))
+        ways, plan = self._plan()
+        order = np.lexsort((np.arange(len(others.id)), others.start))
+        columns, routes = packet_columns(self.network, others, order)
+        if self.network.table is None:
+            columns["route"] = columns["route"] + np.uint32(len(ways))
+        hops = [self.network.hops_of(way) for way in ways]
+        hops += [self.network.hops_of(self.network.first_lanes(route)) for route in routes]
+        self.core = _core.FlitRun(
+            self.rows.scalars,
+            self.rows.rows,
+            self.network.scalars,
+            self.network.core_columns(hops),
+            plan | {"packet_flits": np.array(lengths, np.uint32)},
+            columns,
+            run,
+            cells,
+            traced,
+        )
+
+    def _plan(self) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:
+        """The ways that messages may take, as lanes, and which message may take which."""
+        sent, topology = self.rows.sent, self.rows.tables.topology
+        first, lanes = self.network.lanes_of_pair()
+        if (sent["route"] == DIRECT).all():  # any lane to the neighbour, whichever has the least to send
+            pair = topology.pair_index(sent["src"], sent["dst"])
+            width = np.diff(first)[pair]
+            begin = np.concatenate(([0], np.cumsum(width)))
+            choices = np.repeat(first[pair] - begin[:-1], width) + np.arange(begin[-1])
+            ways, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
+        else:
+            ways = self._ways_on_lanes_of_their_own(first, lanes)
+            begin, choices = np.arange(len(ways) + 1), np.arange(len(ways))
+            starts = np.array([way[0] for way in ways], np.int64)
+        plan: dict[str, NDArray[np.integer]] = {
+            "ways_begin": begin.astype(np.uint32),
+            "ways": choices.astype(np.uint32),
+            "way_injector": np.maximum(self.network.injector_of_lane[starts], 0).astype(np.uint32),
+        }
+        return ways, plan
+
+    def _ways_on_lanes_of_their_own(self, first: Int64, lanes: Int64) -> list[Int64]:
+        """For every message the lanes of its route: messages of one slot that share a link take one lane of it after the other."""
+        tables, topology, sent = self.rows.tables, self.rows.tables.topology, self.rows.sent
+        routes = tables.routes
+        direct = topology.pair_index(sent["src"], sent["dst"]).tolist()
+        slots = (sent["step"].astype(np.int64) % self.rows.scalars["period"]).tolist()
+        taken: dict[tuple[int, int], int] = {}
+        ways = []
+        for route, pair, slot in zip(sent["route"].tolist(), direct, slots, strict=True):
+            pairs = [pair] if route == DIRECT else topology.pair_of_link[list(routes[route])].tolist()
+            way = []
+            for hop in pairs:
+                number = taken.get((hop, slot), 0)
+                taken[hop, slot] = number + 1
+                way.append(lanes[first[hop] + number % (first[hop + 1] - first[hop])])
+            ways.append(np.array(way, np.int64))
+        return ways
+
+
+def _classes(tables: Tables, lengths: list[int], others: Packets) -> list[TrafficClass]:
+    """Virtual channels of the collective and of what else there is; where nothing is, the collective has them all."""
+    machine, router = tables.machine, tables.machine.router
+    cut_through = router.flow_control == "cut-through"
+    unit = router.sub_message_flits if len(lengths) == 1 else WHOLE_PACKET
+    longest = (
+        (min(unit, max(lengths)), "a sub-message" if len(lengths) == 1 else "a packet"),
+        (int(others.flits.max(initial=0)), "a packet"),
+    )
+    for flits, what in longest:
+        if cut_through and flits > machine.vc_buffer_flits:
+            raise UnsupportedError(
+                f"{what} of {flits} flits is too long: cut-through moves it on when a buffer holds it whole, "
+                f"and buffers have {machine.vc_buffer_flits}"
+            )
+    reserved = 0
+    if len(others.id):
+        reserved = 2 if machine.vc_count > 3 and router.datelines else 1
+        if machine.vc_count < 2:
+            raise UnsupportedError(
+                "other traffic beside a collective needs virtual channels of its own; the machine has one in all"
+            )
+    last = machine.vc_count - 1
+    return [
+        TrafficClass(0, last - reserved, unit if cut_through else 1),
+        TrafficClass(last - reserved + 1 if reserved else 0, last, WHOLE_PACKET if cut_through else 1),
+    ]

@@ -1,0 +1,171 @@
+"""Tables on routers: as the closed form and the lanes say, beside other traffic, and where they cannot go on."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.hw.flit_engine import NO_PACKETS, packet_lengths, simulate_flits, with_flow
+from certree.hw.lowering import lower
+from certree.hw.packets import Packets, synthetic_packets
+from certree.hw.simulator import simulate
+from certree.models.collective import parse_collective
+from certree.models.errors import UnsupportedError
+from certree.models.machine import Machine, load_machine
+from certree.models.schedule import Schedule
+from certree.models.tables import Tables
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request, load_methods
+from tests.hw.packet_lists import packets
+from tests.hw.trees import MULTITREE, schedules
+
+EQUAL = ("cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "messages", "flit_hops", "max_link_utilization")
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machine:
+    """Short latencies, slow and fast reduction units, any pipeline; buffers that cover the loop of a credit."""
+    router_cycles, link = draw(st.integers(3, 6)), draw(st.integers(1, 12))
+    return replace(
+        MULTITREE,
+        head_flits=draw(st.integers(0, 2)),
+        link_latency_cycles=link,
+        router_cycles=router_cycles,
+        ni_cycles=1,
+        ni_buffer_flits=draw(st.integers(0, 40)),
+        reduce_bytes_per_cycle=draw(st.sampled_from([1, 16, 128])),
+        vc_buffer_flits=24 + 2 * link + draw(st.integers(0, 10)),
+        router=replace(MULTITREE.router, flow_control=draw(st.sampled_from(["wormhole", "cut-through"]))),
+    )
+
+
+def agree(tables: Tables, run: str, flow: str) -> None:
+    """Routers that nobody shares take the same cycles as lanes."""
+    ours, _ = simulate_flits(tables, run, flow=flow)
+    lanes = simulate(with_flow(tables, flow), run)
+    assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
+    assert ours.deadlock == lanes.deadlock == ()
+
+
+@given(schedules(), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
+@settings(max_examples=60, deadline=None)
+def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
+    tables = lower(schedule, size, machine)
+    result, _ = simulate_flits(tables, flow=flow)
+    assert (result.late, result.contention_cycles, result.data_ok, result.deadlock) == (0, 0, True, ())
+    assert result.cycles == result.closed_form_cycles
+    agree(tables, "slotted", flow)
+
+
+def made(spec: str, method: str, size: int, machine: Machine = MULTITREE) -> Tables:
+    request = Request(parse_topology(spec), parse_collective("all-reduce"), size, machine)
+    return lower(load_methods()[method](request), size, machine)
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+@pytest.mark.parametrize("run", ["slotted", "paced"])
+@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:3x3", "ring:6,capacity=2"])
+def test_routers_and_lanes_agree(spec: str, run: str, flow: str):
+    """Paced runs contend for ports, the same ones in both engines."""
+    agree(made(spec, "multitree", 1 << 17), run, flow)
+
+
+def test_packets_of_a_chunk():
+    tables = made("ring:4", "ring", 4 * 1000)
+    assert tables.chunk_bytes // 16 == 63
+    assert packet_lengths(tables, "message") == [64]
+    assert packet_lengths(tables, "packet") == [17, 17, 17, 16]
+
+
+def background(tables: Tables, load: Fraction, cycles: int, seed: int) -> Packets:
+    return synthetic_packets(tables.topology, load=load, flits=5, cycles=cycles, seed=seed)
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:4x4"])
+@pytest.mark.parametrize("run", ["slotted", "paced"])
+def test_background_traffic_does_not_starve(spec: str, run: str):
+    """Links that a collective could fill alone pass the packets of others within a few times their uncontended latency."""
+    tables = made(spec, "multitree", 1 << 18)
+    alone, _ = simulate_flits(tables, run)
+    others = background(tables, Fraction(1, 10), alone.cycles // 2, 5)
+    result, beside = simulate_flits(tables, run, others=others)
+    assert result.data_ok
+    assert (beside.packets, beside.arrived) == (len(others.id), len(others.id))
+    assert result.cycles >= alone.cycles
+    farthest = 8 + 6 * 153 + 5
+    assert beside.longest < 2 * farthest
+
+
+def test_a_collective_does_not_starve_beside_saturating_packets():
+    """Every node sends as fast as it can to one of them; the collective shares its links and still ends, with right sums."""
+    tables = made("mesh:3x3", "multitree", 1 << 14)
+    alone, _ = simulate_flits(tables)
+    others = synthetic_packets(
+        tables.topology, load=Fraction(1), flits=5, cycles=2 * alone.cycles, seed=2, hot_spot=(4, Fraction(1, 2))
+    )
+    result, beside = simulate_flits(tables, others=others)
+    assert result.data_ok
+    assert result.late > 0
+    assert alone.cycles < result.cycles < 4 * alone.cycles
+    assert beside.arrived > 0
+
+
+def test_packets_after_the_end_change_nothing():
+    tables = made("ring:4", "ring", 4096)
+    alone, _ = simulate_flits(tables)
+    result, beside = simulate_flits(tables, others=packets((0, 2, 9, alone.cycles + 1)))
+    assert (result.cycles, beside.arrived) == (alone.cycles, 0)
+
+
+def test_buffers_shorter_than_the_loop_of_a_credit_slow_a_message_down():
+    """16 flits a loop of 303 cycles: a message of 65 flits waits for credits four times, and rows are late."""
+    tables = made("ring:4", "ring", 4096, replace(MULTITREE, vc_buffer_flits=16))
+    result, _ = simulate_flits(tables)
+    assert result.data_ok
+    assert result.closed_form_cycles is not None
+    assert result.cycles > result.closed_form_cycles
+    assert result.late > 0
+
+
+def test_one_interface_a_node_serializes_what_four_send_at_once():
+    four = made("torus:4x4", "multitree", 1 << 16)
+    one = replace(four, machine=replace(MULTITREE, router=replace(MULTITREE.router, interfaces="node")))
+    assert simulate_flits(one)[0].data_ok
+    assert simulate_flits(one)[0].cycles > simulate_flits(four)[0].cycles
+
+
+def test_a_table_that_waits_for_ever_says_so():
+    """Two messages of the last step never leave: one node waits in its row, the others for what it would have sent."""
+    tables = made("ring:4", "ring", 4096)
+    cut = replace(tables, step=np.where(tables.step == tables.step.min(), tables.step.max() + 1, tables.step))
+    order = np.lexsort((cut.flow, cut.op, cut.step, cut.node))
+    columns = {
+        name: getattr(cut, name)[order] for name in ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    }
+    result, _ = simulate_flits(replace(cut, **columns), "paced")
+    assert not result.data_ok
+    assert any("waits for the" in line for line in result.deadlock)
+
+
+@pytest.mark.parametrize(
+    ("machine", "others", "flow", "reason"),
+    [
+        ({"vc_count": 1}, packets((0, 1, 1, 0)), "message", "the machine has one in all"),
+        ({"vc_buffer_flits": 15}, NO_PACKETS, "message", "a sub-message of 16 flits is too long: cut-through"),
+        ({"vc_buffer_flits": 16}, NO_PACKETS, "packet", "a packet of 17 flits is too long: cut-through"),
+        ({}, packets((0, 1, 319, 0)), "message", "a packet of 319 flits is too long: cut-through"),
+    ],
+)
+def test_machines_that_cannot_carry_the_messages(machine: dict, others: Packets, flow: str, reason: str):
+    tables = made("ring:4", "ring", 4096, replace(MULTITREE, **machine))
+    with pytest.raises(UnsupportedError, match=reason):
+        simulate_flits(tables, flow=flow, others=others)
+
+
+def test_booksim2_carries_a_collective():
+    """One interface a node and short buffers: right sums, whatever the time."""
+    result, _ = simulate_flits(made("torus:4x4", "ring", 1 << 14, load_machine("booksim2")))
+    assert result.data_ok
