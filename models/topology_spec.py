@@ -3,12 +3,13 @@
 import dataclasses
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
 from certree.models.errors import TopologyError
-from certree.models.imports import SUFFIXES, import_topology
+from certree.models.imports import SUFFIXES, import_topology, imported_unit
 from certree.models.imports.box import OPTION_HELP
 from certree.models.registry import Registry
 from certree.models.topologies import load_families
@@ -23,10 +24,8 @@ def parse_topology(spec: str) -> Topology:
     """The topology that a token names; TopologyError (exit code 2) says what is wrong and what is allowed."""
     head, *modifiers = spec.split(",")
     if head.lower().endswith(SUFFIXES):
-        typed = [modifier.partition("=")[::2] for modifier in modifiers]
-        options = [(name, value) for name, value in typed if name in OPTION_HELP]
-        base = dataclasses.replace(import_topology(Path(head), options), name=spec)
-        modifiers = [text for text, (name, _) in zip(modifiers, typed, strict=True) if name not in OPTION_HELP]
+        base = dataclasses.replace(import_topology(Path(head), _import_options(modifiers)), name=spec)
+        modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in OPTION_HELP]
     else:
         base = _base(head)
     if not modifiers:
@@ -38,6 +37,18 @@ def parse_topology(spec: str) -> Topology:
             raise TopologyError(f"{spec}: modifier {modifier!r} is not of the form name=value; known: {', '.join(MODIFIERS)}")
         MODIFIERS[key](base, columns, value)
     return dataclasses.replace(base, name=spec, **columns)  # type: ignore[arg-type]
+
+
+def _import_options(modifiers: list[str]) -> list[tuple[str, str]]:
+    """(name, value) of those modifiers that are options of an imported file."""
+    parts = [modifier.partition("=") for modifier in modifiers]
+    return [(name, value) for name, _, value in parts if name in OPTION_HELP]
+
+
+def unit_bandwidth(spec: str) -> Fraction | None:
+    """Bytes a second of a link of capacity 1, for a token that names an imported file; None for any other."""
+    head, *modifiers = spec.split(",")
+    return imported_unit(Path(head), _import_options(modifiers)) if head.lower().endswith(SUFFIXES) else None
 
 
 def undamaged(topology: Topology) -> Topology | None:

@@ -16,7 +16,7 @@ from certree.models.imports.box import OPTION_HELP
 from certree.models.topologies import load_families
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import FILE_SUFFIXES, save_topology
-from certree.models.topology_spec import MODIFIERS, parse_topology, undamaged
+from certree.models.topology_spec import MODIFIERS, parse_topology, undamaged, unit_bandwidth
 
 
 @click.group("topology")
@@ -46,6 +46,14 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
         f"  diameter: {hops} hops, from {start} to {end}\n"
         f"  digest: {document['digest']}"
     )
+    _note_unit(topology.name)
+
+
+def _note_unit(spec: str) -> None:
+    """Say how fast a link of capacity 1 of an imported network is, since schedules are timed with the machine's."""
+    unit = unit_bandwidth(spec)
+    if unit is not None:
+        note(f"a link of capacity 1 has {float(unit) / 10**9:.6g} GB/s; wider ones whole multiples, rounded down")
 
 
 def draw(topology: Topology, path: Path, *, force: bool) -> None:
@@ -63,6 +71,7 @@ def describe(topology: Topology) -> dict[str, Any]:
     """The JSON document of `topology show`."""
     degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
     hops, start, end = topology.diameter
+    unit = unit_bandwidth(topology.name)
     return {
         "name": topology.name,
         "endpoints": len(topology.endpoints),
@@ -73,6 +82,7 @@ def describe(topology: Topology) -> dict[str, Any]:
         "diameter": {"hops": hops, "from": start, "to": end},
         "direct": topology.is_direct,
         "full_duplex": topology.is_full_duplex,
+        "unit_bandwidth": None if unit is None else str(unit),
         "digest": topology.digest,
     }
 
@@ -126,5 +136,7 @@ def convert(
     typed = [f"speed={speed.replace('=', ':', 1)}" for speed in speeds]
     typed += [f"{name}={value}" for name, value in sorted(options.items()) if value is not None]
     typed += ["links=nvlink"] * nvlink_only
-    save_topology(parse_topology(",".join([network, *typed])), output, force=force)
+    spec = ",".join([network, *typed])
+    save_topology(parse_topology(spec), output, force=force)
+    _note_unit(spec)
     note(f"wrote {output}")

@@ -1,11 +1,12 @@
 """Descriptions of machines that other tools write: one file for each format, registered by the suffix of its files."""
 
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 
 from certree.models.errors import TopologyError
 from certree.models.files import read_bytes
-from certree.models.imports.box import Box, Options, compose, read_options
+from certree.models.imports.box import Box, Options, compose, read_options, unit_of
 from certree.models.registry import Registry, import_folder
 from certree.models.topology import Topology
 
@@ -27,8 +28,16 @@ def import_topology(path: Path, options: list[tuple[str, str]]) -> Topology:
 
     TopologyError or InputError says what is wrong, or which option must say what the file does not.
     """
+    return compose(*_read(path, options), str(path))
+
+
+def imported_unit(path: Path, options: list[tuple[str, str]]) -> Fraction:
+    """Bytes a second of the link that has capacity 1 in `import_topology` of the same."""
+    return unit_of(*_read(path, options))
+
+
+def _read(path: Path, options: list[tuple[str, str]]) -> tuple[Box, Options]:
     if path.is_file() and path.stat().st_size > MAX_BYTES:
         raise TopologyError(f"{path}: {path.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
     read = read_options(options, str(path))
-    box = load_imports()[path.suffix.lower()](read_bytes(path), read, str(path))
-    return compose(box, read, str(path))
+    return load_imports()[path.suffix.lower()](read_bytes(path), read, str(path)), read

@@ -157,7 +157,7 @@ def compose(box: Box, options: Options, where: str) -> Topology:
             for copy in range(boxes)
             for index, (node, bandwidth) in enumerate(box.ports)
         ]
-    unit = options.unit or _unit([bandwidth for _, _, bandwidth in cables])
+    unit = unit_of(box, options)
     links = [row for a, b, bandwidth in cables for row in _both_ways(a, b, bandwidth, unit, where)]
     columns = np.array(sorted(links), np.int32).reshape(-1, 3)
     kind = np.full(nodes, NodeKind.SWITCH, np.int8)
@@ -189,8 +189,13 @@ def _planes(box: Box, options: Options, where: str) -> int:
     return 1 if options.fabric == "switch" else len(box.ports)
 
 
-def _unit(bandwidths: list[Fraction]) -> Fraction:
-    """The common measure of all links, or the narrowest."""
+def unit_of(box: Box, options: Options) -> Fraction:
+    """Bytes a second of a link of capacity 1: as the user says, or the common measure of all links, or the narrowest."""
+    if options.unit is not None:
+        return options.unit
+    trimmed = box.without_dead_ends(keep_ports=options.boxes > 1)
+    bandwidths = [bandwidth for _, _, bandwidth in trimmed.cables]
+    bandwidths += [bandwidth for _, bandwidth in trimmed.ports if options.boxes > 1]
     base = math.lcm(*(bandwidth.denominator for bandwidth in bandwidths))
     measure = Fraction(math.gcd(*(int(bandwidth * base) for bandwidth in bandwidths)), base)
     narrowest, widest = min(bandwidths, default=Fraction(1)), max(bandwidths, default=Fraction(1))

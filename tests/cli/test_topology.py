@@ -75,7 +75,12 @@ def test_convert_imports(tmp_path):
     file, name = tmp_path / "box.json", "tests/models/imports/dgx1.txt"
     assert_bad_input(certree("topology", "convert", name, "-o", str(file)), "give speed=NV:BANDWIDTH")
     assert not file.exists()
-    assert certree("topology", "convert", name, "--speed", "NV=25GB/s", "--nvlink-only", "-o", str(file)).code == 0
+    made = certree("topology", "convert", name, "--speed", "NV=25GB/s", "--nvlink-only", "-o", str(file))
+    assert made.code == 0
+    assert "a link of capacity 1 has 25 GB/s" in made.err
+    shown = certree("topology", "show", f"{name},speed=NV:25GB/s,links=nvlink", "--json").document
+    assert shown["unit_bandwidth"] == "25000000000"
+    assert certree("topology", "show", "ring:4", "--json").document["unit_bandwidth"] is None
     assert parse_topology(str(file)).digest == parse_topology(f"{name},speed=NV:25GB/s,links=nvlink").digest
     unknown = certree("topology", "convert", "ring:4", "--boxes", "2", "-o", str(tmp_path / "other.json"))
     assert_bad_input(unknown, "unknown topology modifier 'boxes'")
