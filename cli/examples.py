@@ -16,11 +16,13 @@ class Example:
     method: str
     collective: str = "all-reduce"
     options: Mapping[str, str] = field(default_factory=dict)
+    chunks: int | None = None
 
     @property
     def command(self) -> str:
         """What makes the same schedule."""
         options = "".join(f" --option {name}={value}" for name, value in self.options.items())
+        options += "" if self.chunks is None else f" --chunks {self.chunks}"
         collective = "" if self.collective == "all-reduce" else f" --collective {self.collective}"
         return f"certree synthesize {self.topology}{collective} --method {self.method}{options} --size {SIZE}"
 
@@ -106,7 +108,7 @@ EXAMPLES = (
     Example(
         "ace",
         "Hierarchical all-reduce on a torus of packages",
-        "ACE (ISCA 2021), Tables 5 and 7",
+        "ACE, the accelerator collectives engine, Tables 5 and 7",
         "Reduce-scatter inside packages of wide links, all-reduce along the rows and then the columns of packages, all-gather"
         " inside.",
         "ace-torus:2x2x2",
@@ -115,8 +117,8 @@ EXAMPLES = (
     Example(
         "ace-all-to-all",
         "Hierarchical all-to-all on packages with global switches",
-        "ACE (ISCA 2021), Table 5",
-        "First inside packages, then across them through the four global switches; every block makes at most two hops of its own.",
+        "ACE, the accelerator collectives engine, Table 5",
+        "First inside packages, then across them through the four global switches; every block is sent at most twice.",
         "ace-alltoall:2x2",
         "hierarchical-all-to-all",
         collective="all-to-all",
@@ -136,6 +138,16 @@ EXAMPLES = (
         "The members of a group reduce to their first node, the masters form a ring, and each hands the sum to its group.",
         "tree:2x4",
         "tencent",
+    ),
+    Example(
+        "netreduce",
+        "Sums made in the switches",
+        "NetReduce, with its in-network aggregation against the ring",
+        "Everyone sends its vector once, the switches add up on the way to the root of the tree and multicast the sum on the way"
+        " back: half of what a ring sends, in chunks that follow each other.",
+        "tree:2x3,reducing=switches",
+        "netreduce",
+        chunks=3,
     ),
     Example(
         "sccl",

@@ -46,7 +46,7 @@ def work(example: Example) -> Worked:
     """Make, judge and simulate one example; DisagreementError when a schedule is refuted that should be right."""
     machine, size = load_machine(MACHINE), parse_size(SIZE)
     collective = parse_collective(example.collective)
-    request = Request(parse_topology(example.topology), collective, size, machine, options=example.options)
+    request = Request(parse_topology(example.topology), collective, size, machine, chunks=example.chunks, options=example.options)
     schedule, verdict = certified_or_fail(load_methods()[example.method](request))
     words = schedule_words(schedule_report(schedule, verdict, size, machine))
     simulation = _simulation(schedule) if verdict.valid else "Not simulated: only what is right runs."

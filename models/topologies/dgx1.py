@@ -21,7 +21,8 @@ def dgx1(arguments: str) -> Topology:
     """dgx1 - 8 GPUs in the hybrid cube mesh of a DGX-1 (V100), single and double NVLinks; unit: one NVLink.
 
     The network of NCCL's and SCCL's examples: two boards of four, fully joined, a cube between them; six NVLinks a GPU, a double
-    one being a link of capacity 2. PCIe is left out.
+    one being a link of capacity 2. PCIe is left out. Real GPUs do not pass on what is not theirs; here, as on every network without
+    switches, a route may lead through them, which algorithms for neighbours make no use of.
     """
     no_arguments("dgx1", arguments)
     cables = Cables("dgx1", 8)
