@@ -25,6 +25,7 @@ types: setup
 
 specs: setup
 	$(BIN)/certree model-check
+	$(BIN)/certree model-check --symbolic
 
 bench: setup
 	$(BIN)/python tests/bench/run.py

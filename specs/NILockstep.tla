@@ -307,8 +307,12 @@ CountedOrFlying ==
     IN  /\ count[n][arrival] + Cardinality(mine) = FiredOf(n, arrival)
         /\ \A m \in mine : m.item[2] >= count[n][arrival]
 
+\* I6: what has fired had all that it waits for.
+NothingMissing ==
+  \A n \in Nodes : \A k \in 1..played[n] : \A arrival \in Program[n][k].awaits : HasCounted(n, arrival, Program[n][k].item[2])
+
 \* The invariant.
-SlottedInvariant == FiredInTime /\ NotTooEarly /\ SentWhenDue /\ NotOverdue /\ CountedOrFlying
+SlottedInvariant == FiredInTime /\ NotTooEarly /\ SentWhenDue /\ NotOverdue /\ CountedOrFlying /\ NothingMissing
 
 -------------------------------------------------------------------------------
 (* Refinement: the NIs play a schedule, and keep the promise of a collective. *)

@@ -1,0 +1,67 @@
+"""The inductive invariant: every obligation is proved for any size, every mutant is refuted, and the TLA+ module has the same."""
+
+import re
+
+import pytest
+import z3
+
+from certree.verify import invariant
+from certree.verify.invariant import MUTANTS, check_invariant, obligations
+from certree.verify.models import specs_folder
+from certree.verify.symbolic_ni import MEMBERS, Machine, World
+from tests.cli.running import assert_bad_input, certree
+
+
+def test_all_is_proved_and_all_mutants_are_refuted():
+    told = []
+    results = check_invariant(told.append)
+    assert told == results
+    assert [r.name for r in results if not r.as_expected] == []
+    assert {r.result for r in results} == {"proved", "refuted"}
+    assert len([r for r in results if r.result == "refuted"]) == len(MUTANTS) + 1
+
+
+def test_in_the_finite_world_nothing_is_refuted_without_a_mutation():
+    """Otherwise the mutants would be refuted for another reason than what they leave out."""
+    claims = obligations(MEMBERS, "")
+    for name in sorted({name for _, name in MUTANTS}):
+        assert invariant._ask(claims[name]) == "proved", name
+
+
+def test_every_rule_guard_and_conjunct_has_a_mutant():
+    parts = {without for without, _ in MUTANTS}
+    for module in ("symbolic_ni", "invariant"):
+        source = (specs_folder().parent / "verify" / f"{module}.py").read_text()
+        assert set(re.findall(r'unless\(\s*"([^"]+)"', source)) <= parts
+    machine = Machine(World(None))
+    conjuncts = machine.conjuncts(machine.state)
+    # what fires without its dependencies is not late but wrong: NothingMissing is a goal, not a means
+    assert {f"conjunct {name}" for name in conjuncts} - parts == {"conjunct NothingMissing"}
+
+
+def test_the_specification_has_the_same_conjuncts():
+    text = (specs_folder() / "NILockstep.tla").read_text()
+    (conjuncts,) = re.findall(r"^SlottedInvariant == (.*)$", text, re.MULTILINE)
+    machine = Machine(World(None))
+    assert set(conjuncts.split(" /\\ ")) == set(machine.conjuncts(machine.state))
+
+
+def test_unknown_is_a_failure(monkeypatch):
+    monkeypatch.setattr(z3.Solver, "check", lambda solver: z3.unknown)
+    assert {(r.result, r.as_expected) for r in check_invariant()} == {("unknown", False)}
+    assert certree("model-check", "--symbolic").code == 3
+
+
+def test_command():
+    outcome = certree("model-check", "--symbolic", "--json")
+    assert outcome.code == 0
+    first = outcome.document["models"][0]
+    assert (first["mode"], first["expected"], first["result"], first["distinct_states"]) == ("symbolic", "proved", "proved", None)
+    words = certree("model-check", "--symbolic").out
+    assert "no deadlock: proved, as expected" in words
+    assert "no busy port, without rule ContentionFree: refuted, as expected" in words
+
+
+@pytest.mark.parametrize("arguments", [["MCAllReduce"], ["--schedule", "x"], ["--full"]])
+def test_symbolic_takes_nothing_else(arguments):
+    assert_bad_input(certree("model-check", "--symbolic", *arguments), "it takes no model names, no --schedule and no --full")
