@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard hw/core/* synth/native/*)
+NATIVE := CMakeLists.txt $(wildcard hw/core/* synth/native/* verify/native/*)
 
 .PHONY: demo test lint types setup specs bench bench-smoke sanitize clean lock
 demo: setup

@@ -20,6 +20,7 @@ COMMANDS = {
     "certify": ("certify", "Add bounds and certificate to a schedule."),
     "compare": ("compare", "Methods beside each other, size by size."),
     "export": ("tables", "Write a schedule as tables for network interfaces."),
+    "frontier": ("frontier", "The exact frontier of steps and rounds of a small network, with proofs."),
     "gallery": ("gallery", "A worked example of each paper, with pictures."),
     "import": ("tables", "Read tables back as a schedule."),
     "inject": ("inject", "Packets through a network of routers: when each arrives."),
@@ -28,7 +29,7 @@ COMMANDS = {
     "simulate": ("simulate", "Run tables cycle by cycle, flit by flit."),
     "synthesize": ("synthesize", "Make a schedule, with its certificate."),
     "topology": ("topology", "Show, list and convert networks."),
-    "verify": ("verify", "Judge a schedule, a CSV or a tables directory."),
+    "verify": ("verify", "Judge a schedule, a CSV, a tables directory or a frontier."),
 }
 
 

@@ -1,5 +1,8 @@
 """A path that a person types: a schedule file, a CSV or a tables directory."""
 
+import gzip
+import re
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +16,8 @@ from certree.models.schedule_file import load_schedule, load_schedule_csv
 from certree.models.topology import Topology
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
+
+_BUNDLE_START = re.compile(rb'\s*\{\s*"format"\s*:\s*"certree-frontier"')
 
 
 @dataclass(frozen=True)
@@ -58,6 +63,17 @@ def judge_path(
     if verdict.valid and topology is not None:
         verdict = judge(tables.schedule, topology=topology)
     return Judged(tables.schedule, verdict, tables.message_bytes, tables.machine)
+
+
+def is_bundle(path: Path) -> bool:
+    """Whether a file starts as a frontier with its evidence does; a look at its first bytes."""
+    if path.is_dir() or not path.name.endswith((".json", ".json.gz")):
+        return False
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            return _BUNDLE_START.match(stream.read(200)) is not None
+    except (OSError, EOFError, zlib.error):
+        return False  # whoever reads it next says what is wrong
 
 
 def size_or_default(size: int | None) -> int:

@@ -6,9 +6,11 @@ import click
 
 from certree.cli.parameters import MACHINE, SIZE, TOPOLOGY, option_collective, option_json
 from certree.cli.report import schedule_report, schedule_words
-from certree.cli.sources import judge_path
+from certree.cli.sources import is_bundle, judge_path
 from certree.cli.terminal import show
 from certree.models.collective import Collective
+from certree.models.errors import InputError
+from certree.models.files import read_json
 from certree.models.machine import Machine
 from certree.models.topology import Topology
 
@@ -25,11 +27,27 @@ from certree.models.topology import Topology
 def verify_command(
     path: Path, topology: Topology | None, collective: Collective | None, size: int | None, machine: Machine | None, as_json: bool
 ) -> int:
-    """Judge a schedule file, a CSV (with --topology and --collective) or a tables directory.
+    """Judge a schedule file, a CSV (with --topology and --collective), a tables directory or a frontier with its evidence.
 
-    Everything is recomputed, certificate included. Exit code 0: valid; 1: refuted, with the reasons.
+    Everything is recomputed, certificates and proofs included. Exit code 0: valid; 1: refuted, with the reasons.
     """
+    if is_bundle(path):
+        if size is not None or machine is not None:
+            raise InputError(f"{path}: a frontier is of steps and rounds; --size and --params do not apply")
+        return _verify_frontier(path, topology, collective, as_json=as_json)
     judged = judge_path(path, topology, collective, size, machine)
     document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
     show(document, schedule_words, as_json=as_json)
     return 0 if judged.verdict.valid else 1
+
+
+def _verify_frontier(path: Path, topology: Topology | None, collective: Collective | None, *, as_json: bool) -> int:
+    """Judge a frontier; it must be of the network and the collective where these are given."""
+    from certree.cli.frontier_report import frontier_report, frontier_words
+    from certree.verify.exact.bundle import judge_bundle
+
+    verdict = judge_bundle(read_json(path), str(path), topology)
+    if collective is not None and collective != verdict.collective:
+        raise InputError(f"{path}: the collective is {verdict.collective.words}, not {collective.words}")
+    show(frontier_report(verdict), frontier_words, as_json=as_json)
+    return 0 if verdict.valid else 1

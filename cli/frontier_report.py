@@ -1,0 +1,71 @@
+"""What is said of a frontier: the JSON document that scripts rely on, and the same in words."""
+
+from fractions import Fraction
+from typing import Any
+
+from certree.cli.report import collective_words, gap_words
+from certree.verify.exact.bundle import BundleVerdict
+from certree.verify.exact.question import Question
+from certree.verify.exact.refutation import unpack
+from certree.verify.witness import Instance, check_bound
+
+
+def frontier_report(verdict: BundleVerdict) -> dict[str, Any]:
+    """The keys of `--json`; rationals as strings. `rate_bound`: fewest rounds per chunk (of C) that any schedule can have."""
+    document, question = verdict.document, Question(verdict.topology, verdict.collective, 1, 1, 1)
+    report: dict[str, Any] = {
+        "valid": verdict.valid,
+        "topology": verdict.topology.name,
+        "collective": str(verdict.collective.kind),
+        "root": verdict.collective.root,
+        "max_chunks": document["max_chunks"],
+        "model": document["model"],
+    }
+    if not verdict.valid:
+        return report | {"violations": [{"rule": one.rule, "message": one.message} for one in verdict.violations]}
+    points = [entry["point"] for entry in document["points"]]
+    bound = check_bound(Instance(verdict.topology, verdict.collective), document["bandwidth"]) * question.message_chunks
+    rate = min((Fraction(rounds, chunks) for chunks, _, rounds in points), default=None)
+    return report | {
+        "points": points,
+        "refuted": [{"point": entry["point"], "proof": proof_summary(entry["proof"])} for entry in document["refuted"]],
+        "undecided": document["undecided"],
+        "complete": document["complete"],
+        "all_chunks": document["all_chunks"],
+        "least_steps": question.least_steps[0],
+        "rate_bound": str(bound),
+        "best_rate": None if rate is None else str(rate),
+        "gap": None if rate is None else str(rate / bound - 1),
+        "bound": document["bandwidth"],
+    }
+
+
+def proof_summary(proof: dict[str, Any]) -> dict[str, Any]:
+    """A proof without its lines, which only the file has."""
+    if proof["kind"] != "drat":
+        return proof
+    text = unpack(proof["lines"])
+    return {"kind": "drat", "formula": proof["formula"], "sha256": proof["sha256"], "lines": text.count("\n"), "bytes": len(text)}
+
+
+def frontier_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    what = f"{collective_words(report)} on {report['topology']}"
+    if not report["valid"]:
+        listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
+        return "\n".join([f"refuted: frontier of {what}", *listed])
+    reach = "for any number of chunks" if report["all_chunks"] else f"for up to {report['max_chunks']} chunks per node"
+    state = f"complete {reach}" if report["complete"] else f"undecided, up to {report['max_chunks']} chunks per node"
+    lines = [f"frontier of {what}: {state}", f"  {'chunks':>6} {'steps':>6} {'rounds':>6} {'rounds per chunk':>17}"]
+    for chunks, steps, rounds in report["points"]:
+        lines.append(f"  {chunks:>6} {steps:>6} {rounds:>6} {Fraction(rounds, chunks)!s:>17}")
+    lines.append(f"  bounds: {report['least_steps']} steps; {report['rate_bound']} rounds per chunk ({report['bound']['kind']})")
+    lines.append(f"  best rate: {report['best_rate']}, gap {gap_words(report['gap'])}")
+    kinds: dict[str, list[str]] = {}
+    for entry in report["refuted"]:
+        kinds.setdefault(entry["proof"]["kind"], []).append("({}, {}, {})".format(*entry["point"]))
+    lines += [f"  refuted by {kind}: {', '.join(points)}" for kind, points in sorted(kinds.items())]
+    if report["undecided"]:
+        lines.append("  undecided: " + ", ".join("({}, {}, {})".format(*point) for point in report["undecided"]))
+    lines.append(f"  machine: {report['model']}")
+    return "\n".join(lines)

@@ -1,0 +1,193 @@
+"""The frontier of a small network: every point found, with its schedule, and every point that had to be refuted, with its proof.
+
+What a frontier is, which points are candidates and when the search may stop is defined where it is checked:
+`verify.exact.frontier`. For each candidate, cheapest first: the distance, the bandwidth bound, what earlier refutations imply,
+symmetric schedules (which can only be found, never excluded), and last the trusted formula, which gives a schedule or a proof.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import ceil
+
+from certree.models.collective import Collective
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.schedule import Schedule
+from certree.models.topology import Topology
+from certree.synth.bounds import Bound, find_bounds
+from certree.synth.cadical import solve
+from certree.synth.cpsat import Budget, Status
+from certree.synth.encodings.quotient import KINDS as WITH_SYMMETRY
+from certree.synth.encodings.quotient import QuotientEncoder
+from certree.synth.method import Monitor
+from certree.synth.symmetry import Group, free_groups
+from certree.verify.exact.bundle import rounds_of
+from certree.verify.exact.encoder import encode
+from certree.verify.exact.frontier import most_uncovered, obligations, undominated
+from certree.verify.exact.question import Point, Question
+from certree.verify.exact.refutation import Document, drat_proof
+from certree.verify.exact.rup import check_proof
+from certree.verify.exact.time_cut import needed_rounds
+from certree.verify.witness import Instance, best_bounds
+
+TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
+POINT_CONFLICTS = 40_000  # for one candidate
+SYMMETRIC_CONFLICTS = 5_000  # for one candidate and one group
+MAX_GROUPS = 3
+
+
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """What a search came to: points found, with their schedules, points refuted, with their proofs, and candidates left open."""
+
+    question: Question
+    max_chunks: int
+    bandwidth: tuple[Fraction, Bound]
+    points: dict[Point, Schedule]
+    refuted: dict[Point, Document]
+    undecided: list[Point]
+
+
+class FrontierSearch:
+    """Looks for the frontier up to `max_chunks` chunks per node; `result` may be asked for at any time, also after Ctrl-C.
+
+    UnsupportedError for networks with too many ways between cells, InputError for fewer than one chunk. The budget is `effort`
+    times TOTAL_CONFLICTS conflicts; the same effort gives the same result unless the monitor has a deadline.
+    """
+
+    def __init__(self, topology: Topology, collective: Collective, max_chunks: int, effort: int, monitor: Monitor) -> None:
+        if max_chunks < 1 or effort < 1:
+            raise InputError(f"max_chunks {max_chunks}, effort {effort}; allowed: whole numbers from 1")
+        self.question = Question(topology, collective, 1, 1, 1)
+        self._max_chunks, self._monitor = max_chunks, monitor
+        self._budget, self._effort = Budget(TOTAL_CONFLICTS * effort), effort
+        self._bounds = find_bounds(topology, collective)
+        self._bandwidth = best_bounds(Instance(topology, collective), self._bounds)["bandwidth"]
+        self._cuts: dict[tuple[int, int], tuple[Fraction | None, Document]] = {}
+        self._found: dict[Point, Schedule] = {}
+        self._refuted: dict[Point, Document] = {}
+
+    @cached_property
+    def _groups(self) -> list[Group]:
+        """Symmetries to look for schedules with; none for collectives whose chunks they do not permute freely."""
+        covered = self.question.collective.kind in WITH_SYMMETRY
+        return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
+
+    def run(self) -> None:
+        """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule."""
+        for chunks in range(1, self._max_chunks + 1):
+            steps = self.question.least_steps[0]
+            while (most := most_uncovered(self.question, list(self._found), chunks, steps)) >= steps:
+                self._fewest_rounds(chunks, steps, most)
+                steps += 1
+                if not self._budget.left or self._monitor.expired:
+                    return
+
+    def _fewest_rounds(self, chunks: int, steps: int, most: int) -> None:
+        """Find the point of so many chunks and steps that has the fewest rounds, up to `most`."""
+        for rounds in range(self._least_rounds(chunks, steps), most + 1):
+            point = (chunks, steps, rounds)
+            if self._implied_by(point) is None and self._decide(point):
+                return
+            if not self._budget.left or self._monitor.expired:
+                return
+
+    def _least_rounds(self, chunks: int, steps: int) -> int:
+        """The fewest rounds that are not excluded without a search, for steps that are not."""
+        return max(steps, self._bound_rounds(chunks), ceil(self._time_cut(chunks, steps)[0] or 0))
+
+    def _bound_rounds(self, chunks: int) -> int:
+        """The fewest rounds that the bandwidth bound allows."""
+        return ceil(self._bandwidth[0] * self.question.at((chunks, 1, 1)).message_chunks)
+
+    def _implied_by(self, point: Point) -> Point | None:
+        """A refuted point that excludes this one."""
+        return next((known for known in sorted(self._refuted) if self.question.at(known).implies(point)), None)
+
+    def _decide(self, point: Point) -> bool:
+        """Look for a schedule and for a proof that there is none; whether there is a schedule."""
+        question = self.question.at(point)
+        self._monitor.report("frontier: {} chunks, {} steps, {} rounds".format(*point))
+        try:
+            return self._by_symmetry(question) or self._by_formula(question)
+        except UnsupportedError as error:
+            self._monitor.report(f"frontier: undecided: {error}")
+            return False
+
+    def _by_symmetry(self, question: Question) -> bool:
+        """Look for a schedule that a group of symmetries maps to itself."""
+        for group in self._groups:
+            encoder = QuotientEncoder(question, group)
+            answer = solve(encoder.formula, self._budget, self._monitor, SYMMETRIC_CONFLICTS * self._effort, with_proof=False)
+            if answer.status is Status.FEASIBLE:
+                self._keep(question, encoder.decode(answer.model))
+                return True
+        return False
+
+    def _keep(self, question: Question, schedule: Schedule) -> None:
+        """A schedule that was found, at the point that it really has: it may need fewer rounds than it was allowed."""
+        self._found[question.chunks, question.steps, rounds_of(schedule)] = schedule
+
+    def _by_formula(self, question: Question) -> bool:
+        """Ask the trusted formula; its model is a schedule, its refutation a proof."""
+        encoder = encode(question)
+        answer = solve(encoder.formula, self._budget, self._monitor, POINT_CONFLICTS * self._effort, with_proof=True)
+        if answer.status is Status.FEASIBLE:
+            self._keep(question, encoder.decode(answer.model))
+        elif answer.status is Status.INFEASIBLE:
+            needed = check_proof(encoder.formula, answer.proof)
+            text = "".join(answer.proof.splitlines(keepends=True)[:needed])
+            self._refuted[question.point] = drat_proof(encoder.formula.digest, text)
+        return answer.status is Status.FEASIBLE
+
+    @property
+    def result(self) -> Frontier:
+        """The frontier as far as it is known."""
+        points = undominated(self._found)
+        refuted: dict[Point, Document] = {}
+        undecided: list[Point] = []
+        for point in obligations(self.question, points, self._max_chunks):
+            known = self._implied_by(point)
+            if (easy := self._easy_proof(point)) is not None:
+                refuted[point] = easy
+            elif known is not None:
+                refuted[known] = self._refuted[known]
+                if known != point:
+                    refuted[point] = {"kind": "implied", "by": list(known)}
+            else:
+                undecided.append(point)
+        schedules = {point: self._found[point] for point in points}
+        return Frontier(self.question, self._max_chunks, self._bandwidth, schedules, dict(sorted(refuted.items())), undecided)
+
+    def _easy_proof(self, point: Point) -> Document | None:
+        """A proof that takes no search: the distance or the bandwidth bound; None when neither excludes the point."""
+        hops, start, end = self.question.least_steps
+        if point[1] < hops:
+            return {"kind": "distance", "from": start, "to": end, "hops": hops}
+        if point[2] < self._bound_rounds(point[0]):
+            return {"kind": "bound", "bound": self._bandwidth[1]}
+        rounds, proof = self._time_cut(point[0], point[1])
+        return proof if rounds is None or point[2] < rounds else None
+
+    def _time_cut(self, chunks: int, steps: int) -> tuple[Fraction | None, Document]:
+        """The time-cut that demands the most rounds (None: more than any) for so many chunks and steps, as rounds and proof."""
+        if (chunks, steps) not in self._cuts:
+            question = self.question.at((chunks, steps, steps))
+            best: tuple[Fraction | None, Document] = (Fraction(0), {})
+            for inside in self._sets:
+                for target in sorted(inside & set(question.topology.endpoints.tolist())):
+                    needed = needed_rounds(question, inside, target)
+                    if best[0] is not None and (needed is None or needed > best[0]):
+                        best = needed, {"kind": "time-cut", "set": sorted(inside), "to": target}
+            self._cuts[chunks, steps] = best
+        return self._cuts[chunks, steps]
+
+    @cached_property
+    def _sets(self) -> list[frozenset[int]]:
+        """Sets worth a time-cut: those of the cuts that were found, each endpoint alone, and everything but one endpoint."""
+        if self.question.is_sum:
+            return []
+        topology = self.question.topology
+        nodes, ends = frozenset(range(len(topology.kind))) & frozenset(topology.src.tolist()), topology.endpoints.tolist()
+        found = [frozenset(bound["witness"]["set"]) for bound in self._bounds if "set" in bound["witness"]]
+        return [*found, *(nodes - one for one in found), *(frozenset((node,)) for node in ends), *(nodes - {node} for node in ends)]

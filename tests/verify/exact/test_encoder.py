@@ -1,0 +1,168 @@
+"""The trusted encoder: against exhaustive search, against the judge, and against what is known."""
+
+import pytest
+from pysat.solvers import Cadical195
+
+from certree.models.collective import Collective, CollectiveKind, parse_collective
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.topology_spec import parse_topology
+from certree.verify.exact import encoder as encoder_module
+from certree.verify.exact.bundle import why_not
+from certree.verify.exact.encoder import encode
+from certree.verify.exact.question import Question
+from certree.verify.exact.spread import SpreadEncoder
+from certree.verify.exact.sums import SumEncoder
+from tests.verify.exact.small import barbell, connected_graphs, network, spreads, sums, wanted
+
+SPREADING = ["all-gather", "all-to-all", "broadcast", "scatter", "gather"]
+GRAPHS = list(connected_graphs())
+
+
+def answer(question: Question) -> bool:
+    """Whether there is a schedule; where there is, it is decoded and judged."""
+    encoder = encode(question)
+    with Cadical195(bootstrap_with=encoder.formula.clauses) as solver:
+        found = solver.solve()
+        if found:
+            assert why_not(question, encoder.decode(solver.get_model())) is None
+    return found
+
+
+def ask(topology, kind: str, point, root=None) -> bool:
+    network = parse_topology(topology) if isinstance(topology, str) else topology
+    return answer(Question(network, parse_collective(kind, root), *point))
+
+
+def test_the_graphs_are_all_of_them() -> None:
+    assert [sum(len(graph.kind) == nodes for graph in GRAPHS) for nodes in (2, 3, 4)] == [1, 2, 6]
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)
+@pytest.mark.parametrize("kind", SPREADING)
+def test_what_spreads_agrees_with_exhaustive_search(graph, kind: str) -> None:
+    root = 0 if kind in ("broadcast", "scatter", "gather") else None
+    small = [(1, 1, 1), (1, 1, 2), (1, 2, 2), (2, 1, 2), (2, 1, 3)]
+    if kind != "all-to-all":
+        small += [(1, 2, 3), (1, 3, 3)]
+    if len(graph.src) <= 8 and kind != "all-to-all":
+        small += [(2, 2, 2), (2, 2, 3)]
+    if len(graph.src) == 12 and kind == "all-to-all":
+        small.remove((1, 2, 2))  # too many states
+    for chunks, steps, rounds in small:
+        expected = spreads(graph, wanted(CollectiveKind(kind), graph.endpoints.tolist(), root, chunks), steps, rounds)
+        assert ask(graph, kind, (chunks, steps, rounds), root) == expected, (chunks, steps, rounds)
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)
+def test_sums_agree_with_exhaustive_search(graph) -> None:
+    nodes = range(len(graph.kind))
+    for steps in (1, 2):
+        assert ask(graph, "all-reduce", (1, steps, steps)) == sums(graph, 1, steps, [(node, 0) for node in nodes])
+        for root in nodes:
+            assert ask(graph, "reduce", (1, steps, steps), root) == sums(graph, 1, steps, [(root, 0)])
+
+
+@pytest.mark.parametrize("graph", [graph for graph in GRAPHS if len(graph.kind) <= 3], ids=lambda graph: graph.name)
+def test_more_chunks_and_steps_of_sums_agree_with_exhaustive_search(graph) -> None:
+    nodes = range(len(graph.kind))
+    for steps in (1, 2):
+        assert ask(graph, "reduce-scatter", (1, steps, steps)) == sums(graph, len(nodes), steps, [(node, node) for node in nodes])
+        both = [(node, chunk) for node in nodes for chunk in (0, 1)]
+        assert ask(graph, "all-reduce", (2, steps, steps)) == sums(graph, 2, steps, both)
+    assert ask(graph, "all-reduce", (1, 3, 3)) == sums(graph, 1, 3, [(node, 0) for node in nodes])
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "point", "exists"),
+    [
+        ("ring:4", "all-gather", (1, 2, 2), True),
+        ("ring:4", "all-gather", (2, 2, 3), True),
+        ("ring:4", "all-gather", (3, 2, 4), False),
+        ("hypercube:3", "reduce-scatter", (3, 3, 7), True),
+        ("hypercube:3", "reduce-scatter", (2, 3, 4), False),
+        ("dgx1", "all-gather", (2, 2, 3), True),
+        ("dgx1", "all-gather", (3, 2, 4), False),
+        ("ring:5", "all-reduce", (1, 2, 2), False),  # possible with scratch buffers, not with one accumulator
+        ("ring:5", "all-reduce", (1, 3, 3), True),
+        ("ring:8", "all-reduce", (1, 4, 4), True),
+        ("ring:4,capacity=2", "all-gather", (2, 2, 2), True),
+        ("ring:4,without-link=0>1", "all-gather", (1, 2, 2), False),
+        ("ring:4,without-link=0>1", "all-gather", (1, 3, 3), True),
+        ("switch:4", "all-gather", (1, 1, 3), True),
+        ("switch:4", "all-gather", (1, 1, 2), False),
+        ("switch:4", "all-reduce", (1, 2, 2), True),
+        ("switch:4", "all-to-all", (1, 1, 3), True),
+        ("switch:4", "reduce-scatter", (1, 2, 2), False),
+    ],
+)
+def test_known_points(spec: str, kind: str, point, exists: bool) -> None:
+    assert ask(spec, kind, point) is exists
+
+
+def test_the_bridge_of_a_barbell_carries_one_chunk_a_round() -> None:
+    assert not ask(barbell(3), "all-gather", (1, 3, 4))
+    assert ask(barbell(3), "all-gather", (1, 3, 5))
+    assert not ask(barbell(4), "all-gather", (1, 4, 4))
+
+
+def test_endpoints_behind_switches_do_not_forward_within_a_step() -> None:
+    path = network([(0, 3), (3, 1), (1, 4), (4, 2)], switches=[3, 4])
+    assert not ask(path, "broadcast", (1, 1, 2), 0)
+    assert ask(path, "broadcast", (1, 2, 2), 0)
+
+
+def test_parallel_links_add_up() -> None:
+    twice = network([(0, 1), (0, 1), (1, 2, 3)])
+    assert ask(twice, "broadcast", (2, 2, 2), 0)
+    assert not ask(twice, "broadcast", (3, 2, 2), 0)
+
+
+CONSTRAINTS = [
+    (SpreadEncoder, "_start_and_end", "mesh:1x3", "all-gather", (1, 1, 1)),
+    (SpreadEncoder, "_causality", "mesh:1x3", "all-gather", (1, 1, 2)),
+    (SpreadEncoder, "_contention", "ring:4", "all-gather", (3, 2, 4)),
+    (SpreadEncoder, "add_rounds", "ring:4", "all-gather", (3, 2, 4)),
+    (SumEncoder, "_start_and_end", "ring:4", "all-reduce", (1, 1, 1)),
+    (SumEncoder, "_carrying", "ring:4", "all-reduce", (1, 1, 1)),
+    (SumEncoder, "_writes", "ring:5", "all-reduce", (1, 2, 2)),
+    (SumEncoder, "_landing", "ring:4", "all-reduce", (1, 1, 1)),
+    (SumEncoder, "_contention", "ring:4", "all-reduce", (5, 3, 3)),
+]
+
+
+@pytest.mark.parametrize(("encoder", "dropped", "spec", "kind", "point"), CONSTRAINTS)
+def test_every_family_of_clauses_is_needed(encoder, dropped, spec, kind, point, monkeypatch: pytest.MonkeyPatch) -> None:
+    question = Question(parse_topology(spec), parse_collective(kind), *point)
+    assert not Cadical195(bootstrap_with=encode(question).formula.clauses).solve()
+    monkeypatch.setattr(encoder, dropped, lambda self, *rest: None)
+    assert Cadical195(bootstrap_with=encode(question).formula.clauses).solve()
+
+
+def test_an_index_that_does_not_exist_is_no_new_variable() -> None:
+    encoder = encode(Question(parse_topology("ring:4"), parse_collective("all-gather"), 1, 2, 2))
+    with pytest.raises(KeyError):
+        encoder.holds[0, 9, 0]  # type: ignore[attr-defined]
+
+
+def test_the_formula_is_written_down_with_what_its_variables_mean() -> None:
+    formula = encode(Question(parse_topology("ring:4"), parse_collective("all-gather"), 1, 2, 3)).formula
+    lines = formula.dimacs(["all-gather on ring:4, (1, 2, 3)"]).decode().splitlines()
+    assert lines[0] == "c all-gather on ring:4, (1, 2, 3)"
+    assert lines[1] == "c longer[...]: variables 1 to 2: step t lasts k rounds or more [t, k]"
+    header = next(line for line in lines if line.startswith("p"))
+    assert header == f"p cnf {formula.variables} {len(formula.clauses)}"
+    assert len([line for line in lines if line.endswith(" 0")]) == len(formula.clauses)
+
+
+def test_what_cannot_be_asked() -> None:
+    ring = parse_topology("ring:4")
+    with pytest.raises(InputError, match="2 rounds for 3 steps"):
+        Question(ring, parse_collective("all-gather"), 1, 3, 2)
+    with pytest.raises(InputError, match="chunks is 0; allowed: whole numbers from 1"):
+        Question(ring, parse_collective("all-gather"), 0, 1, 1)
+
+
+def test_a_formula_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder_module, "MAX_CLAUSES", 100)
+    with pytest.raises(UnsupportedError, match=r"the formula of \(1, 2, 2\) would have \d+ clauses; at most 100"):
+        encode(Question(parse_topology("ring:4"), Collective(CollectiveKind.ALL_GATHER), 1, 2, 2))

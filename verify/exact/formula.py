@@ -1,0 +1,67 @@
+"""A formula in conjunctive normal form, with tables of named variables; and how to write it down."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from types import MappingProxyType
+
+from certree.models.files import sha256
+
+#: variables of one family, keyed by indices; an index that does not exist raises KeyError
+Family = Mapping[tuple[int, ...], int]
+
+
+class Formula:
+    """Clauses over variables 1, 2, ...; a literal is a variable or its negation, minus the variable."""
+
+    def __init__(self) -> None:
+        self.variables = 0
+        self.clauses: list[tuple[int, ...]] = []
+        self.notes: list[str] = []
+
+    def family(self, name: str, purpose: str, *ranges: Sequence[int]) -> Family:
+        """Fresh variables for every combination of indices, in a table that cannot grow; its numbers follow each other."""
+        first = self.variables + 1
+        table = {key: first + offset for offset, key in enumerate(product(*ranges))}
+        self.variables += len(table)
+        self.notes.append(f"{name}[...]: variables {first} to {self.variables}: {purpose}")
+        return MappingProxyType(table)
+
+    def add(self, *literals: int) -> None:
+        """The clause: one of these literals holds."""
+        self.clauses.append(literals)
+
+    def count(self, literals: Sequence[int], most: int) -> list[int]:
+        """Variables c[0..most-1]: c[j] holds whenever at least j + 1 of the literals do (sequential counter, Sinz 2005).
+
+        With s[i][j] for "at least j + 1 of the first i + 1 literals": each literal makes the first, and one more than those before;
+        what is reached is kept. Only this direction: a counter may hold without need, which forbids nothing more than it says.
+        O(literals · most) variables and clauses.
+        """
+        most = min(most, len(literals))
+        before: list[int] = []
+        for number, literal in enumerate(literals):
+            width = min(most, number + 1)
+            now = list(range(self.variables + 1, self.variables + 1 + width))
+            self.variables += width
+            for level, variable in enumerate(now):
+                if level < len(before):
+                    self.add(-before[level], variable)
+                if level == 0:
+                    self.add(-literal, variable)
+                elif level - 1 < len(before):
+                    self.add(-literal, -before[level - 1], variable)
+            before = now
+        return before
+
+    def dimacs(self, comments: Iterable[str] = ()) -> bytes:
+        """The formula in DIMACS form, comments first."""
+        lines = [f"c {line}" for line in (*comments, *self.notes)]
+        lines.append(f"p cnf {self.variables} {len(self.clauses)}")
+        lines += [" ".join(map(str, clause)) + " 0" for clause in self.clauses]
+        return ("\n".join(lines) + "\n").encode()
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of the clauses in DIMACS form, without comments."""
+        body = "\n".join(" ".join(map(str, clause)) for clause in self.clauses)
+        return sha256(f"{self.variables}\n{body}\n".encode())

@@ -1,0 +1,69 @@
+"""Frontiers: what points there are, which of them dominate others, and what has to be refuted before a frontier is complete.
+
+A point (C, S, R) is *covered* by a point of at most as many chunks and steps and of no more rounds per chunk. A frontier up to Cmax
+is the set of points with a schedule, C <= Cmax, of which none covers another, and which cover all points with a schedule. (It holds
+the best (S, R / C) of every maximum up to Cmax, one after the other: a point of more chunks is on it only where that buys
+something.)
+
+Candidate set. For each C <= Cmax and each S, the most rounds that no found point covers is R(C, S) = ceil(C · least R'/C') − 1 over
+found points with C' <= C, S' <= S; without any such point it is the number of rounds that is always enough. The frontier is
+complete when each of these finitely many (C, S, R(C, S)), R >= S, is refuted: fewer rounds are then refuted too
+(`Question.implies`). The search stops there. What is left open is listed as undecided, never as impossible.
+
+All C. Once S is the least number of steps of all and R / C meets a bandwidth bound, more chunks could buy nothing: then, and only
+then, the claim is "all C", else "C <= Cmax".
+"""
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+
+from certree.verify.exact.question import Point, Question
+
+
+def covers(one: Point, other: Point) -> bool:
+    """Whether `one` has no more chunks, steps and rounds per chunk than `other`."""
+    return one[0] <= other[0] and one[1] <= other[1] and one[2] * other[0] <= other[2] * one[0]
+
+
+def undominated(points: Iterable[Point]) -> list[Point]:
+    """The points that no other one covers, sorted."""
+    return sorted(point for point in set(points) if not any(covers(other, point) for other in set(points) if other != point))
+
+
+def best_rate(points: Iterable[Point], chunks: int, steps: int) -> Fraction | None:
+    """The fewest rounds per chunk of all points with at most so many chunks and steps."""
+    rates = [Fraction(point[2], point[0]) for point in points if point[0] <= chunks and point[1] <= steps]
+    return min(rates, default=None)
+
+
+def most_uncovered(question: Question, points: Sequence[Point], chunks: int, steps: int) -> int:
+    """R(C, S): the most rounds with which a point of so many chunks and steps is covered by none of `points`."""
+    rate = best_rate(points, chunks, steps)
+    if rate is None:
+        return question.at((chunks, steps, steps)).enough_rounds
+    return -(-chunks * rate.numerator // rate.denominator) - 1
+
+
+def obligations(question: Question, points: Sequence[Point], max_chunks: int) -> list[Point]:
+    """The candidate set: what must be refuted for `points` to be complete, without what others of them imply.
+
+    O(Cmax · steps) candidates; the steps end where no point of fewer rounds than steps can be.
+    """
+    most_steps = max(max_chunks * point[2] // point[0] for point in points) if points else question.least_steps[0]
+    wanted = [
+        (chunks, steps, rounds)
+        for chunks in range(1, max_chunks + 1)
+        for steps in range(1, most_steps + 2)
+        if (rounds := most_uncovered(question, points, chunks, steps)) >= steps
+    ]
+    return [point for point in wanted if not any(other != point and question.at(other).implies(point) for other in wanted)]
+
+
+def covers_all_chunks(question: Question, points: Sequence[Point], bandwidth_bound: Fraction) -> bool:
+    """Whether a frontier that is complete up to its Cmax is complete for every number of chunks.
+
+    `bandwidth_bound`: re-checked, in rounds per chunk of the message.
+    """
+    per_chunk = bandwidth_bound * question.at((1, 1, 1)).message_chunks
+    least = min((point[1] for point in points), default=0)
+    return any(point[1] == least and Fraction(point[2], point[0]) == per_chunk for point in points)

@@ -1,0 +1,90 @@
+"""From chosen transfers to a schedule: who sends what over which arc in which step, as the columns that the judge takes."""
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
+from certree.verify.exact.question import Arc, Question
+
+#: (op, chunk, arc number, step) in the direction of the spreading
+Row = tuple[int, int, int, int]
+
+
+def schedule_of(question: Question, rows: Iterable[Row], rounds: Sequence[int]) -> Schedule:
+    """The schedule of these transfers; what was asked turned round is turned back: reduces, last step first."""
+    arcs, turned, last = question.arcs, question.is_turned, question.steps - 1
+    routes: dict[tuple[int, ...], int] = {}
+    columns: dict[str, list[int]] = {name: [] for name in ("chunk", "op", "step", "src", "dst", "route")}
+    room = _Room(question, rounds)
+    for kind, chunk, number, step in sorted(rows, key=lambda row: (row[3], row[1], row[2])):
+        arc = arcs[number]
+        links = None if len(arc.pairs) == 1 else room.take(arc, step)
+        op, when = (int(Op.REDUCE), last - step) if turned else (kind, step)
+        if turned:
+            arc, links = arc.turned, None if links is None else links[::-1]
+        route = DIRECT if links is None else routes.setdefault(links, len(routes))
+        for name, value in zip(columns, (chunk, op, when, arc.src, arc.dst, route), strict=True):
+            columns[name].append(value)
+    demands = [question.demands[number] for number in question.sources]
+    roots = [NO_ROOT] * question.chunks if question.is_sum else [demand.source for demand in demands]
+    targets = [demand.targets[0] for demand in demands] if question.collective.has_targets else None
+    return make_schedule(
+        question.topology,
+        question.collective,
+        roots,
+        {name: np.array(values, np.int8 if name == "op" else np.int32) for name, values in columns.items()},
+        targets,
+        routes=tuple(routes),
+        rounds=list(rounds)[::-1] if turned else list(rounds),
+    )
+
+
+class _Room:
+    """Which of the parallel links of a pair still have room in a step; multi-hop routes name their links."""
+
+    def __init__(self, question: Question, rounds: Sequence[int]) -> None:
+        topology = question.topology
+        self._links: dict[int, list[tuple[int, int]]] = {}
+        for link, (pair, capacity) in enumerate(zip(topology.pair_of_link.tolist(), topology.capacity.tolist(), strict=True)):
+            self._links.setdefault(pair, []).append((link, capacity))
+        self._rounds = rounds
+        self._used: dict[tuple[int, int], int] = {}
+
+    def take(self, arc: Arc, step: int) -> tuple[int, ...]:
+        """The links that one more transfer over the arc uses: of each pair the first with room, or the last one."""
+        chosen = []
+        for pair in arc.pairs:
+            links = self._links[pair]
+            free = (link for link, capacity in links if self._used.get((link, step), 0) < capacity * self._rounds[step])
+            link = next(free, links[-1][0])
+            self._used[link, step] = self._used.get((link, step), 0) + 1
+            chosen.append(link)
+        return tuple(chosen)
+
+
+def spread_rows(question: Question, sends: Iterable[tuple[int, int, int]]) -> list[Row]:
+    """Of the sends (chunk, arc, step) those that bring a chunk to a cell for the first time and on to a target; one for each cell.
+
+    Sends from cells that do not hold the chunk are passed over: what remains is valid or does not reach a target.
+    """
+    by_chunk: dict[int, list[tuple[int, int]]] = {}
+    for chunk, arc, step in sends:
+        by_chunk.setdefault(chunk, []).append((step, arc))
+    rows: list[Row] = []
+    for chunk, number in enumerate(question.sources):
+        demand = question.demands[number]
+        came: dict[int, tuple[int, int]] = {}
+        since = {demand.source: 0}
+        for step, arc in sorted(by_chunk.get(chunk, [])):
+            tail, head = question.arcs[arc].src, question.arcs[arc].dst
+            if since.get(tail, step + 1) <= step and head not in since:
+                since[head], came[head] = step + 1, (arc, step)
+        needed = set[int]()
+        for target in demand.targets:
+            node = target
+            while node in came and node not in needed:
+                needed.add(node)
+                node = question.arcs[came[node][0]].src
+        rows += [(int(Op.COPY), chunk, *came[node]) for node in sorted(needed)]
+    return rows

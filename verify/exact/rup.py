@@ -1,0 +1,128 @@
+"""Proofs that a formula has no model: lines in the text form of DRAT, checked by reverse unit propagation (RUP) with deletion.
+
+A line `1 -2 0` adds the clause x1 or not x2: it must follow from the clauses there are by unit propagation, when its negation is
+assumed. A line `d 1 -2 0` deletes a clause, which must be there. The empty clause ends the proof. Lines that need more than RUP
+(resolution asymmetric tautologies, which keep satisfiability only) are refused.
+
+Sources: Goldberg and Novikov, "Verification of proofs of unsatisfiability for CNF formulas", DATE 2003; Wetzler, Heule and Hunt,
+"DRAT-trim", SAT 2014.
+"""
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.errors import CertreeError
+from certree.verify import _proofs
+from certree.verify.exact.formula import Formula
+
+_LINE = re.compile(r"(d )?((?:-?[1-9][0-9]{0,9} )*)0")
+MAX_LITERALS = 1 << 28
+
+
+class ProofError(CertreeError):
+    """A refutation that proves nothing. `rule`: what is wrong with it, as `verify/README.md` lists."""
+
+    exit_code = 1
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule, self.message = rule, message
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """Lines as columns: `literals` of all lines, each line ended by 0 (int32), and whether a line deletes (uint8)."""
+
+    literals: NDArray[np.int32]
+    deletes: NDArray[np.uint8]
+
+
+def parse_proof(text: str, variables: int) -> Proof:
+    """The lines of a proof; ProofError `proof-malformed` names the first that is none, or that has an unknown variable."""
+    literals: list[int] = []
+    deletes: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        match = _LINE.fullmatch(line)
+        if match is None:
+            raise ProofError("proof-malformed", f"proof line {number}: {line[:60]!r} is no line of a proof")
+        clause = [int(word) for word in match[2].split()]
+        if any(abs(literal) > variables for literal in clause):
+            raise ProofError("proof-malformed", f"proof line {number}: {line[:60]!r} has a variable above {variables}")
+        literals += [*clause, 0]
+        deletes.append(match[1] is not None)
+        if len(literals) > MAX_LITERALS:
+            raise ProofError("proof-malformed", f"the proof has more than {MAX_LITERALS} literals")
+    return Proof(np.array(literals, np.int32), np.array(deletes, np.uint8))
+
+
+def check_proof(formula: Formula, text: str) -> int:
+    """The number of lines that refute the formula; ProofError says which line fails and why.
+
+    Rules: `proof-malformed`; `proof-step` (a clause that does not follow), `proof-deletion` (of a clause that is not there),
+    `proof-open` (all lines hold, but no contradiction does). Time as unit propagation over all lines; memory O(formula + proof).
+    """
+    proof = parse_proof(text, formula.variables)
+    flat = [literal for clause in formula.clauses for literal in (*clause, 0)]
+    result, line = _proofs.check_rup(formula.variables, np.array(flat, np.int32), proof.literals, proof.deletes)
+    raise_for(result, line)
+    return line
+
+
+def raise_for(result: int, line: int) -> None:
+    """ProofError unless the result of a checker is 0, refuted."""
+    if result == 1:
+        raise ProofError("proof-step", f"proof line {line + 1}: the clause does not follow by unit propagation")
+    if result == 2:
+        raise ProofError("proof-deletion", f"proof line {line + 1}: deletes a clause that is not there")
+    if result == 3:
+        raise ProofError("proof-open", f"all {line} lines hold, but they do not reach a contradiction")
+
+
+def check_rup_plainly(formula: Formula, proof: Proof) -> tuple[int, int]:
+    """What `_proofs.check_rup` answers, the slow and plain way: (0 refuted, 1 step fails, 2 nothing to delete, 3 open; line).
+
+    Tests compare the two. O(lines · clauses · rounds of propagation).
+    """
+    clauses = [frozenset(clause) for clause in formula.clauses]
+    facts: set[int] = set()  # literals that follow without any assumption; they stay, since every clause is implied
+    ends = np.flatnonzero(proof.literals == 0).tolist()
+    begin = 0
+    if _contradicts(clauses, facts):
+        return 0, 0
+    for line, (end, deletes) in enumerate(zip(ends, proof.deletes.tolist(), strict=True)):
+        clause = frozenset(proof.literals[begin:end].tolist())
+        begin = end + 1
+        if deletes:
+            if clause not in clauses:
+                return 2, line
+            clauses.remove(clause)
+            continue
+        assumed = facts | {-literal for literal in clause}
+        if not _contradicts(clauses, assumed):
+            return 1, line
+        clauses.append(clause)
+        if _contradicts(clauses, facts):
+            return 0, line + 1
+    return 3, len(ends)
+
+
+def _contradicts(clauses: list[frozenset[int]], true: set[int]) -> bool:
+    """Whether unit propagation from the literals `true`, which it adds to, falsifies a clause."""
+    if any(-literal in true for literal in true):
+        return True
+    changed = True
+    while changed:
+        changed = False
+        for clause in clauses:
+            if clause & true:
+                continue
+            left = [literal for literal in clause if -literal not in true]
+            if not left:
+                return True
+            if len(left) == 1:
+                true.add(left[0])
+                changed = True
+    return False

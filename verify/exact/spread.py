@@ -1,0 +1,84 @@
+"""The formula of everything that spreads: all-gather, broadcast, scatter, gather, all-to-all, and reduce kinds turned round.
+
+holds[c, v, t]   cell v holds chunk c when step t begins (t = steps: at the end)
+send[c, a, t]    chunk c goes over arc a in step t
+"""
+
+from collections.abc import Sequence
+
+from certree.models.schedule import Schedule
+from certree.verify.exact.encoder import Encoder, true_keys
+from certree.verify.exact.plans import Row, schedule_of, spread_rows
+
+
+class SpreadEncoder(Encoder):
+    """Chunks start at one cell and are copied on until all their targets hold them."""
+
+    def estimate(self) -> int:
+        """Clauses of holding and sending, and of the counters."""
+        question, chunks = self.question, len(self.chunks)
+        steady = chunks * question.steps * (len(question.cells) + len(question.arcs))
+        loaded = sum(len(arc.pairs) for arc in question.arcs)
+        pairs = len(question.topology.pair_capacity)
+        return steady + pairs * question.steps * self.load_clauses(chunks * -(-loaded // pairs))
+
+    def build(self) -> None:
+        """Add every clause."""
+        question, formula = self.question, self.formula
+        chunks, arcs = self.chunks, range(len(question.arcs))
+        self.holds = formula.family(
+            "holds", "cell v holds chunk c when step t begins [c, v, t]", chunks, question.cells, range(question.steps + 1)
+        )
+        self.send = formula.family("send", "chunk c goes over arc a in step t [c, a, t]", chunks, arcs, self.times)
+        self._start_and_end()
+        self._causality()
+        self._contention()
+
+    def _start_and_end(self) -> None:
+        """At first its source alone holds a chunk; at the end all its targets do."""
+        for chunk in self.chunks:
+            demand = self.question.demands[self.question.sources[chunk]]
+            for cell in self.question.cells:
+                begin = self.holds[chunk, cell, 0]
+                self.formula.add(begin if cell == demand.source else -begin)
+            for target in demand.targets:
+                self.formula.add(self.holds[chunk, target, self.question.steps])
+
+    def _causality(self) -> None:
+        """To send a chunk, you must hold it; what you hold, you held before or it was just sent to you."""
+        for (chunk, arc, step), sent in self.send.items():
+            self.formula.add(-sent, self.holds[chunk, self.question.arcs[arc].src, step])
+        into = {cell: [number for number, arc in enumerate(self.question.arcs) if arc.dst == cell] for cell in self.question.cells}
+        for (chunk, cell, step), held in self.holds.items():
+            if step > 0:
+                arrived = [self.send[chunk, arc, step - 1] for arc in into[cell]]
+                self.formula.add(-held, self.holds[chunk, cell, step - 1], *arrived)
+
+    def _contention(self) -> None:
+        """Every pair of nodes carries all that goes over its arcs."""
+        self.add_loads({(pair, step): self.users(pair, step) for pair in self.pairs for step in self.times})
+
+    def users(self, pair: int, step: int) -> list[int]:
+        """The transfers that would load a pair in a step."""
+        through = [number for number, arc in enumerate(self.question.arcs) if pair in arc.pairs]
+        return [self.send[chunk, arc, step] for chunk in self.chunks for arc in through]
+
+    @property
+    def chunks(self) -> Sequence[int]:
+        """The chunks that have variables: all."""
+        return range(len(self.question.sources))
+
+    @property
+    def pairs(self) -> Sequence[int]:
+        """The joined pairs of nodes whose load is counted: all."""
+        return range(len(self.question.topology.pair_capacity))
+
+    def decode(self, model: Sequence[int]) -> Schedule:
+        """The sends that matter, as copies (or turned back, as reduces)."""
+        true = frozenset(model)
+        return schedule_of(self.question, self.rows(true), self.lengths(true))
+
+    def rows(self, true: frozenset[int]) -> list[Row]:
+        """The sends that matter, in the direction of the spreading."""
+        sends = [(chunk, arc, step) for chunk, arc, step in true_keys(self.send, true)]
+        return spread_rows(self.question, sends)
