@@ -74,7 +74,16 @@ class FrontierSearch:
         return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
 
     def run(self) -> None:
-        """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule."""
+        """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule.
+
+        Ends early where a formula is too large: more chunks, steps or rounds make it no smaller.
+        """
+        try:
+            self._run()
+        except UnsupportedError as error:
+            self._monitor.report(f"frontier: undecided: {error}")
+
+    def _run(self) -> None:
         for chunks in range(1, self._max_chunks + 1):
             steps = self.question.least_steps[0]
             while (most := most_uncovered(self.question, list(self._found), chunks, steps)) >= steps:
@@ -108,11 +117,7 @@ class FrontierSearch:
         """Look for a schedule and for a proof that there is none; whether there is a schedule."""
         question = self.question.at(point)
         self._monitor.report("frontier: {} chunks, {} steps, {} rounds".format(*point))
-        try:
-            return self._by_symmetry(question) or self._by_formula(question)
-        except UnsupportedError as error:
-            self._monitor.report(f"frontier: undecided: {error}")
-            return False
+        return self._by_symmetry(question) or self._by_formula(question)
 
     def _by_symmetry(self, question: Question) -> bool:
         """Look for a schedule that a group of symmetries maps to itself."""

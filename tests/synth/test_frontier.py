@@ -12,6 +12,7 @@ from certree.synth import frontier as frontier_module
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
 from certree.synth.symmetry import free_groups
+from certree.verify.exact import encoder as encoder_module
 from certree.verify.exact.bundle import bundle_document, judge_bundle
 from tests.verify.exact.small import barbell, network
 
@@ -112,6 +113,15 @@ def test_a_spent_budget_leaves_candidates_undecided(monkeypatch: pytest.MonkeyPa
 def test_a_passed_deadline_finds_nothing_and_says_so() -> None:
     document = found("dgx1", "all-gather", 2, monitor=Monitor(time.monotonic()))
     assert (document["points"], document["complete"]) == ([], False)
+
+
+def test_a_formula_that_is_too_large_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[str] = []
+    monkeypatch.setattr(encoder_module, "MAX_CLAUSES", 3_000)
+    document = found("mesh:2x3", "all-gather", 2, monitor=Monitor(sink=lines.append))
+    assert points(document)
+    assert document["undecided"]
+    assert "at most 3000 are tried" in lines[-1]
 
 
 def test_what_was_found_before_an_interruption_is_kept() -> None:
