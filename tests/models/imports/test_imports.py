@@ -1,5 +1,6 @@
 """NCCL's topology XML and `nvidia-smi topo -m`: networks, boxes composed, what is asked for, and what is refused."""
 
+import random
 from fractions import Fraction
 from pathlib import Path
 
@@ -219,3 +220,44 @@ def test_bandwidths():
     assert parse_bandwidth("25GB/s", "x") == 25 * 10**9
     assert parse_bandwidth("200Gb/s", "x") == parse_bandwidth("200Gbps", "x") == 25 * 10**9
     assert parse_bandwidth("15.75GB/s", "x") == Fraction(1575, 100) * 10**9
+
+
+def test_other_links_between_accelerators(tmp_path):
+    """XGMI, as RCCL writes it, with a speed of its own; an NVLink of a POWER processor ends at its socket."""
+    file = tmp_path / "box.xml"
+    xgmi = '<pci busid="{0}"><gpu dev="{1}"><xgmi target="{2}" count="2" tclass="0x038000"/></gpu></pci>'
+    file.write_text(f"<system><cpu>{xgmi.format('a', 0, 'b')}{xgmi.format('b', 1, 'a')}</cpu></system>")
+    with pytest.raises(TopologyError, match="give speed=XGMI:BANDWIDTH"):
+        parse_topology(f"{file},links=nvlink")
+    assert cables(parse_topology(f"{file},links=nvlink,speed=XGMI:50GB/s,unit=50GB/s")) == {("gpu0", "gpu1"): 2}
+    power = '<pci busid="{0}"><gpu dev="{1}"><nvlink target="x" count="3" tclass="0x068001"/></gpu></pci>'
+    file.write_text(f"<system><cpu numaid='8'>{power.format('a', 0)}{power.format('b', 1)}</cpu></system>")
+    assert cables(parse_topology(f"{file},links=nvlink,{NV},unit=25GB/s")) == {("cpu8", "gpu0"): 3, ("cpu8", "gpu1"): 3}
+
+
+@pytest.mark.parametrize("name", ["dgx1.xml", "dgx1.txt"])
+def test_damaged_files_are_read_or_refused(tmp_path, name):
+    """Bytes cut, doubled, moved and changed at random: a network or one line of error, nothing else."""
+    intact, generator = (HERE / name).read_bytes(), random.Random(7)
+    file = tmp_path / f"damaged{Path(name).suffix}"
+    refusals = []
+    for _ in range(80):
+        data = bytearray(intact)
+        for _ in range(generator.randint(1, 5)):
+            at, length = generator.randrange(len(data)), generator.randint(1, 60)
+            piece = data[at : at + length]
+            change = generator.randrange(4)
+            if change == 0:
+                data[at] = generator.randrange(256)
+            elif change == 1:
+                del data[at : at + length]
+            else:
+                elsewhere = at if change == 2 else generator.randrange(len(data))
+                data[elsewhere:elsewhere] = piece
+        file.write_bytes(data)
+        try:
+            parse_topology(f"{file},{NV},links=nvlink")
+        except InputError as error:
+            refusals.append(str(error))
+    assert 0 < len(refusals) < 80
+    assert not any("\n" in text for text in refusals)
