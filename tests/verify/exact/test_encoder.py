@@ -166,3 +166,13 @@ def test_a_formula_too_large_is_refused(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(encoder_module, "MAX_CLAUSES", 100)
     with pytest.raises(UnsupportedError, match=r"the formula of \(1, 2, 2\) would have \d+ clauses; at most 100"):
         encode(Question(parse_topology("ring:4"), Collective(CollectiveKind.ALL_GATHER), 1, 2, 2))
+
+
+def test_a_reducing_switch_adds_and_multicasts() -> None:
+    star = [(0, 3), (1, 3), (2, 3)]
+    plain, reducing = network(star, switches=[3]), network(star, switches=[3], reducing=[3])
+    assert ask(reducing, "all-reduce", (1, 2, 2))  # up into the switch, down to all: each link once
+    assert ask(reducing, "all-reduce", (4, 5, 5))  # one chunk a round in a pipeline
+    assert not ask(plain, "all-reduce", (4, 5, 5))  # 2(N - 1) / N rounds a chunk, which is more than 5 for 4
+    assert ask(reducing, "broadcast", (1, 2, 2), 0)
+    assert not ask(plain, "broadcast", (1, 1, 1), 0)

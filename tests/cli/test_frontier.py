@@ -1,0 +1,107 @@
+"""`certree frontier`, and `certree verify` of what it writes."""
+
+import gzip
+import json
+
+import pytest
+
+from certree.cli.commands.frontier import frontier_command
+from certree.synth import frontier as frontier_module
+from tests.cli.running import certree
+
+
+def test_the_frontier_of_a_ring(tmp_path) -> None:
+    target = tmp_path / "ring.json.gz"
+    done = certree("frontier", "ring:4", "--collective", "all-gather", "--max-chunks", "3", "--json", "-o", str(target))
+    assert done.code == 0
+    report = done.document
+    assert report["points"] == [[1, 2, 2], [2, 2, 3]]
+    assert (report["undecided"], report["complete"], report["all_chunks"]) == ([], True, True)
+    assert (report["rate_bound"], report["best_rate"], report["gap"], report["least_steps"]) == ("3/2", "3/2", "0", 2)
+    assert {"point": [1, 1, 4], "proof": {"kind": "distance", "from": 0, "to": 2, "hops": 2}} in report["refuted"]
+    again = certree("verify", str(target), "--json")
+    assert again.code == 0
+    assert again.document == report
+
+
+def test_it_is_told_in_words() -> None:
+    done = certree("frontier", "ring:5", "--max-chunks", "1")
+    assert done.code == 0
+    assert "frontier of all-reduce on ring:5: complete for up to 1 chunks per node" in done.out
+    assert "refuted by drat: (1, 2, 2)" in done.out
+    assert "frontier: 1 chunks, 2 steps, 2 rounds" in done.err
+
+
+def test_a_frontier_with_gaps_is_undecided(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    monkeypatch.setattr(frontier_module, "TOTAL_CONFLICTS", 1)
+    done = certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "3", "-o", str(tmp_path / "dgx.json"))
+    assert done.code == 3
+    assert "undecided: " in done.out
+    assert "gap" in done.out
+    assert certree("verify", str(tmp_path / "dgx.json")).code == 0  # it claims no more than it shows
+
+
+def test_ctrl_c_keeps_what_was_found(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    def interrupted(search) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(frontier_module.FrontierSearch, "run", interrupted)
+    done = certree("frontier", "ring:4", "-o", str(tmp_path / "ring.json"))
+    assert done.code == 130
+    assert "interrupted; this is what was found so far" in done.err
+    assert (tmp_path / "ring.json").exists()
+
+
+def bundle(tmp_path, change):
+    target = tmp_path / "dgx.json"
+    assert certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "3", "-o", str(target)).code == 0
+    document = json.loads(target.read_text())
+    change(document)
+    target.write_text(json.dumps(document))
+    return target
+
+
+def test_a_forged_bundle_is_refuted(tmp_path) -> None:
+    target = bundle(tmp_path, lambda document: document["refuted"][2].update(point=[3, 2, 5]))
+    done = certree("verify", str(target))
+    assert done.code == 1
+    assert done.out.startswith("refuted: frontier of all-gather on dgx1")
+
+
+def test_a_bundle_must_be_of_what_was_asked_for(tmp_path) -> None:
+    target = bundle(tmp_path, lambda document: None)
+    assert certree("verify", str(target), "--topology", "dgx1").code == 0
+    other = certree("verify", str(target), "--topology", "ring:8", "--json")
+    assert (other.code, [found["rule"] for found in other.document["violations"]]) == (1, ["topology"])
+    wrong = certree("verify", str(target), "--collective", "all-reduce")
+    assert (wrong.code, "the collective is all-gather, not all-reduce" in wrong.err) == (2, True)
+    sized = certree("verify", str(target), "--size", "1MiB")
+    assert (sized.code, "--size and --params do not apply" in sized.err) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["ring:4", "--max-chunks", "0"], "'--max-chunks'"),
+        (["ring:4", "--collective", "broadcast"], "broadcast needs --root"),
+        (["ring:4", "--collective", "broadcast", "--root", "9"], "root 9 is no endpoint of ring:4"),
+        (["ring:99999999"], "ring:99999999"),
+    ],
+)
+def test_bad_input(arguments: list[str], words: str) -> None:
+    done = certree("frontier", *arguments)
+    assert done.code == 2
+    assert words in done.err
+
+
+def test_a_damaged_file_is_bad_input(tmp_path) -> None:
+    target = tmp_path / "cut.json.gz"
+    target.write_bytes(gzip.compress(b'{"format":"certree-frontier","version":1')[:-9])
+    assert certree("verify", str(target)).code == 2
+    target.write_bytes(gzip.compress(b'{"format":"certree-frontier","version":1}'))
+    done = certree("verify", str(target))
+    assert (done.code, "expected exactly the fields" in done.err) == (2, True)
+
+
+def test_the_command_says_what_it_assumes() -> None:
+    assert "endpoints do not forward within a step" in (frontier_command.help or "")
