@@ -29,3 +29,14 @@ def schedule_jobs(
     stagger: int,
     seed: int,
 ) -> tuple[NDArray[np.int32], int]: ...
+def grow_trees(
+    endpoint: NDArray[np.uint8],
+    offset: NDArray[np.int32],
+    pair: NDArray[np.int32],
+    tail: NDArray[np.int32],
+    head: NDArray[np.int32],
+    capacity: NDArray[np.int64],
+    roots: NDArray[np.int32],
+    turns: int,
+    priority: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...

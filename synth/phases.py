@@ -8,30 +8,39 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.collective import Collective
-from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
 from certree.models.topology import Int32, Topology
 from certree.synth.method import Request
 
 
 @dataclass(frozen=True)
 class Phase:
-    """The copies of an all-gather, one row each: `chunk`, `step` (unit rounds, from 0), `src`, `dst`; int32 columns."""
+    """The copies of an all-gather, one row each: `chunk`, `step` (unit rounds, from 0), `src`, `dst`; int32 columns.
+
+    `path`: the links of each row's route, shape (rows, hops), filled up with -1; None where all rows run between neighbours.
+    """
 
     chunk: Int32
     step: Int32
     src: Int32
     dst: Int32
+    path: Int32 | None = None
 
     @property
     def steps(self) -> int:
         """Steps of the phase."""
         return int(self.step.max()) + 1
 
-    def reversed(self) -> "Phase":
+    def reversed(self, back: Int32 | None = None) -> "Phase":
         """The same transfers backwards in time and direction. When every chunk flows along a tree from its root, and no node
         sends what arrived in the same step, these reduces add up every contribution once at the root (MultiTree, lines 16-17).
+
+        `back`: for each link the one that leads back, by default the same number, as in `turned_round`.
         """
-        return Phase(chunk=self.chunk, step=self.steps - 1 - self.step, src=self.dst, dst=self.src)
+        path = None if self.path is None else self.path[:, ::-1]
+        if path is not None and back is not None:
+            path = np.where(path < 0, -1, back[path])
+        return Phase(chunk=self.chunk, step=self.steps - 1 - self.step, src=self.dst, dst=self.src, path=path)
 
 
 def by_reversal(request: Request, make: Callable[[Topology], Phase]) -> tuple[Phase | None, Phase | None]:
@@ -43,20 +52,33 @@ def by_reversal(request: Request, make: Callable[[Topology], Phase]) -> tuple[Ph
     gather = make(topology) if collective.gathers else None
     if not collective.reduces:
         return None, gather
-    if gather is not None and topology.is_full_duplex:
-        return gather.reversed(), gather
+    back = _links_back(topology)
+    if back is not None:
+        return (gather or make(topology)).reversed(back), gather
     return make(turned_round(topology)).reversed(), gather
+
+
+def _links_back(topology: Topology) -> Int32 | None:
+    """For each link one of the same capacity the other way, each taken once; None unless all have one. O(links log links)."""
+    there = np.lexsort((topology.capacity, topology.dst, topology.src))
+    back = np.lexsort((topology.capacity, topology.src, topology.dst))
+    same = [topology.src[there] == topology.dst[back], topology.dst[there] == topology.src[back]]
+    if not np.logical_and.reduce([*same, topology.capacity[there] == topology.capacity[back]]).all():
+        return None
+    twin = np.empty(len(there), np.int32)
+    twin[there] = back
+    return twin
 
 
 def turned_round(topology: Topology) -> Topology:
     """The network with every link in the other direction; itself when that changes nothing."""
-    return topology if topology.is_full_duplex else replace(topology, src=topology.dst, dst=topology.src)
+    return topology if _links_back(topology) is not None else replace(topology, src=topology.dst, dst=topology.src)
 
 
 def joined(collective: Collective, reduce: Phase | None, gather: Phase | None) -> dict[str, NDArray[Any]]:
     """The transfers of a collective (`chunk`, `op`, `step`, `src`, `dst`) from its phases; copies start after the last reduce.
 
-    A phase that the collective has not is ignored. O(rows).
+    A phase that the collective has not is ignored, and paths are left out. O(rows).
     """
     parts = []
     if collective.reduces and reduce is not None:
@@ -75,10 +97,26 @@ def joined(collective: Collective, reduce: Phase | None, gather: Phase | None) -
 def compose(
     request: Request, roots: NDArray[Any], reduce: Phase | None, gather: Phase | None, provenance: Mapping[str, Any]
 ) -> Schedule:
-    """The requested collective from phases whose transfers all run between neighbours (`synth.embedding` serves the others).
+    """The requested collective from phases that know their links: rows between neighbours, or with paths of their own
+    (`synth.embedding` finds routes for others).
 
     `roots`: of every chunk. O(rows log rows).
     """
     collective = request.collective
+    columns = joined(collective, reduce, gather)
+    phases = [phase for phase in (reduce if collective.reduces else None, gather if collective.gathers else None) if phase]
+    routes: tuple[tuple[int, ...], ...] = ()
+    if any(phase.path is not None for phase in phases):
+        columns["route"], routes = _routes([phase.path for phase in phases if phase.path is not None])
     chunk_root = roots if collective.is_rooted else np.full(len(roots), NO_ROOT, np.int32)
-    return make_schedule(request.topology, collective, chunk_root, joined(collective, reduce, gather), provenance=provenance)
+    return make_schedule(request.topology, collective, chunk_root, columns, routes=routes, provenance=provenance)
+
+
+def _routes(paths: list[Int32]) -> tuple[Int32, tuple[tuple[int, ...], ...]]:
+    """The route column and the routes of rows with these paths; a path of one link is direct. O(rows · hops · log rows)."""
+    widest = max(path.shape[1] for path in paths)
+    rows = np.concatenate([np.pad(path, ((0, 0), (0, widest - path.shape[1])), constant_values=-1) for path in paths])
+    far = np.flatnonzero((rows >= 0).sum(axis=1) > 1)
+    column = np.full(len(rows), DIRECT, np.int32)
+    different, column[far] = np.unique(rows[far], axis=0, return_inverse=True)
+    return column, tuple(tuple(link for link in row if link >= 0) for row in different.tolist())

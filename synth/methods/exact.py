@@ -14,8 +14,8 @@ from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.all_reduce import AllReduceEncoding, ExchangeEncoding
 from certree.synth.encodings.encoding import Columns, Encoding
 from certree.synth.encodings.gather import GatherEncoding
+from certree.synth.growth import grow_trees
 from certree.synth.method import METHODS, Request, flag, read_options, require_collective
-from certree.synth.methods.multitree import grow_trees
 from certree.synth.phases import Phase, by_reversal, compose
 from certree.verify.witness import Instance, best_bounds
 

@@ -2,10 +2,12 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "forest_packing.hpp"
 #include "modulo_scheduler.hpp"
+#include "tree_growth.hpp"
 #include "tree_shape.hpp"
 
 namespace nb = nanobind;
@@ -78,15 +80,29 @@ std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> lin
   return {to_numpy(result.start, {result.start.size()}), result.work};
 }
 
+// (tree, step, src, dst, path, path offset): see tree_growth.hpp. A pending signal, such as Ctrl-C, is raised between two steps.
+auto grow(Column<uint8_t> endpoint, Column<int32_t> offset, Column<int32_t> pair, Column<int32_t> tail, Column<int32_t> head,
+          Column<int64_t> capacity, Column<int32_t> roots, int32_t turns, Column<int32_t> priority) {
+  const GrowthNetwork network{copy(endpoint), copy(offset), copy(pair), copy(tail), copy(head), copy(capacity)};
+  const auto growth = grow_trees(network, copy(roots), static_cast<Turns>(turns), copy(priority), [] {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+  const auto column = [](const std::vector<int32_t>& values) { return to_numpy(values, {values.size()}); };
+  return std::make_tuple(column(growth.tree), column(growth.step), column(growth.src), column(growth.dst), column(growth.path),
+                         column(growth.path_offset));
+}
+
 }  // namespace
 }  // namespace certree
 
 NB_MODULE(_native, module) {
-  module.doc() = "Kernels of the synthesizer: spanning-tree packing and modulo scheduling.";
+  module.doc() = "Kernels of the synthesizer: spanning-tree packing, tree growth and modulo scheduling.";
   module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "diameter_target"_a,
              "moves"_a, "seed"_a,
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
   module.def("schedule_jobs", &certree::schedule, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a, "successor"_a,
              "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a, "seed"_a,
              "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
+  module.def("grow_trees", &certree::grow, "endpoint"_a, "offset"_a, "pair"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
+             "turns"_a, "priority"_a, "MultiTree: (tree, step, src, dst, path, path offset) of every node added to a tree.");
 }
