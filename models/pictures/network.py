@@ -9,7 +9,7 @@ from certree.models.pictures.layout import LABEL_SIZE, SPACING, Layout, lay_out
 from certree.models.pictures.svg import Sheet
 from certree.models.topology import NodeKind, Topology
 
-MAX_DRAWN = 4096  # nodes
+MAX_DRAWN, MAX_LINKS = 4096, 1 << 16  # nodes, and links of all of them
 LONGEST = 60  # letters of a title
 LINK, BETWEEN, GONE, INK = "#5b7083", "#9db4c6", "#c8321f", "#1d2b36"
 ENDPOINT_FILL, SWITCH_FILL, REDUCING_FILL = "#dcebf7", "#f6e3b4", "#f3b676"
@@ -19,10 +19,11 @@ Point = tuple[float, float]
 def network_picture(topology: Topology, undamaged: Topology | None = None) -> str:
     """SVG of a network. `undamaged`: the network before nodes and links were taken away, which are then drawn as missing.
 
-    TopologyError for more than MAX_DRAWN nodes. O(nodes · links) at worst, for links that must avoid nodes.
+    TopologyError for more than MAX_DRAWN nodes or MAX_LINKS links. O(nodes · links) at worst, for links that must avoid nodes.
     """
-    if len(topology.kind) > MAX_DRAWN:
-        raise TopologyError(f"{topology.name}: {len(topology.kind)} nodes; a picture shows up to {MAX_DRAWN}")
+    for count, most, what in ((len(topology.kind), MAX_DRAWN, "nodes"), (len(topology.src), MAX_LINKS, "links")):
+        if count > most:
+            raise TopologyError(f"{topology.name}: {count} {what}; a picture shows up to {most}")
     whole = topology if undamaged is None or len(undamaged.kind) != len(topology.kind) else undamaged
     return _Drawing(topology, whole).render()
 
@@ -133,13 +134,16 @@ class _Drawing:
         start, end = self.layout.points[a], self.layout.points[b]
         delta = end - start
         length = float(np.hypot(*delta)) or 1.0
+        straight = [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
+        if length <= SPACING or self.layout.packages is not None:
+            return straight
         across = np.array([-delta[1], delta[0]]) / length
         offsets = self.layout.points - start
         along, aside = offsets @ delta / length, offsets @ across
         near = (along > 1) & (along < length - 1) & (np.abs(aside) < self.layout.radius + 3)
         switched = (self.whole.kind[[a, b]] == NodeKind.SWITCH).any() and abs(delta[1]) > 1
-        if not near.any() or switched or self.layout.packages is not None:
-            return [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
+        if not near.any() or switched:
+            return straight
         height = 12 + 0.3 * length if self.layout.rows else 0.5 * SPACING + 0.06 * length
         bow = across * self._side(start, across) * height
         return [(float(x), float(y)) for x, y in (start, start + bow + 0.06 * delta, end + bow - 0.06 * delta, end)]

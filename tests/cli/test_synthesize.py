@@ -128,7 +128,7 @@ def test_force_overwrites(tmp_path):
         (["ring:1"], "1 node(s); a network has 2 to"),
         (["ring:4,without-link=0-1,without-link=2-3"], "disconnected: no path from 0 to 1"),
         (["ring:4", "--collective", "sum"], "unknown collective 'sum'; known: all-reduce"),
-        (["ring:4", "--method", "magic"], "unknown method 'magic'; known: auto"),
+        (["ring:4", "--method", "magic"], "unknown method 'magic'; known: "),
         (["ring:4", "--method", "ring", "--option", "turbo=1"], "ring: unknown option 'turbo'; known: bidirectional"),
         (["ring:4", "--method", "ring", "--option", "bidirectional=3"], "bidirectional='3'; allowed: true or false"),
         (["ring:4", "--option", "turbo"], "option 'turbo': expected name=value"),

@@ -96,6 +96,8 @@ def test_names_are_escaped():
     assert '<a> & "b"' in [text.text for text in texts]
 
 
-def test_too_many_nodes():
-    with pytest.raises(TopologyError, match="a picture shows up to 4096"):
+def test_too_much_to_draw():
+    with pytest.raises(TopologyError, match="4097 nodes; a picture shows up to 4096"):
         network_picture(parse_topology("ring:4097"))
+    with pytest.raises(TopologyError, match="89700 links; a picture shows up to 65536"):
+        network_picture(parse_topology("full:300"))
