@@ -13,15 +13,17 @@ Int64 = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 
-def routes_between(topology: Topology, src: NDArray[Any], dst: NDArray[Any]) -> tuple[Int32, tuple[tuple[int, ...], ...]]:
+def routes_between(
+    topology: Topology, src: NDArray[Any], dst: NDArray[Any], turn: int = 0
+) -> tuple[Int32, tuple[tuple[int, ...], ...]]:
     """(`route` column, `routes`) for transfers `src` -> `dst`, as a `Schedule` keeps them.
 
     A row between neighbours is DIRECT. Any other gets the index of a shortest route, a tuple of link numbers whose inner nodes
     forward (`Topology.forwards`). Where several links lead on at equal length they are taken in link order:
 
     - At a switch, or out of an endpoint into switches, as a fat tree does ("D-mod-k"): with q the rank of the destination (its id
-      where it has none), the first node with c > 1 choices takes number q mod c and goes on with q div c, and so on. All
-      transfers i -> i + k of one step then have links of their own in a fat tree that has as many ways up as nodes below.
+      where it has none) plus `turn`, the first node with c > 1 choices takes number q mod c and goes on with q div c, and so on.
+      All transfers i -> i + k of one step then have links of their own in a fat tree that has as many ways up as nodes below.
     - Through endpoints (direct networks): the last choice, which on grids is dimension order, X before Y.
 
     Raises UnsupportedError for a row from a node to itself and for one that no path serves. Rows with the same ends share a route;
@@ -42,7 +44,7 @@ def routes_between(topology: Topology, src: NDArray[Any], dst: NDArray[Any]) -> 
     order = np.argsort(ends, kind="stable")
     walker = _Walker(topology)
     for block in np.split(order, np.flatnonzero(np.diff(ends[order])) + 1):
-        for index, route in zip(block.tolist(), walker.walk(int(ends[block[0]]), starts[block]), strict=True):
+        for index, route in zip(block.tolist(), walker.walk(int(ends[block[0]]), starts[block], turn), strict=True):
             routes[index] = route
     return column, tuple(routes)
 
@@ -57,7 +59,7 @@ class _Walker:
         self.head = topology.dst[self.link]
         self.first = np.searchsorted(self.tail, np.arange(len(topology.kind) + 1))
 
-    def walk(self, end: int, starts: Int64) -> list[tuple[int, ...]]:
+    def walk(self, end: int, starts: Int64, turn: int) -> list[tuple[int, ...]]:
         """The routes from every one of `starts` to `end`, in that order."""
         left = self._hops_left(end)
         lost = np.flatnonzero(left[starts] < 0)
@@ -69,7 +71,7 @@ class _Walker:
         options = np.flatnonzero(closer)
         begin = np.searchsorted(options, self.first)
         rank = int(self.topology.rank[end])
-        at, quotient = starts.copy(), np.full(len(starts), rank if rank >= 0 else end, np.int64)
+        at, quotient = starts.copy(), np.full(len(starts), (rank if rank >= 0 else end) + turn, np.int64)
         hops: list[Int64] = []
         while (at != end).any():
             walking = at != end

@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.routing import routes_between
 from certree.models.schedule import NO_ROOT, Schedule, make_schedule
 from certree.models.topology import Int32
 from certree.synth.method import Option, Request, choice, require_shape
+from certree.synth.rails import spread_routes
 from certree.verify.contention import claims
 
 #: the option that every method which goes through `embed` takes
@@ -62,12 +62,13 @@ def embed(
 
     `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
     `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
-    takes the route of `models.routing`. Steps last as `rounds_needed` says, or `rounds_published` when `published`: such a
-    schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError when the request
-    wants other numbers of chunks or steps. O(rows log rows + hops).
+    takes the route of `models.routing`, or another as short where those crowd a link (`certree.synth.rails`). Steps last as
+    `rounds_needed` says, or `rounds_published` when `published`: such a schedule may be refuted, which its provenance foretells
+    (`"published": true`). Raises UnsupportedError when the request wants other numbers of chunks or steps. O(rows log rows +
+    hops).
     """
     topology = request.topology
-    route, routes = routes_between(topology, columns["src"], columns["dst"])
+    route, routes = spread_routes(topology, columns)
     schedule = make_schedule(
         topology,
         request.collective,

@@ -87,7 +87,9 @@ def _tree_below(topology: Topology, neighbours: dict[int, list[int]], roots: tup
 
 
 def _neighbours(topology: Topology) -> dict[int, list[int]]:
-    """The nodes that each node is joined to in both directions, ascending."""
+    """The nodes that each node is joined to in both directions, ascending; UnsupportedError without switches or cables."""
+    if topology.is_direct:
+        raise UnsupportedError(f"{topology.name} has no switches; a tree of switches with endpoints as leaves is needed")
     pairs = set(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
     found: dict[int, list[int]] = {node: [] for node in range(len(topology.kind))}
     for src, dst in sorted(pairs):
@@ -121,8 +123,6 @@ def _hops(topology: Topology, neighbours: dict[int, list[int]], starts: tuple[in
 
 def _eccentricities(topology: Topology, neighbours: dict[int, list[int]]) -> dict[int, int]:
     """Hops to the farthest endpoint of every switch that reaches them all through switches; UnsupportedError when none does."""
-    if topology.is_direct:
-        raise UnsupportedError(f"{topology.name} has no switches; a tree of switches with endpoints as leaves is needed")
     far: dict[int, int] = {}
     for switch in np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist():
         hops = _hops(topology, neighbours, (switch,))

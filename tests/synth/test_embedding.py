@@ -69,7 +69,7 @@ def test_a_published_step_lasts_as_long_as_its_largest_message() -> None:
     assert set(judge(made["switch:3"]).counts) == {"capacity"}
 
 
-def test_parallel_links_share_direct_transfers_but_not_routed_ones() -> None:
+def test_parallel_links_share_direct_transfers_and_routed_ones() -> None:
     #  0 =2 links= 1(switch) =1 link of 2= 2
     star = Topology(
         "parallel",
@@ -87,8 +87,8 @@ def test_parallel_links_share_direct_transfers_but_not_routed_ones() -> None:
     rows = Rows()
     rows.add([0, 1, 2, 3], Op.COPY, 0, [0, 0, 2, 2], [2, 2, 0, 0])
     twice = embed(request, np.array([0, 0, 2, 2]), rows.columns, method="m", options={})
-    assert twice.rounds.tolist() == [2]  # both take the route's one link, although a parallel one is idle
-    assert rounds_needed(twice).tolist() == [2]
+    assert twice.rounds.tolist() == [1]  # of the first route's one link and the parallel one each takes one
+    assert rounds_needed(twice).tolist() == [1]
 
 
 def test_every_step_has_rounds_of_its_own() -> None:

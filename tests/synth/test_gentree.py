@@ -176,6 +176,8 @@ def test_networks_that_are_no_trees_are_refused(network: str, reason: str) -> No
 def test_wrong_options_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="root=3 is no switch of switch:8; its switches are 8 to 8"):
         make("gentree", "switch:8", options={"root": "3"})
+    with pytest.raises(UnsupportedError, match="torus:3x3 has no switches"):
+        make("gentree", "torus:3x3", options={"root": "3"})
     with pytest.raises(InputError, match="option root='9'; allowed: 0 to 8"):
         make("asymmetric-cps", "switch:8", options={"root": "9"})
     with pytest.raises(InputError, match=r"unknown GenModel parameters 'mine'; allowed: gentree, or a file ending in \.toml"):
