@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 from certree.cli.evidence import certified_or_fail
-from certree.cli.playing import through_files
+from certree.cli.playing import playable
 from certree.cli.report import closed_form, schedule_report
 from certree.hw.simulator import simulate
 from certree.models.collective import Collective
@@ -86,7 +86,7 @@ class Comparison:
         if self.run is None:
             return {}
         try:
-            result = simulate(through_files(schedule, size, self.machine), self.run)
+            result = simulate(playable(schedule, size, self.machine), self.run)
         except UnsupportedError as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {

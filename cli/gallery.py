@@ -9,7 +9,7 @@ from pathlib import Path
 
 from certree.cli.evidence import certified_or_fail
 from certree.cli.examples import EXAMPLES, SIZE, Example
-from certree.cli.playing import through_files
+from certree.cli.playing import playable
 from certree.cli.report import schedule_report, schedule_words
 from certree.hw.simulator import simulate
 from certree.models.collective import parse_collective
@@ -55,7 +55,7 @@ def work(example: Example) -> Worked:
 
 def _simulation(schedule: Schedule) -> str:
     try:
-        result = simulate(through_files(schedule, parse_size(SIZE), load_machine(MACHINE)), "slotted")
+        result = simulate(playable(schedule, parse_size(SIZE), load_machine(MACHINE)), "slotted")
     except UnsupportedError as error:
         return f"Not simulated: {error}."
     agrees = (

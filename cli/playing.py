@@ -1,4 +1,5 @@
-"""From a schedule to the tables that are run: always by way of files, so that what runs is what ships."""
+"""From a schedule to what is run: its tables, always by way of files, so that what runs is what ships; or the schedule itself
+where rows cannot say it."""
 
 import tempfile
 from pathlib import Path
@@ -6,6 +7,8 @@ from pathlib import Path
 from certree.cli.sources import machine_or_default, read_schedule, size_or_default
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.lowering import lower
+from certree.hw.plan import Plan
+from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
 from certree.models.tables import Tables
@@ -17,6 +20,26 @@ def through_files(schedule: Schedule, message_bytes: int, machine: Machine) -> T
     with tempfile.TemporaryDirectory(prefix="certree-") as folder:
         export_tables(tables, Path(folder) / "tables")
         return read_tables(Path(folder) / "tables")
+
+
+def playable(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables | Plan:
+    """The schedule's tables after export and reading back; a plan of its own transfers where it has no tables."""
+    return playable_or_reason(schedule, message_bytes, machine)[0]
+
+
+def playable_or_reason(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Tables | Plan, str | None]:
+    """What `playable` gives, and why it is no tables."""
+    try:
+        return through_files(schedule, message_bytes, machine), None
+    except UnsupportedError as error:
+        return Plan.of(schedule, message_bytes, machine), str(error)
+
+
+def source_to_run(path: Path, size: int | None, machine: Machine | None) -> tuple[Tables | Plan, str | None]:
+    """As `tables_to_run`, but a schedule file without tables becomes a plan; with the reason in that case."""
+    if path.is_dir():
+        return tables_to_run(path, size, machine), None
+    return playable_or_reason(read_schedule(path), size_or_default(size), machine_or_default(machine))
 
 
 def tables_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables:

@@ -12,12 +12,13 @@ class Run:
         self,
         scalars: Mapping[str, int],
         columns: Mapping[str, NDArray[np.uint32]],
+        engine: str,
         mode: str,
         cells: NDArray[np.uint64],
         traced: bool,
     ) -> None: ...
     def advance(self, budget: int) -> bool:
-        """Run for about `budget` flit moves; returns whether the run has ended."""
+        """Run for about `budget` flit moves (flit) or events (fast); returns whether the run has ended."""
     @property
     def cycle(self) -> int:
         """The current time."""
@@ -28,8 +29,10 @@ class Run:
         """Counters of the run so far."""
     def waiting(self) -> list[tuple[int, int, int, int]]:
         """(node, row or -1, iteration, arrival or -1) of every node that is not done."""
-    def trace(self) -> list[tuple[int, int, int, int, int, int, int]]:
-        """(row, iteration, destination, fired, first, complete, usable) of every message."""
+    def trace(self) -> list[tuple[int, int, int, int, int, int, int, int]]:
+        """(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number."""
+    def hops(self) -> list[tuple[int, int, int]]:
+        """(message, lane, start) of every lane that a message got."""
 
 class PacketRun:
     """Explicit packets through a network of routers, as columns of `core/network_layout.hpp` and `core/packet_run.hpp`."""

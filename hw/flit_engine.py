@@ -9,11 +9,12 @@ from numpy.typing import NDArray
 
 from certree.hw import _core
 from certree.hw.blockage import describe_blockage
+from certree.hw.clocks import Clocks
 from certree.hw.injection import BUDGET, packet_columns
 from certree.hw.packets import NO_PACKETS, Packets
-from certree.hw.program import first_wrong, initial_cells
+from certree.hw.program import first_cells, first_wrong
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
-from certree.hw.simulator import SimulationResult, describe_waiting, predicted_cycles, refuse_run
+from certree.hw.simulator import SimulationResult, describe_waiting, exact_step_cycles, predicted_cycles, refuse_run
 from certree.hw.table_rows import TableRows
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import DIRECT
@@ -63,13 +64,15 @@ def simulate_flits(
     *,
     flow: str = "message",
     others: Packets = NO_PACKETS,
+    clocks: Clocks | None = None,
+    step_time: str = "paper",
     progress: Callable[[int], None] | None = None,
 ) -> tuple[SimulationResult, OtherTraffic]:
     """Play tables on a network of routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
 
     `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
-    channels of their own; those that have not arrived when the collective ends are left. The result is that of
-    `simulator.simulate` for the tables of `with_flow`.
+    channels of their own; those that have not arrived when the collective ends are left. `clocks` and `step_time` as in
+    `simulator.simulate`, whose result it is for the tables of `with_flow`.
     Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
     Time O(flits · links they pass), memory O(rows + nodes · chunks · repeats + virtual channels + packets under way).
     """
@@ -77,14 +80,15 @@ def simulate_flits(
         raise InputError(f"unknown flow {flow!r}; known: {', '.join(FLOWS)}")
     refuse_run(tables, run)
     played, lengths = with_flow(tables, flow), packet_lengths(tables, flow)
-    cells = initial_cells(len(tables.topology.kind), tables.chunks * tables.repeats)
-    engine = FlitEngine(played, run, lengths, cells, traced=False, others=others)
+    cells = first_cells(tables.topology, tables.chunks * tables.repeats)
+    step_cycles = exact_step_cycles(played) if step_time == "exact" else None
+    engine = FlitEngine(played, run, lengths, cells, traced=False, others=others, clocks=clocks, step_cycles=step_cycles)
     core = engine.core
     while not core.advance(BUDGET):
         if progress is not None:
             progress(core.cycle)
     statistics = core.statistics()
-    wrong = first_wrong(tables, cells, tables.schedule.chunk_root)
+    wrong = first_wrong(tables.schedule, cells)
     deadlock: tuple[str, ...] = ()
     if core.is_deadlocked:
         names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
@@ -92,8 +96,9 @@ def simulate_flits(
     result = SimulationResult(
         run=run,
         engine="flit",
+        source="tables",
         cycles=statistics["cycles"],
-        closed_form_cycles=predicted_cycles(played) if run == "slotted" else None,
+        closed_form_cycles=predicted_cycles(played) if run == "slotted" and (clocks is None or clocks.are_equal) else None,
         contention_cycles=statistics["contention_cycles"],
         late=statistics["late"],
         data_ok=wrong is None and not deadlock,
@@ -116,9 +121,22 @@ class FlitEngine:
     """
 
     def __init__(
-        self, tables: Tables, run: str, lengths: list[int], cells: NDArray[np.uint64], *, traced: bool, others: Packets = NO_PACKETS
+        self,
+        tables: Tables,
+        run: str,
+        lengths: list[int],
+        cells: NDArray[np.uint64],
+        *,
+        traced: bool,
+        others: Packets = NO_PACKETS,
+        clocks: Clocks | None = None,
+        step_cycles: int | None = None,
     ) -> None:
         self.rows = TableRows(tables)
+        if clocks is not None:
+            self.rows.set_clocks(clocks)
+        if step_cycles is not None:
+            self.rows.scalars["step_cycles"] = step_cycles
         self.network = RouterNetwork(tables.topology, tables.machine, _classes(tables, lengths, others))
         ways, plan = self._plan()
         order = np.lexsort((np.arange(len(others.id)), others.start))

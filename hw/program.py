@@ -1,62 +1,72 @@
-"""`Tables` as the plain columns that the simulator core runs."""
-
-from typing import Any
+"""Tables, or a schedule that has none, as the plain columns that the simulator core runs."""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.clocks import Clocks
+from certree.hw.plan import Plan
+from certree.hw.schedule_rows import ScheduleRows
 from certree.hw.table_rows import TableRows, check_limits
 from certree.models.errors import TableFormatError, UnsupportedError
+from certree.models.schedule import Schedule
 from certree.models.tables import Tables
-from certree.models.topology import UNKNOWN_LATENCY, NodeKind
+from certree.models.timing import link_cycles, way_of
+from certree.models.topology import NodeKind, Topology
 
 Int64 = NDArray[np.int64]
 MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB
+MAX_LATENCY = (1 << 32) - 1
 
 
-class Program(TableRows):
-    """The columns of `core/program.hpp` for one set of tables: rows, and lanes that carry their messages; `scalars` and `columns`
-    go to the core as they are.
+class Program:
+    """Everything that an engine of message flow runs (`core/program.hpp`): rows, and lanes that carry their messages; `scalars` and
+    `columns` go to the core as they are, `played` tells what they stand for.
 
-    Raises TableFormatError when the tables are malformed, UnsupportedError for switches and for sizes beyond the core's counters.
-    O(rows log rows) time.
+    Raises TableFormatError when tables are malformed, UnsupportedError for sizes beyond the core's counters, and for routes that
+    pass a link twice or a router in no time. O(rows log rows + hops) time.
     """
 
-    def __init__(self, tables: Tables) -> None:
-        super().__init__(tables)
-        if (tables.topology.kind == NodeKind.SWITCH).any():
-            raise UnsupportedError("the simulator runs direct networks; this one has switches")
-        lanes = self._lanes()
-        self._check_stages(lanes)
-        self.columns = self.rows | {name: column.astype(np.uint32) for name, column in lanes.items()}
+    def __init__(self, source: Tables | Plan, clocks: Clocks | None = None, step_cycles: int | None = None) -> None:
+        self.played: TableRows | ScheduleRows = TableRows(source) if isinstance(source, Tables) else ScheduleRows(source)
+        self._topology, self._machine = source.topology, source.machine
+        self._routes = source.routes if isinstance(source, Tables) else source.schedule.routes
+        if clocks is not None:
+            self.played.set_clocks(clocks)
+        self.scalars = self.played.scalars | ({} if step_cycles is None else {"step_cycles": step_cycles})
+        self.columns = self.played.rows | {name: column.astype(np.uint32) for name, column in self._lanes().items()}
 
     def _lanes(self) -> dict[str, NDArray[np.integer]]:
-        sent = self.sent
-        pair = self.tables.topology.pair_index(sent["src"], sent["dst"])
+        sent = self.played.sent
+        message, pair = way_of(self._topology, sent["src"], sent["dst"], sent["route"], self._routes)
         if (pair < 0).any():
-            lost = int(np.argmax(pair < 0))
+            lost = int(message[np.argmax(pair < 0)])
             raise TableFormatError(f"node {sent['src'][lost]} sends to node {sent['dst'][lost]}, and no link joins them")
         pairs, bundle = np.unique(pair, return_inverse=True)
-        return {"message_bundle": bundle, **self._bundles(pairs, np.bincount(bundle, minlength=len(pairs)))}
-
-    def _bundles(self, pairs: Int64, messages: Int64) -> dict[str, Int64]:
-        """The lanes between two neighbours, as many as can ever be in use, each as long as the slowest link of the bundle."""
-        topology = self.tables.topology
-        stated = topology.latency.astype(np.int64)
-        wire = np.where(stated == UNKNOWN_LATENCY, self.tables.machine.link_latency_cycles, stated)
-        slowest = np.zeros(len(topology.pair_capacity), np.int64)
-        np.maximum.at(slowest, topology.pair_of_link, wire)
-        lanes = np.minimum(topology.pair_capacity[pairs], messages * self.tables.repeats)
+        latency = link_cycles(self._topology, self._machine)[pairs]
+        check_limits((int(latency.max(initial=0)), MAX_LATENCY, "cycles on one link"))
+        self._check_ways(message, bundle, latency)
+        uses = np.bincount(bundle, minlength=len(pairs)) * self.scalars["repeats"]
+        lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # as many as can ever be in use
         return {
+            "message_hops_begin": np.searchsorted(message, np.arange(len(sent["src"]) + 1)),
+            "message_hops": bundle,
             "bundle_begin": np.concatenate(([0], np.cumsum(lanes))),
-            "bundle_source": topology.pair_src[pairs],
-            "bundle_destination": topology.pair_dst[pairs],
-            "bundle_latency": slowest[pairs],
+            "bundle_source": self._topology.pair_src[pairs],
+            "bundle_destination": self._topology.pair_dst[pairs],
+            "bundle_latency": latency,
         }
 
-    def _check_stages(self, lanes: dict[str, NDArray[np.integer]]) -> None:
-        path = lanes["bundle_latency"] + 2 * (self.scalars["ni_cycles"] + self.scalars["router_cycles"])
-        width = np.diff(lanes["bundle_begin"])
+    def _check_ways(self, message: Int64, bundle: Int64, latency: Int64) -> None:
+        key = np.sort(message * (int(bundle.max(initial=0)) + 1) + bundle)
+        if (np.diff(key) == 0).any():
+            raise UnsupportedError("a route passes one link twice; the simulator runs routes without circles")
+        if len(message) > len(self.played.sent["src"]) and (latency + self._machine.router_cycles == 0).any():
+            raise UnsupportedError("routes over several links need routers or links that take a cycle; these take none")
+
+    def check_stages(self) -> None:
+        """Raise UnsupportedError when the wires and pipelines hold more flits than the flit engine has places for."""
+        path = self.columns["bundle_latency"].astype(np.int64) + 2 * (self.scalars["ni_cycles"] + self.scalars["router_cycles"])
+        width = np.diff(self.columns["bundle_begin"].astype(np.int64))
         stages = sum(a * b for a, b in zip(path.tolist(), width.tolist(), strict=True))
         check_limits((stages, MAX_STAGES, "flits in wires and pipelines"))
 
@@ -75,21 +85,29 @@ def initial_cells(nodes: int, chunks: int) -> NDArray[np.uint64]:
     return mixed
 
 
-def first_wrong(tables: Tables, cells: NDArray[np.uint64], chunk_root: NDArray[Any]) -> tuple[int, int] | None:
+def first_cells(topology: Topology, chunks: int) -> NDArray[np.uint64]:
+    """`initial_cells`, with empty accumulators (zero) at switches."""
+    cells = initial_cells(len(topology.kind), chunks)
+    cells[topology.kind != NodeKind.ENDPOINT] = 0
+    return cells
+
+
+def first_wrong(schedule: Schedule, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
     """The first (rank, chunk of all iterations) whose value is not what the collective promises; None when all are right.
 
     Sums are taken here, over the initial values, modulo 2^64.
     """
-    endpoints = tables.topology.endpoints
-    initial = initial_cells(len(tables.topology.kind), cells.shape[1])
-    roots = np.tile(chunk_root, tables.repeats)
-    if tables.collective.reduces:
+    endpoints = schedule.topology.endpoints
+    initial = initial_cells(len(schedule.topology.kind), cells.shape[1])
+    roots = np.tile(schedule.chunk_root, schedule.repeats)
+    if schedule.collective.reduces:
         promised = initial[endpoints].sum(axis=0, dtype=np.uint64)
     else:
         promised = initial[roots, np.arange(len(roots))]
     wrong = cells[endpoints] != promised
-    if not tables.collective.gathers:  # due at the root only
-        wrong &= endpoints[:, None] == roots
+    if not schedule.collective.gathers:  # due at one endpoint only
+        due = roots if schedule.chunk_target is None else np.tile(schedule.chunk_target, schedule.repeats)
+        wrong &= endpoints[:, None] == due
     if not wrong.any():
         return None
     rank, chunk = np.unravel_index(int(np.argmax(wrong)), wrong.shape)

@@ -3,9 +3,11 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from math import ceil
 
 import numpy as np
 
+from certree.hw.clocks import Clocks
 from certree.hw.program import initial_cells
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.timing import reduction_cycles, serialization_cycles
@@ -14,7 +16,7 @@ from certree.models.topology import UNKNOWN_LATENCY
 
 @dataclass
 class Message:
-    """One chunk on its way over one link."""
+    """One chunk on its way: over the bundles of `way`, of which it is on number `hop`."""
 
     row: int
     iteration: int
@@ -23,15 +25,18 @@ class Message:
     op: int
     flow: int
     value: int
-    fired: int
+    way: list[tuple[int, int]]
+    requested: int  # when its first flit stood before the lane it is on
+    hop: int = 0
+    here: int = 0  # flits that have come to the port of that lane
     received: int = 0
 
 
 @dataclass
 class Lane:
-    """A sending port (messages, and flits the first of them has left to send) and how long a flit travels."""
+    """A sending port (messages, and flits the first of them has left to send) and the cycles to the end of the next router."""
 
-    latency: int
+    crossing: int
     queue: deque[Message] = field(default_factory=deque)
     left: int = 0
     sent: int = 0
@@ -66,22 +71,26 @@ class ReferenceResult:
 class ReferenceMachine:
     """One run of a set of tables. Time O(cycles · lanes): for small cases only."""
 
-    def __init__(self, tables: Tables, run: str = "slotted") -> None:
+    def __init__(self, tables: Tables, run: str = "slotted", clocks: Clocks | None = None) -> None:
         self.tables, self.paced = tables, run == "paced"
         machine, topology = tables.machine, tables.topology
+        self.clocks = clocks or Clocks.equal(len(topology.kind))
         self.flits = serialization_cycles(tables.chunk_bytes, machine)
         self.step_time = self.flits if self.flits <= machine.ni_buffer_flits else self.flits - machine.ni_buffer_flits
+        self.end_cycles = 2 * machine.ni_cycles + machine.router_cycles
         self.bundles: dict[tuple[int, int], list[Lane]] = defaultdict(list)
         for src, dst, capacity in zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True):
             self.bundles[src, dst] += [Lane(0) for _ in range(capacity)]
         for src, dst, latency in zip(topology.src.tolist(), topology.dst.tolist(), topology.latency.tolist(), strict=True):
             wire = machine.link_latency_cycles if latency == UNKNOWN_LATENCY else latency
             for lane in self.bundles[src, dst]:
-                lane.latency = max(lane.latency, 2 * machine.ni_cycles + 2 * machine.router_cycles + wire)
+                lane.crossing = max(lane.crossing, machine.router_cycles + wire)
         self.cells = [list(map(int, row)) for row in initial_cells(len(topology.kind), tables.chunks * tables.repeats)]
         self.initial = [row[:] for row in self.cells]
         self.nodes = [Node(deque(sorted(self._firings(node)))) for node in range(len(topology.kind))]
-        self.flying: dict[int, list[tuple[tuple[int, int], int, Message]]] = defaultdict(list)  # by cycle of arrival
+        # by cycle: flits that come to a router where their message goes on, and flits that are received
+        self.crossing: dict[int, list[tuple[tuple[int, int], int, Message]]] = defaultdict(list)
+        self.flying: dict[int, list[tuple[tuple[int, int], int, Message]]] = defaultdict(list)
         self.now = self.end = self.contention = self.late = self.messages = self.flit_hops = 0
 
     def _firings(self, node: int) -> Iterator[tuple[int, int, int]]:
@@ -94,13 +103,15 @@ class ReferenceMachine:
     def run(self) -> ReferenceResult:
         """Play to the end, or until nothing has moved for longer than any counter runs."""
         last_slot = max((node.pending[-1][0] for node in self.nodes if node.pending), default=0)
-        patience = (last_slot + 1) * max(self.tables.slot_cycles, self.step_time) + 2
+        slowest = max(1 + drift for drift in self.clocks.drift)
+        patience = max(self.clocks.skew) + ceil((last_slot + 1) * max(self.tables.slot_cycles, self.step_time) * slowest) + 3
         quiet = 0
         while not self._is_done() and quiet < patience:
             before = (self.messages, self.flit_hops, sum(len(node.reductions) for node in self.nodes))
             self._cycle()
             moved = before != (self.messages, self.flit_hops, sum(len(node.reductions) for node in self.nodes))
-            quiet = 0 if moved or self.flying or any(node.reductions for node in self.nodes) else quiet + 1
+            busy = moved or self.flying or self.crossing or any(node.reductions for node in self.nodes)
+            quiet = 0 if busy else quiet + 1
         busiest = max(lane.sent for lanes in self.bundles.values() for lane in lanes)
         done, data = self._is_done(), self._data_ok()
         return ReferenceResult(self.end, self.contention, self.late, self.messages, self.flit_hops, busiest, done and data, done)
@@ -110,8 +121,12 @@ class ReferenceMachine:
         return not any(node.pending for node in self.nodes) and counted == len(self.tables.arrival_node) * self.tables.repeats
 
     def _cycle(self) -> None:
+        for _, _, message in sorted(self.crossing.pop(self.now, []), key=lambda flit: flit[:2]):
+            self._go_on(message)
         for number, node in enumerate(self.nodes):
             self._retire(number, node)
+            if self.now < self.clocks.skew[number]:
+                continue
             if self.paced:
                 self._advance_timestep(number, node)
             self._fire_rows(number, node)
@@ -140,7 +155,7 @@ class ReferenceMachine:
 
     def _advance_timestep(self, number: int, node: Node) -> None:
         steps = {slot for slot, _, _ in node.pending}
-        if self.now > 0:
+        if self.now > self.clocks.skew[number]:
             backlog = max(
                 (self._backlog(lane) for ends, lanes in self.bundles.items() if ends[0] == number for lane in lanes), default=0
             )
@@ -149,7 +164,7 @@ class ReferenceMachine:
                 return
             node.timestep += 1
         if steps and node.timestep not in steps:
-            node.down_counter = self.step_time
+            node.down_counter = ceil(self.step_time * (1 + self.clocks.drift[number]))
 
     def _backlog(self, lane: Lane) -> int:
         return (len(lane.queue) - 1) * self.flits + lane.left if lane.queue else 0
@@ -157,7 +172,7 @@ class ReferenceMachine:
     def _fire_rows(self, number: int, node: Node) -> None:
         while node.pending:
             slot, row, iteration = node.pending[0]
-            opening = slot * self.tables.slot_cycles
+            opening = self.clocks.skew[number] + ceil(slot * self.tables.slot_cycles * (1 + self.clocks.drift[number]))
             is_open = slot == node.timestep if self.paced else opening <= self.now
             if not is_open or not all(node.counts[key] > iteration for key in self._awaited(number, row)):
                 return
@@ -179,18 +194,41 @@ class ReferenceMachine:
         destinations = [int(tables.parent[row])] if op == RowOp.REDUCE else [c for c in tables.children[row].tolist() if c != NIL]
         value = self.cells[number][self._chunk(iteration, flow)]
         for destination in destinations:
-            lane = min(self.bundles[number, destination], key=self._backlog)
-            lane.left = lane.left if lane.queue else self.flits
-            lane.queue.append(Message(row, iteration, number, destination, op, flow, value, self.now))
+            way = [(number, destination)]
+            if tables.route[row] != NIL:
+                links = tables.routes[tables.route[row]]
+                way = [(int(tables.topology.src[link]), int(tables.topology.dst[link])) for link in links]
+            message = Message(row, iteration, number, destination, op, flow, value, way, self.now, here=self.flits)
+            self._queue(message)
             self.messages += 1
+
+    def _queue(self, message: Message) -> None:
+        """Behind the others at the lane with the fewest flits to send."""
+        lane = min(self.bundles[message.way[message.hop]], key=self._backlog)
+        lane.left = lane.left if lane.queue else self.flits
+        lane.queue.append(message)
+
+    def _go_on(self, message: Message) -> None:
+        """A flit has come to the router where its message takes its next lane; the first of them queues there."""
+        message.here = message.here % self.flits + 1
+        if message.here == 1:
+            message.hop += 1
+            message.requested = self.now
+            self._queue(message)
 
     def _send_flit(self, ends: tuple[int, int], index: int, lane: Lane) -> None:
         if not lane.queue:
             return
         message = lane.queue[0]
-        if lane.left == self.flits:
-            self.contention += self.now - message.fired
-        self.flying[self.now + lane.latency].append((ends, index, message))
+        sent = self.flits - lane.left
+        if not sent:
+            self.contention += self.now - message.requested
+        if message.way.index(ends) + 1 < len(message.way):
+            self.crossing[self.now + lane.crossing].append((ends, index, message))
+            self.flit_hops += 1
+        else:
+            self.flying[self.now + lane.crossing + self.end_cycles].append((ends, index, message))
+        assert message.way[message.hop] != ends or sent < message.here, "a flit is sent on before it has come"
         lane.sent += 1
         lane.left -= 1
         if not lane.left:

@@ -1,22 +1,25 @@
-"""Runs schedule tables on the cycle-accurate core and judges the data that comes out."""
+"""Runs schedule tables, and schedules that have none, on the cycle-accurate core and judges the data that comes out."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
 from certree.hw import _core
-from certree.hw.program import Program, first_wrong, initial_cells
-from certree.hw.table_rows import TableRows
+from certree.hw.clocks import Clocks
+from certree.hw.plan import Plan
+from certree.hw.program import Program, first_cells, first_wrong
+from certree.hw.table_rows import PlayedRows
+from certree.hw.traces import write_trace
 from certree.models.errors import InputError, UnsupportedError
-from certree.models.files import check_writable, write_atomically
+from certree.models.files import check_writable
 from certree.models.tables import Tables
 from certree.models.timing import schedule_cycles, slot_timing
 
 RUN_MODES = ("slotted", "paced")
-ENGINE = "fast"
-_BUDGET = 1 << 22  # flit moves between two looks at signals and at the progress callback
+ENGINES = ("auto", "fast", "lanes")
+STEP_TIMES = ("paper", "exact")
+_BUDGET = 1 << 22  # events or flit moves between two looks at signals and at the progress callback
 _REPORTED_NODES = 8
 
 
@@ -24,15 +27,17 @@ _REPORTED_NODES = 8
 class SimulationResult:
     """What one run showed; times in cycles from the opening of the first slot.
 
-    `cycles`: until the last chunk was written or reduced. `closed_form_cycles`: the prediction for a slotted run (None: paced).
-    `contention_cycles`: cycles that ready messages waited for busy ports, summed over messages. `late`: rows (counted once
-    an iteration) that fired after the opening of their slot. `data_ok`: every rank that is due a result has it; `wrong` is the
-    first (rank, chunk of all iterations) that has not. `max_link_utilization`: busy cycles of the busiest lane over `cycles`.
-    `deadlock`: who waits for what, when nothing could move any more; empty for runs that ended.
+    `source`: "tables", or "schedule" where there are none. `cycles`: until the last chunk was written or reduced.
+    `closed_form_cycles`: the prediction for a slotted run with equal clocks (None: any other). `contention_cycles`: cycles that
+    ready messages waited for busy lanes, summed over messages and hops. `late`: rows (counted once an iteration) that fired after
+    the opening of their slot. `data_ok`: every rank that is due a result has it; `wrong` is the first (rank, chunk of all
+    iterations) that has not. `max_link_utilization`: busy cycles of the busiest lane over `cycles`. `flit_hops`: flits that passed
+    lanes. `deadlock`: who waits for what, when nothing could move any more; empty for runs that ended.
     """
 
     run: str
     engine: str
+    source: str
     cycles: int
     closed_form_cycles: int | None
     contention_cycles: int
@@ -46,40 +51,56 @@ class SimulationResult:
 
 
 def simulate(
-    tables: Tables,
+    source: Tables | Plan,
     run: str = "slotted",
     *,
+    engine: str = "auto",
+    clocks: Clocks | None = None,
+    step_time: str = "paper",
     trace: Path | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> SimulationResult:
-    """Play tables flit by flit (`hw/README.md`, "Playing a table"), one integer of data per rank and chunk.
+    """Play tables, or a schedule that has none, cycle by cycle (`hw/README.md`), one integer of data per rank and chunk.
 
-    `trace`: file for one JSON line per message, in the order in which they became usable; not overwritten unless `force`.
-    `progress` is called with the current cycle every few million flit moves; Ctrl-C works at the same moments.
+    `engine`: "fast" handles a message once for each lane that it takes, "lanes" moves every flit through every stage; both give the
+    same cycles. "auto" is fast. `clocks`: skew and drift of each node. `step_time`, for paced runs: how long a step without rows
+    lasts, the "paper"'s estimate, or "exact": serialization, latency and reduction. `trace`: file for one JSON line per message, in
+    the order in which they became usable, or, where its name ends in .json, for Perfetto and chrome://tracing; not overwritten
+    unless `force`. `progress` is called with the current cycle every few million events or flit moves; Ctrl-C works as often.
     Raises TableFormatError for malformed tables, UnsupportedError for what the machine cannot run.
-    Time O(flits · hops), memory O(rows + nodes · chunks · repeats + lanes · latency), with a trace also O(messages).
+    Time: fast O(hops of all messages · log), lanes O(flits · hops). Memory O(rows + nodes · chunks · repeats), lanes also
+    O(lanes · latency), with a trace also O(hops of all messages).
     """
-    refuse_run(tables, run)
+    refuse_run(source, run)
+    for what, value, known in (("engine", engine, ENGINES), ("step time", step_time, STEP_TIMES)):
+        if value not in known:
+            raise InputError(f"unknown {what} {value!r}; known: {', '.join(known)}")
     if trace is not None:
         check_writable(trace, force=force)
-    program = Program(tables)
-    schedule = tables.schedule
-    cells = initial_cells(len(tables.topology.kind), tables.chunks * tables.repeats)
-    core = _core.Run(program.scalars, program.columns, run, cells, trace is not None)
+    chosen = "fast" if engine == "auto" else engine
+    program = Program(source, clocks, exact_step_cycles(source) if step_time == "exact" else None)
+    if run == "paced":
+        program.played.check_paced()
+    if chosen == "lanes":
+        program.check_stages()
+    cells = first_cells(source.topology, source.chunks * source.repeats)
+    core = _core.Run(program.scalars, program.columns, chosen, run, cells, trace is not None)
     while not core.advance(_BUDGET):
         if progress is not None:
             progress(core.cycle)
     if trace is not None:
-        write_atomically(trace, _trace_lines(tables, core), force=force)
+        write_trace(trace, program, core, force=force)
     statistics = core.statistics()
-    wrong = first_wrong(tables, cells, schedule.chunk_root)
-    deadlock = describe_waiting(program, core.waiting()) if core.is_deadlocked else ()
+    wrong = first_wrong(source.schedule, cells)
+    deadlock = describe_waiting(program.played, core.waiting()) if core.is_deadlocked else ()
+    predictable = run == "slotted" and (clocks is None or clocks.are_equal)
     return SimulationResult(
         run=run,
-        engine=ENGINE,
+        engine=chosen,
+        source="tables" if isinstance(source, Tables) else "schedule",
         cycles=statistics["cycles"],
-        closed_form_cycles=predicted_cycles(tables) if run == "slotted" else None,
+        closed_form_cycles=predicted_cycles(source) if predictable else None,
         contention_cycles=statistics["contention_cycles"],
         late=statistics["late"],
         data_ok=wrong is None and not deadlock,
@@ -91,49 +112,35 @@ def simulate(
     )
 
 
-def refuse_run(tables: Tables, run: str) -> None:
-    """Raise InputError for an unknown run mode, UnsupportedError for tables that it cannot play."""
+def refuse_run(source: Tables | Plan, run: str) -> None:
+    """Raise InputError for an unknown run mode, UnsupportedError for what it cannot play."""
     if run not in RUN_MODES:
         raise InputError(f"unknown run mode {run!r}; known: {', '.join(RUN_MODES)}")
-    if run == "paced" and tables.repeats > 1:
+    if run == "paced" and source.repeats > 1:
         raise UnsupportedError(
-            f"a table of {tables.repeats} iterations cannot be paced: the timestep counter knows one; run it slotted"
+            f"a table of {source.repeats} iterations cannot be paced: the timestep counter knows one; run it slotted"
         )
 
 
-def predicted_cycles(tables: Tables) -> int:
+def exact_step_cycles(source: Tables | Plan) -> int:
+    """How long a step lasts in truth: serialization, the longest path, and the reductions of one step."""
+    timing = slot_timing(source.schedule, source.message_bytes, source.machine)
+    return timing.ser + timing.lat + timing.red
+
+
+def predicted_cycles(source: Tables | Plan) -> int:
     """The closed form of a slotted run, at the slot length that the tables state."""
-    timing = slot_timing(tables.schedule, tables.message_bytes, tables.machine)
-    return schedule_cycles(tables.schedule, replace(timing, slot_cycles=tables.slot_cycles), tables.machine)
+    timing = slot_timing(source.schedule, source.message_bytes, source.machine)
+    return schedule_cycles(source.schedule, replace(timing, slot_cycles=source.slot_cycles), source.machine)
 
 
-def describe_waiting(program: TableRows, waiting: Sequence[tuple[int, int, int, int]]) -> tuple[str, ...]:
+def describe_waiting(rows: PlayedRows, waiting: Sequence[tuple[int, int, int, int]]) -> tuple[str, ...]:
     """What the nodes of a run that cannot go on wait for, in words."""
     lines = []
     for node, row, iteration, arrival in waiting[:_REPORTED_NODES]:
-        awaited = program.describe_arrival(arrival) if arrival >= 0 else "its step"
-        place = f"in {program.describe_row(row)}, iteration {iteration}," if row >= 0 else "at its end"
+        awaited = rows.describe_arrival(arrival) if arrival >= 0 else "its step"
+        place = f"in {rows.describe_row(row)}, iteration {iteration}," if row >= 0 else "at its end"
         lines.append(f"node {node} {place} waits for {awaited}")
     if len(waiting) > _REPORTED_NODES:
         lines.append(f"and {len(waiting) - _REPORTED_NODES} more nodes wait")
     return tuple(lines)
-
-
-def _trace_lines(tables: Tables, core: "_core.Run") -> bytes:
-    """One JSON object a line: node, row (of that node's table), iteration, destination, and the times of the message."""
-    first_row = {int(node): int(row) for row, node in reversed(list(enumerate(tables.node.tolist())))}
-    lines = []
-    for row, iteration, destination, fired, first, complete, usable in sorted(core.trace(), key=lambda record: record[::-1]):
-        node = int(tables.node[row])
-        entry = {
-            "node": node,
-            "row": row - first_row[node],
-            "iteration": iteration,
-            "destination": destination,
-            "fired": fired,
-            "first_flit": first,
-            "last_flit_arrived": complete,
-            "usable": usable,
-        }
-        lines.append(json.dumps(entry) + "\n")
-    return "".join(lines).encode()

@@ -1,12 +1,17 @@
-"""`Tables` as rows, messages and expected arrivals in plain columns: what every engine plays."""
+"""Rows, messages and expected arrivals in plain columns: what every engine plays; and `Tables` in that form."""
+
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.clocks import Clocks
 from certree.hw.consistency import arrival_keys, check_tables, dependencies, transfer_keys
 from certree.models.errors import UnsupportedError
+from certree.models.machine import Machine
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.timing import reduction_cycles, serialization_cycles
+from certree.models.topology import Topology
 
 Int64 = NDArray[np.int64]
 MAX_CYCLES = 1 << 62
@@ -14,9 +19,80 @@ MAX_CELLS = 1 << 29  # integers of data: 4 GiB
 MAX_FLITS = 1 << 31  # of one message
 
 
-class TableRows:
-    """`scalars` and the `rows` columns of `core/program.hpp` for one set of tables; `sent` are the transfers that the rows command,
-    in the order of their messages.
+class PlayedRows(ABC):
+    """`scalars` and the `rows` columns of `core/program.hpp`; `sent` are the transfers that the rows command, in the order of their
+    messages: `src`, `dst` and `route` among their columns.
+
+    Raises UnsupportedError for sizes beyond the core's counters.
+    """
+
+    scalars: dict[str, int]
+    rows: dict[str, NDArray[np.uint32]]
+    sent: dict[str, NDArray[np.integer]]
+
+    def _fill(self, sizes: dict[str, int], topology: Topology, machine: Machine, chunk_bytes: int) -> None:
+        nodes = len(topology.kind)
+        flits = serialization_cycles(chunk_bytes, machine)
+        self.scalars = {
+            "nodes": nodes,
+            **sizes,
+            "message_flits": flits,
+            "step_cycles": estimated_step_cycles(flits, machine),
+            "ni_buffer_flits": machine.ni_buffer_flits,
+            "reduce_start_cycles": machine.reduce_start_cycles,
+            "reduce_chunk_cycles": reduction_cycles(chunk_bytes, machine),
+            "ni_cycles": machine.ni_cycles,
+            "router_cycles": machine.router_cycles,
+        }
+        columns = self._rows() | Clocks.equal(nodes).columns()
+        self.rows = {name: column.astype(np.uint32) for name, column in columns.items()}
+        self._check_counters()
+
+    @abstractmethod
+    def _rows(self) -> dict[str, NDArray[np.integer]]:
+        """The columns of rows, messages and arrivals."""
+
+    def set_clocks(self, clocks: Clocks) -> None:
+        """Take skews and drifts in the place of equal clocks."""
+        self.rows |= {name: column.astype(np.uint32) for name, column in clocks.columns().items()}
+
+    def _check_counters(self) -> None:
+        scalars = self.scalars
+        steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
+        check_limits(
+            (steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES, "cycles"),
+            (scalars["nodes"] * scalars["chunks"] * scalars["repeats"], MAX_CELLS, "chunks in all nodes"),
+            (scalars["message_flits"], MAX_FLITS, "flits in one message"),
+        )
+
+    def node_of(self, row: int) -> tuple[int, int]:
+        """The node of a row, and the row's number among those of the node."""
+        begin = self.rows["row_begin"]
+        node = int(np.searchsorted(begin, row, side="right")) - 1
+        return node, row - int(begin[node])
+
+    @abstractmethod
+    def check_paced(self) -> None:
+        """Raise UnsupportedError when only slots keep what a row reads apart from what arrives later."""
+
+    @abstractmethod
+    def describe_arrival(self, arrival: int) -> str:
+        """An expected arrival in words."""
+
+    @abstractmethod
+    def describe_row(self, row: int) -> str:
+        """A row in words."""
+
+
+def estimated_step_cycles(message_flits: int, machine: Machine) -> int:
+    """How long a paced step without rows is taken to last (MultiTree, ISCA 2021, footnote 4): the flits of a message if an
+    injection buffer holds them all, otherwise those that do not fit."""
+    fits = message_flits <= machine.ni_buffer_flits
+    return message_flits if fits else message_flits - machine.ni_buffer_flits
+
+
+class TableRows(PlayedRows):
+    """`PlayedRows` of one set of tables.
 
     Raises TableFormatError when the tables are malformed, UnsupportedError for sizes beyond the core's counters.
     O(rows log rows) time.
@@ -25,28 +101,16 @@ class TableRows:
     def __init__(self, tables: Tables) -> None:
         check_tables(tables)
         self.tables = tables
-        self.scalars = self._scalars()
         sent = tables.transfers()
         self._order = np.lexsort((sent["dst"], sent["row"]))
         self.sent = {name: column[self._order] for name, column in sent.items()}
-        self.rows = {name: column.astype(np.uint32) for name, column in self._rows().items()}
-        self._check_counters()
-
-    def _scalars(self) -> dict[str, int]:
-        tables, machine = self.tables, self.tables.machine
-        return {
-            "nodes": len(tables.topology.kind),
+        sizes = {
             "chunks": tables.chunks,
             "repeats": tables.repeats,
             "period": tables.period or int(tables.step.max(initial=0)) + 1,
             "slot_cycles": tables.slot_cycles,
-            "message_flits": serialization_cycles(tables.chunk_bytes, machine),
-            "ni_buffer_flits": machine.ni_buffer_flits,
-            "reduce_start_cycles": machine.reduce_start_cycles,
-            "reduce_chunk_cycles": reduction_cycles(tables.chunk_bytes, machine),
-            "ni_cycles": machine.ni_cycles,
-            "router_cycles": machine.router_cycles,
         }
+        self._fill(sizes, tables.topology, tables.machine, tables.chunk_bytes)
 
     def _rows(self) -> dict[str, NDArray[np.integer]]:
         tables, nodes = self.tables, np.arange(len(self.tables.topology.kind) + 1)
@@ -83,14 +147,8 @@ class TableRows:
         order = np.lexsort((arrival, row))
         return row[order], arrival[order]
 
-    def _check_counters(self) -> None:
-        scalars = self.scalars
-        steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
-        check_limits(
-            (steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES, "cycles"),
-            (scalars["nodes"] * scalars["chunks"] * scalars["repeats"], MAX_CELLS, "chunks in all nodes"),
-            (scalars["message_flits"], MAX_FLITS, "flits in one message"),
-        )
+    def check_paced(self) -> None:
+        """Rows of tables wait for all that they pass on."""
 
     def describe_arrival(self, arrival: int) -> str:
         """An expected arrival in words."""
@@ -101,8 +159,7 @@ class TableRows:
     def describe_row(self, row: int) -> str:
         """A row in words, with its number in its node's table."""
         tables = self.tables
-        place = row - int(self.rows["row_begin"][tables.node[row]])
-        return f"row {place} ({RowOp(int(tables.op[row])).name} of flow {tables.flow[row]}, step {tables.step[row]})"
+        return f"row {self.node_of(row)[1]} ({RowOp(int(tables.op[row])).name} of flow {tables.flow[row]}, step {tables.step[row]})"
 
 
 def check_limits(*limits: tuple[int, int, str]) -> None:

@@ -14,6 +14,7 @@ their slots opened, and one that comes late may not meet one of the next slot th
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,23 +94,29 @@ def link_cycles(topology: Topology, machine: Machine) -> Int64:
 
 
 def hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """(row, joined pair) of each hop: rows ascending, the hops of a row in the order of its way. O(rows + hops).
+    """`way_of` for the rows of a schedule."""
+    return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
 
-    Every row that goes to a neighbour must have a link.
+
+def way_of(
+    topology: Topology, src: NDArray[Any], dst: NDArray[Any], route: NDArray[Any], routes: tuple[tuple[int, ...], ...]
+) -> tuple[Int64, Int64]:
+    """(row, joined pair) of each hop of transfers: rows ascending, the hops of a row in the order of its way. O(rows + hops).
+
+    A row that goes to a neighbour without a link to it has pair -1.
     """
-    topology = schedule.topology
-    pair = topology.pair_index(schedule.src, schedule.dst)
-    if (schedule.route == DIRECT).all():
-        return np.arange(schedule.transfers), pair
+    pair = topology.pair_index(src, dst)
+    if (route == DIRECT).all():
+        return np.arange(len(src)), pair
     # one list of pairs for each route, and behind them an empty place that direct rows (route -1) fill with their own pair
-    lengths = np.array([len(route) for route in schedule.routes] + [1], np.int64)
+    lengths = np.array([len(path) for path in routes] + [1], np.int64)
     begin = np.cumsum(lengths) - lengths
-    links = np.fromiter((link for route in schedule.routes for link in route), np.int64, int(begin[-1]))
+    links = np.fromiter((link for path in routes for link in path), np.int64, int(begin[-1]))
     of_routes = np.append(topology.pair_of_link[links], 0)
-    count = lengths[schedule.route]
-    row = np.repeat(np.arange(schedule.transfers), count)
+    count = lengths[route]
+    row = np.repeat(np.arange(len(src)), count)
     place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    return row, np.where(schedule.route[row] == DIRECT, pair[row], of_routes[begin[schedule.route[row]] + place])
+    return row, np.where(route[row] == DIRECT, pair[row], of_routes[begin[route[row]] + place])
 
 
 def link_stagger(schedule: Schedule, machine: Machine) -> int:

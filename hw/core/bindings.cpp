@@ -5,12 +5,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <memory>
 #include <string>
 #include <tuple>
 
 #include "columns.hpp"
+#include "event_machine.hpp"
+#include "flit_machine.hpp"
 #include "flit_network_bindings.hpp"
-#include "simulator.hpp"
 
 namespace nb = nanobind;
 
@@ -20,7 +22,8 @@ using Cells = nb::ndarray<std::uint64_t, nb::ndim<2>, nb::c_contig, nb::device::
 
 certree::Program read_program(const nb::dict& scalars, const nb::dict& columns) {
   certree::Program program = certree::read_rows(scalars, columns);
-  program.message_bundle = certree::column<std::uint32_t>(columns, "message_bundle");
+  program.message_hops = {certree::column<std::uint32_t>(columns, "message_hops_begin"),
+                          certree::column<std::uint32_t>(columns, "message_hops")};
   program.bundle_begin = certree::column<std::uint32_t>(columns, "bundle_begin");
   program.bundle_source = certree::column<std::uint32_t>(columns, "bundle_source");
   program.bundle_destination = certree::column<std::uint32_t>(columns, "bundle_destination");
@@ -28,16 +31,22 @@ certree::Program read_program(const nb::dict& scalars, const nb::dict& columns) 
   return program;
 }
 
-// A simulator together with the numpy array that is its memory.
+// An engine together with the numpy array that is its memory.
 class Run {
  public:
-  Run(const nb::dict& scalars, const nb::dict& columns, const std::string& mode, Cells cells, bool traced)
-      : cells_(cells),
-        simulator_(read_program(scalars, columns), mode == "paced" ? certree::RunMode::kPaced : certree::RunMode::kSlotted,
-                   checked_cells(scalars, cells), traced) {}
+  Run(const nb::dict& scalars, const nb::dict& columns, const std::string& engine, const std::string& mode, Cells cells, bool traced)
+      : cells_(cells) {
+    const auto run_mode = mode == "paced" ? certree::RunMode::kPaced : certree::RunMode::kSlotted;
+    const auto memory = checked_cells(scalars, cells);
+    if (engine == "fast") {
+      machine_ = std::make_unique<certree::EventMachine>(read_program(scalars, columns), run_mode, memory, traced);
+    } else {
+      machine_ = std::make_unique<certree::FlitMachine>(read_program(scalars, columns), run_mode, memory, traced);
+    }
+  }
 
-  bool advance(std::uint64_t budget) { return simulator_.run(budget); }
-  const certree::Simulator& simulator() const { return simulator_; }
+  bool advance(std::uint64_t budget) { return machine_->run(budget); }
+  const certree::LaneMachine& machine() const { return *machine_; }
 
  private:
   static std::span<std::uint64_t> checked_cells(const nb::dict& scalars, const Cells& cells) {
@@ -49,25 +58,25 @@ class Run {
   }
 
   Cells cells_;
-  certree::Simulator simulator_;
+  std::unique_ptr<certree::LaneMachine> machine_;
 };
 
 nb::dict statistics(const Run& run) {
-  const certree::Statistics& values = run.simulator().statistics();
+  const certree::Statistics& values = run.machine().statistics();
   nb::dict result;
   result["cycles"] = values.end.value;
   result["contention_cycles"] = values.contention_cycles;
   result["late"] = values.late;
   result["messages"] = values.messages;
   result["flit_hops"] = values.flit_hops;
-  result["busiest_lane_cycles"] = run.simulator().busiest_lane_cycles();
+  result["busiest_lane_cycles"] = run.machine().busiest_lane_cycles();
   return result;
 }
 
 // (node, row or -1, iteration, arrival or -1) of every node that is not done.
 std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> waiting(const Run& run) {
   std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> nodes;
-  for (const certree::Waiting& entry : run.simulator().waiting()) {
+  for (const certree::Waiting& entry : run.machine().waiting()) {
     const std::int64_t arrival = entry.arrival ? std::int64_t{entry.arrival->value} : -1;
     nodes.emplace_back(entry.node.value, entry.firing ? std::int64_t{entry.firing->row.value} : -1,
                        entry.firing ? entry.firing->iteration : 0, arrival);
@@ -75,13 +84,23 @@ std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> 
   return nodes;
 }
 
-// (row, iteration, destination, fired, first, complete, usable) of every message.
-std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>> trace(
-    const Run& run) {
-  std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>> rows;
-  for (const certree::TraceRecord& record : run.simulator().trace()) {
+// (row, iteration, destination, fired, first, complete, usable) of every message that counted, and the number that hops call it by.
+using TraceRow = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                            std::uint64_t>;
+std::vector<TraceRow> trace(const Run& run) {
+  std::vector<TraceRow> rows;
+  for (const certree::TraceRecord& record : run.machine().trace()) {
     rows.emplace_back(record.row.value, record.iteration, record.destination.value, record.fired.value, record.first.value,
-                      record.complete.value, record.usable.value);
+                      record.complete.value, record.usable.value, record.number);
+  }
+  return rows;
+}
+
+// (message, lane, start) of every lane that a message got.
+std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> hops(const Run& run) {
+  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> rows;
+  for (const certree::HopRecord& record : run.machine().hops()) {
+    rows.emplace_back(record.message, record.lane.value, record.start.value);
   }
   return rows;
 }
@@ -91,14 +110,15 @@ std::vector<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_
 NB_MODULE(_core, module) {
   module.doc() = "Cycle-accurate simulator core.";
   nb::class_<Run>(module, "Run", "One run of a set of tables; `cells` is the memory of all nodes and is changed in place.")
-      .def(nb::init<const nb::dict&, const nb::dict&, const std::string&, Cells, bool>(), nb::arg("scalars"), nb::arg("columns"),
-           nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
+      .def(nb::init<const nb::dict&, const nb::dict&, const std::string&, const std::string&, Cells, bool>(), nb::arg("scalars"), nb::arg("columns"),
+           nb::arg("engine"), nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
       .def("advance", &Run::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
-           "Run for about `budget` flit moves; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](const Run& run) { return run.simulator().now().value; })
-      .def_prop_ro("is_deadlocked", [](const Run& run) { return run.simulator().is_deadlocked(); })
+           "Run for about `budget` flit moves (flit) or events (fast); returns whether the run has ended.")
+      .def_prop_ro("cycle", [](const Run& run) { return run.machine().now().value; })
+      .def_prop_ro("is_deadlocked", [](const Run& run) { return run.machine().is_deadlocked(); })
       .def("statistics", &statistics)
       .def("waiting", &waiting)
-      .def("trace", &trace);
+      .def("trace", &trace)
+      .def("hops", &hops);
   certree::bind_flit_network(module);
 }

@@ -32,6 +32,7 @@ inline Program read_rows(const nanobind::dict& scalars, const nanobind::dict& co
   program.period = scalar<std::uint32_t>(scalars, "period");
   program.slot_cycles = scalar<std::uint64_t>(scalars, "slot_cycles");
   program.message_flits = scalar<std::uint32_t>(scalars, "message_flits");
+  program.step_cycles = scalar<std::uint64_t>(scalars, "step_cycles");
   program.ni_buffer_flits = scalar<std::uint64_t>(scalars, "ni_buffer_flits");
   program.reduce_start_cycles = scalar<std::uint64_t>(scalars, "reduce_start_cycles");
   program.reduce_chunk_cycles = scalar<std::uint64_t>(scalars, "reduce_chunk_cycles");
@@ -44,6 +45,9 @@ inline Program read_rows(const nanobind::dict& scalars, const nanobind::dict& co
   program.row_waits = {column<std::uint32_t>(columns, "row_waits_begin"), column<std::uint32_t>(columns, "row_waits")};
   program.row_messages = {column<std::uint32_t>(columns, "row_messages_begin"), column<std::uint32_t>(columns, "row_messages")};
   program.message_arrival = column<std::uint32_t>(columns, "message_arrival");
+  program.clock_skew = column<std::uint32_t>(columns, "clock_skew");
+  program.clock_numerator = column<std::uint32_t>(columns, "clock_numerator");
+  program.clock_denominator = column<std::uint32_t>(columns, "clock_denominator");
   program.arrival_begin = column<std::uint32_t>(columns, "arrival_begin");
   return program;
 }

@@ -8,37 +8,39 @@
 
 namespace certree {
 
-// Cycles in each part of the way from NI to NI.
-struct PathDelays {
-  std::uint32_t ni_wire;
-  std::uint32_t router_pipeline;
-  std::uint32_t link;
-};
-
-// In message flow a message over one hop owns its lane: routers are pipelines that nothing contends for. Virtual channels and
-// switch allocation take the place of `source_router_` and `destination_router_` once packets share them.
+// In message flow a message owns its lane. `crossing`: cycles on the link and in the router behind it, where it may go on by another
+// lane; `ends`: cycles in the first router and in the wires of the two interfaces.
 class Lane {
  public:
-  Lane(NodeId source, const PathDelays& delays, std::uint32_t message_flits)
+  Lane(NodeId source, std::uint64_t crossing, std::uint64_t ends, std::uint32_t message_flits)
       : port(message_flits),
         source(source),
         message_flits_(message_flits),
         left_of_arriving_(message_flits),
-        injection_wire_(delays.ni_wire),
-        source_router_(delays.router_pipeline),
-        link_(delays.link),
-        destination_router_(delays.router_pipeline),
-        ejection_wire_(delays.ni_wire) {}
+        crossing_(crossing),
+        ends_(ends) {}
 
   bool is_empty() const { return flits_under_way_ == 0 && port.backlog() == 0; }
   std::uint64_t flits_sent() const { return flits_sent_; }  // also: busy cycles
 
   // As many cycles as the block has flits: the port sends, everything on the way moves, and the block becomes what comes out.
-  void advance(std::span<Flit> block) {
+  // `leave(message, flits)` says whether flits that have crossed go on by another lane: they are not this one's any more.
+  template <class Leave>
+  void advance(std::span<Flit> block, Leave&& leave) {
     const std::uint64_t sent = port.send(block);
     flits_sent_ += sent;
     flits_under_way_ += sent;
-    for (DelayLine* part : {&injection_wire_, &source_router_, &link_, &destination_router_, &ejection_wire_}) part->shift(block);
+    crossing_.shift(block);
+    for (auto flit = block.begin(); flit != block.end();) {
+      const auto next = std::find_if(flit, block.end(), [&](const Flit& other) { return other != *flit; });
+      const auto flits = static_cast<std::uint64_t>(next - flit);
+      if (!flit->is_bubble() && leave(flit->message(), flits)) {
+        flits_under_way_ -= flits;
+        std::fill(flit, next, Flit());
+      }
+      flit = next;
+    }
+    ends_.shift(block);
   }
 
   // For how many cycles the next block may go on: within them no message starts or ends but on the block's first or last cycle.
@@ -63,11 +65,8 @@ class Lane {
  private:
   std::uint64_t message_flits_;
   std::uint64_t left_of_arriving_;  // flits that the message coming out still lacks
-  DelayLine injection_wire_;
-  DelayLine source_router_;
-  DelayLine link_;
-  DelayLine destination_router_;
-  DelayLine ejection_wire_;
+  DelayLine crossing_;
+  DelayLine ends_;
   std::uint64_t flits_sent_ = 0;
   std::uint64_t flits_under_way_ = 0;
 };

@@ -20,8 +20,16 @@ struct Statistics {
   std::uint64_t flit_hops = 0;
 };
 
+// A message that got a lane.
+struct HopRecord {
+  std::uint64_t message;
+  LaneId lane;
+  Cycle start;
+};
+
 // One line of the trace: a message that counted.
 struct TraceRecord {
+  std::uint64_t number;
   RowId row;
   std::uint32_t iteration;
   NodeId destination;
@@ -49,7 +57,7 @@ struct Ledger {
     if (statistics.end < usable) statistics.end = usable;
     if (is_traced) {
       trace.push_back(
-          {message.row, message.iteration, message.destination, message.fired, message.first, message.complete, usable});
+          {message.number, message.row, message.iteration, message.destination, message.fired, message.first, message.complete, usable});
     }
     messages.remove(id);
     --arrivals_left;

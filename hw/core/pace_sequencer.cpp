@@ -3,14 +3,16 @@
 namespace certree {
 
 PaceSequencer::PaceSequencer(const Program& program, NodeId node)
-    : program_(program), next_(program.row_begin[node.value]), end_(program.row_begin[node.value + 1]) {
-  const bool fits = program.message_flits <= program.ni_buffer_flits;
-  step_time_ = fits ? program.message_flits : program.message_flits - program.ni_buffer_flits;
-  load_down_counter({0});
+    : program_(program),
+      next_(program.row_begin[node.value]),
+      end_(program.row_begin[node.value + 1]),
+      start_(program.local_time(node.value, 0)),
+      step_cycles_(program.local_cycles(node.value, program.step_cycles)) {
+  load_down_counter(start_);
 }
 
 void PaceSequencer::load_down_counter(Cycle now) {
-  if (step_is_issued()) lockstep_end_ = now + step_time_;  // a step without rows at this node: NOP
+  if (step_is_issued()) lockstep_end_ = now + step_cycles_;  // a step without rows at this node: NOP
 }
 
 void PaceSequencer::begin_cycle(Cycle now, UnitState units) {
@@ -24,8 +26,8 @@ std::optional<Firing> PaceSequencer::pending() const {
   return Firing{{next_}, 0};
 }
 
-std::optional<Firing> PaceSequencer::head(Cycle) const {
-  if (is_done() || program_.row_step[next_] != timestep_) return std::nullopt;
+std::optional<Firing> PaceSequencer::head(Cycle now) const {
+  if (now < start_ || is_done() || program_.row_step[next_] != timestep_) return std::nullopt;
   return pending();
 }
 
@@ -35,6 +37,7 @@ bool PaceSequencer::pop(Cycle) {
 }
 
 Cycle PaceSequencer::wake(Cycle now, UnitState units) const {
+  if (now < start_) return start_;
   if (!step_is_issued()) return kNever;
   if (now < lockstep_end_) return lockstep_end_;
   return units.are_idle ? now + 1 : kNever;

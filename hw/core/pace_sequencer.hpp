@@ -25,7 +25,8 @@ class PaceSequencer final : public Sequencer {
   const Program& program_;
   std::uint32_t next_;
   std::uint32_t end_;
-  std::uint64_t step_time_;  // footnote 4: flits of a message, less what the injection buffer holds when it cannot hold all
+  Cycle start_;                // the node's skew
+  std::uint64_t step_cycles_;  // how long a step without rows lasts, by the clock of the node
   std::uint32_t timestep_ = 0;
   Cycle lockstep_end_;  // when the down-counter reaches zero
 };

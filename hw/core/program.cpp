@@ -37,17 +37,28 @@ void Program::validate_rows() const {
   require_below(row_waits.values, row_waits.values.size(), arrivals, "row_waits");
   require_below(row_messages.values, row_messages.values.size(), messages, "row_messages");
   require_below(message_arrival, messages, arrivals, "message_arrival");
+  require(clock_skew.size() == nodes && clock_numerator.size() == nodes && clock_denominator.size() == nodes, "clocks");
+  for (std::uint32_t node = 0; node < nodes; ++node) require(clock_numerator[node] > 0 && clock_denominator[node] > 0, "clocks");
 }
 
 void Program::validate_lanes() const {
   const std::size_t messages = message_arrival.size(), bundles = bundle_source.size();
   require(!bundle_begin.empty(), "bounds are missing");
   require_bounds(bundle_begin, bundles, bundle_begin.back(), "bundle_begin");
-  require_below(message_bundle, messages, bundles, "message_bundle");
+  require_bounds(message_hops.begin, messages, message_hops.values.size(), "message_hops");
+  require_below(message_hops.values, message_hops.values.size(), bundles, "message_hops");
   require_below(bundle_source, bundles, nodes, "bundle_source");
   require_below(bundle_destination, bundles, nodes, "bundle_destination");
   require(bundle_latency.size() == bundles, "bundle_latency");
-  for (std::uint32_t bundle : message_bundle) require(bundle_begin[bundle] < bundle_begin[bundle + 1], "a bundle without lanes");
+  for (std::uint32_t bundle : message_hops.values) require(bundle_begin[bundle] < bundle_begin[bundle + 1], "a bundle without lanes");
+  for (std::size_t message = 0; message < messages; ++message) {
+    require(message_hops.begin[message] < message_hops.begin[message + 1], "a message without hops");
+    for (std::uint32_t hop = message_hops.begin[message] + 1; hop < message_hops.begin[message + 1]; ++hop) {
+      const std::uint32_t before = message_hops.values[hop - 1];
+      require(bundle_destination[before] == bundle_source[message_hops.values[hop]], "hops that do not meet");
+      require(bundle_latency[before] + router_cycles > 0, "a router that is passed in no time");
+    }
+  }
 }
 
 }  // namespace certree

@@ -5,7 +5,7 @@
 
 namespace certree {
 
-SlotSequencer::SlotSequencer(const Program& program, NodeId node) : program_(program) {
+SlotSequencer::SlotSequencer(const Program& program, NodeId node) : program_(program), node_(node) {
   order_.resize(program.row_begin[node.value + 1] - program.row_begin[node.value]);
   std::iota(order_.begin(), order_.end(), program.row_begin[node.value]);
   std::stable_sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -19,7 +19,7 @@ SlotSequencer::SlotSequencer(const Program& program, NodeId node) : program_(pro
 
 Cycle SlotSequencer::opening() const {
   const std::uint64_t slot = turn_ * program_.period + program_.row_step[order_[position_]] % program_.period;
-  return {slot * program_.slot_cycles};
+  return program_.local_time(node_.value, slot * program_.slot_cycles);
 }
 
 std::optional<Firing> SlotSequencer::pending() const {

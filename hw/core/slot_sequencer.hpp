@@ -23,6 +23,7 @@ class SlotSequencer final : public Sequencer {
   void skip_switched_off();
 
   const Program& program_;
+  NodeId node_;
   std::vector<std::uint32_t> order_;  // rows by (step mod period, table order)
   std::size_t position_ = 0;
   std::uint64_t turn_ = 0;  // q, the number of the period

@@ -29,7 +29,7 @@ def test_slotted_run_of_a_file(file):
         == certree("verify", file, "--size", "64KiB", "--json").document["time_cycles"]
     )
     assert (document["contention_cycles"], document["late"], document["data_ok"]) == (0, 0, True)
-    assert document["engine"] == "fast"
+    assert (document["engine"], document["source"]) == ("fast", "tables")
 
 
 def test_paced_run_meets_contention(file):
@@ -110,7 +110,7 @@ def test_refusals(file, tmp_path):
     assert_bad_input(certree("simulate", tmp_path / "none"), "cannot read")
     assert_bad_input(certree("simulate", tmp_path), "manifest.json")
     assert_bad_input(certree("simulate", file, "--run", "fast"), "'fast' is not one of 'slotted', 'paced'")
-    assert_bad_input(certree("simulate", file, "--engine", "slow"), "'slow' is not one of 'auto', 'fast', 'flit'")
+    assert_bad_input(certree("simulate", file, "--engine", "slow"), "'slow' is not one of 'auto', 'fast', 'lanes', 'flit'")
     assert_bad_input(certree("simulate", file, "--size", "0"), "size '0'")
     repeating = tmp_path / "repeating.json"
     assert certree("synthesize", "mesh:3x3", "--method", "retime", "--size", "64KiB", "-o", repeating).code == 0
@@ -144,3 +144,62 @@ def test_both_engines_take_the_closed_form(tmp_path, flow):
         document = outcome.document
         assert (document["engine"], document["flow"]) == (engine, flow)
         assert document["cycles"] == document["closed_form_cycles"]
+
+
+def test_every_flit_on_lanes_says_the_same(file):
+    fast, lanes = (
+        certree("simulate", file, "--size", "16KiB", "--engine", engine, "--json").document for engine in ("fast", "lanes")
+    )
+    assert (fast.pop("engine"), lanes.pop("engine")) == ("fast", "lanes")
+    assert fast == lanes
+    assert certree("simulate", file, "--size", "16KiB", "--json").document["engine"] == "fast"
+
+
+def test_a_schedule_without_tables_is_played_itself(tmp_path):
+    """Recursive doubling is no tree: export refuses it, simulate says what it plays instead."""
+    path = tmp_path / "doubling.json"
+    assert certree("synthesize", "switch:8", "--method", "recursive-doubling", "--size", "64KiB", "-o", path).code == 0
+    assert_bad_input(certree("export", path, "-o", tmp_path / "t"), "sends more than one REDUCE")
+    outcome = certree("simulate", path, "--size", "64KiB", "--json")
+    assert (outcome.code, outcome.document["source"], outcome.document["data_ok"]) == (0, "schedule", True)
+    assert outcome.document["cycles"] == outcome.document["closed_form_cycles"]
+    assert "no tables, playing the schedule itself" in outcome.err
+
+
+def test_skew_makes_rows_late(file):
+    """A source that starts two slots behind the others is late for them, and the sums are right all the same."""
+    even = certree("simulate", file, "--size", "16KiB", "--skew", "0", "--drift", "0", "--json")
+    assert (even.code, even.document["closed_form_cycles"]) == (0, even.document["cycles"])
+    late = certree("simulate", file, "--size", "16KiB", "--skew", "0=2000", "--json")
+    assert late.code == 1
+    assert late.document["late"] > 0
+    assert late.document["data_ok"]
+    assert late.document["closed_form_cycles"] is None
+    fast = certree("simulate", file, "--size", "16KiB", "--drift", "0=-1/2,1=100ppm", "--json")
+    assert fast.document["data_ok"]
+
+
+def test_clocks_that_cannot_be_read(file):
+    assert_bad_input(certree("simulate", file, "--skew", "soon"), "skew 'soon'; allowed: a whole number of cycles, or node=cycles")
+    assert_bad_input(certree("simulate", file, "--skew", "99=1"), "skew '99=1': '99' is no node; allowed: 0 to 8")
+    assert_bad_input(certree("simulate", file, "--skew", "0=99999999999"), "node 0: skew of 99999999999 cycles; allowed: 0 to")
+    assert_bad_input(certree("simulate", file, "--drift", "0.1"), "drift '0.1'; allowed: a rational such as 1/10000")
+    assert_bad_input(certree("simulate", file, "--drift", "1/0"), "drift '1/0'; allowed: a rational")
+    assert_bad_input(certree("simulate", file, "--drift", "3=-1"), "node 3: drift -1; allowed: more than -1")
+
+
+def test_step_time(file):
+    paper, exact = (
+        certree("simulate", file, "--size", "16KiB", "--run", "paced", "--step-time", step, "--json").document
+        for step in ("paper", "exact")
+    )
+    assert paper["data_ok"]
+    assert exact["data_ok"]
+    assert exact["cycles"] != paper["cycles"]
+
+
+def test_picture(file, tmp_path):
+    trace = tmp_path / "trace.json"
+    outcome = certree("simulate", file, "--size", "16KiB", "--trace", trace, "--json")
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert sum(event["ph"] == "X" and event["pid"] == 1 for event in events) == outcome.document["messages"]

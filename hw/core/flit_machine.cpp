@@ -1,4 +1,4 @@
-#include "simulator.hpp"
+#include "flit_machine.hpp"
 
 #include <algorithm>
 #include <stdexcept>
@@ -8,29 +8,21 @@ namespace {
 
 constexpr std::size_t kBlockFlits = 2048;  // a block and the stages of a lane fit the first-level cache together
 
-Program validated(Program program) {
-  program.validate_rows();
-  program.validate_lanes();
-  return program;
-}
-
 }  // namespace
 
-Simulator::Simulator(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
-    : program_(validated(std::move(program))),
-      ledger_(program_, cells, traced),
-      fabric_(program_),
+FlitMachine::FlitMachine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
+    : LaneMachine(std::move(program), mode, cells, traced),
       block_(kBlockFlits),
       settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
-  interfaces_.reserve(program_.nodes);
-  for (std::uint32_t node = 0; node < program_.nodes; ++node) {
-    interfaces_.emplace_back(program_, ledger_, fabric_, NodeId{node}, make_sequencer(program_, mode, {node}));
+  lanes_.reserve(lane_count());
+  for (LaneId lane{0}; lane.value < lane_count(); ++lane.value) {
+    lanes_.emplace_back(source_of(lane), crossing_cycles(lane), end_cycles(), program_.message_flits);
   }
 }
 
-bool Simulator::run(std::uint64_t budget) {
+bool FlitMachine::run(std::uint64_t budget) {
   for (std::uint64_t spent = 0; spent < budget && !ledger_.is_done();) {
-    if (fabric_.busy_lanes.empty()) {
+    if (busy_lanes_.empty()) {
       if (earliest_wake_ == kNever) {
         is_deadlocked_ = true;
         return true;
@@ -38,16 +30,27 @@ bool Simulator::run(std::uint64_t budget) {
       now_ = std::max(now_, earliest_wake_);
     }
     if (earliest_wake_ <= now_) evaluate_interfaces();
+    for (const LaneId lane : busy_lanes_) start_message(lane);
     const std::uint64_t cycles = quiet_cycles();
-    spent += (fabric_.busy_lanes.size() + 1) * cycles;
+    spent += (busy_lanes_.size() + 1) * cycles;
     move_flits(cycles);
     now_ = now_ + cycles;
     commit();
+    forward_heads();
   }
   return ledger_.is_done();
 }
 
-void Simulator::evaluate_interfaces() {
+void FlitMachine::enqueue(LaneId id, MessageId message) {
+  Lane& lane = lanes_[id.value];
+  if (is_on_last_hop(message)) ledger_.messages[message].last_lane = id;
+  lane.port.enqueue(message);
+  if (lane.is_listed) return;
+  lane.is_listed = true;
+  busy_lanes_.push_back(id);
+}
+
+void FlitMachine::evaluate_interfaces() {
   earliest_wake_ = kNever;
   for (NetworkInterface& interface : interfaces_) {
     if (interface.next_wake() <= now_) interface.evaluate(now_);
@@ -55,24 +58,24 @@ void Simulator::evaluate_interfaces() {
   }
 }
 
-std::uint64_t Simulator::quiet_cycles() const {
-  if (fabric_.busy_lanes.empty()) return 1;
+std::uint64_t FlitMachine::quiet_cycles() const {
+  if (busy_lanes_.empty()) return 1;
   std::uint64_t cycles = std::min<std::uint64_t>(block_.size(), earliest_wake_ - now_);
-  for (const LaneId id : fabric_.busy_lanes) {
-    const Lane& lane = fabric_.lanes[id.value];
+  if (!heads_.empty()) cycles = std::min(cycles, heads_.top().when - now_);
+  for (const LaneId id : busy_lanes_) {
+    const Lane& lane = lanes_[id.value];
     cycles = std::min(cycles, lane.quiet_cycles());
     if (lane.port.backlog() > settling_backlog_) cycles = std::min(cycles, lane.port.backlog() - settling_backlog_);
   }
   return cycles;
 }
 
-void Simulator::move_flits(std::uint64_t cycles) {
-  auto& busy = fabric_.busy_lanes;
+void FlitMachine::move_flits(std::uint64_t cycles) {
+  auto& busy = busy_lanes_;
   const std::span<Flit> block(block_.data(), cycles);
   for (std::size_t i = 0; i < busy.size();) {
-    Lane& lane = fabric_.lanes[busy[i].value];
-    start_message(lane);
-    lane.advance(block);
+    Lane& lane = lanes_[busy[i].value];
+    lane.advance(block, [&](MessageId id, std::uint64_t flits) { return pass_on(busy[i], id, flits); });
     if (lane.port.backlog() == settling_backlog_) wake(lane.source, now_ + cycles);
     receive_flits(busy[i], block);
     if (lane.is_empty()) {
@@ -85,15 +88,28 @@ void Simulator::move_flits(std::uint64_t cycles) {
   }
 }
 
-void Simulator::start_message(const Lane& lane) {
+void FlitMachine::start_message(LaneId id) {
+  const Lane& lane = lanes_[id.value];
   if (lane.port.backlog() == 0 || !lane.port.is_at_message_start()) return;
-  Message& message = ledger_.messages[lane.port.head()];
-  message.first = now_;
-  ledger_.statistics.contention_cycles += now_ - message.fired;
+  const MessageId message = lane.port.head();
+  begin_hop(message, id, now_);
+  if (!is_on_last_hop(message)) heads_.push({now_ + crossing_cycles(id), id, message});
+}
+
+// Whether flits that crossed the lane go on by another one.
+bool FlitMachine::pass_on(LaneId lane, MessageId id, std::uint64_t flits) {
+  if (ledger_.messages[id].last_lane == lane) return false;
+  ledger_.statistics.flit_hops += flits;
+  return true;
+}
+
+// Messages that came to a router in one cycle queue for their next lanes in the order of the lanes that they came by.
+void FlitMachine::forward_heads() {
+  for (; !heads_.empty() && heads_.top().when == now_; heads_.pop()) request_next_lane(heads_.top().message);
 }
 
 // Counts the flits that came out for the messages they belong to.
-void Simulator::receive_flits(LaneId id, std::span<const Flit> block) {
+void FlitMachine::receive_flits(LaneId id, std::span<const Flit> block) {
   for (auto flit = block.begin(); flit != block.end();) {
     const auto next = std::find_if(flit, block.end(), [&](const Flit& other) { return other != *flit; });
     if (!flit->is_bubble()) {
@@ -102,7 +118,7 @@ void Simulator::receive_flits(LaneId id, std::span<const Flit> block) {
       Message& message = ledger_.messages[flit->message()];
       message.flits_received += flits;
       const bool is_complete = message.flits_received == program_.message_flits;
-      if (fabric_.lanes[id.value].eject(flits) != is_complete || (is_complete && next != block.end())) {
+      if (lanes_[id.value].eject(flits) != is_complete || (is_complete && next != block.end())) {
         throw std::logic_error("flits of a message came out of order");
       }
       if (is_complete) completions_.push_back({id, flit->message()});
@@ -112,7 +128,7 @@ void Simulator::receive_flits(LaneId id, std::span<const Flit> block) {
 }
 
 // Messages completed in one cycle are taken in lane order: at one destination that is by source, then by lane.
-void Simulator::commit() {
+void FlitMachine::commit() {
   if (completions_.empty()) return;
   std::sort(completions_.begin(), completions_.end(), [](const Completion& a, const Completion& b) { return a.lane < b.lane; });
   for (const Completion& completion : completions_) {
@@ -123,23 +139,15 @@ void Simulator::commit() {
   completions_.clear();
 }
 
-void Simulator::wake(NodeId node, Cycle when) {
+void FlitMachine::wake(NodeId node, Cycle when) {
   interfaces_[node.value].wake(when);
   earliest_wake_ = std::min(earliest_wake_, when);
 }
 
-std::uint64_t Simulator::busiest_lane_cycles() const {
+std::uint64_t FlitMachine::busiest_lane_cycles() const {
   std::uint64_t busiest = 0;
-  for (const Lane& lane : fabric_.lanes) busiest = std::max(busiest, lane.flits_sent());
+  for (const Lane& lane : lanes_) busiest = std::max(busiest, lane.flits_sent());
   return busiest;
-}
-
-std::vector<Waiting> Simulator::waiting() const {
-  std::vector<Waiting> nodes;
-  for (const NetworkInterface& interface : interfaces_) {
-    if (const auto waiting = interface.waiting()) nodes.push_back(*waiting);
-  }
-  return nodes;
 }
 
 }  // namespace certree
