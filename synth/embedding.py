@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from certree.models.schedule import NO_ROOT, Schedule, make_schedule
 from certree.models.topology import Int32
 from certree.synth.method import Option, Request, choice, require_shape
+from certree.synth.phases import routes_along
 from certree.synth.rails import spread_routes
 from certree.verify.contention import claims
 
@@ -54,6 +55,7 @@ def embed(
     columns: Mapping[str, NDArray[Any]],
     *,
     chunk_target: NDArray[Any] | None = None,
+    path: Int32 | None = None,
     method: str,
     options: Mapping[str, Any],
     published: bool = False,
@@ -62,13 +64,13 @@ def embed(
 
     `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
     `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
-    takes the route of `models.routing`, or another as short where those crowd a link (`certree.synth.rails`). Steps last as
-    `rounds_needed` says, or `rounds_published` when `published`: such a schedule may be refuted, which its provenance foretells
-    (`"published": true`). Raises UnsupportedError when the request wants other numbers of chunks or steps. O(rows log rows +
-    hops).
+    takes the route of `models.routing`, or another as short where those crowd a link (`certree.synth.rails`); with `path` (as
+    in `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or `rounds_published` when
+    `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError
+    when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """
     topology = request.topology
-    route, routes = spread_routes(topology, columns)
+    route, routes = spread_routes(topology, columns) if path is None else routes_along(path)
     schedule = make_schedule(
         topology,
         request.collective,

@@ -107,13 +107,15 @@ def compose(
     phases = [phase for phase in (reduce if collective.reduces else None, gather if collective.gathers else None) if phase]
     routes: tuple[tuple[int, ...], ...] = ()
     if any(phase.path is not None for phase in phases):
-        columns["route"], routes = _routes([phase.path for phase in phases if phase.path is not None])
+        columns["route"], routes = routes_along(*[phase.path for phase in phases if phase.path is not None])
     chunk_root = roots if collective.is_rooted else np.full(len(roots), NO_ROOT, np.int32)
     return make_schedule(request.topology, collective, chunk_root, columns, routes=routes, provenance=provenance)
 
 
-def _routes(paths: list[Int32]) -> tuple[Int32, tuple[tuple[int, ...], ...]]:
-    """The route column and the routes of rows with these paths; a path of one link is direct. O(rows · hops · log rows)."""
+def routes_along(*paths: Int32) -> tuple[Int32, tuple[tuple[int, ...], ...]]:
+    """The route column and the routes of rows with these paths (`Phase.path`), one block of rows after the other; a path of one
+    link is direct. O(rows · hops · log rows).
+    """
     widest = max(path.shape[1] for path in paths)
     rows = np.concatenate([np.pad(path, ((0, 0), (0, widest - path.shape[1])), constant_values=-1) for path in paths])
     far = np.flatnonzero((rows >= 0).sum(axis=1) > 1)

@@ -10,12 +10,17 @@ from 4x4 to 16x16; on meshes an all-gather takes 10 steps instead of 8 (4x4), 34
 On 8x8 the early end in ascending order takes 33 steps, and the program without the slip 32.
 """
 
+from collections.abc import Mapping
+
 from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.synth.growth import Turns, grow_trees
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective, require_shape
+from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape
 from certree.synth.phases import by_reversal, compose
+
+#: options of the methods that grow these trees
+ORDERS: Mapping[str, Option] = {"order": choice("paper", "authors"), "priority": choice("root", "remaining-height")}
 
 
 @METHODS.register("multitree")
@@ -27,21 +32,20 @@ def multitree(request: Request) -> Schedule:
     are farthest from their farthest missing node, for irregular networks (order=paper only).
     """
     require_collective(request, "multitree", SYMMETRIC_KINDS)
-    options = read_options(
-        request, "multitree", {"order": choice("paper", "authors"), "priority": choice("root", "remaining-height")}
-    )
-    turns = _turns(options["order"], options["priority"])
+    options = read_options(request, "multitree", ORDERS)
+    turns = turns_of("multitree", options)
     reduce, gather = by_reversal(request, lambda topology: grow_trees(topology, turns))
     schedule = compose(request, request.topology.endpoints, reduce, gather, request.provenance("multitree", options))
     require_shape(request, "multitree", schedule.chunks, schedule.steps)
     return request.offer(schedule)
 
 
-def _turns(order: str, priority: str) -> Turns:
-    if order == "authors":
-        if priority != "root":
+def turns_of(method: str, options: Mapping[str, str]) -> Turns:
+    """What the options ORDERS ask for; UnsupportedError where they exclude each other."""
+    if options["order"] == "authors":
+        if options["priority"] != "root":
             raise UnsupportedError(
-                "multitree: order=authors has a priority of its own; priority=remaining-height needs order=paper"
+                f"{method}: order=authors has a priority of its own; priority=remaining-height needs order=paper"
             )
         return Turns.AUTHORS
-    return Turns.REMAINING_HEIGHT if priority == "remaining-height" else Turns.ASCENDING
+    return Turns.REMAINING_HEIGHT if options["priority"] == "remaining-height" else Turns.ASCENDING
