@@ -121,6 +121,15 @@ def test_table_2_prints_the_incast_term_of_hierarchical_servers_wrong() -> None:
     assert printed_incast([2, 12], 9) == Fraction(3 * 12, 24)
 
 
+@pytest.mark.parametrize("nodes", [3, 5, 6, 7, 12])
+def test_tables_1_and_2_count_the_halving_of_other_sizes_with_too_many_members(nodes: int) -> None:
+    """Beyond a power of two as many as the power of two below take part in it: 2(N' - 1)/N' and not 2(N - 1)/N of the vector."""
+    members = 1 << (nodes.bit_length() - 1)
+    received = count(make("halving-doubling", f"switch:{nodes}")).received
+    assert received == Fraction(2 * (members - 1), members) + 2
+    assert received != Fraction(2 * (nodes - 1), nodes) + 2
+
+
 @pytest.mark.parametrize("nodes", [3, 12])
 def test_reduce_broadcast_is_a_many_to_one_transfer_in_one_direction_only(nodes: int) -> None:
     """Table 2 counts the incast of the broadcast too, and Table 1 adds up (N - 1)S twice; neither is in the transfers."""
