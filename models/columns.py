@@ -48,3 +48,16 @@ def _checked_array(
     if len(bad):
         raise error(f"{where} row {bad[0]}: {values[bad[0]]}; allowed: {low} to {high}")
     return values
+
+
+def have_common(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:
+    """Whether any number is in both columns. O(n log n), by sorting: far faster than hashing or searching each."""
+    both = np.sort(np.concatenate([_distinct(one), _distinct(other)]))
+    return bool((both[1:] == both[:-1]).any())
+
+
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    values = np.sort(values)
+    fresh = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=fresh[1:])
+    return values if fresh.all() else values[fresh]

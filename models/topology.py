@@ -13,6 +13,8 @@ from certree.models.files import canonical_json, sha256
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
+_BLOCK = 1 << 18  # rows
+MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
 MAX_CAPACITY = 1 << 20
 MAX_LATENCY = 1 << 20
 UNKNOWN_LATENCY = -1  # the machine parameters decide
@@ -137,10 +139,27 @@ class Topology:
 
     def pair_index(self, src: NDArray[Any], dst: NDArray[Any]) -> NDArray[np.int64]:
         """For each (src, dst): the number of that joined pair (parallel links count as one pair), or -1."""
+        if np.ndim(src) == 1 and len(self.kind) ** 2 <= min(8 * len(src), MAX_PAIR_TABLE):  # a table is faster than a search
+            return self._pairs_by_table(np.asarray(src), np.asarray(dst))
         keys = np.asarray(src, np.int64) * len(self.kind) + np.asarray(dst, np.int64)
         unique = self._pairs[0]
         where = np.minimum(np.searchsorted(unique, keys), len(unique) - 1)
         return np.where(unique[where] == keys, where, -1)
+
+    def _pairs_by_table(self, src: NDArray[Any], dst: NDArray[Any]) -> NDArray[np.int64]:
+        """`pair_index` of long columns, block by block: memory that is used again need not be fetched from the system."""
+        found = np.empty(len(src), np.int64)
+        for low in range(0, len(src), _BLOCK):
+            block = slice(low, low + _BLOCK)
+            found[block] = self._pair_table[src[block] * np.int64(len(self.kind)) + dst[block]]
+        return found
+
+    @cached_property
+    def _pair_table(self) -> NDArray[np.int32]:
+        """`pair_index` of every src·nodes + dst."""
+        table = np.full(len(self.kind) ** 2, -1, np.int32)
+        table[self._pairs[0]] = np.arange(len(self._pairs[0]))
+        return table
 
     @property
     def pair_capacity(self) -> NDArray[np.int64]:

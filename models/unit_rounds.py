@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.columns import have_common
+
 if TYPE_CHECKING:
     from certree.models.schedule import Schedule
 
@@ -54,6 +56,12 @@ def _between_neighbours(schedule: "Schedule") -> Int64:
 
 def _meets_itself(schedule: "Schedule") -> NDArray[np.bool_]:
     """Rows that send a chunk from a node which receives that chunk in the same step."""
+    size = len(schedule.topology.kind) * schedule.chunks
+    if size * schedule.steps < 1 << 62:
+        base = schedule.step * np.int64(size) + schedule.chunk
+        sends, receives = (base + end * np.int64(schedule.chunks) for end in (schedule.src, schedule.dst))
+        if not have_common(sends, receives):
+            return np.zeros(schedule.transfers, np.bool_)
     base = schedule.step.astype(np.int64) * len(schedule.topology.kind)
     cells = np.concatenate((base + schedule.src, base + schedule.dst))
     spot = np.unique(cells, return_inverse=True)[1] * schedule.chunks + np.tile(schedule.chunk, 2)

@@ -35,6 +35,12 @@ def claims(schedule: Schedule) -> Claims:
     """What every row uses; rows without a link use nothing. O(rows + hops)."""
     topology = schedule.topology
     pairs = len(topology.pair_capacity)
+    every = np.concatenate((topology.pair_capacity, topology.capacity.astype(np.int64)))
+    owner = np.concatenate((np.arange(pairs), topology.pair_of_link))
+    if not schedule.routes:
+        pair = topology.pair_index(schedule.src, schedule.dst)
+        if not len(pair) or pair.min() >= 0:  # the usual case, without copies
+            return Claims(pair, np.arange(len(pair)), every, owner)
     direct = np.flatnonzero(schedule.route == DIRECT)
     pair = topology.pair_index(schedule.src[direct], schedule.dst[direct])
     resources, rows = [pair[pair >= 0]], [direct[pair >= 0]]
@@ -53,8 +59,8 @@ def claims(schedule: Schedule) -> Claims:
     return Claims(
         np.concatenate(resources),
         np.concatenate(rows),
-        np.concatenate((topology.pair_capacity, topology.capacity.astype(np.int64))),
-        np.concatenate((np.arange(pairs), topology.pair_of_link)),
+        every,
+        owner,
     )
 
 
@@ -82,9 +88,26 @@ def _resource_text(schedule: Schedule, uses: Claims, resource: int) -> str:
     )
 
 
+def _all_fit(schedule: Schedule, uses: Claims) -> bool:
+    """Whether no step puts more on a link than it carries; faster than finding which. O(claims log claims)."""
+    used = uses.resource * schedule.steps
+    used += schedule.step if len(uses.row) == schedule.transfers and not schedule.routes else schedule.step[uses.row]
+    used.sort()
+    fresh = np.ones(len(used), np.bool_)
+    np.not_equal(used[1:], used[:-1], out=fresh[1:])
+    if fresh.all():
+        return True
+    start = np.flatnonzero(fresh)
+    load = np.diff(np.append(start, len(used)))
+    resource, at = np.divmod(used[start], schedule.steps)
+    return bool((load <= np.minimum(uses.capacity[resource], len(used)) * schedule.rounds[at]).all())
+
+
 def check_capacity(schedule: Schedule, findings: Findings) -> None:
     """Report links that one step of one iteration overfills: more transfers than capacity x rounds. O(rows log rows)."""
     uses = claims(schedule)
+    if _all_fit(schedule, uses):
+        return
     step = schedule.step[uses.row].astype(np.int64)
     order, low, count = _window_counts(uses.resource, step, 1)
     resource, at = uses.resource[order], step[order]

@@ -15,6 +15,7 @@ operation for each step in which anything happens.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +45,9 @@ class Outcome:
 
 def play(schedule: Schedule, promise: Promise, played: NDArray[np.bool_]) -> Outcome:
     """Play the rows flagged `played` (between different endpoints; no copy meets another transfer in a cell)."""
-    rows = playing_order(schedule, np.flatnonzero(played))
+    rows = np.flatnonzero(played)
+    if (schedule.step[1:] < schedule.step[:-1]).any():
+        rows = rows[np.argsort(schedule.step[rows], kind="stable")]
     empty_source: list[int] = []
     empty_target: list[int] = []
     doubled: list[int] = []
@@ -66,18 +69,26 @@ def playing_order(schedule: Schedule, rows: Int64) -> Int64:
 
 
 def _groups(schedule: Schedule, promise: Promise, rows: Int64) -> Iterator[Int64]:
-    """The rows in playing order, divided by chunk such that each group's sets take at most GROUP_BYTES."""
+    """The rows, in order, divided by chunk such that each group's sets take at most GROUP_BYTES."""
     limit = max(1, GROUP_BYTES // (3 * 8 * promise.words))
     ends = np.cumsum(np.bincount(schedule.chunk[rows], minlength=schedule.chunks))
-    group = (ends // limit)[schedule.chunk[rows]] if len(rows) > limit else np.zeros(len(rows), np.int64)
+    if len(rows) <= limit:
+        yield rows
+        return
+    group = (ends // limit)[schedule.chunk[rows]]
     order = np.argsort(group, kind="stable")
     yield from np.split(rows[order], np.flatnonzero(np.diff(group[order])) + 1)
 
 
-def _distinct(values: Int64) -> Int64:
+def _any(sets: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Which sets hold anything."""
+    return np.asarray(sets[:, 0] != 0 if sets.shape[1] == 1 else sets.any(axis=1))
+
+
+def _distinct(values: NDArray[Any]) -> NDArray[Any]:
     """The values, sorted, each once; `numpy.unique` hashes, which can be a hundred times slower on multiples of large powers."""
     values = np.sort(values)
-    fresh: Int64 = values[np.diff(values, prepend=-1) != 0]
+    fresh: NDArray[Any] = values[np.diff(values, prepend=-1) != 0]
     return fresh
 
 
@@ -104,26 +115,42 @@ class _Game:
 
     def __init__(self, schedule: Schedule, promise: Promise, rows: Int64) -> None:
         self.rows, self.promise, self.delay = rows, promise, schedule.delay
-        self.step = schedule.step[rows].astype(np.int64)
-        self.is_copy = schedule.op[rows] == Op.COPY
-        place, chunk = np.zeros(len(schedule.topology.kind), np.int64), schedule.chunk[rows].astype(np.int64) * promise.places
+        self.step, self.is_copy = schedule.step[rows], schedule.op[rows] == Op.COPY
+        place, self.src = np.zeros(len(schedule.topology.kind), np.int64), schedule.chunk[rows].astype(np.int64)
         place[promise.node] = np.arange(promise.places)
-        ends = np.concatenate((chunk + place[schedule.src[rows]], chunk + place[schedule.dst[rows]]))
-        self.cell, number = np.unique(ends, return_inverse=True)
-        self.src, self.dst = number[: len(rows)], number[len(rows) :]
+        self.src *= promise.places
+        self.dst = self.src.copy()
+        self.src += place[schedule.src[rows]]
+        self.dst += place[schedule.dst[rows]]
+        self.cell = self._number_cells(promise.places)
         self.may_be_empty = promise.places > promise.ranks or bool((promise.holder != EVERYONE).any())
         self.is_switch = self.cell % promise.places >= promise.ranks
         self.empty_source: list[int] = []
         self.empty_target: list[int] = []
         self.doubled: list[int] = []
 
+    def _number_cells(self, places: int) -> Int64:
+        """The cells that the group touches, and `src` and `dst` as positions among them; all cells of its chunks where most are."""
+        if not len(self.rows):
+            return self.src
+        first, last = min(self.src.min(), self.dst.min()) // places, max(self.src.max(), self.dst.max()) // places
+        if (last - first + 1) * places <= 2 * len(self.rows):
+            self.src -= first * places
+            self.dst -= first * places
+            return np.arange(first * places, (last + 1) * places)
+        cell, number = np.unique(np.concatenate((self.src, self.dst)), return_inverse=True)
+        self.src, self.dst = number[: len(self.rows)], number[len(self.rows) :]
+        return cell
+
     def run(self) -> Int64:
         """Play all steps; the due cells that are complete in the end."""
         self.state = self.promise.initial(*np.divmod(self.cell, self.promise.places))
-        times = _distinct(np.concatenate((self.step, self.step + self.delay)))
+        fresh = np.ones(len(self.step), np.bool_)
+        np.not_equal(self.step[1:], self.step[:-1], out=fresh[1:])
+        times = _distinct(np.concatenate((self.step[fresh], self.step[fresh] + np.int32(self.delay))))  # below 2^31
         first, last = np.searchsorted(self.step, times), np.searchsorted(self.step, times, side="right")
-        sent = np.searchsorted(self.step, times - self.delay)
-        landed = np.searchsorted(self.step, times - self.delay, side="right")
+        sent = np.searchsorted(self.step, times - np.int32(self.delay))
+        landed = np.searchsorted(self.step, times - np.int32(self.delay), side="right")
         flying: dict[int, NDArray[np.uint64]] = {}
         for begin, end, low, high in zip(first.tolist(), last.tolist(), sent.tolist(), landed.tolist(), strict=True):
             if low < high:
@@ -136,24 +163,30 @@ class _Game:
 
     def _send(self, begin: int, end: int) -> NDArray[np.uint64]:
         """What the rows begin..end carry."""
-        payload = self.state[self.src[begin:end]]
+        payload: NDArray[np.uint64] = self.state[self.src[begin:end]]
         if self.may_be_empty:
-            self.empty_source += self.rows[begin:end][~payload.any(axis=1)].tolist()
+            self.empty_source += self.rows[begin:end][~_any(payload)].tolist()
         return payload
 
     def _land(self, begin: int, end: int, payload: NDArray[np.uint64]) -> None:
-        """Apply the rows begin..end: they are sorted by destination, and a copy has its destination to itself."""
+        """Apply the rows begin..end; a copy has its destination to itself."""
         target, rows, is_copy = self.dst[begin:end], self.rows[begin:end], self.is_copy[begin:end]
         if self.may_be_empty:
-            loaded = payload.any(axis=1)
-            nothing = ~is_copy & loaded & ~self.is_switch[target] & ~self.state[target].any(axis=1)
+            loaded = _any(payload)
+            nothing = ~is_copy & loaded & ~self.is_switch[target] & ~_any(self.state[target])
             self.empty_target += rows[nothing].tolist()
-            target, rows, is_copy, payload = target[loaded], rows[loaded], is_copy[loaded], payload[loaded]
+            if not loaded.all():
+                target, rows, is_copy, payload = target[loaded], rows[loaded], is_copy[loaded], payload[loaded]
+        if is_copy.all():
+            self.state[target] = payload
+            return
         self.state[target[is_copy]] = payload[is_copy]
-        self._reduce(target[~is_copy], rows[~is_copy], payload[~is_copy])
+        reduces = np.flatnonzero(~is_copy)
+        reduces = reduces[np.argsort(target[reduces], kind="stable")]
+        self._reduce(target[reduces], rows[reduces], payload[reduces])
 
     def _reduce(self, target: Int64, rows: Int64, payload: NDArray[np.uint64]) -> None:
-        """Add to each target, in row order; `total` is what it holds after each row: a prefix sum by doubling."""
+        """Add to each target, in row order within it; `total` is what it holds after each row: a prefix sum by doubling."""
         first = np.ones(len(target), np.bool_)
         first[1:] = target[1:] != target[:-1]
         held = self.state[target]

@@ -189,3 +189,15 @@ def test_pair_index():
     assert topology.pair_index(np.array([0, 0, 3]), np.array([2, 0, 3])).tolist() == [-1, -1, -1]
     assert topology.pair_src[pairs].tolist() == topology.src.tolist()
     assert topology.pair_dst[pairs].tolist() == topology.dst.tolist()
+
+
+@pytest.mark.parametrize("spec", ["torus:3x3,without-link=0-1", "full:5,without-node=2", "switch:4"])
+def test_pairs_by_table_and_by_search(spec):
+    """Many questions are answered from a table, few by a search: the same answers."""
+    topology = parse_topology(spec)
+    src, dst = (grid.ravel() for grid in np.meshgrid(*[np.arange(len(topology.kind), dtype=np.int32)] * 2, indexing="ij"))
+    one_by_one = [int(topology.pair_index(u, v)) for u, v in zip(src, dst, strict=True)]
+    assert topology.pair_index(src, dst).tolist() == one_by_one
+    links = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
+    asked = zip(src.tolist(), dst.tolist(), strict=True)
+    assert one_by_one == [links.index(ends) if ends in links else -1 for ends in asked]
