@@ -9,11 +9,10 @@ from pathlib import Path
 
 from certree.cli.evidence import certified_or_fail
 from certree.cli.examples import EXAMPLES, SIZE, Example
-from certree.cli.playing import playable
+from certree.cli.playing import playable_or_reason
 from certree.cli.report import schedule_report, schedule_words
 from certree.hw.simulator import simulate
 from certree.models.collective import parse_collective
-from certree.models.errors import UnsupportedError
 from certree.models.files import parse_size, write_atomically
 from certree.models.machine import load_machine
 from certree.models.pictures.network import network_picture
@@ -54,17 +53,15 @@ def work(example: Example) -> Worked:
 
 
 def _simulation(schedule: Schedule) -> str:
-    try:
-        result = simulate(playable(schedule, parse_size(SIZE), load_machine(MACHINE)), "slotted")
-    except UnsupportedError as error:
-        return f"Not simulated: {error}."
-    agrees = (
-        "as the closed form says" if result.cycles == result.closed_form_cycles else f"closed form {result.closed_form_cycles:,}"
-    )
+    source, reason = playable_or_reason(schedule, parse_size(SIZE), load_machine(MACHINE))
+    result = simulate(source, "slotted")
+    predicted = result.closed_form_cycles
+    agrees = "as the closed form says" if result.cycles == predicted else f"closed form {predicted:,}"
     data = "right at every rank" if result.data_ok else "WRONG"
+    played = "" if reason is None else f" Played from the schedule itself: {reason}."
     return (
         f"Simulated: {result.cycles:,} cycles, {agrees}; {result.contention_cycles:,} cycles of contention,"
-        f" {result.late} late rows; data {data}."
+        f" {result.late} late rows; data {data}.{played}"
     )
 
 

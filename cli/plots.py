@@ -3,6 +3,7 @@
 import io
 from collections.abc import Sequence
 from fractions import Fraction
+from textwrap import wrap
 from typing import Any
 
 import matplotlib as mpl
@@ -17,6 +18,7 @@ from certree.cli.report import size_words
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 LINES = ("-", "--", ":", "-.")
 MARKERS = "osD^vP*X<>hd"
+WIDEST = 26  # letters of a line of the legend
 STYLE = {"svg.hashsalt": "certree", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
 
@@ -27,14 +29,15 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
     marks are closed forms; a cross marks a simulated time that differs from it.
     """
     timed = [cell for cell in cells if cell.get("time_cycles")]
-    names = list(dict.fromkeys(cell["method"] for cell in timed))
     last = max((cell["message_bytes"] for cell in timed), default=0)
-    at_end = {cell["method"]: cell["time_cycles"] for cell in timed if cell["message_bytes"] == last}
-    names.sort(key=lambda name: (-at_end.get(name, 0), name))  # the legend in the order of the lines' right ends
+    lines = [
+        (names, [cell for cell in timed if cell["method"] == names[0]]) for names in _alike(timed)
+    ]  # the legend in the order of their right ends
+    lines.sort(key=lambda line: [-cell["time_cycles"] for cell in line[1] if cell["message_bytes"] == last])
     with mpl.rc_context(STYLE):
-        figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5.2), layout="constrained")
-        for index, name in enumerate(names):
-            _draw(left, right, [cell for cell in timed if cell["method"] == name], index)
+        figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.4), layout="constrained")
+        for index, (names, shown) in enumerate(lines):
+            _draw(left, right, shown, "\n".join(wrap(", ".join(names), WIDEST)), index)
         bounds = sorted({(cell["message_bytes"], Fraction(cell["bound_cycles"])) for cell in timed})
         left.plot(
             [size for size, _ in bounds], [float(cycles) for _, cycles in bounds], color="#999999", linewidth=4, alpha=0.5,
@@ -49,7 +52,19 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
         return _bytes(figure, suffix)
 
 
-def _draw(left: Any, right: Any, cells: list[dict[str, Any]], index: int) -> None:
+def _alike(timed: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """Methods whose times are the same at every size, together: their lines would hide each other."""
+    times: dict[str, tuple[tuple[int, int, int], ...]] = {}
+    for cell in timed:
+        entry = (cell["message_bytes"], cell["time_cycles"], cell.get("simulated_cycles") or 0)
+        times[cell["method"]] = (*times.get(cell["method"], ()), entry)
+    groups: dict[tuple[tuple[int, int, int], ...], list[str]] = {}
+    for name, found in times.items():
+        groups.setdefault(found, []).append(name)
+    return list(groups.values())
+
+
+def _draw(left: Any, right: Any, cells: list[dict[str, Any]], label: str, index: int) -> None:
     style = {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": LINES[index // len(COLOURS) % len(LINES)],
@@ -58,7 +73,7 @@ def _draw(left: Any, right: Any, cells: list[dict[str, Any]], index: int) -> Non
         "linewidth": 1.4,
     }
     sizes = [cell["message_bytes"] for cell in cells]
-    left.plot(sizes, [cell["time_cycles"] for cell in cells], label=cells[0]["method"], **style)
+    left.plot(sizes, [cell["time_cycles"] for cell in cells], label=label, **style)
     right.plot(sizes, [float(Fraction(cell["time_over_bound"])) for cell in cells], **style)
     other = [cell for cell in cells if cell.get("simulated_cycles") not in (None, cell["time_cycles"])]
     left.plot(

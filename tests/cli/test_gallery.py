@@ -29,10 +29,14 @@ def test_files(gallery):
 
 
 def test_verdicts(gallery):
-    """Everything is right but the two that are shown as published."""
-    _, examples = gallery
+    """Everything is right but the two that are shown as published; what is right runs as predicted."""
+    folder, examples = gallery
     refuted = [example["slug"] for example in examples if example["verdict"] != "valid"]
     assert refuted == ["double-binary-tree", "switch-fc-printed"]
+    for example in examples:
+        page = (folder / example["slug"] / "README.md").read_text()
+        ran = "as the closed form says; 0 cycles of contention, 0 late rows; data right at every rank"
+        assert (ran in page) == (example["verdict"] == "valid")
 
 
 def test_schedules_load_and_tables_are_whole(gallery):
