@@ -4,6 +4,9 @@ A published algorithm for ranks says who sends what to whom in which step, and n
 on a link they take turns: the step lasts as many rounds as its fullest link needs, which is free of contention by definition and
 is the shortest such step. `rounds=published` gives a step what its messages would need if every pair of ranks had a link of its
 own, as algorithms are published: one round, or c where a message has c chunks. The verifier then says where there is contention.
+
+`channels=C` runs the algorithm C times side by side, each time on its part of the message (NCCL's channels): messages between the
+same two ranks can then take different ways, such as the six planes of a DGX-2.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,13 +18,15 @@ from numpy.typing import NDArray
 
 from certree.models.schedule import NO_ROOT, Schedule, make_schedule
 from certree.models.topology import Int32
-from certree.synth.method import Option, Request, choice, require_shape
+from certree.synth.method import Option, Request, choice, require_shape, whole_number
 from certree.synth.phases import routes_along
 from certree.synth.rails import spread_routes
 from certree.verify.contention import claims
 
-#: the option that every method which goes through `embed` takes
-ROUNDS: Mapping[str, Option] = {"rounds": choice("serialized", "published")}
+MOST_CHANNELS = 64
+
+#: the options of every method that goes through `embed`: how long steps last, and how often the algorithm runs side by side
+ROUNDS: Mapping[str, Option] = {"rounds": choice("serialized", "published"), "channels": whole_number(1, 1, MOST_CHANNELS)}
 SERIALIZED = {"rounds": "serialized"}
 
 COLUMNS = ("chunk", "op", "step", "src", "dst")
@@ -69,7 +74,12 @@ def embed(
     `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError
     when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """
-    topology = request.topology
+    topology, channels = request.topology, options.get("channels", 1)
+    if channels > 1:
+        columns = _side_by_side(columns, len(chunk_root), channels)
+        chunk_root = np.tile(chunk_root, channels)
+        chunk_target = None if chunk_target is None else np.tile(chunk_target, channels)
+        path = None if path is None else np.concatenate([path] * channels)
     route, routes = spread_routes(topology, columns) if path is None else routes_along(path)
     schedule = make_schedule(
         topology,
@@ -82,6 +92,13 @@ def embed(
     )
     require_shape(request, method, schedule.chunks, schedule.steps)
     return replace(schedule, rounds=rounds_published(schedule) if published else rounds_needed(schedule))
+
+
+def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, channels: int) -> dict[str, NDArray[Any]]:
+    """The same transfers in each of so many channels; channel c has the chunks from c·`chunks` on."""
+    copies = {name: np.tile(column, channels) for name, column in columns.items()}
+    copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), len(columns["chunk"]))
+    return copies
 
 
 def rounds_needed(schedule: Schedule) -> Int32:

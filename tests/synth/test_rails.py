@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from certree.models.errors import InputError
 from certree.models.routing import routes_between
 from certree.models.topology_spec import parse_topology
 from certree.synth.rails import spread_routes
@@ -63,3 +64,31 @@ def test_a_turn_is_another_way_of_the_same_length() -> None:
 
 def test_the_same_input_gives_the_same_bytes() -> None:
     assert make("cps", "dgx2").digest == make("cps", "dgx2").digest
+
+
+@pytest.mark.parametrize(
+    "method", ["ring", "cps", "halving-doubling", "blueconnect", "switch-fc", "tencent", "reduce-broadcast", "gentree"]
+)
+def test_channels_run_side_by_side(method: str) -> None:
+    one, two = (make(method, "switch:8", options={"channels": channels}) for channels in ("1", "2"))
+    assert judge(two).valid
+    assert (two.chunks, two.transfers, two.steps) == (2 * one.chunks, 2 * one.transfers, one.steps)
+    assert two.bandwidth_time == one.bandwidth_time  # one link an endpoint: nothing to gain
+
+
+def test_six_channels_of_a_ring_use_the_six_planes_of_a_dgx_2() -> None:
+    one, six = (make("ring", "dgx2", options={"channels": channels}) for channels in ("1", "6"))
+    assert judge(six).valid
+    assert six.bandwidth_time == one.bandwidth_time / 6
+
+
+@pytest.mark.parametrize("collective", ["reduce-scatter", "all-gather", "all-to-all"])
+def test_channels_of_other_collectives(collective: str) -> None:
+    made = make("direct", "dgx2:2", collective, options={"channels": "3"})
+    assert judge(made).valid
+
+
+@pytest.mark.parametrize("channels", ["0", "65", "two", ""])
+def test_wrong_numbers_of_channels_are_refused(channels: str) -> None:
+    with pytest.raises(InputError, match=f"option channels='{channels}'; allowed: 1 to 64"):
+        make("cps", "switch:4", options={"channels": channels})
