@@ -18,7 +18,7 @@ class Run:
         traced: bool,
     ) -> None: ...
     def advance(self, budget: int) -> bool:
-        """Run for about `budget` flit moves (flit) or events (fast); returns whether the run has ended."""
+        """Run for about `budget` flit moves (lanes) or events (fast); returns whether the run has ended."""
     @property
     def cycle(self) -> int:
         """The current time."""
@@ -86,5 +86,5 @@ class FlitRun:
         """(node, row or -1, iteration, arrival or -1) of every node that is not done."""
     def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
         """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
-    def trace(self) -> list[tuple[int, int, int, int, int, int, int]]:
-        """(row, iteration, destination, fired, first, complete, usable) of every message."""
+    def trace(self) -> list[tuple[int, int, int, int, int, int, int, int]]:
+        """(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number."""

@@ -137,7 +137,19 @@ def _check_arrivals(tables: Tables) -> None:
     stranger = _first(tables.topology.kind[tables.arrival_node] != NodeKind.ENDPOINT)
     if stranger is not None:
         raise TableFormatError(f"arrival {stranger} of node {tables.arrival_node[stranger]} belongs to no endpoint")
-    commanded, expected = transfer_keys(tables), arrival_keys(tables)
+    commanded, expected = np.sort(transfer_keys(tables)), arrival_keys(tables)
+    if not np.array_equal(commanded, expected):
+        _tell_difference(tables, commanded, expected)
+    for name, row, awaited in dependencies(tables):
+        place = np.minimum(np.searchsorted(expected, awaited), len(expected) - 1)
+        lost = _first(expected[place] != awaited if len(expected) else np.ones(len(awaited), np.bool_))
+        if lost is not None:
+            where = f"row {row[lost]} of node {tables.node[row[lost]]}"
+            raise TableFormatError(f"{where}: {name} {_named(tables, int(awaited[lost]))} is not expected")
+
+
+def _tell_difference(tables: Tables, commanded: NDArray[np.int64], expected: NDArray[np.int64]) -> None:
+    """Raise TableFormatError for what only one of two ascending columns of keys holds, or the first holds twice."""
     for ours, others, fault in (
         (commanded, expected, "is sent, but not expected"),
         (expected, commanded, "is expected, but no row sends it"),
@@ -145,14 +157,8 @@ def _check_arrivals(tables: Tables) -> None:
         lone = ours[~np.isin(ours, others)]
         if len(lone):
             raise TableFormatError(f"{_named(tables, int(lone.min()))} {fault}")
-    if len(np.unique(commanded)) != len(commanded):
-        key = np.sort(commanded)
-        raise TableFormatError(f"{_named(tables, int(key[1:][key[1:] == key[:-1]][0]))} is sent by two rows")
-    for name, row, awaited in dependencies(tables):
-        lost = _first(~np.isin(awaited, expected))
-        if lost is not None:
-            where = f"row {row[lost]} of node {tables.node[row[lost]]}"
-            raise TableFormatError(f"{where}: {name} {_named(tables, int(awaited[lost]))} is not expected")
+    twice = commanded[1:][commanded[1:] == commanded[:-1]]
+    raise TableFormatError(f"{_named(tables, int(twice[0]))} is sent by two rows")
 
 
 def dependencies(tables: Tables) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64]]]:

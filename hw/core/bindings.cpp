@@ -13,6 +13,7 @@
 #include "event_machine.hpp"
 #include "flit_machine.hpp"
 #include "flit_network_bindings.hpp"
+#include "run_documents.hpp"
 
 namespace nb = nanobind;
 
@@ -73,29 +74,6 @@ nb::dict statistics(const Run& run) {
   return result;
 }
 
-// (node, row or -1, iteration, arrival or -1) of every node that is not done.
-std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> waiting(const Run& run) {
-  std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>> nodes;
-  for (const certree::Waiting& entry : run.machine().waiting()) {
-    const std::int64_t arrival = entry.arrival ? std::int64_t{entry.arrival->value} : -1;
-    nodes.emplace_back(entry.node.value, entry.firing ? std::int64_t{entry.firing->row.value} : -1,
-                       entry.firing ? entry.firing->iteration : 0, arrival);
-  }
-  return nodes;
-}
-
-// (row, iteration, destination, fired, first, complete, usable) of every message that counted, and the number that hops call it by.
-using TraceRow = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
-                            std::uint64_t>;
-std::vector<TraceRow> trace(const Run& run) {
-  std::vector<TraceRow> rows;
-  for (const certree::TraceRecord& record : run.machine().trace()) {
-    rows.emplace_back(record.row.value, record.iteration, record.destination.value, record.fired.value, record.first.value,
-                      record.complete.value, record.usable.value, record.number);
-  }
-  return rows;
-}
-
 // (message, lane, start) of every lane that a message got.
 std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> hops(const Run& run) {
   std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> rows;
@@ -110,15 +88,15 @@ std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> hops(const 
 NB_MODULE(_core, module) {
   module.doc() = "Cycle-accurate simulator core.";
   nb::class_<Run>(module, "Run", "One run of a set of tables; `cells` is the memory of all nodes and is changed in place.")
-      .def(nb::init<const nb::dict&, const nb::dict&, const std::string&, const std::string&, Cells, bool>(), nb::arg("scalars"), nb::arg("columns"),
-           nb::arg("engine"), nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
+      .def(nb::init<const nb::dict&, const nb::dict&, const std::string&, const std::string&, Cells, bool>(), nb::arg("scalars"),
+           nb::arg("columns"), nb::arg("engine"), nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
       .def("advance", &Run::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
-           "Run for about `budget` flit moves (flit) or events (fast); returns whether the run has ended.")
+           "Run for about `budget` flit moves (lanes) or events (fast); returns whether the run has ended.")
       .def_prop_ro("cycle", [](const Run& run) { return run.machine().now().value; })
       .def_prop_ro("is_deadlocked", [](const Run& run) { return run.machine().is_deadlocked(); })
       .def("statistics", &statistics)
-      .def("waiting", &waiting)
-      .def("trace", &trace)
+      .def("waiting", [](const Run& run) { return certree::waiting_rows(run.machine().waiting()); })
+      .def("trace", [](const Run& run) { return certree::trace_rows(run.machine().trace()); })
       .def("hops", &hops);
   certree::bind_flit_network(module);
 }

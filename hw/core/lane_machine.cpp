@@ -43,8 +43,7 @@ void LaneMachine::request_next_lane(MessageId id) {
 
 void LaneMachine::begin_hop(MessageId id, LaneId lane, Cycle start) {
   Message& message = ledger_.messages[id];
-  if (!message.has_started) message.first = start;
-  message.has_started = true;
+  if (message.first == kNever) message.first = start;
   ledger_.statistics.contention_cycles += start - message.requested;
   if (ledger_.is_traced) hops_.push_back({message.number, lane, start});
 }

@@ -26,14 +26,14 @@ inline std::vector<WaitingRow> waiting_rows(const std::vector<Waiting>& waiting)
 }
 
 using TraceRow =
-    std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+    std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 
-// (row, iteration, destination, fired, first, complete, usable) of every message.
+// (row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.
 inline std::vector<TraceRow> trace_rows(const std::vector<TraceRecord>& trace) {
   std::vector<TraceRow> rows;
   for (const TraceRecord& record : trace) {
     rows.emplace_back(record.row.value, record.iteration, record.destination.value, record.fired.value, record.first.value,
-                      record.complete.value, record.usable.value);
+                      record.complete.value, record.usable.value, record.number);
   }
   return rows;
 }

@@ -1,5 +1,6 @@
-"""Speed of the simulator core: flit-hops per CPU second, against the plain Python reference in the same run."""
+"""Speed of the engines: CPU seconds and flit-hops per CPU second, against the plain Python reference in the same run."""
 
+from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
 from certree.hw.lowering import lower
@@ -12,6 +13,17 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
 MIB = 1 << 20
+#: network, method, run mode, whether the engine that moves every flit runs too; 375 KiB times the nodes for large networks
+CASES = (
+    ("mesh:8x8", "multitree", "paced", 64 * MIB, True),
+    ("mesh:8x8", "multitree", "slotted", 64 * MIB, True),
+    ("mesh:8x8", "packing", "slotted", 64 * MIB, True),
+    ("torus:8x8", "multitree", "paced", 64 * MIB, True),
+    ("torus:8x8", "packing", "slotted", 64 * MIB, True),
+    ("fattree:8x8", "ring", "slotted", 64 * MIB, True),
+    ("torus:16x16", "multitree", "paced", 256 * 375 * 1024, False),
+    ("torus:32x32", "multitree", "paced", 1024 * 375 * 1024, False),
+)
 
 
 def tables(spec: str, method: str, size: int) -> Tables:
@@ -30,29 +42,31 @@ def reference_speed() -> float:
 
 
 def run(smoke: bool) -> None:
-    """One line per network, method and run mode; 64 MiB, or 1 MiB when `smoke`."""
-    size = MIB if smoke else 64 * MIB
+    """One line per network, method, run mode and engine; messages of 1 MiB and networks up to 64 nodes when `smoke`."""
     baseline = reference_speed()
-    print(f"simulator, all-reduce of {size // MIB} MiB; reference in Python: {baseline / 1e6:.2f} M flit-hops per CPU s")
-    print(f"{'network':<10} {'method':<10} {'run':<8} {'cycles':>10} {'flit-hops':>12} {'CPU s':>7} {'M hops/s':>9} {'x ref':>7}")
-    for spec, method, mode in (
-        ("mesh:8x8", "multitree", "paced"),
-        ("mesh:8x8", "multitree", "slotted"),
-        ("mesh:8x8", "packing", "slotted"),
-        ("torus:8x8", "multitree", "paced"),
-        ("torus:8x8", "packing", "slotted"),
-    ):
+    print(f"simulator, all-reduce; reference in Python: {baseline / 1e6:.2f} M flit-hops per CPU s")
+    print(
+        f"{'network':<12} {'method':<10} {'run':<8} {'MiB':>5} {'engine':<6} {'cycles':>10} {'flit-hops':>13} {'CPU s':>7} "
+        f"{'M hops/s':>9} {'x ref':>7} {'peak MB':>8}"
+    )
+    for spec, method, mode, full_size, moves_flits in CASES:
+        if smoke and not moves_flits:
+            continue
+        size = MIB if smoke else full_size
         program = tables(spec, method, size)
-        start = process_time()
-        result = simulate(program, mode)
-        seconds = process_time() - start
-        if not result.data_ok:
-            raise AssertionError(f"{method} on {spec}: wrong sums")
-        speed = result.flit_hops / seconds
-        print(
-            f"{spec:<10} {method:<10} {mode:<8} {result.cycles:>10} {result.flit_hops:>12} {seconds:>7.2f} "
-            f"{speed / 1e6:>9.1f} {speed / baseline:>7.0f}"
-        )
+        for engine in ("fast", "lanes")[: 1 + moves_flits]:
+            start = process_time()
+            result = simulate(program, mode, engine=engine)
+            seconds = process_time() - start
+            if not result.data_ok:
+                raise AssertionError(f"{method} on {spec}: wrong sums")
+            speed = result.flit_hops / seconds
+            peak = getrusage(RUSAGE_SELF).ru_maxrss // 1024
+            print(
+                f"{spec:<12} {method:<10} {mode:<8} {size // MIB:>5} {engine:<6} {result.cycles:>10} {result.flit_hops:>13} "
+                f"{seconds:>7.2f} {speed / 1e6:>9.1f} {speed / baseline:>7.0f} {peak:>8}",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,61 @@
+"""Slots that tolerate skew and drift: at the bound nothing is ever late, and without it something is."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.hw.clocks import Clocks
+from certree.hw.lowering import lower
+from certree.hw.simulator import simulate
+from certree.models.collective import CollectiveKind
+from certree.models.errors import InputError
+from certree.models.machine import Machine
+from certree.models.schedule import Schedule
+from certree.models.timing import slot_timing
+from certree.models.tolerance import tolerant_slot
+from tests.hw.test_simulator import machines, with_latencies
+from tests.hw.trees import MULTITREE, schedules, tree_schedule
+
+
+@given(st.data(), with_latencies(schedules(routed=True)), st.integers(1, 4000), machines())
+@settings(max_examples=80, deadline=None)
+def test_no_row_is_late_at_the_bound(data: st.DataObject, schedule: Schedule, size: int, machine: Machine):
+    """Every node has an extreme clock: it starts at once or as late as allowed, and drifts all it may either way."""
+    skew = data.draw(st.integers(0, 500))
+    drift = Fraction(1, data.draw(st.integers(8, 40)) * schedule.total_steps)
+    tables = lower(schedule, size, machine)
+    slot = tolerant_slot(schedule, size, machine, skew=skew, drift=drift)
+    nodes = len(schedule.topology.kind)
+    skews = data.draw(st.lists(st.sampled_from([0, skew]), min_size=nodes, max_size=nodes))
+    drifts = data.draw(st.lists(st.sampled_from([-drift, Fraction(0), drift]), min_size=nodes, max_size=nodes))
+    result = simulate(replace(tables, slot_cycles=slot), clocks=Clocks(tuple(skews), tuple(drifts)))
+    assert (result.late, result.contention_cycles, result.data_ok) == (0, 0, True)
+
+
+CHAIN = tree_schedule("full:2", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=4)
+
+
+def test_without_skew_and_drift_the_slot_needs_one_cycle_more():
+    """The cycle for rounding; the formula is otherwise that of the slot."""
+    assert tolerant_slot(CHAIN, 4096, MULTITREE, skew=0, drift=Fraction(0)) == slot_timing(CHAIN, 4096, MULTITREE).slot_cycles + 1
+
+
+def test_skew_is_added_to_a_slot_of_delay_one_and_is_needed():
+    """A source that starts 100 cycles late needs 100 cycles of slot; with one fewer its dependant is late."""
+    slot = slot_timing(CHAIN, 4096, MULTITREE).slot_cycles
+    tables = lower(CHAIN, 4096, MULTITREE)
+    assert tolerant_slot(CHAIN, 4096, MULTITREE, skew=100, drift=Fraction(0)) == slot + 101
+    leaf = int(CHAIN.src[0])
+    clocks = Clocks(tuple(100 * (node == leaf) for node in range(2)), (Fraction(0),) * 2)
+    assert simulate(replace(tables, slot_cycles=slot + 100), clocks=clocks).late == 0
+    assert simulate(replace(tables, slot_cycles=slot + 99), clocks=clocks).late > 0
+
+
+def test_a_drift_that_no_slot_survives_is_bad_input():
+    with pytest.raises(InputError, match="a drift of 1/3 moves clocks apart by more than a slot"):
+        tolerant_slot(CHAIN, 4096, MULTITREE, skew=0, drift=Fraction(1, 3))
+    with pytest.raises(InputError, match="skew -1, drift 0; allowed"):
+        tolerant_slot(CHAIN, 4096, MULTITREE, skew=-1, drift=Fraction(0))
