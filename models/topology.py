@@ -17,6 +17,7 @@ _BLOCK = 1 << 18  # rows
 MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
 MAX_CAPACITY = 1 << 20
 MAX_LATENCY = 1 << 20
+_SEARCH_WORDS = 1 << 22  # words that one search for the diameter may hold for its links
 UNKNOWN_LATENCY = -1  # the machine parameters decide
 
 
@@ -187,14 +188,37 @@ class Topology:
 
     @cached_property
     def diameter(self) -> tuple[int, int, int]:
-        """(hops, from, to): the longest shortest path between endpoints. O(endpoints · links · diameter)."""
-        best = (-1, -1, -1)
-        for start in self.endpoints.tolist():
-            far = self.distances(start)[self.endpoints]
-            index = int(far.argmax())
-            if far[index] > best[0]:
-                best = (int(far[index]), start, int(self.endpoints[index]))
-        return best
+        """(hops, from, to): the longest shortest path between endpoints; of equals the first by (from, to).
+
+        Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64).
+        """
+        order = np.argsort(self.dst, kind="stable")
+        tails = self.src[order]
+        heads, first = np.unique(self.dst[order], return_index=True)
+        width = 64 * max(1, _SEARCH_WORDS // len(tails))
+        best = (0, -1)
+        for low in range(0, len(self.endpoints), width):
+            hops, start = self._farthest(self.endpoints[low : low + width], tails, heads, first)
+            if hops > best[0]:
+                best = (hops, start)
+        far = self.distances(best[1])[self.endpoints]
+        return best[0], best[1], int(self.endpoints[int(far.argmax())])
+
+    def _farthest(self, starts: Int32, tails: Int32, heads: Int32, first: NDArray[np.int64]) -> tuple[int, int]:
+        """(hops, start): the first of `starts` that takes the most hops to reach every endpoint. Links are sorted by head."""
+        count = len(starts)
+        reached = np.zeros((len(self.kind), -(-count // 64)), np.uint64)
+        bits = np.uint64(1) << (np.arange(count, dtype=np.uint64) % np.uint64(64))
+        reached[starts, np.arange(count) // 64] = bits
+        hops, incomplete = 0, np.ones(count, np.bool_)
+        while True:
+            everywhere = np.bitwise_and.reduce(reached[self.endpoints], axis=0)
+            still = (everywhere[np.arange(count) // 64] & bits) == 0
+            if not still.any():
+                return hops, int(starts[int(incomplete.argmax())])
+            incomplete = still
+            reached[heads] |= np.bitwise_or.reduceat(reached[tails], first, axis=0)
+            hops += 1
 
     @property
     def is_direct(self) -> bool:

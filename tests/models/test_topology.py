@@ -62,6 +62,21 @@ def test_distances_follow_the_links():
     assert not one_way.is_full_duplex
 
 
+@pytest.mark.parametrize(
+    "spec", ["torus:9x11", "mesh:13x7,without-link=0>1", "fattree:8x12", "tree:3+4/2@2", "mesh:4x4,without-node=5", "ring:130"]
+)
+def test_diameter_is_the_largest_distance(spec):
+    """Against one search from each endpoint; more than 64 of them in some."""
+    topology = parse_topology(spec)
+    ends = topology.endpoints
+    best = (0, -1, -1)
+    for start in ends.tolist():
+        far = topology.distances(start)[ends]
+        if far.max() > best[0]:
+            best = (int(far.max()), start, int(ends[far.argmax()]))
+    assert topology.diameter == best
+
+
 def test_without_link_removes_both_directions_or_one():
     both, one = parse_topology("torus:4x4,without-link=0-1"), parse_topology("torus:4x4,without-link=0>1")
     full = set(zip(*(getattr(parse_topology("torus:4x4"), side).tolist() for side in ("src", "dst")), strict=True))
