@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard hw/core/* synth/native/* verify/native/*)
 
-.PHONY: demo test lint types setup specs bench bench-smoke sanitize clean lock
+.PHONY: demo test lint types setup specs veripb bench bench-smoke sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -32,6 +32,18 @@ bench: setup
 
 bench-smoke: setup
 	$(BIN)/python tests/bench/run.py --smoke
+
+# Refutations of the DGX-1 frontier, and of a ring's all-reduce, checked by VeriPB (a Rust program, built once; not in CI).
+VERIPB := build/veripb/bin/veripb
+veripb: setup $(VERIPB)
+	@rm -rf build/proofs && mkdir -p build/proofs
+	@$(BIN)/certree frontier dgx1 --collective all-gather -o build/proofs/dgx1.json.gz
+	@$(BIN)/certree frontier ring:7 --max-chunks 2 -o build/proofs/ring.json.gz
+	@for bundle in dgx1 ring; do $(BIN)/certree verify build/proofs/$$bundle.json.gz --proofs build/proofs/$$bundle >/dev/null; done
+	@for proof in build/proofs/*/*.pbp; do echo "$$proof"; $(VERIPB) --cnf $${proof%.pbp}.cnf $$proof || exit 1; done
+
+$(VERIPB):
+	cargo install veripb --version 3.0.2 --locked --root build/veripb
 
 # The simulator core under AddressSanitizer and UBSan. Leaks are not looked for: Python itself keeps memory to its end.
 sanitize: setup

@@ -1,17 +1,25 @@
 """What is said of a frontier: the JSON document that scripts rely on, and the same in words."""
 
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from certree.cli.report import collective_words, gap_words
 from certree.verify.exact.bundle import BundleVerdict
-from certree.verify.exact.question import Question
+from certree.verify.exact.frontier import covers
+from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import unpack
 from certree.verify.witness import Instance, check_bound
 
+LISTED = 10  # refuted points of one kind that are told in words
 
-def frontier_report(verdict: BundleVerdict) -> dict[str, Any]:
-    """The keys of `--json`; rationals as strings. `rate_bound`: fewest rounds per chunk (of C) that any schedule can have."""
+
+def frontier_report(verdict: BundleVerdict, known: Mapping[str, Point] = MappingProxyType({})) -> dict[str, Any]:
+    """The keys of `--json`; rationals as strings. `rate_bound`: fewest rounds per chunk (of C) that any schedule can have.
+
+    `known`: points of the published algorithms; each is judged by the frontier (`methods`).
+    """
     document, question = verdict.document, Question(verdict.topology, verdict.collective, 1, 1, 1)
     report: dict[str, Any] = {
         "valid": verdict.valid,
@@ -37,7 +45,18 @@ def frontier_report(verdict: BundleVerdict) -> dict[str, Any]:
         "best_rate": None if rate is None else str(rate),
         "gap": None if rate is None else str(rate / bound - 1),
         "bound": document["bandwidth"],
+        "methods": [judged(name, point, document) for name, point in sorted(known.items())],
     }
+
+
+def judged(name: str, point: Point, document: dict[str, Any]) -> dict[str, Any]:
+    """What a frontier says of a method's point: `optimal` (it is on a complete one), `improved` (by the point `better`), or
+    `undecided`."""
+    better = [
+        entry["point"] for entry in document["points"] if tuple(entry["point"]) != point and covers(tuple(entry["point"]), point)
+    ]
+    verdict = "improved" if better else "optimal" if document["complete"] else "undecided"
+    return {"method": name, "point": list(point), "verdict": verdict, "better": better[0] if better else None}
 
 
 def proof_summary(proof: dict[str, Any]) -> dict[str, Any]:
@@ -63,9 +82,18 @@ def frontier_words(report: dict[str, Any]) -> str:
     lines.append(f"  best rate: {report['best_rate']}, gap {gap_words(report['gap'])}")
     kinds: dict[str, list[str]] = {}
     for entry in report["refuted"]:
-        kinds.setdefault(entry["proof"]["kind"], []).append("({}, {}, {})".format(*entry["point"]))
-    lines += [f"  refuted by {kind}: {', '.join(points)}" for kind, points in sorted(kinds.items())]
+        kinds.setdefault(entry["proof"]["kind"], []).append(_point(entry["point"]))
+    for kind, points in sorted(kinds.items()):
+        more = f" and {len(points) - LISTED} more" if len(points) > LISTED else ""
+        lines.append(f"  refuted by {kind}: {', '.join(points[:LISTED])}{more}")
     if report["undecided"]:
-        lines.append("  undecided: " + ", ".join("({}, {}, {})".format(*point) for point in report["undecided"]))
+        lines.append("  undecided: " + ", ".join(_point(point) for point in report["undecided"]))
+    for entry in report["methods"]:
+        better = f" by {_point(entry['better'])}" if entry["better"] else ""
+        lines.append(f"  {entry['method']}: {_point(entry['point'])} {entry['verdict']}{better}")
     lines.append(f"  machine: {report['model']}")
     return "\n".join(lines)
+
+
+def _point(point: Sequence[int]) -> str:
+    return "({}, {}, {})".format(*point)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from certree.synth.method import Request
+from certree.synth.method import Monitor, Request
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -53,18 +53,25 @@ class Budget:
 
 
 def run(model: cp_model.CpModel, request: Request, budget: Budget, most: float | None = None) -> tuple[Status, cp_model.CpSolver]:
+    """`solve_model` with the request's seed and monitor."""
+    return solve_model(model, request.seed, request.monitor, budget, most)
+
+
+def solve_model(
+    model: cp_model.CpModel, seed: int, monitor: Monitor, budget: Budget, most: float | None = None
+) -> tuple[Status, cp_model.CpSolver]:
     """Solve `model` within the budget, of which it may use up to `most`.
 
-    A wall-clock limit of the request's monitor holds as well. RuntimeError when CP-SAT refuses the model: a fault of the encoder.
+    A wall-clock limit of the monitor holds as well. RuntimeError when CP-SAT refuses the model: a fault of the encoder.
     """
     from ortools.sat.python import cp_model  # noqa: PLC0415
 
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
-    solver.parameters.random_seed = request.seed % (1 << 31)
+    solver.parameters.random_seed = seed % (1 << 31)
     solver.parameters.max_deterministic_time = budget.left if most is None else min(most, budget.left)
-    if request.monitor.remaining is not None:
-        solver.parameters.max_time_in_seconds = request.monitor.remaining
+    if monitor.remaining is not None:
+        solver.parameters.max_time_in_seconds = monitor.remaining
     # In a thread of its own: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.
     solver.parameters.catch_sigint_signal = False
     with ThreadPoolExecutor(max_workers=1) as thread:

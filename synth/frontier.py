@@ -5,24 +5,24 @@ What a frontier is, which points are candidates and when the search may stop is 
 symmetric schedules (which can only be found, never excluded), and last the trusted formula, which gives a schedule or a proof.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil
+from types import MappingProxyType
 
 from certree.models.collective import Collective
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.topology import Topology
 from certree.synth.bounds import Bound, find_bounds
-from certree.synth.cadical import solve
 from certree.synth.cpsat import Budget, Status
-from certree.synth.encodings.quotient import KINDS as WITH_SYMMETRY
-from certree.synth.encodings.quotient import QuotientEncoder
+from certree.synth.encodings.asking import Asking
+from certree.synth.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.method import Monitor
 from certree.synth.symmetry import Group, free_groups
-from certree.verify.exact.bundle import rounds_of
-from certree.verify.exact.encoder import encode
+from certree.verify.exact.bundle import rounds_of, why_not
 from certree.verify.exact.frontier import most_uncovered, obligations, undominated
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, drat_proof
@@ -51,11 +51,21 @@ class Frontier:
 class FrontierSearch:
     """Looks for the frontier up to `max_chunks` chunks per node; `result` may be asked for at any time, also after Ctrl-C.
 
+    `known`: schedules by name that the search starts from, so that only better ones are looked for; the attribute `known` then has
+    the point of each that the machine can run with at most `max_chunks` chunks.
     UnsupportedError for networks with too many ways between cells, InputError for fewer than one chunk. The budget is `effort`
     times TOTAL_CONFLICTS conflicts; the same effort gives the same result unless the monitor has a deadline.
     """
 
-    def __init__(self, topology: Topology, collective: Collective, max_chunks: int, effort: int, monitor: Monitor) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        collective: Collective,
+        max_chunks: int,
+        effort: int,
+        monitor: Monitor,
+        known: Mapping[str, Schedule] = MappingProxyType({}),
+    ) -> None:
         if max_chunks < 1 or effort < 1:
             raise InputError(f"max_chunks {max_chunks}, effort {effort}; allowed: whole numbers from 1")
         self.question = Question(topology, collective, 1, 1, 1)
@@ -66,11 +76,23 @@ class FrontierSearch:
         self._cuts: dict[tuple[int, int], tuple[Fraction | None, Document]] = {}
         self._found: dict[Point, Schedule] = {}
         self._refuted: dict[Point, Document] = {}
+        self.known = {name: point for name, schedule in known.items() if (point := self._place(schedule)) is not None}
+        for name, point in sorted(self.known.items()):
+            self._found.setdefault(point, known[name])
+
+    def _place(self, schedule: Schedule) -> Point | None:
+        """The point of a schedule of at most `max_chunks` chunks; None for one that the machine of the frontier cannot run."""
+        each = 1 if self.question.is_sum else len(self.question.sources)
+        rounds = rounds_of(schedule)
+        if schedule.chunks % each or schedule.chunks > each * self._max_chunks or rounds < schedule.steps:
+            return None
+        question = self.question.at((schedule.chunks // each, schedule.steps, rounds))
+        return question.point if why_not(question, schedule) is None else None
 
     @cached_property
     def _groups(self) -> list[Group]:
         """Symmetries to look for schedules with; none for collectives whose chunks they do not permute freely."""
-        covered = self.question.collective.kind in WITH_SYMMETRY
+        covered = self.question.collective.kind in SymmetricClauses.kinds
         return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
 
     def run(self) -> None:
@@ -94,16 +116,15 @@ class FrontierSearch:
 
     def _fewest_rounds(self, chunks: int, steps: int, most: int) -> None:
         """Find the point of so many chunks and steps that has the fewest rounds, up to `most`."""
-        for rounds in range(self._least_rounds(chunks, steps), most + 1):
+        least = max(steps, self._bound_rounds(chunks))
+        if least <= most:
+            least = max(least, ceil(self._time_cut(chunks, steps)[0] or 0))
+        for rounds in range(least, most + 1):
             point = (chunks, steps, rounds)
             if self._implied_by(point) is None and self._decide(point):
                 return
             if not self._budget.left or self._monitor.expired:
                 return
-
-    def _least_rounds(self, chunks: int, steps: int) -> int:
-        """The fewest rounds that are not excluded without a search, for steps that are not."""
-        return max(steps, self._bound_rounds(chunks), ceil(self._time_cut(chunks, steps)[0] or 0))
 
     def _bound_rounds(self, chunks: int) -> int:
         """The fewest rounds that the bandwidth bound allows."""
@@ -121,13 +142,16 @@ class FrontierSearch:
 
     def _by_symmetry(self, question: Question) -> bool:
         """Look for a schedule that a group of symmetries maps to itself."""
-        for group in self._groups:
-            encoder = QuotientEncoder(question, group)
-            answer = solve(encoder.formula, self._budget, self._monitor, SYMMETRIC_CONFLICTS * self._effort, with_proof=False)
-            if answer.status is Status.FEASIBLE:
-                self._keep(question, encoder.decode(answer.model))
-                return True
-        return False
+        return any(self._ask(SymmetricClauses(question, group), SYMMETRIC_CONFLICTS) is Status.FEASIBLE for group in self._groups)
+
+    def _ask(self, asking: Asking, conflicts: int) -> Status:
+        """Encode and solve; a schedule that is found is kept."""
+        asking.accepts(asking.question)
+        asking.encode()
+        status = asking.solve(self._budget, self._monitor, conflicts * self._effort)
+        if status is Status.FEASIBLE:
+            self._keep(asking.question, asking.decode())
+        return status
 
     def _keep(self, question: Question, schedule: Schedule) -> None:
         """A schedule that was found, at the point that it really has: it may need fewer rounds than it was allowed."""
@@ -135,15 +159,14 @@ class FrontierSearch:
 
     def _by_formula(self, question: Question) -> bool:
         """Ask the trusted formula; its model is a schedule, its refutation a proof."""
-        encoder = encode(question)
-        answer = solve(encoder.formula, self._budget, self._monitor, POINT_CONFLICTS * self._effort, with_proof=True)
-        if answer.status is Status.FEASIBLE:
-            self._keep(question, encoder.decode(answer.model))
-        elif answer.status is Status.INFEASIBLE:
-            needed = check_proof(encoder.formula, answer.proof)
-            text = "".join(answer.proof.splitlines(keepends=True)[:needed])
-            self._refuted[question.point] = drat_proof(encoder.formula.digest, text)
-        return answer.status is Status.FEASIBLE
+        asking = TrustedClauses(question)
+        status = self._ask(asking, POINT_CONFLICTS)
+        if status is Status.INFEASIBLE:
+            formula = asking.encoder.formula
+            needed = check_proof(formula, asking.proof)
+            text = "".join(asking.proof.splitlines(keepends=True)[:needed])
+            self._refuted[question.point] = drat_proof(formula.digest, text)
+        return status is Status.FEASIBLE
 
     @property
     def result(self) -> Frontier:

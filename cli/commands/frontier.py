@@ -26,6 +26,7 @@ DEFAULT_MAX_CHUNKS = 6
 @click.option("--max-chunks", type=COUNT, default=DEFAULT_MAX_CHUNKS, show_default=True, help="Cmax: chunks per node to go up to.")
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget: same input, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; what is found then depends on the computer.")
+@click.option("--unaided", is_flag=True, help="Start from nothing; by default the published algorithms' schedules are the start.")
 @option_output("the frontier with all its evidence (.json, .json.gz)")
 @option_json()
 def frontier_command(
@@ -34,6 +35,7 @@ def frontier_command(
     max_chunks: int,
     effort: int,
     time_limit: Fraction | None,
+    unaided: bool,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -44,11 +46,13 @@ def frontier_command(
     verify` would check the file. Exit code 0: the frontier is complete up to --max-chunks; 3: candidates are left undecided.
     """
     from certree.synth.frontier import FrontierSearch
+    from certree.synth.known import known_schedules
 
     check_output(output, force=force)
     with working("looking for the frontier") as report:
         monitor = Monitor(sink=report) if time_limit is None else Monitor.within(float(time_limit), report)
-        search = FrontierSearch(topology, collective, max_chunks, effort, monitor)
+        known = {} if unaided else known_schedules(topology, collective, monitor)
+        search = FrontierSearch(topology, collective, max_chunks, effort, monitor, known)
         interrupted = False
         try:
             search.run()
@@ -64,7 +68,7 @@ def frontier_command(
         data = canonical_json(document)
         write_atomically(output, gzip.compress(data, mtime=0) if output.suffix == ".gz" else data, force=force)
         note(f"wrote {output}")
-    show(frontier_report(verdict), frontier_words, as_json=as_json)
+    show(frontier_report(verdict, search.known), frontier_words, as_json=as_json)
     if interrupted:
         note("error: interrupted; this is what was found so far" + (f", written to {output}" if output else ""))
         return INTERRUPTED

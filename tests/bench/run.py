@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import exact
 import headline
 import scale
 import simulator
@@ -14,7 +15,7 @@ import synthesis
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (synthesis, simulator, scale, headline):
+    for module in (synthesis, simulator, scale, exact, headline):
         module.run(smoke)
         print(flush=True)
 

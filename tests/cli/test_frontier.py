@@ -21,14 +21,27 @@ def test_the_frontier_of_a_ring(tmp_path) -> None:
     assert {"point": [1, 1, 4], "proof": {"kind": "distance", "from": 0, "to": 2, "hops": 2}} in report["refuted"]
     again = certree("verify", str(target), "--json")
     assert again.code == 0
-    assert again.document == report
+    assert again.document == report | {"methods": []}
+
+
+def test_the_published_algorithms_are_measured_by_it() -> None:
+    methods = {
+        entry["method"]: entry
+        for entry in certree("frontier", "torus:4x4", "--collective", "all-gather", "--json").document["methods"]
+    }
+    assert methods["multitree"] == {"method": "multitree", "point": [1, 5, 5], "verdict": "improved", "better": [1, 4, 4]}
+    dgx = certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "1")
+    assert "  multitree: (1, 2, 2) optimal\n" in dgx.out
+    assert "  ring: (1, 7, 7) improved by (1, 2, 2)\n" in dgx.out
+    alone = certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "1", "--unaided", "--json")
+    assert (alone.document["points"], alone.document["methods"]) == ([[1, 2, 2]], [])
 
 
 def test_it_is_told_in_words() -> None:
     done = certree("frontier", "ring:5", "--max-chunks", "1")
     assert done.code == 0
     assert "frontier of all-reduce on ring:5: complete for up to 1 chunks per node" in done.out
-    assert "refuted by drat: (1, 2, 2)" in done.out
+    assert "  refuted by drat: (1, 2, 2)\n" in done.out
     assert "frontier: 1 chunks, 2 steps, 2 rounds" in done.err
 
 
@@ -77,6 +90,28 @@ def test_a_bundle_must_be_of_what_was_asked_for(tmp_path) -> None:
     assert (wrong.code, "the collective is all-gather, not all-reduce" in wrong.err) == (2, True)
     sized = certree("verify", str(target), "--size", "1MiB")
     assert (sized.code, "--size and --params do not apply" in sized.err) == (2, True)
+
+
+def test_formulas_and_proofs_for_other_checkers(tmp_path) -> None:
+    target = bundle(tmp_path, lambda document: None)
+    done = certree("verify", str(target), "--proofs", str(tmp_path / "proofs"))
+    assert (done.code, "wrote 1 formulas and their proofs" in done.err) == (0, True)
+    files = {path.suffix: path.read_text().splitlines() for path in (tmp_path / "proofs").iterdir()}
+    assert sorted(files) == [".cnf", ".drat", ".pbp"]
+    assert files[".cnf"][0] == "c all-gather on dgx1: no schedule of (3, 2, 4) (chunks, steps, rounds)"
+    header = next(line for line in files[".cnf"] if line.startswith("p cnf"))
+    assert files[".drat"][-1] == "0"
+    assert files[".pbp"][:2] == ["pseudo-Boolean proof version 3.0", f"f {header.split()[3]};"]
+    assert files[".pbp"][-4:] == ["rup >= 1;", "output NONE;", "conclusion UNSAT;", "end pseudo-Boolean proof;"]
+    assert len(files[".pbp"]) == len(files[".drat"]) + 5
+    again = certree("verify", str(target), "--proofs", str(tmp_path / "proofs"))
+    assert (again.code, "exists" in again.err) == (2, True)
+
+
+def test_only_a_frontier_has_proofs_to_write(tmp_path) -> None:
+    assert certree("synthesize", "ring:3", "--method", "ring", "-o", str(tmp_path / "ring.json")).code == 0
+    done = certree("verify", str(tmp_path / "ring.json"), "--proofs", str(tmp_path / "proofs"))
+    assert (done.code, "only a frontier has proofs to write" in done.err) == (2, True)
 
 
 @pytest.mark.parametrize(

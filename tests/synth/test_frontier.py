@@ -10,6 +10,7 @@ from certree.models.files import canonical_json
 from certree.models.topology_spec import parse_topology
 from certree.synth import frontier as frontier_module
 from certree.synth.frontier import FrontierSearch
+from certree.synth.known import known_schedules
 from certree.synth.method import Monitor
 from certree.synth.symmetry import free_groups
 from certree.verify.exact import encoder as encoder_module
@@ -145,6 +146,25 @@ def test_what_was_found_before_an_interruption_is_kept() -> None:
 
 def test_the_same_input_gives_the_same_bytes() -> None:
     assert canonical_json(found("dgx1", "all-gather", 3)) == canonical_json(found("dgx1", "all-gather", 3))
+
+
+def test_known_schedules_are_beaten_or_kept() -> None:
+    """The trees of fat trees are stars; sending directly is the best there is, which the formula would be too large to find."""
+    topology, collective = parse_topology("fattree:2x4"), parse_collective("all-gather")
+    known = known_schedules(topology, collective, Monitor())
+    search = FrontierSearch(topology, collective, 1, 1, Monitor(), known)
+    assert search.known["direct"] == (1, 1, 7)
+    search.run()
+    assert list(search.result.points) == [(1, 1, 7)]
+    assert not search.result.undecided
+
+
+def test_a_known_schedule_that_endpoints_would_forward_within_a_step_is_no_start() -> None:
+    topology, collective = parse_topology("ring:6"), parse_collective("all-gather")
+    known = known_schedules(topology, collective, Monitor())
+    assert {"cps", "multitree"} <= set(known)
+    assert set(FrontierSearch(topology, collective, 1, 1, Monitor(), known).known) >= {"multitree"}
+    assert "cps" not in FrontierSearch(topology, collective, 1, 1, Monitor(), known).known
 
 
 def test_wrong_requests() -> None:

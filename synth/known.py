@@ -1,0 +1,27 @@
+"""What the published algorithms make of a network: schedules to start a search from, and to be measured by what it finds."""
+
+from certree.models.collective import Collective
+from certree.models.errors import InputError
+from certree.models.machine import load_machine
+from certree.models.schedule import Schedule
+from certree.models.topology import Topology
+from certree.synth.method import Monitor, Request, load_methods
+
+SEARCHES = ("auto", "exact", "packing", "retime")  # methods that search: what they find depends on effort and message size
+
+
+def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:
+    """The schedule of every published algorithm that covers the network and the collective, by name of the method.
+
+    Those that need a size are made for 1 MiB on the machine `multitree`. Stops early when the monitor's time is up.
+    """
+    request = Request(topology, collective, 1 << 20, load_machine("multitree"), monitor=monitor.watching())
+    methods, made = load_methods(), dict[str, Schedule]()
+    for name in methods:
+        if name in SEARCHES or monitor.expired:
+            continue
+        try:
+            made[name] = methods[name](request)
+        except InputError:  # UnsupportedError and whatever else a method says of a request that it does not cover
+            continue
+    return made
