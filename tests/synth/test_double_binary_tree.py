@@ -112,7 +112,8 @@ def test_contention_on_a_torus_is_refuted_as_published() -> None:
     serialized = make(NAME, "torus:4x4", chunks=8)
     assert judge(serialized).valid
     assert serialized.step.tolist() == published.step.tolist()
-    assert rounds_of(serialized) > rounds_of(published)
+    assert verdict.serialized_rounds == rounds_of(serialized) > rounds_of(published)
+    assert set(verdict.counts) == {"capacity"}
 
 
 def test_the_number_of_chunks_grows_with_the_message() -> None:

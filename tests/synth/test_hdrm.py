@@ -24,6 +24,7 @@ def test_it_is_free_of_contention_as_published(spec: str, collective: str, phase
 def test_without_its_mapping_halving_doubling_meets_itself() -> None:
     plain = judge(make("halving-doubling", "bigraph:4x8", options=PUBLISHED))
     assert not plain.valid
+    assert plain.serialized_rounds == 80
     assert rounds_of(make("halving-doubling", "bigraph:4x8")) == 80 > rounds_of(make("hdrm", "bigraph:4x8")) == 62
 
 
