@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(wildcard hw/core/* synth/native/* verify/native/*)
 
-.PHONY: demo test lint types setup specs veripb bench bench-smoke sanitize clean lock
+.PHONY: demo test lint types setup specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -45,9 +45,15 @@ veripb: setup $(VERIPB)
 $(VERIPB):
 	cargo install veripb --version 3.0.2 --locked --root build/veripb
 
-# The simulator core under AddressSanitizer and UBSan. Leaks are not looked for: Python itself keeps memory to its end.
-sanitize: setup
+# Unit tests of the simulator core (C++), under AddressSanitizer and UBSan.
+core-tests: setup
 	@cmake -S . -B build/sanitize -DCERTREE_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug -DPython_EXECUTABLE=$(abspath $(BIN)/python) >/dev/null
+	@cmake --build build/sanitize --target core_tests -j 2 >/dev/null
+	UBSAN_OPTIONS=halt_on_error=1 build/sanitize/tests/hw/core/core_tests
+
+# Those, and the Python tests that use the core, all under the sanitizers. Leaks are not looked for: Python itself keeps memory to
+# its end.
+sanitize: core-tests
 	@cmake --build build/sanitize --target _core -j 2 >/dev/null
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  UBSAN_OPTIONS=halt_on_error=1 $(BIN)/python -m tests.hw.sanitized build/sanitize

@@ -26,23 +26,24 @@ class Allocator {
   std::span<const std::uint32_t> allocate(std::span<const Request> requests);
 
  private:
-  struct Side {
-    explicit Side(std::uint32_t size) : pointer(size), best(size), distance(size), is_matched(size) {}
-    std::vector<std::uint32_t> pointer;   // who is preferred
-    std::vector<std::uint32_t> best;      // request that is preferred so far
-    std::vector<std::uint32_t> distance;  // of it from the pointer
-    std::vector<std::uint8_t> is_matched;
+  // Of one input or output.
+  struct Arbiter {
+    std::uint32_t pointer = 0;   // who is preferred
+    std::uint32_t best = 0;      // request that is preferred so far
+    std::uint32_t distance = 0;  // of it from the pointer
+    bool is_matched = false;
   };
-  // The arbiter `index` of a side sees a request of requester `who` out of `size`.
-  static void consider(Side& side, std::uint32_t index, std::uint32_t who, std::uint32_t size, std::uint32_t request);
+  // The arbiter sees a request of requester `who` out of `size`.
+  static void consider(Arbiter& arbiter, std::uint32_t who, std::uint32_t size, std::uint32_t request);
   void iterate(std::span<const Request> requests, bool is_first);
+  void move_pointers(const Request& request);
 
   AllocatorKind kind_;
   std::uint32_t iterations_;
   std::uint32_t input_count_;
   std::uint32_t output_count_;
-  Side inputs_;
-  Side outputs_;
+  std::vector<Arbiter> inputs_;
+  std::vector<Arbiter> outputs_;
   std::vector<std::uint32_t> granted_;
 };
 

@@ -32,7 +32,7 @@ void Router::receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, C
   if (++input.flits > buffer_flits_) throw std::logic_error("a flit arrived at a full buffer");
   ++flits_;
   if (head == kNoPacket) {
-    refresh(port, vc);
+    if (input.flits == 1) refresh(port, vc);  // otherwise nothing changes for the one in front
   } else if (input.state == VcState::kIdle) {
     input.front = head;
     start_routing(port, vc, now, now);
@@ -42,8 +42,10 @@ void Router::receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, C
 }
 
 void Router::receive_credit(std::uint32_t port, std::uint32_t vc) {
-  output_vcs_[port].receive_credit(vc);
-  const std::uint32_t holder = output_vcs_[port].holder(vc);
+  OutputVcs& output = output_vcs_[port];
+  output.receive_credit(vc);
+  if (output.credits(vc) > 1) return;  // there was one already
+  const std::uint32_t holder = output.holder(vc);
   if (holder != OutputVcs::kNobody) refresh(holder / vcs_, holder % vcs_);
 }
 

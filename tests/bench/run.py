@@ -7,6 +7,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import exact
 import headline
+import routers
 import scale
 import simulator
 import synthesis
@@ -15,7 +16,7 @@ import synthesis
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (synthesis, simulator, scale, exact, headline):
+    for module in (synthesis, simulator, routers, scale, exact, headline):
         module.run(smoke)
         print(flush=True)
 

@@ -8,6 +8,15 @@ import pytest
 
 import certree.hw
 
+#: what runs on it; the runs that only measure mean latencies are left out
+TESTS = (
+    "tests/hw/test_simulator.py",
+    "tests/hw/test_published.py",
+    "tests/hw/test_injection.py",
+    "tests/hw/test_flit_engine.py",
+    "--deselect=tests/hw/test_injection.py::test_mean_latency_under_uniform_traffic",
+)
+
 
 def load_core(build: Path) -> None:
     """Put the core in `build` in the place of the installed one."""
@@ -22,4 +31,4 @@ def load_core(build: Path) -> None:
 
 if __name__ == "__main__":
     load_core(Path(sys.argv[1]))
-    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "tests/hw/test_simulator.py", "tests/hw/test_published.py"]))
+    sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", *TESTS]))

@@ -1,0 +1,121 @@
+// Two routers: when flits move, when they must wait, and what cannot happen.
+#include "check.hpp"
+#include "flit_network.hpp"
+#include "packet_run.hpp"
+
+using namespace certree;
+
+namespace {
+
+// Router 0, its interface, a link to router 1 and its interface; every stage and wire a cycle long.
+NetworkLayout pair_layout(std::uint32_t vcs, std::uint32_t buffer_flits) {
+  NetworkLayout layout;
+  layout.route_cycles = layout.vc_cycles = layout.traversal_cycles = 1;
+  layout.vcs = vcs;
+  layout.buffer_flits = buffer_flits;
+  layout.routers = 2;
+  layout.channel_source = {0, kInterface, kInterface, 0, 1};
+  layout.channel_destination = {1, 0, 1, kInterface, kInterface};
+  layout.channel_latency = {1, 1, 1, 1, 1};
+  layout.input_order = {0, 1, 2, 3, 4};
+  layout.channel_ejection = {0, 1, 0, kInterface, kInterface};
+  const std::uint64_t every = (std::uint64_t{1} << vcs) - 1;
+  layout.vc_mask = {every, every, every};
+  layout.unit_flits = {1};
+  layout.table = {Hop::kEjectPort, 0, Hop::kEjectPort, Hop::kEjectPort};
+  layout.routes = {{0}, {}};
+  return layout;
+}
+
+PacketList list(std::vector<std::uint32_t> flits, std::vector<std::uint64_t> release) {
+  const std::size_t count = flits.size();
+  return {std::vector<std::uint32_t>(count, 0), std::vector<std::uint32_t>(count, 1), flits,
+          std::vector<std::uint32_t>(count, kTableRouted), release};
+}
+
+std::vector<std::uint64_t> tails(NetworkLayout layout, const PacketList& packets) {
+  PacketRun run(std::move(layout), packets);
+  while (!run.run(100)) {
+  }
+  CHECK(!run.is_deadlocked());
+  std::vector<std::uint64_t> times;
+  for (const Packet& packet : run.network().packets()) times.push_back(packet.tail.value);
+  return times;
+}
+
+}  // namespace
+
+TEST(a_flit_passes_one_link_in_twelve_cycles) {
+  CHECK(tails(pair_layout(1, 8), list({1}, {0})) == std::vector<std::uint64_t>({12}));
+  CHECK(tails(pair_layout(1, 8), list({1}, {1000})) == std::vector<std::uint64_t>({1012}));
+}
+
+TEST(a_buffer_as_long_as_the_loop_of_a_credit_never_stalls) {
+  CHECK(tails(pair_layout(1, 5), list({21}, {0})) == std::vector<std::uint64_t>({32}));
+  CHECK(tails(pair_layout(1, 4), list({21}, {0})) == std::vector<std::uint64_t>({32 + 5}));  // a cycle for each four flits
+}
+
+TEST(the_next_packet_of_a_vc_is_routed_after_the_tail_before) {
+  CHECK(tails(pair_layout(1, 8), list({4, 4}, {0, 0})) == std::vector<std::uint64_t>({15, 15 + 6}));
+  CHECK(tails(pair_layout(2, 8), list({4, 4}, {0, 0})) == std::vector<std::uint64_t>({15, 15 + 4}));
+}
+
+TEST(cut_through_waits_until_a_packet_fits_whole) {
+  NetworkLayout layout = pair_layout(1, 8);
+  const std::uint64_t wormhole = tails(layout, list({6, 6}, {0, 0}))[1];
+  layout.unit_flits = {UINT32_MAX};
+  CHECK(tails(layout, list({6, 6}, {0, 0}))[1] > wormhole);
+}
+
+TEST(a_packet_that_never_fits_is_a_deadlock_that_names_it) {
+  NetworkLayout layout = pair_layout(1, 8);
+  layout.unit_flits = {UINT32_MAX};
+  PacketRun run(layout, list({9}, {0}));
+  CHECK(run.run(1000));
+  CHECK(run.is_deadlocked());
+  const auto blocked = run.network().blocked();
+  CHECK(blocked.size() == 1 && blocked[0].router == kInterface && blocked[0].output_vc == BlockedPacket::kAnyVc);
+}
+
+TEST(conservation_holds_in_every_cycle) {
+  FlitNetwork network(pair_layout(2, 3));
+  for (int count = 0; count < 5; ++count) {
+    Packet packet;
+    packet.destination = 1;
+    packet.flits = 7;
+    network.inject(network.add(packet));
+  }
+  std::uint64_t cycles = 0;
+  for (; network.next_activity() != kNever; ++cycles) {
+    network.begin_cycle();
+    network.finish_cycle();
+    network.check_conservation();
+  }
+  CHECK(network.counters().packets == 5 && network.counters().ejected == 35 && network.flits_under_way() == 0);
+  CHECK(cycles > 35);
+}
+
+TEST(packets_that_name_nothing_are_refused) {
+  FlitNetwork network(pair_layout(1, 1));
+  Packet packet;
+  packet.flits = 1;
+  for (auto change : {+[](Packet& p) { p.injector = 9; }, +[](Packet& p) { p.destination = 2; }, +[](Packet& p) { p.flits = 0; },
+                      +[](Packet& p) { p.route = 0; }, +[](Packet& p) { p.traffic_class = 1; }}) {
+    Packet wrong = packet;
+    change(wrong);
+    CHECK_THROWS(std::invalid_argument, "names something that does not exist", network.add(wrong));
+  }
+  CHECK_THROWS(std::invalid_argument, "ascending", PacketRun(pair_layout(1, 1), list({1, 1}, {5, 4})));
+  CHECK_THROWS(std::invalid_argument, "different lengths", PacketRun(pair_layout(1, 1), PacketList{{0}, {}, {}, {}, {0}}));
+}
+
+TEST(numbers_of_packets_are_used_again) {
+  FlitNetwork network(pair_layout(1, 4));
+  Packet packet;
+  packet.destination = 1;
+  packet.flits = 1;
+  const PacketId first = network.add(packet);
+  network.remove(first);
+  CHECK(network.add(packet) == first);
+  CHECK(network.packets().size() == 1);
+}

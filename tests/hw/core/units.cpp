@@ -1,0 +1,189 @@
+// One unit at a time: wheel, allocators, credits, flit codes.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "allocator.hpp"
+#include "check.hpp"
+#include "event_wheel.hpp"
+#include "output_vcs.hpp"
+#include "packet.hpp"
+
+using namespace certree;
+
+namespace {
+
+std::vector<int> taken(EventWheel<int>& wheel, std::uint64_t cycle) {
+  std::vector<int> events;
+  wheel.take({cycle}, [&](int event) { events.push_back(event); });
+  return events;
+}
+
+Lists no_routes() { return {{0}, {}}; }
+
+// Two routers joined by one link, an interface at each.
+NetworkLayout pair_layout() {
+  NetworkLayout layout;
+  layout.route_cycles = layout.vc_cycles = layout.traversal_cycles = 1;
+  layout.vcs = 2;
+  layout.buffer_flits = 4;
+  layout.routers = 2;
+  layout.channel_source = {0, kInterface, kInterface, 0, 1};
+  layout.channel_destination = {1, 0, 1, kInterface, kInterface};
+  layout.channel_latency = {1, 1, 1, 1, 1};
+  layout.input_order = {0, 1, 2, 3, 4};
+  layout.channel_ejection = {0, 1, 0, kInterface, kInterface};
+  layout.vc_mask = {3, 1, 2};
+  layout.unit_flits = {1};
+  layout.table = {Hop::kEjectPort, 0, Hop::kEjectPort, Hop::kEjectPort};
+  layout.routes = no_routes();
+  return layout;
+}
+
+}  // namespace
+
+TEST(an_event_comes_in_its_cycle_and_no_other) {
+  EventWheel<int> wheel(200);
+  wheel.schedule({70}, 1);
+  wheel.schedule({70}, 2);
+  wheel.schedule({130}, 3);
+  CHECK(wheel.next({0}) == Cycle{70});
+  CHECK(taken(wheel, 69).empty());
+  CHECK(taken(wheel, 70) == std::vector<int>({1, 2}));
+  CHECK(taken(wheel, 70).empty());
+  CHECK(wheel.next({71}) == Cycle{130});
+  CHECK(taken(wheel, 130) == std::vector<int>({3}));
+  CHECK(wheel.is_empty());
+  CHECK(wheel.next({131}) == kNever);
+}
+
+TEST(the_wheel_finds_the_next_event_from_any_place) {
+  for (std::uint64_t from = 0; from < 300; from += 7) {
+    for (std::uint64_t ahead = 0; ahead <= 130; ahead += 13) {
+      EventWheel<int> wheel(130);
+      wheel.schedule({from + ahead}, 1);
+      CHECK(wheel.next({from}) == Cycle{from + ahead});
+    }
+  }
+}
+
+TEST(handlers_may_schedule_later_events) {
+  EventWheel<int> wheel(10);
+  wheel.schedule({5}, 1);
+  wheel.take({5}, [&](int) { wheel.schedule({6}, 2); });
+  CHECK(taken(wheel, 6) == std::vector<int>({2}));
+}
+
+TEST(flit_codes_are_those_of_table_ii) {
+  CHECK(flit_code(0, 1, 0) == FlitCode::kHeadTail);
+  CHECK(flit_code(0, 3, 0) == FlitCode::kHead);
+  CHECK(flit_code(1, 3, 0) == FlitCode::kBody);
+  CHECK(flit_code(2, 3, 0) == FlitCode::kTail);
+  std::map<FlitCode, int> count;
+  for (std::uint32_t flit = 0; flit < 49; ++flit) ++count[flit_code(flit, 49, 16)];
+  CHECK(count[FlitCode::kMessageHead] == 1 && count[FlitCode::kMessageTail] == 1);
+  CHECK(count[FlitCode::kSubTail] == 3);  // flits 15, 31 and 47
+  CHECK(flit_code(15, 49, 16) == FlitCode::kSubTail && flit_code(16, 49, 16) == FlitCode::kMessageBody);
+  CHECK(static_cast<int>(FlitCode::kHeadTail) == 7 && static_cast<int>(FlitCode::kSubTail) == 2);
+}
+
+TEST(a_vc_is_blocked_without_credit_and_ready_with_one) {
+  OutputVcs vcs(2, 3, false);
+  vcs.take(1, 7);
+  CHECK(vcs.free() == 1 && vcs.holder(1) == 7);
+  for (int flit = 0; flit < 3; ++flit) vcs.send(1, false);
+  CHECK(vcs.credits(1) == 0);
+  vcs.receive_credit(1);
+  CHECK(vcs.credits(1) == 1);
+  CHECK(vcs.with_credits(3, 2) == 1);
+}
+
+TEST(a_vc_is_free_when_the_tail_leaves_or_when_it_is_empty) {
+  OutputVcs at_tail(1, 2, false), when_empty(1, 2, true);
+  for (OutputVcs* vcs : {&at_tail, &when_empty}) {
+    vcs->take(0, 1);
+    vcs->send(0, false);
+    vcs->send(0, true);
+  }
+  CHECK(at_tail.free() == 1 && when_empty.free() == 0);
+  when_empty.receive_credit(0);
+  CHECK(when_empty.free() == 0);
+  when_empty.receive_credit(0);
+  CHECK(when_empty.free() == 1);
+}
+
+TEST(a_credit_too_many_is_an_error) {
+  OutputVcs vcs(1, 2, false);
+  CHECK_THROWS(std::logic_error, "more credits than buffer places", vcs.receive_credit(0));
+}
+
+TEST(every_allocation_is_a_matching) {
+  for (const AllocatorKind kind : {AllocatorKind::kIslip, AllocatorKind::kSeparable}) {
+    for (std::uint32_t iterations : {1U, 3U}) {
+      Allocator allocator(kind, iterations, 5, 6);
+      std::uint32_t state = 1;
+      for (int round = 0; round < 500; ++round) {
+        std::vector<Request> requests;
+        for (std::uint32_t input = 0; input < 5; ++input) {
+          for (std::uint32_t output = 0; output < 6; ++output) {
+            state = state * 1664525 + 1013904223;
+            if (state >> 30U == 0) requests.push_back({input, output, 0});
+          }
+        }
+        std::set<std::uint32_t> inputs, outputs;
+        for (const std::uint32_t index : allocator.allocate(requests)) {
+          CHECK(inputs.insert(requests[index].input).second);
+          CHECK(outputs.insert(requests[index].output).second);
+        }
+        CHECK(requests.empty() || !inputs.empty());
+        if (iterations < 3 || kind != AllocatorKind::kIslip) continue;
+        // Three rounds of iSLIP leave no pair of this size that could still be joined unless another was joined in each round.
+        for (const Request& request : requests) {
+          CHECK(inputs.contains(request.input) || outputs.contains(request.output) || inputs.size() >= 3);
+        }
+      }
+    }
+  }
+}
+
+TEST(round_robin_serves_everybody_in_turn) {
+  for (const AllocatorKind kind : {AllocatorKind::kIslip, AllocatorKind::kSeparable}) {
+    Allocator allocator(kind, 1, 4, 2);
+    const std::vector<Request> all = {{0, 1, 0}, {1, 1, 0}, {2, 1, 0}, {3, 1, 0}};
+    std::vector<std::uint32_t> served;
+    for (int round = 0; round < 8; ++round) served.push_back(all[allocator.allocate(all)[0]].input);
+    CHECK(served == std::vector<std::uint32_t>({0, 1, 2, 3, 0, 1, 2, 3}));
+  }
+}
+
+TEST(islip_pointers_drift_apart_until_all_are_matched) {
+  Allocator allocator(AllocatorKind::kIslip, 1, 3, 3);
+  std::vector<Request> all;
+  for (std::uint32_t input = 0; input < 3; ++input) {
+    for (std::uint32_t output = 0; output < 3; ++output) all.push_back({input, output, 0});
+  }
+  CHECK(allocator.allocate(all).size() == 1);  // every output prefers input 0
+  std::size_t matched = 0;
+  for (int round = 0; round < 4; ++round) matched = allocator.allocate(all).size();
+  CHECK(matched == 3);
+}
+
+TEST(layouts_that_do_not_fit_together_are_refused) {
+  pair_layout().validate();
+  const auto refused = [](const char* what, auto&& change) {
+    NetworkLayout layout = pair_layout();
+    change(layout);
+    CHECK_THROWS(std::invalid_argument, what, layout.validate());
+  };
+  refused("routers, vcs", [](NetworkLayout& layout) { layout.vcs = 65; });
+  refused("switch_cycles", [](NetworkLayout& layout) { layout.switch_cycles = 0; });
+  refused("different lengths", [](NetworkLayout& layout) { layout.channel_latency.pop_back(); });
+  refused("channel_source", [](NetworkLayout& layout) { layout.channel_source[0] = 2; });
+  refused("between two interfaces", [](NetworkLayout& layout) { layout.channel_source[3] = kInterface; });
+  refused("input_order", [](NetworkLayout& layout) { layout.input_order[0] = 1; });
+  refused("channel_ejection", [](NetworkLayout& layout) { layout.channel_ejection[0] = 9; });
+  refused("vc_mask", [](NetworkLayout& layout) { layout.vc_mask[0] = 4; });
+  refused("unit_flits", [](NetworkLayout& layout) { layout.unit_flits[0] = 0; });
+  refused("table", [](NetworkLayout& layout) { layout.table[1] = 5; });
+  refused("routes", [](NetworkLayout& layout) { layout.routes = {{0, 1}, {0}}; });
+}
