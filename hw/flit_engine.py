@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,7 @@ from certree.hw.blockage import describe_blockage
 from certree.hw.clocks import Clocks
 from certree.hw.injection import BUDGET, packet_columns
 from certree.hw.packets import NO_PACKETS, Packets
+from certree.hw.plan import Plan
 from certree.hw.program import first_cells, first_wrong
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.simulator import SimulationResult, describe_waiting, exact_step_cycles, predicted_cycles, refuse_run
@@ -23,6 +25,7 @@ from certree.models.timing import ceil_div, slot_timing
 
 Int64 = NDArray[np.int64]
 FLOWS = ("message", "packet")
+Played = TypeVar("Played", Tables, Plan)
 
 
 @dataclass(frozen=True)
@@ -35,21 +38,24 @@ class OtherTraffic:
     longest: int
 
 
-def with_flow(tables: Tables, flow: str) -> Tables:
-    """The tables for message flow, or for packet flow: the same rows, slots that have room for a header in every packet.
+def with_flow(source: Played, flow: str) -> Played:
+    """The tables (or the plan) for message flow, or for packet flow: the same rows, slots that have room for a header in every
+    packet.
 
     O(rows log rows).
     """
     if flow == "message":
-        return tables
-    machine = tables.machine
-    heads = machine.head_flits * len(packet_lengths(tables, "packet"))
+        return source
+    machine = source.machine
+    heads = machine.head_flits * len(packet_lengths(source, "packet"))
     longer = replace(machine, head_flits=heads)
-    slot = slot_timing(tables.schedule, tables.message_bytes, longer).slot_cycles
-    return replace(tables, machine=longer, slot_cycles=slot)
+    timing = slot_timing(source.schedule, source.message_bytes, longer)
+    if isinstance(source, Plan):
+        return replace(source, machine=longer, timing=timing)
+    return replace(source, machine=longer, slot_cycles=timing.slot_cycles)
 
 
-def packet_lengths(tables: Tables, flow: str) -> list[int]:
+def packet_lengths(tables: Tables | Plan, flow: str) -> list[int]:
     """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
     machine = tables.machine
     granules = tables.chunk_bytes // machine.flit_bytes

@@ -85,13 +85,19 @@ def simulate_command(
         progress = _now_and_then(tell)
         if through_routers:
             result, beside = simulate_flits(
-                _tables(source, reason, "routers play"), run, flow=flow, others=others, clocks=clocks, step_time=step_time,
+                _tables(source, reason), run, flow=flow, others=others, clocks=clocks, step_time=step_time,
                 progress=progress,
             )  # fmt: skip
         else:
-            flowing = with_flow(_tables(source, reason, "packet flow plays"), flow) if flow == "packet" else source
             result = simulate(
-                flowing, run, engine=engine, clocks=clocks, step_time=step_time, trace=trace, force=force, progress=progress
+                with_flow(source, flow),
+                run,
+                engine=engine,
+                clocks=clocks,
+                step_time=step_time,
+                trace=trace,
+                force=force,
+                progress=progress,
             )
     document = simulation_report(result, source) | {"flow": flow}
     if beside is not None and background is not None:
@@ -102,9 +108,9 @@ def simulate_command(
     return 0 if holds(result) else 1
 
 
-def _tables(source: Tables | Plan, reason: str | None, who: str) -> Tables:
+def _tables(source: Tables | Plan, reason: str | None) -> Tables:
     if isinstance(source, Plan):
-        raise UnsupportedError(f"{who} tables only, and this schedule has none: {reason}")
+        raise UnsupportedError(f"routers play tables only, and this schedule has none: {reason}")
     return source
 
 
