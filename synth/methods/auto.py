@@ -2,24 +2,47 @@
 
 from dataclasses import replace
 
+from certree.models.collective import CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.schedule import Schedule
 from certree.synth.method import METHODS, Request, read_options
 
 #: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
-ORDER = ("ring", "multitree", "packing", "retime", "exact")
+SEARCHES = ("ring", "multitree", "packing", "retime", "exact")
+#: published algorithms that have few transfers or few rivals
+LEAN = ("ring", "binomial", "recursive-doubling", "halving-doubling", "netreduce", "gentree", "direct", "hierarchical-all-to-all")
+#: those that move something between all pairs at many stages: not tried beyond so many endpoints
+DENSE = (
+    "hierarchical",
+    "blueconnect",
+    "hierarchical-cps",
+    "double-binary-tree",
+    "hdrm",
+    "ring-2d",
+    "switch-fc",
+    "tencent",
+    "tree-all-to-all",
+    "ring-all-to-all",
+)
+DENSE_ENDPOINTS = 128
 
 
 @METHODS.register("auto")
 def auto(request: Request) -> Schedule:
     """The best of all methods by closed-form time at the given size and machine; the provenance says what was compared.
 
-    No options. Within a time limit it stops after the method that reached it.
+    No options. All-reduce on a direct network is left to the searches, which have outrun every published algorithm there; elsewhere
+    those are tried too, the ones with most transfers up to DENSE_ENDPOINTS. Within a time limit it stops after the method that
+    reached it.
     """
     read_options(request, "auto", {})
+    order: tuple[str, ...] = SEARCHES
+    if not request.topology.is_direct or request.collective.kind is not CollectiveKind.ALL_REDUCE:
+        dense = DENSE if len(request.topology.endpoints) <= DENSE_ENDPOINTS else ()
+        order = tuple(dict.fromkeys((*LEAN, *dense, *SEARCHES)))
     considered: dict[str, str] = {}
     best: tuple[int, str, Schedule] | None = None
-    for name in ORDER:
+    for name in order:
         if best is not None and request.monitor.expired:
             considered[name] = "not tried: time limit"
             continue

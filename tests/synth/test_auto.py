@@ -1,0 +1,45 @@
+"""The automatic choice: something for every collective on every network, and the fastest of what it compared."""
+
+import pytest
+
+from certree.synth.method import load_methods
+from certree.synth.methods.auto import DENSE, LEAN, SEARCHES
+from certree.verify.judge import judge
+from tests.synth.play import make
+
+ROOTED = {"broadcast": 1, "reduce": 1, "gather": 1, "scatter": 1}
+COLLECTIVES = ["all-reduce", "reduce-scatter", "all-gather", "all-to-all", *ROOTED]
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("network", ["mesh:2x3", "full:4", "switch:5", "fattree:2x3", "bigraph:2x4", "dgx2:1", "tree:2+3"])
+def test_there_is_a_method_for_every_collective(network: str, collective: str) -> None:
+    made = make("auto", network, collective, root=ROOTED.get(collective))
+    assert judge(made).valid
+    told = made.provenance["auto"]
+    cycles = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith("cycles")}
+    assert cycles[made.provenance["method"]] == min(cycles.values())
+
+
+@pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather", "all-to-all"])
+def test_packages_whose_nodes_no_route_can_pass(collective: str) -> None:
+    assert judge(make("auto", "switch-fc:1x2x4x2", collective)).valid
+
+
+def test_in_network_reduction_is_among_the_candidates() -> None:
+    considered = make("auto", "switch:8,reducing=switches").provenance["auto"]["considered"]
+    assert considered["netreduce"].endswith(" cycles")
+
+
+def test_methods_with_most_transfers_are_left_out_of_large_networks() -> None:
+    considered = make("auto", "switch:130", "all-gather").provenance["auto"]["considered"]
+    assert not set(DENSE) & set(considered)
+    assert set(LEAN) <= set(considered)
+
+
+def test_all_reduce_on_direct_networks_is_left_to_the_searches() -> None:
+    assert set(make("auto", "torus:3x3").provenance["auto"]["considered"]) == set(SEARCHES)
+
+
+def test_every_method_is_known() -> None:
+    assert {*SEARCHES, *LEAN, *DENSE} <= set(load_methods())
