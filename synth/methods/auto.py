@@ -31,9 +31,9 @@ DENSE_ENDPOINTS = 128
 def auto(request: Request) -> Schedule:
     """The best of all methods by closed-form time at the given size and machine; the provenance says what was compared.
 
-    No options. All-reduce on a direct network is left to the searches: on all we measured they outran the published algorithms. Elsewhere
-    those are tried too, the ones with most transfers up to DENSE_ENDPOINTS. Within a time limit it stops after the method that
-    reached it.
+    No options. All-reduce on a direct network is left to the searches: on all we measured they outran the published algorithms.
+    Elsewhere those are tried too, the ones with most transfers up to DENSE_ENDPOINTS. Within a time limit it stops after the
+    method that reached it.
     """
     read_options(request, "auto", {})
     order: tuple[str, ...] = SEARCHES
