@@ -1,0 +1,109 @@
+---------------------------- MODULE MCSubPacketFlow ----------------------------
+(***************************************************************************)
+(* Small networks of routers for SubPacketFlow, and one thing wrong with   *)
+(* the routers at a time.                                                  *)
+(***************************************************************************)
+EXTENDS SubPacketFlow
+
+\* A message of two sub-messages, and a packet.
+Message == <<"head", "body", "subtail", "body", "tail">>
+Packet == <<"head", "tail">>
+
+\* A message that never ends, in sub-messages of two flits.
+Stream == <<"head", "body", "subtail">>
+
+\* A worm, its route, its flits, and the VCs that it may take on each hop.
+Worm(name, route, flits, vcs) == [name |-> name, route |-> route, flits |-> flits, vcs |-> vcs]
+
+-------------------------------------------------------------------------------
+(* Traffic. Channel k of a ring leads from node k to node k + 1.             *)
+
+\* One-hop messages of a collective, all in VC 0: two share channel 0.
+OneHop == {Worm("a", <<0>>, Message, <<{0}>>), Worm("b", <<0>>, Message, <<{0}>>), Worm("c", <<1>>, Message, <<{0}>>)}
+
+\* The same on two VCs: each takes the one that is free.
+OneHopTwoVCs == {Worm("a", <<0>>, Message, <<{0, 1}>>), Worm("b", <<0>>, Message, <<{0, 1}>>)}
+
+\* Packets over two hops of a ring of three, all in VC 1.
+Around == {Worm("p", <<0, 1>>, Packet, <<{1}, {1}>>), Worm("q", <<1, 2>>, Packet, <<{1}, {1}>>), Worm("r", <<2, 0>>, Packet, <<{1}, {1}>>)}
+
+\* The same with a dateline at channel 0: who crosses it takes VC 2 from there on.
+AroundDateline == (Around \ {Worm("r", <<2, 0>>, Packet, <<{1}, {1}>>)}) \union {Worm("r", <<2, 0>>, Packet, <<{1}, {2}>>)}
+
+\* A message beside them, in VC 0.
+Beside == {Worm("a", <<0>>, <<"head", "subtail", "tail">>, <<{0}>>)}
+RingNoDateline == Around \union Beside
+RingDateline == AroundDateline \union Beside
+
+\* mesh:2x2, nodes 0 1 above 2 3: packets between opposite corners, first along the row, then along the column; one VC.
+MeshXY ==
+  {Worm("p", <<"01", "13">>, Packet, <<{0}, {0}>>), Worm("q", <<"10", "02">>, Packet, <<{0}, {0}>>),
+   Worm("r", <<"23", "31">>, Packet, <<{0}, {0}>>), Worm("s", <<"32", "20">>, Packet, <<{0}, {0}>>)}
+
+\* Three of them.
+MeshThree == {worm \in MeshXY : worm.name # "s"}
+
+\* The same without an order of dimensions: clockwise, so that they can wait for each other in a circle.
+MeshClockwise ==
+  {Worm("p", <<"01", "13">>, Packet, <<{0}, {0}>>), Worm("q", <<"13", "32">>, Packet, <<{0}, {0}>>),
+   Worm("r", <<"32", "20">>, Packet, <<{0}, {0}>>), Worm("s", <<"20", "01">>, Packet, <<{0}, {0}>>)}
+
+\* An endless message and a packet over one channel, each in a VC of its own, and both in one.
+Separate == {Worm("a", <<0>>, Stream, <<{0}>>), Worm("p", <<0>>, Packet, <<{1}>>)}
+Together == {Worm("a", <<0>>, Stream, <<{0}>>), Worm("p", <<0>>, Packet, <<{0}>>)}
+
+CONSTANT
+  Traffic  \* the worms
+
+\* What the constants of SubPacketFlow stand for.
+Of(name) == CHOOSE worm \in Traffic : worm.name = name
+GivenWorms == {worm.name : worm \in Traffic}
+GivenRoute == [name \in GivenWorms |-> Of(name).route]
+GivenFlits == [name \in GivenWorms |-> Of(name).flits]
+GivenMayTake == [name \in GivenWorms |-> Of(name).vcs]
+GivenEndless == {name \in GivenWorms : Of(name).flits = Stream}
+MCWorms == GivenWorms
+MCRoute == GivenRoute
+MCFlits == GivenFlits
+MCMayTake == GivenMayTake
+MCEndless == GivenEndless
+
+-------------------------------------------------------------------------------
+(* Wrong routers                                                             *)
+
+\* In place of OwnerAfter: a sub-tail gives the VC back as a tail does.
+SubtailReleases(w, k) == IF Flits[w][k] \in {"subtail", "tail"} THEN Nobody ELSE w
+
+\* In place of OwnerAfter: the tail does not give the VC back.
+TailKeeps(w, k) == w
+
+\* In place of VcIsIts: a head takes any VC that it may, held or not.
+TakesAny(w, k, h, v) == IF k = 1 THEN v \in MayTake[w][h] ELSE \E c \in {Route[w][h]} : v \in MayTake[w][h]
+
+\* In place of HasRoom: nobody looks at the credits.
+NeverLooks(w, k, h, v) == TRUE
+
+\* In place of HasRoom: one credit too many is taken for granted.
+OneTooMany(w, k, h, v) == credits[Route[w][h]][v] + 1 >= RoomFor(w, k)
+
+\* In place of Released: the credit is lost.
+LosesCredit(c, u) == returning
+
+\* In place of Released: two credits return for one flit.
+DoublesCredit(c, u) == [returning EXCEPT ![c][u] = @ + 2]
+
+\* In place of HandsOver: only the tail hands over.
+OnlyTail(w, k) == Flits[w][k] = "tail"
+
+\* In place of HandsOver: a body flit hands over too.
+EveryFlit(w, k) == k > 1
+
+\* In place of Data: the flit that ends a sub-message is not part of it.
+WithoutEnd(w, k) == IF k = 1 \/ Flits[w][k] \in {"subtail", "tail"} THEN <<>> ELSE <<k>>
+
+\* In place of NextOf: the last flit of the first sub-message is skipped.
+SkipsFlit(w, k) == IF k = 2 THEN 4 ELSE k + 1
+
+\* In place of Spec: routers need not be fair.
+UnfairSpec == Init /\ [][Next]_vars
+================================================================================

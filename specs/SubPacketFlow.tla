@@ -1,0 +1,238 @@
+----------------------------- MODULE SubPacketFlow -----------------------------
+(***************************************************************************)
+(* Flits through routers with virtual channels (VCs) and credits: messages *)
+(* of a collective, cut into sub-messages, beside normal packets.          *)
+(*                                                                         *)
+(* A channel is one direction of a link; at its downstream end each of its *)
+(* VCs has a buffer. A worm is a message or a packet. A message of a       *)
+(* collective has one head for all of its sub-messages; each but the last  *)
+(* ends in a sub-tail, which hands its sub-message over at the destination *)
+(* but, unlike the tail, keeps route and VCs: what follows needs no head.  *)
+(* Every worm has its route from the source; the VCs that it may take on   *)
+(* each hop are given: that is where datelines and separate VCs are.       *)
+(*                                                                         *)
+(* Steps are untimed: one flit moves, or one credit returns. Whatever a    *)
+(* clocked router does in a cycle is some order of these steps.            *)
+(***************************************************************************)
+EXTENDS Integers, Sequences, FiniteSets
+
+CONSTANTS
+  Channels,  \* one for each direction of a link
+  VCs,       \* the virtual channels of every channel
+  Worms,     \* messages and packets
+  Route,     \* for every worm: the channels it takes, no channel twice
+  Flits,     \* for every worm: the kinds of its flits
+  MayTake,   \* for every worm: for every hop the VCs that it may take there
+  Depth,     \* flits that the buffer of a VC holds
+  Switching, \* "cut-through": what begins must find room for all up to its sub-tail or tail; "wormhole": room for a flit
+  Endless    \* messages without an end: after their last flit, a sub-tail, the second comes again
+
+\* What a flit can be.
+Kinds == {"head", "body", "subtail", "tail"}
+
+ASSUME ConstantsAreSane ==
+  /\ \A w \in Worms : Flits[w] \in Seq(Kinds) /\ Flits[w][1] = "head"
+  /\ \A w \in Worms : Flits[w][Len(Flits[w])] = IF w \in Endless THEN "subtail" ELSE "tail"
+  /\ \A w \in Worms : \A h \in DOMAIN Route[w] : Route[w][h] \in Channels /\ MayTake[w][h] \subseteq VCs
+  /\ Depth \in Nat \ {0} /\ Switching \in {"cut-through", "wormhole"}
+
+VARIABLES
+  sent,       \* sent[w]: the number of the flit that left the source last
+  owner,      \* owner[c][v]: the worm that holds the VC, from its head until its tail has gone in; Nobody otherwise
+  last,       \* last[c][v]: the flit that went into the VC last, <<worm, number>>
+  buffer,     \* buffer[c][v]: the flits at the downstream end, oldest first
+  credits,    \* credits[c][v]: the room in the buffer that the upstream end knows of
+  returning,  \* returning[c][v]: credits on their way back
+  ejected,    \* ejected[w]: the number of the flit that the destination took last
+  partial,    \* partial[w]: the flits taken since the last hand-over
+  handed,     \* handed[w]: the sub-message that was handed over last
+  arrived     \* the worms whose tail has arrived
+
+\* The whole state.
+vars == <<sent, owner, last, buffer, credits, returning, ejected, partial, handed, arrived>>
+
+\* No worm.
+Nobody == "nobody"
+
+\* The number after flit k of worm w.
+NextOf(w, k) == IF w \in Endless /\ k = Len(Flits[w]) THEN 2 ELSE k + 1
+
+\* The worm has another flit after number k.
+HasFlit(w, k) == w \in Endless \/ k < Len(Flits[w])
+
+\* The hop at which worm w takes channel c.
+HopAt(w, c) == CHOOSE h \in DOMAIN Route[w] : Route[w][h] = c
+
+\* Flit k of worm w is the first of the worm or of a sub-message: for that many flits there must be room.
+Begins(w, k) == k = 1 \/ Flits[w][k - 1] = "subtail" \/ (w \in Endless /\ k = 2)
+
+\* The number of the sub-tail or tail that ends what flit k belongs to.
+EndOf(w, k) == CHOOSE e \in k..Len(Flits[w]) :
+  Flits[w][e] \in {"subtail", "tail"} /\ \A j \in k..e - 1 : Flits[w][j] \notin {"subtail", "tail"}
+
+\* The room that flit k of worm w must find.
+RoomFor(w, k) == IF Switching = "cut-through" /\ Begins(w, k) THEN EndOf(w, k) - k + 1 ELSE 1
+
+-------------------------------------------------------------------------------
+(* Steps                                                                     *)
+
+\* Nothing has been sent, all buffers are empty.
+Init ==
+  /\ sent = [w \in Worms |-> 0]
+  /\ owner = [c \in Channels |-> [v \in VCs |-> Nobody]]
+  /\ last = [c \in Channels |-> [v \in VCs |-> <<>>]]
+  /\ buffer = [c \in Channels |-> [v \in VCs |-> <<>>]]
+  /\ credits = [c \in Channels |-> [v \in VCs |-> Depth]]
+  /\ returning = [c \in Channels |-> [v \in VCs |-> 0]]
+  /\ ejected = [w \in Worms |-> 0]
+  /\ partial = [w \in Worms |-> <<>>]
+  /\ handed = [w \in Worms |-> <<>>]
+  /\ arrived = {}
+
+\* The VC is there for flit k of worm w: a head takes one that is nobody's, the others follow on the one that is theirs.
+VcIsIts(w, k, h, v) == IF k = 1 THEN owner[Route[w][h]][v] = Nobody /\ v \in MayTake[w][h] ELSE owner[Route[w][h]][v] = w
+
+\* The upstream end knows of enough room.
+HasRoom(w, k, h, v) == credits[Route[w][h]][v] >= RoomFor(w, k)
+
+\* Who holds the VC when flit k of worm w has gone in: only the tail gives it back.
+OwnerAfter(w, k) == IF Flits[w][k] = "tail" THEN Nobody ELSE w
+
+\* Flit k of worm w goes into VC v of its hop h.
+Enters(w, k, h, v) ==
+  /\ VcIsIts(w, k, h, v)
+  /\ HasRoom(w, k, h, v)
+  /\ owner' = [owner EXCEPT ![Route[w][h]][v] = OwnerAfter(w, k)]
+  /\ last' = [last EXCEPT ![Route[w][h]][v] = <<w, k>>]
+  /\ credits' = [credits EXCEPT ![Route[w][h]][v] = @ - 1]
+
+\* What returns when a flit has left VC u of channel c.
+Released(c, u) == [returning EXCEPT ![c][u] = @ + 1]
+
+\* The source of worm w sends its next flit.
+Inject(w) ==
+  /\ HasFlit(w, sent[w])
+  /\ \E v \in VCs :
+       /\ Enters(w, NextOf(w, sent[w]), 1, v)
+       /\ buffer' = [buffer EXCEPT ![Route[w][1]][v] = Append(@, <<w, NextOf(w, sent[w])>>)]
+  /\ sent' = [sent EXCEPT ![w] = NextOf(w, @)]
+  /\ UNCHANGED <<returning, ejected, partial, handed, arrived>>
+
+\* A router sends the oldest flit of VC u of channel c on; its credit sets out.
+Forward(c, u) ==
+  /\ buffer[c][u] # <<>>
+  /\ LET flit == Head(buffer[c][u])
+         w == flit[1]
+         h == HopAt(w, c) + 1
+     IN  /\ h <= Len(Route[w])
+         /\ \E v \in VCs :
+              /\ Enters(w, flit[2], h, v)
+              /\ buffer' = [buffer EXCEPT ![c][u] = Tail(@), ![Route[w][h]][v] = Append(@, flit)]
+  /\ returning' = Released(c, u)
+  /\ UNCHANGED <<sent, ejected, partial, handed, arrived>>
+
+\* What the destination keeps of a flit: heads carry no data.
+Data(w, k) == IF k = 1 THEN <<>> ELSE <<k>>
+
+\* The flit ends a sub-message: a sub-tail or the tail.
+HandsOver(w, k) == Flits[w][k] \in {"subtail", "tail"}
+
+\* The destination takes the oldest flit of VC u of channel c; a sub-tail or tail hands over what has come since the last.
+Eject(c, u) ==
+  /\ buffer[c][u] # <<>>
+  /\ LET w == Head(buffer[c][u])[1]
+         k == Head(buffer[c][u])[2]
+         whole == partial[w] \o Data(w, k)
+     IN  /\ HopAt(w, c) = Len(Route[w])
+         /\ ejected' = [ejected EXCEPT ![w] = k]
+         /\ partial' = [partial EXCEPT ![w] = IF HandsOver(w, k) THEN <<>> ELSE whole]
+         /\ handed' = IF HandsOver(w, k) THEN [handed EXCEPT ![w] = whole] ELSE handed
+         /\ arrived' = IF Flits[w][k] = "tail" THEN arrived \union {w} ELSE arrived
+  /\ buffer' = [buffer EXCEPT ![c][u] = Tail(@)]
+  /\ returning' = Released(c, u)
+  /\ UNCHANGED <<sent, owner, last, credits>>
+
+\* A credit arrives at the upstream end.
+Return(c, v) ==
+  /\ returning[c][v] > 0
+  /\ returning' = [returning EXCEPT ![c][v] = @ - 1]
+  /\ credits' = [credits EXCEPT ![c][v] = @ + 1]
+  /\ UNCHANGED <<sent, owner, last, buffer, ejected, partial, handed, arrived>>
+
+\* Everything with an end has arrived, and all credits are back.
+AllArrived == arrived = Worms /\ \A c \in Channels, v \in VCs : returning[c][v] = 0
+
+\* The end is no deadlock.
+Rest == AllArrived /\ UNCHANGED vars
+
+\* The flit at the front of VC u of channel c goes on.
+Move(c, u) == Forward(c, u) \/ Eject(c, u)
+
+\* A flit moves or a credit returns.
+Next ==
+  \/ \E w \in Worms : Inject(w)
+  \/ \E c \in Channels, v \in VCs : Move(c, v) \/ Return(c, v)
+  \/ Rest
+
+\* Routers are fair: what can go on for ever goes on, and a worm that can begin again and again begins.
+Fairness ==
+  /\ \A w \in Worms : SF_vars(Inject(w))
+  /\ \A c \in Channels, v \in VCs : SF_vars(Move(c, v)) /\ WF_vars(Return(c, v))
+
+\* The behaviours.
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-------------------------------------------------------------------------------
+(* Properties                                                                *)
+
+\* The values the variables range over.
+TypeOK ==
+  /\ sent \in [Worms -> Nat] /\ ejected \in [Worms -> Nat] /\ arrived \subseteq Worms
+  /\ \A c \in Channels, v \in VCs : owner[c][v] \in Worms \union {Nobody} /\ credits[c][v] \in Nat /\ returning[c][v] \in Nat
+
+\* No buffer overflows.
+NoOverflow == \A c \in Channels, v \in VCs : Len(buffer[c][v]) <= Depth
+
+\* Credits are neither lost nor made: each place of a buffer is taken, known to be free, or about to be.
+CreditsConserved == \A c \in Channels, v \in VCs : credits[c][v] + returning[c][v] + Len(buffer[c][v]) = Depth
+
+\* The flits of a worm that are on their way, oldest first; its VCs on one channel follow each other.
+OnTheWay(w) ==
+  LET here(h) == LET of(v) == SelectSeq(buffer[Route[w][h]][v], LAMBDA flit : flit[1] = w)
+                     used == {v \in VCs : of(v) # <<>>}
+                 IN  IF used = {} THEN <<>> ELSE of(CHOOSE v \in used : TRUE)
+      back[h \in 0..Len(Route[w])] == IF h = 0 THEN <<>> ELSE here(h) \o back[h - 1]
+  IN  back[Len(Route[w])]
+
+\* Flits are neither lost nor made nor reordered: between what has been sent and what has been taken they are all there, in order.
+FlitsConserved ==
+  \A w \in Worms \ Endless :
+    /\ Len(OnTheWay(w)) = sent[w] - ejected[w]
+    /\ \A i \in DOMAIN OnTheWay(w) : OnTheWay(w)[i][2] = ejected[w] + i
+
+\* Flit b may come after flit a in a VC: the next of the same worm, or a head behind a tail.
+Follows(a, b) ==
+  IF a = <<>> THEN b[2] = 1
+  ELSE \/ a[1] = b[1] /\ Flits[a[1]][a[2]] # "tail" /\ b[2] = NextOf(a[1], a[2])
+       \/ Flits[a[1]][a[2]] = "tail" /\ b[2] = 1
+
+\* No worm comes between the flits of another in a VC.
+NoInterleaving == [][\A c \in Channels, v \in VCs : last'[c][v] # last[c][v] => Follows(last[c][v], last'[c][v])]_last
+
+\* The sub-message that flit k of worm w ends: all flits from the one that begins it, but for the head.
+SubMessage(w, k) ==
+  LET first == CHOOSE f \in 1..k : Begins(w, f) /\ EndOf(w, f) = k /\ (f = 1 \/ ~\E g \in 1..f - 1 : Begins(w, g) /\ EndOf(w, g) = k)
+      from == IF first = 1 THEN 2 ELSE first
+  IN  [i \in 1..k - from + 1 |-> from + i - 1]
+
+\* What a sub-tail or tail hands over is its sub-message: nothing missing, nothing of another.
+HandsOverExactly ==
+  \A w \in Worms : handed[w] = <<>> \/ \E k \in DOMAIN Flits[w] :
+    Flits[w][k] \in {"subtail", "tail"} /\ handed[w] = SubMessage(w, k)
+
+\* Sub-messages are handed over as their last flit arrives, not later.
+HandsOverAtOnce == \A w \in Worms : \A i \in DOMAIN partial[w] : Flits[w][partial[w][i]] \notin {"subtail", "tail"}
+
+\* Every worm with an end arrives: no deadlock, no starvation.
+EveryWormArrives == \A w \in Worms \ Endless : <>(w \in arrived)
+================================================================================
