@@ -13,6 +13,7 @@ from certree.verify.invariant import SYMBOLIC, check_invariant
 from certree.verify.models import ModelResult, model_check
 from certree.verify.table_model import model_check_tables
 from certree.verify.tlc import Result
+from certree.verify.trace_model import RUNS, check_trace
 
 REFUTED, UNDECIDED = 1, 3
 #: seconds for the tables of a schedule, without and with --full
@@ -24,6 +25,8 @@ TIME_LIMITS = (300.0, 3600.0)
 @click.option("--schedule", type=click.Path(path_type=Path), help="A schedule file or tables directory to check instead.")
 @click.option("--size", type=SIZE, help="Message size of its tables; 64MiB by default, that of a tables directory.")
 @click.option("--params", "machine", type=MACHINE, help="Machine of its tables; multitree by default, that of a tables directory.")
+@click.option("--trace", type=click.Path(path_type=Path), help="A trace of simulate, which must be a behaviour of the tables.")
+@click.option("--run", type=click.Choice(RUNS), default="slotted", show_default=True, help="How the traced run took its rows.")
 @click.option("--symbolic", is_flag=True, help="Prove with z3 that slotted tables hold at any size, instead.")
 @click.option("--full", is_flag=True, help="The bigger models too; for a schedule, up to an hour.")
 @option_json()
@@ -32,11 +35,15 @@ def model_check_command(
     schedule: Path | None,
     size: int | None,
     machine: Machine | None,
+    trace: Path | None,
+    run: str,
     symbolic: bool,
     full: bool,
     as_json: bool,
 ) -> int:
     """Check the named TLA+ models (all small ones by default), or the tables of a schedule, with TLC.
+
+    With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message.
 
     With --symbolic: an inductive invariant of the slotted network interface, proved with z3 for any table that keeps the rules of
     the checker, and refuted for each mutant of it.
@@ -47,6 +54,8 @@ def model_check_command(
         raise click.UsageError("--symbolic is about all tables; it takes no model names, no --schedule and no --full")
     if schedule is not None and names:
         raise click.UsageError("--schedule checks the tables of one schedule; it takes no model names")
+    if trace is not None and schedule is None:
+        raise click.UsageError("--trace needs the --schedule whose tables were played")
     if schedule is None and (size is not None or machine is not None):
         raise click.UsageError("--size and --params are for --schedule; the models have their own")
     with working("model checking") as report:
@@ -54,6 +63,8 @@ def model_check_command(
             results = check_invariant(lambda result: report(result_words(result_report(result))))
         elif schedule is None:
             results = model_check(list(names) or None, full, lambda result: report(result_words(result_report(result))))
+        elif trace is not None:
+            results = [check_trace(tables_to_run(schedule, size, machine), trace, run, TIME_LIMITS[full])]
         else:
             results = [model_check_tables(tables_to_run(schedule, size, machine), TIME_LIMITS[full])]
     document = {"models": [result_report(result) for result in results]}

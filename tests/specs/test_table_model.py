@@ -12,7 +12,7 @@ from certree.models.machine import load_machine
 from certree.models.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp
 from certree.models.topology_spec import parse_topology
-from certree.verify import table_model
+from certree.verify import table_constants, table_model
 from certree.verify.table_model import model_check_tables
 
 MACHINE = load_machine("multitree")
@@ -284,10 +284,15 @@ def test_time_limit_is_unknown():
     assert (result.result, result.as_expected) == ("unknown", False)
 
 
-def test_routes_are_refused():
+def test_a_pair_with_two_routes_is_refused():
     tables = tables_of(ring())
-    with pytest.raises(UnsupportedError, match="routes over several links"):
-        model_check_tables(replace(tables, route=changed(tables.route, 0, 0)))
+    row, _ = row_of(tables, 0, RowOp.REDUCE, 1)
+    around = tuple(
+        int(np.flatnonzero((tables.topology.src == a) & (tables.topology.dst == b))[0]) for a, b in ((0, 3), (3, 2), (2, 1))
+    )
+    tables = replace(tables, route=changed(tables.route, row, 0), routes=(around,))
+    with pytest.raises(UnsupportedError, match="node 0 sends to node 1 over several routes"):
+        model_check_tables(tables)
 
 
 def test_too_many_cycles_are_refused():
@@ -296,6 +301,6 @@ def test_too_many_cycles_are_refused():
 
 
 def test_too_large_a_state_is_refused(monkeypatch):
-    monkeypatch.setattr(table_model, "MAX_COUNTERS", 10)
+    monkeypatch.setattr(table_constants, "MAX_COUNTERS", 10)
     with pytest.raises(UnsupportedError, match="4 nodes, 4 chunks and 1 iterations are too many for TLC: 64 counters"):
         model_check_tables(tables_of(ring()))

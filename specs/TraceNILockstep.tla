@@ -1,0 +1,80 @@
+---------------------------- MODULE TraceNILockstep ----------------------------
+(***************************************************************************)
+(* A trace of the simulator as a behaviour of NILockstep. The log says of  *)
+(* every message when it was fired, when it entered its port, when it had  *)
+(* arrived, and when it was usable. The specification must be able to do   *)
+(* each of these in that tick, and must have done all of them in the end.  *)
+(*                                                                         *)
+(* Rows and ports follow from tables and clocks alone: the specification   *)
+(* fires them by itself, and the log is compared. Only the reduction unit  *)
+(* is free within its window; there the log chooses.                       *)
+(***************************************************************************)
+EXTENDS CheckNILockstep
+
+CONSTANT
+  Log  \* for every message <<node, row, iteration, destination>>: fired, entered, arrived, usable
+
+\* The message's place in the log.
+KeyOf(m) == <<m.src, m.row, m.item[2], m.dst>>
+
+\* The log has the message.
+IsLogged(m) == KeyOf(m) \in DOMAIN Log
+
+\* In place of Count: when the log says.
+LoggedCount(m) == IsLogged(m) /\ now = Log[KeyOf(m)].usable /\ Count(m)
+
+\* In place of Events: the times of the log as well.
+LoggedEvents == Events \union {Log[KeyOf(m)].usable : m \in {k \in flying : IsLogged(k)}}
+
+\* Nothing has to happen at node n any more: a message counts when the log says, which is no later than it must.
+MustFollow(n) == CanFire(n) \/ CanAdvance(n) \/ \E m \in flying : m.dst = n /\ IsLogged(m) /\ now = Log[KeyOf(m)].usable
+
+\* Nodes act in order of their ids, see CheckNILockstep.
+Follows(n) == \A k \in Nodes : k < n => ~MustFollow(k)
+
+\* Time goes on to the next event of specification or log.
+LoggedTick ==
+  /\ \A n \in Nodes : ~MustFollow(n)
+  /\ \A m \in flying : now < Latest(m)
+  /\ \E t \in LoggedEvents :
+       /\ t > now
+       /\ \A other \in LoggedEvents : other > now => t <= other
+       /\ now' = t
+  /\ UNCHANGED <<start, drift, counter, played, flying, held, count>>
+
+\* The end of the trace.
+TraceRest == AllDone /\ UNCHANGED vars
+
+\* A step of the specification that the log allows.
+TraceNext ==
+  \/ \E n \in Nodes : Follows(n) /\ (Fire(n) \/ Advance(n))
+  \/ \E m \in flying : Follows(m.dst) /\ LoggedCount(m)
+  \/ LoggedTick
+  \/ TraceRest
+
+\* The behaviours that agree with the log.
+TraceSpec == Init /\ [][TraceNext]_vars
+
+\* They are behaviours of the specification: each step is one of its, with time that may stop more often.
+IsBehaviour == [][\/ \E n \in Nodes : Fire(n) \/ Advance(n)
+                  \/ \E m \in flying : Count(m)
+                  \/ now' > now /\ \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)]_vars
+
+\* What is fired is in the log.
+EveryMessageLogged == \A m \in flying : IsLogged(m)
+
+\* It was fired in that tick.
+FiredAsLogged == \A m \in flying : IsLogged(m) => m.sent = Log[KeyOf(m)].fired
+
+\* It entered its port in that tick.
+EnteredAsLogged == \A m \in flying : IsLogged(m) => m.enters = Log[KeyOf(m)].entered
+
+\* It had arrived in that tick.
+ArrivedAsLogged == \A m \in flying : IsLogged(m) => ArrivesAt(m) = Log[KeyOf(m)].arrived
+
+\* It was usable no sooner and no later than the reduction unit allows, or, without reduction, at once.
+UsableAsLogged == \A m \in flying : IsLogged(m) => Log[KeyOf(m)].usable \in Earliest(m)..Latest(m)
+
+\* In the end everything in the log has happened.
+NothingElseLogged == AllDone => Cardinality(DOMAIN Log) = Cardinality(Commanded)
+===============================================================================

@@ -1,0 +1,52 @@
+"""Schedules that the methods make, as tables, in the TLA+ model; and one corrupted table among them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from certree.hw.lowering import lower
+from certree.models.collective import parse_collective
+from certree.models.machine import load_machine
+from certree.models.tables import RowOp
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request, load_methods
+from certree.verify.table_model import model_check_tables
+
+MACHINE = load_machine("multitree")
+
+
+def tables_of(spec, method, size=1 << 16):
+    request = Request(parse_topology(spec), parse_collective("all-reduce"), size, MACHINE)
+    return lower(load_methods()[method](request), size, MACHINE)
+
+
+@pytest.mark.parametrize(("spec", "size", "method"), [("mesh:2x3", 1 << 16, "multitree"), ("switch:4", 1 << 16, "multitree")])
+def test_schedules_of_methods_hold(spec, size, method):
+    result = model_check_tables(tables_of(spec, method, size))
+    assert (result.result, result.mode, result.message) == ("success", "exhaustive", "all states")
+
+
+def test_a_repeating_packing_holds():
+    tables = tables_of("mesh:2x3", "packing", 1 << 26)
+    assert tables.repeats > 100
+    result = model_check_tables(tables)
+    assert (result.result, result.mode) == ("success", "exhaustive")
+    assert result.message == f"all states, 5 of {tables.repeats} iterations"
+
+
+def test_two_messages_over_one_link_of_their_routes():
+    """Nodes 0 and 1 of a switch send to node 2 in one slot: each from its own port, but over one link out of the switch."""
+    tables = tables_of("switch:4", "multitree")
+    arrivals = [(int(s), int(d)) for s, d in zip(tables.transfers()["src"], tables.transfers()["dst"], strict=True)]
+    assert len(set(arrivals)) > 4
+    late = int(np.flatnonzero(tables.op == RowOp.REDUCE)[-1])
+    step = tables.step.copy()
+    step[late] = 0 if step[late] else 1
+    order = np.lexsort((tables.first_destination, tables.flow, tables.op, step, tables.node))
+    columns = {name: getattr(tables, name)[order] for name in ("node", "op", "flow", "parent", "children", "addr", "size", "route")}
+    result = model_check_tables(replace(tables, step=step[order], **columns))
+    assert result.result == "safety"
+    assert result.message.split(":")[0] in ("NoBusyPort", "NoLateRow")
+    assert ", slot " in result.message
+    assert "row " in result.message

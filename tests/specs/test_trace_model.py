@@ -1,0 +1,128 @@
+"""Traces of the simulator are behaviours of the specification; tampered ones are refused, with the message and the field."""
+
+import json
+
+import pytest
+
+from certree.hw.lowering import lower
+from certree.hw.simulator import simulate
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.schedule import Op
+from certree.verify.trace_model import check_trace
+from tests.specs.test_table_model import MACHINE, down, paths, ring, schedule_of, up
+
+# Four chunks and no time between the steps: rows of one step find their ports busy when paced.
+CROWDED = schedule_of(
+    "ring:4",
+    "all-reduce",
+    [(c + 4 * k, op, s, d, t) for k in (0, 1) for c, op, s, d, t in up([0, 1, 2, 3]) + down([0, 1, 2, 3], 2)],
+)
+
+
+def traced(folder, schedule, run, size=4096):
+    tables = lower(schedule, size, MACHINE)
+    result = simulate(tables, run, trace=folder / "trace.ndjson", force=True)
+    return tables, folder / "trace.ndjson", result
+
+
+@pytest.mark.parametrize(
+    ("schedule", "run", "contention"),
+    [
+        (ring(), "slotted", False),
+        (ring(), "paced", False),
+        (paths(1, (0, 1, 1, 2, 2, 3), 3), "slotted", False),
+        (paths(2, (0, 2, 2, 4, 4, 6), 2), "slotted", False),
+        (CROWDED, "slotted", True),
+        (CROWDED, "paced", True),
+    ],
+    ids=["ring", "ring paced", "repeating", "delay 2", "contention", "contention paced"],
+)
+def test_traces_are_behaviours(tmp_path, schedule, run, contention):
+    tables, trace, simulated = traced(tmp_path, schedule, run)
+    assert (simulated.contention_cycles > 0) == contention
+    result = check_trace(tables, trace, run)
+    assert result.as_expected, result.message
+    assert result.message == f"{simulated.messages} messages, all as the specification has them"
+    assert (result.mode, result.trace) == ("trace", "")
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory):
+    tables, trace, _ = traced(tmp_path_factory.mktemp("trace"), CROWDED, "paced")
+    return tables, [json.loads(line) for line in trace.read_text().splitlines()]
+
+
+def waiting(entry):
+    return entry["first_flit"] > entry["fired"]
+
+
+@pytest.mark.parametrize(
+    ("tamper", "result", "message"),
+    [
+        (lambda log: log[5].update(fired=log[5]["fired"] + 1), "safety", "FiredAsLogged: node "),
+        (lambda log: next(filter(waiting, log)).update(first_flit=0), "safety", "EnteredAsLogged: node "),
+        (lambda log: log[7].update(last_flit_arrived=log[7]["last_flit_arrived"] - 1), "safety", "ArrivedAsLogged: node "),
+        (lambda log: log[0].update(usable=log[0]["last_flit_arrived"]), "safety", "UsableAsLogged: node "),
+        (lambda log: log[-1].update(usable=log[-1]["usable"] + 1), "safety", "UsableAsLogged: node "),
+        (lambda log: log.pop(), "safety", "EveryMessageLogged: node "),
+        (
+            lambda log: log.append(log[-1] | {"row": 99}),
+            "safety",
+            "NothingElseLogged: the trace has 49 messages, more than the tables",
+        ),
+    ],
+    ids=[
+        "fired late",
+        "port not busy",
+        "arrived early",
+        "sum usable at once",
+        "copy usable late",
+        "message missing",
+        "message added",
+    ],
+)
+def test_tampered_traces_are_refused(tmp_path, crowded, tamper, result, message):
+    tables, log = crowded
+    log = [dict(entry) for entry in log]
+    tamper(log)
+    trace = tmp_path / "trace.ndjson"
+    trace.write_text("".join(json.dumps(entry) + "\n" for entry in log))
+    found = check_trace(tables, trace, "paced")
+    assert (found.result, found.as_expected) == (result, False)
+    assert found.message.startswith(message)
+
+
+def test_a_slotted_trace_is_no_paced_one(tmp_path):
+    tables, trace, _ = traced(tmp_path, ring(), "slotted")
+    assert check_trace(tables, trace, "paced").message.startswith("FiredAsLogged: node ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "no message in the trace"),
+        ("{", "line 1: not JSON"),
+        ("{}", "line 1: expected an object with the whole numbers node, row, "),
+    ],
+)
+def test_files_that_are_no_traces(tmp_path, text, message):
+    (tmp_path / "t").write_text(text)
+    with pytest.raises(InputError, match=message):
+        check_trace(lower(ring(), 4096, MACHINE), tmp_path / "t")
+
+
+def test_a_message_that_is_there_twice(tmp_path):
+    tables, trace, _ = traced(tmp_path, ring(), "slotted")
+    trace.write_text(trace.read_text() + trace.read_text().splitlines()[0] + "\n")
+    with pytest.raises(InputError, match="a second line for node "):
+        check_trace(tables, trace)
+
+
+def test_repeating_tables_are_not_paced(tmp_path):
+    with pytest.raises(UnsupportedError, match="cannot be paced"):
+        check_trace(lower(paths(1, (0, 1, 1, 2, 2, 3), 3), 4096, MACHINE), tmp_path / "t", "paced")
+
+
+def test_ops_of_the_crowded_schedule():
+    """Both kinds of messages are in what the tampered traces are made of."""
+    assert {Op(int(op)) for op in CROWDED.op} == {Op.REDUCE, Op.COPY}

@@ -1,0 +1,248 @@
+"""A set of tables as constants of the TLA+ modules: what of them is played, with which times, and as text.
+
+Ticks are cycles: time in the models jumps from event to event, so nothing has to be scaled down and nothing is rounded. Slot
+length and arrivals come from the tables; serialization, travel and the worst case of the reduction unit are computed afresh
+(`certree.models.timing`) from message size and machine, so that a slot that is too short is found out.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from certree.models.collective import CollectiveKind, parse_collective
+from certree.models.errors import TableFormatError, UnsupportedError
+from certree.models.schedule import DIRECT, NO_ROOT, Op, make_schedule
+from certree.models.tables import NIL, RowOp, Tables
+from certree.models.timing import SlotTiming, ceil_div, chunk_bytes_of, path_latency, slot_timing
+
+# A state says for each node, chunk and iteration how often each node's contribution was added: nodes² counters for each chunk
+# and iteration. TLC manages about this many.
+MAX_COUNTERS = 1 << 18
+MAX_TICKS = (1 << 31) - 1  # TLC's integers have 32 bits
+# Definitions that `definitions` writes and `constants` refers to.
+_GENERATED = ("Contributors", "Promised", "Table", "Arrivals", "Path", "Capacity", "TravelTicks")
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What of the tables is checked: the first `repeats` iterations, with times in cycles.
+
+    `paths`: for each pair of nodes that a message can take the links of it, each the pair of nodes that it joins; `travel`: from
+    entering the first link until the whole message is there.
+    """
+
+    tables: Tables
+    timing: SlotTiming
+    paths: Mapping[Pair, Sequence[Pair]]
+    travel: Mapping[Pair, int]
+    period: int
+    repeats: int
+
+    @property
+    def slots(self) -> int:
+        """Slots from the first to the last that anything is played in."""
+        return (self.repeats - 1) * self.period + int(self.tables.step.max(initial=0)) + 1
+
+    @property
+    def counters(self) -> int:
+        """Numbers in the memory of a state."""
+        return len(self.tables.topology.endpoints) ** 2 * self.tables.chunks * self.repeats
+
+    @property
+    def messages(self) -> int:
+        """Messages of all iterations checked."""
+        return self.repeats * len(self.tables.transfers()["row"])
+
+
+def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
+    """The plan of the tables; of all iterations when `whole`, otherwise of as many as can meet and one more.
+
+    Later iterations meet the same rows, links and counters in the same slots. Raises UnsupportedError for tables beyond TLC's
+    reach and for chunks with one target, TableFormatError for rows of no endpoint or chunk, with a child twice or of other data
+    than their chunk's, and when a rooted collective's chunk has no one root.
+    """
+    if tables.collective.has_targets:
+        raise UnsupportedError(
+            f"tables of {tables.collective.kind} cannot be model-checked: the specification has no targets of chunks"
+        )
+    _refuse_malformed(tables)
+    steps = int(tables.step.max()) + 1 if len(tables.step) else 1
+    period = tables.period or steps
+    # iterations that share slots, and those whose messages are still in flight then; one more for the steady state
+    meeting = ceil_div(steps, period) + ceil_div(tables.delay, period) + 1
+    repeats = tables.repeats if whole else min(tables.repeats, meeting)
+    timing, paths = _linked_timing(tables), _paths(tables)
+    plan = Plan(tables, timing, paths, _travel(tables, paths, timing.ser), period, repeats)
+    if plan.counters > MAX_COUNTERS:
+        raise UnsupportedError(
+            f"{len(tables.topology.endpoints)} nodes, {tables.chunks} chunks and {repeats} iterations are too many for TLC: "
+            f"{plan.counters} counters in a state; allowed: {MAX_COUNTERS}"
+        )
+    last = plan.slots * tables.slot_cycles + max(plan.travel.values()) + timing.red
+    if last > MAX_TICKS:
+        raise UnsupportedError(f"the run lasts {last} cycles, more than TLC can count; take a smaller message")
+    return plan
+
+
+def _paths(tables: Tables) -> dict[Pair, tuple[Pair, ...]]:
+    """The links of every pair of neighbours, and of the pairs that a row sends over a route."""
+    topology = tables.topology
+    pairs: list[Pair] = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
+    ends = set(topology.endpoints.tolist())
+    paths: dict[Pair, tuple[Pair, ...]] = {pair: (pair,) for pair in pairs if ends.issuperset(pair)}
+    moves = tables.transfers()
+    for src, dst, route in sorted(set(zip(*(moves[name].tolist() for name in ("src", "dst", "route")), strict=True))):
+        if route == DIRECT:
+            continue
+        path = tuple(pairs[topology.pair_of_link[link]] for link in tables.routes[route])
+        if paths.setdefault((src, dst), path) != path:
+            raise UnsupportedError(f"node {src} sends to node {dst} over several routes; the specification has one for a pair")
+    return paths
+
+
+def _travel(tables: Tables, paths: Mapping[Pair, Sequence[Pair]], ser: int) -> dict[Pair, int]:
+    """Serialization and path latency of each pair."""
+    topology, pairs = tables.topology, sorted(paths)
+    direct = {pair: DIRECT for pair in pairs if len(paths[pair]) == 1}
+    moves = tables.transfers()
+    routed = dict(zip(zip(moves["src"].tolist(), moves["dst"].tolist(), strict=True), moves["route"].tolist(), strict=True))
+    columns = {"chunk": np.zeros(len(pairs), np.int32), "op": np.full(len(pairs), Op.COPY, np.int32)}
+    columns |= {"step": np.arange(len(pairs), dtype=np.int32)}
+    columns |= {"src": np.array([a for a, _ in pairs], np.int32), "dst": np.array([b for _, b in pairs], np.int32)}
+    columns |= {"route": np.array([direct.get(pair, routed.get(pair, DIRECT)) for pair in pairs], np.int32)}
+    probe = make_schedule(topology, parse_collective(CollectiveKind.ALL_REDUCE), [NO_ROOT], columns, routes=tables.routes)
+    latency = path_latency(probe, tables.machine).tolist()
+    taken = zip(probe.src.tolist(), probe.dst.tolist(), latency, strict=True)
+    return {(src, dst): ser + cycles for src, dst, cycles in taken}
+
+
+def _refuse_malformed(tables: Tables) -> None:
+    """Raise TableFormatError for rows and arrivals that have no place in the model: it would pass over them."""
+    for column, allowed, what in (
+        (tables.node, tables.topology.endpoints, "node {} has rows, but is no endpoint"),
+        (tables.arrival_node, tables.topology.endpoints, "node {} expects arrivals, but is no endpoint"),
+        (tables.flow, np.arange(tables.chunks), "flow {} of a row is none of the chunks"),
+        (tables.arrival_flow, np.arange(tables.chunks), "flow {} of an arrival is none of the chunks"),
+        (
+            tables.op,
+            [RowOp.REDUCE, RowOp.GATHER],
+            "op {} of a row is neither REDUCE nor GATHER; NOPs of a slotted table are implicit",
+        ),
+        (tables.arrival_op, [RowOp.REDUCE, RowOp.GATHER], "op {} of an arrival is neither REDUCE nor GATHER"),
+    ):
+        wrong = np.flatnonzero(~np.isin(column, allowed))
+        if len(wrong):
+            raise TableFormatError(what.format(column[wrong[0]]))
+    children = np.sort(tables.children, axis=1)
+    twice = np.argwhere((children[:, 1:] == children[:, :-1]) & (children[:, 1:] != NIL))
+    if len(twice):  # the children of a row are a set in the model
+        row, column = twice[0].tolist()
+        raise TableFormatError(f"a row of node {tables.node[row]} names node {children[row, column]} as its child twice")
+    # messages of the model carry whole chunks, wherever these lie
+    size = chunk_bytes_of(tables.message_bytes, tables.chunks, tables.repeats, tables.machine) // tables.machine.flit_bytes
+    misplaced = np.flatnonzero((tables.size != size) | (tables.addr != tables.flow.astype(np.int64) * size))
+    if len(misplaced):
+        row = misplaced[0]
+        raise TableFormatError(
+            f"a row of node {tables.node[row]} moves {tables.size[row]} granules at {tables.addr[row]}; "
+            f"flow {tables.flow[row]} is {size} granules at {int(tables.flow[row]) * size}"
+        )
+
+
+def _linked_timing(tables: Tables) -> SlotTiming:
+    """Slot timing of what the rows send over links; a row that sends where no link leads is for the model to refute."""
+    moves = tables.transfers()
+    linked = (tables.topology.pair_index(moves["src"], moves["dst"]) >= 0) | (moves["route"] != DIRECT)
+    schedule = make_schedule(
+        tables.topology,
+        parse_collective(CollectiveKind.ALL_REDUCE),
+        np.full(tables.chunks, NO_ROOT, np.int32),
+        {name: column[linked] for name, column in moves.items()},
+        routes=tables.routes,
+        delay=tables.delay,
+        period=tables.period,
+        repeats=tables.repeats,
+    )
+    return slot_timing(schedule, tables.message_bytes, tables.machine)
+
+
+def function(pairs: Sequence[tuple[object, str]]) -> str:
+    """A TLA+ function, written out."""
+    return " @@\n  ".join(f"({key} :> {value})" for key, value in pairs)
+
+
+def members(values: Sequence[object]) -> str:
+    """A TLA+ set, written out."""
+    return "{" + ", ".join(map(str, values)) + "}"
+
+
+def _row_text(tables: Tables, row: int) -> str:
+    children = [child for child in tables.children[row].tolist() if child != NIL]
+    return (
+        f'[op |-> "{RowOp(int(tables.op[row])).name}", flow |-> {tables.flow[row]}, step |-> {tables.step[row]}, '
+        f"parent |-> {tables.parent[row]}, children |-> {members(children)}]"
+    )
+
+
+def _table_text(tables: Tables, node: int) -> str:
+    """The node's rows in order."""
+    rows = np.flatnonzero(tables.node == node)
+    return "<<" + ",\n    ".join(_row_text(tables, row) for row in rows.tolist()) + ">>"
+
+
+def _arrivals_text(tables: Tables, node: int) -> str:
+    mine = np.flatnonzero(tables.arrival_node == node)
+    columns = (tables.arrival_op[mine], tables.arrival_flow[mine], tables.arrival_peer[mine])
+    return members(
+        [f'<<"{RowOp(op).name}", {flow}, {peer}>>' for op, flow, peer in zip(*(c.tolist() for c in columns), strict=True)]
+    )
+
+
+def definitions(plan: Plan) -> list[str]:
+    """The tables as TLA+ definitions. Each constant is one that names the one that does the work, see MCNILockstep.tla."""
+    tables, topology = plan.tables, plan.tables.topology
+    nodes, flows = topology.endpoints.tolist(), list(range(tables.chunks))
+    roots = tables.schedule.chunk_root.tolist() if tables.collective.is_rooted else []
+    everyone, at_root = [(flow, members(nodes)) for flow in flows], [(flow, members([root])) for flow, root in enumerate(roots)]
+    pairs = zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), topology.pair_capacity.tolist(), strict=True)
+    constants = {
+        "Contributors": function(everyone if tables.collective.reduces else at_root),
+        "Promised": function(everyone if tables.collective.gathers else at_root),
+        "Table": function([(node, _table_text(tables, node)) for node in nodes]),
+        "Arrivals": function([(node, _arrivals_text(tables, node)) for node in nodes]),
+        "Path": function([(_link(pair), members([_link(link) for link in links])) for pair, links in sorted(plan.paths.items())]),
+        "Capacity": function([(_link((src, dst)), str(capacity)) for src, dst, capacity in pairs]),
+        "TravelTicks": function([(_link(pair), str(cycles)) for pair, cycles in sorted(plan.travel.items())]),
+    }
+    return [f"Given{name} ==\n  {text}\nMC{name} == Given{name}" for name, text in constants.items()]
+
+
+def _link(pair: Pair) -> str:
+    return f"<<{pair[0]}, {pair[1]}>>"
+
+
+def constants(plan: Plan, **changed: object) -> list[str]:
+    """The lines of a configuration that give the constants their values; `changed` ones differ from a slotted run without skew."""
+    tables = plan.tables
+    values: dict[str, object] = {
+        "Nodes": members(tables.topology.endpoints.tolist()),
+        "Flows": members(list(range(tables.chunks))),
+        "Period": plan.period,
+        "Repeats": plan.repeats,
+        "Delay": tables.delay,
+        "Run": '"slotted"',
+        "SlotTicks": tables.slot_cycles,
+        "SerTicks": plan.timing.ser,
+        "MinReduceTicks": plan.timing.red,
+        "MaxReduceTicks": plan.timing.red,
+        "MaxSkewTicks": 0,
+        "MaxDriftTicks": 0,
+        "BufferTicks": 0,
+        "StepTicks": 0,
+        "MaxStepsApart": 0,
+    }
+    lines = ["CONSTANTS"] + [f"  {name} <- MC{name}" for name in _GENERATED]
+    return lines + [f"  {name} = {value}" for name, value in (values | changed).items()]
