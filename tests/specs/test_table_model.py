@@ -267,7 +267,7 @@ def test_a_row_that_is_there_twice_sends_twice():
     row, _ = row_of(tables, 0, RowOp.GATHER, 0)
     columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
     twice = {name: np.insert(getattr(tables, name), row, getattr(tables, name)[row], axis=0) for name in columns}
-    refuted(replace(tables, **twice), "TypeOK", "node 1 (GATHER of flow 0 from node 0)")
+    refuted(replace(tables, **twice), "StepsAsScheduled", "node 1 (GATHER of flow 0 from node 0)")
 
 
 def test_a_child_that_is_there_twice_is_refused():
