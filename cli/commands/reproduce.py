@@ -19,8 +19,12 @@ from certree.models.topology_spec import parse_topology
 @click.option("--topology", "networks", multiple=True, help="Another network in the place of the target's; may repeat.")
 @click.option("--smoke", is_flag=True, help="One network, two sizes.")
 @click.option("--jobs", "workers", type=COUNT, default=2, show_default=True, help="Processes side by side.")
-@click.option("-o", "--output", type=click.Path(path_type=Path),
-              help="A folder for table.md, cells.json and what is done so far; a run that was interrupted goes on there.")  # fmt: skip
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    help="A folder for table.md, cells.json and what is done so far; a run that was interrupted goes on there.",
+)
 @option_json()
 def reproduce_command(
     target: str, networks: tuple[str, ...], smoke: bool, workers: int, output: Path | None, as_json: bool
