@@ -7,10 +7,10 @@ from certree.models.errors import UnsupportedError
 from certree.synth.symmetry import Group
 from certree.verify.exact.encoder import true_keys
 from certree.verify.exact.plans import Row, spread_rows
-from certree.verify.exact.question import Arc, Question
+from certree.verify.exact.question import Arc, Demand, Question
 from certree.verify.exact.spread import SpreadEncoder
 
-KINDS = (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER)
+KINDS = (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_TO_ALL)
 
 
 class QuotientEncoder(SpreadEncoder):
@@ -33,8 +33,11 @@ class QuotientEncoder(SpreadEncoder):
             [number[Arc(one[arc.src], one[arc.dst], tuple(pairs[pair] for pair in arc.pairs))] for arc in question.arcs]
             for one, pairs in zip(group.elements, self._pair_images, strict=True)
         ]
-        by_source = {demand.source: index for index, demand in enumerate(question.demands)}
-        self._demand_images = [[by_source[one[demand.source]] for demand in question.demands] for one in group.elements]
+        index = {demand: number for number, demand in enumerate(question.demands)}
+        self._demand_images = [
+            [index[Demand(one[demand.source], tuple(sorted(one[node] for node in demand.targets)))] for demand in question.demands]
+            for one in group.elements
+        ]
         first_demands = sorted({min(images) for images in zip(*self._demand_images, strict=True)})
         self._chunks = [chunk for chunk, demand in enumerate(question.sources) if demand in first_demands]
         self._pairs = sorted({min(images) for images in zip(*self._pair_images, strict=True)})

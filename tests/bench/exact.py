@@ -101,22 +101,33 @@ def frontiers(smoke: bool) -> None:
 
 
 def heuristics(smoke: bool) -> None:
-    """One line for each network and collective: what each algorithm takes for one chunk, the frontier, and who is on it."""
-    print("one chunk a node: (chunks, steps, rounds) of MultiTree, the frontier, and the algorithms; * is on the frontier")
-    print(f"{'network':<27} {'collective':<14} {'MultiTree':<11} {'frontier':<20} {'proofs':<21} algorithms")
+    """One line for each network and collective: what each algorithm takes, the frontier, and who is on it.
+
+    One chunk a node; all-to-all on up to 9 endpoints; all-reduce of up to N chunks on up to 5.
+    """
+    print("(chunks, steps, rounds) of MultiTree, the frontier, and the algorithms; * is on the frontier")
+    print(f"{'network':<27} {'collective':<11} {'C':>2} {'MultiTree':<11} {'frontier':<32} {'proofs':<21} algorithms")
     for spec in NETWORKS[:2] if smoke else NETWORKS:
         topology = parse_topology(spec)
-        for collective in ("all-gather", "all-to-all") if len(topology.endpoints) <= 9 else ("all-gather",):
-            kind = parse_collective(collective)
-            search = FrontierSearch(topology, kind, 1, 1, Monitor(), known_schedules(topology, kind, Monitor()))
-            search.run()
-            found = search.result
-            kinds = ", ".join(sorted({proof["kind"] for proof in found.refuted.values()}))
-            state = kinds if not found.undecided else "undecided " + kinds
-            judged = [f"{name} {_told(point)}{'*' * (point in found.points)}" for name, point in sorted(search.known.items())]
-            trees = _told(search.known["multitree"]) if "multitree" in search.known else "-"
-            best = " ".join(map(_told, found.points)) or "-"
-            print(f"{spec:<27} {collective:<14} {trees:<11} {best:<20} {state:<21} {', '.join(judged)}", flush=True)
+        endpoints = len(topology.endpoints)
+        _heuristics_of(topology, "all-gather", 1)
+        if endpoints <= 9:
+            _heuristics_of(topology, "all-to-all", 1)
+        if endpoints <= 5:
+            _heuristics_of(topology, "all-reduce", endpoints)
+
+
+def _heuristics_of(topology: Topology, name: str, max_chunks: int) -> None:
+    collective = parse_collective(name)
+    search = FrontierSearch(topology, collective, max_chunks, 1, Monitor(), known_schedules(topology, collective, Monitor()))
+    search.run()
+    found = search.result
+    kinds = ", ".join(sorted({proof["kind"] for proof in found.refuted.values()}))
+    state = kinds if not found.undecided else "undecided " + kinds
+    judged = [f"{method} {_told(point)}{'*' * (point in found.points)}" for method, point in sorted(search.known.items())]
+    trees = _told(search.known["multitree"]) if "multitree" in search.known else "-"
+    best = " ".join(map(_told, found.points)) or "-"
+    print(f"{topology.name:<27} {name:<11} {max_chunks:>2} {trees:<11} {best:<32} {state:<21} {', '.join(judged)}", flush=True)
 
 
 def _told(point: tuple[int, int, int]) -> str:

@@ -67,6 +67,14 @@ def test_statuses_are_what_they_are_called() -> None:
     assert answer(LinearSpread(question("dgx1", "all-gather", (3, 2, 4))), 0.001) is Status.UNKNOWN
 
 
+@pytest.mark.parametrize(
+    ("spec", "kind", "point"), [("ring:5", "all-to-all", (1, 2, 3)), ("torus:4x4", "reduce-scatter", (4, 4, 15))]
+)
+def test_symmetric_schedules_are_found(spec: str, kind: str, point) -> None:
+    asked = question(spec, kind, point)
+    assert answer(SymmetricClauses(asked, free_groups(asked.topology)[0])) is Status.FEASIBLE
+
+
 def test_who_decides() -> None:
     assert TrustedClauses.decides
     assert LinearSpread.decides
@@ -86,6 +94,6 @@ def test_nothing_found_is_nothing_to_decode() -> None:
 def test_collectives_that_are_not_covered() -> None:
     with pytest.raises(UnsupportedError, match=r"LinearSpread covers .*, not all-reduce"):
         LinearSpread.accepts(question("ring:4", "all-reduce", (1, 2, 2)))
-    with pytest.raises(UnsupportedError, match="SymmetricClauses covers all-gather, reduce-scatter, not broadcast"):
+    with pytest.raises(UnsupportedError, match="SymmetricClauses covers all-gather, all-to-all, reduce-scatter, not broadcast"):
         SymmetricClauses.accepts(question("ring:4", "broadcast", (1, 2, 2), 0))
     assert CollectiveKind.ALL_REDUCE in TrustedClauses.kinds
