@@ -37,7 +37,7 @@ class Topology:
     (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. The constructor is the only way in: it
     raises TopologyError unless ids are in range, no link is a self-loop or ends at an absent node, there are at least two
     endpoints, and every endpoint can reach every other one.
-    Cost: O(nodes + links) time and memory, diameter many vectorized sweeps for the reachability check.
+    Cost: O(nodes + links) time and memory.
     """
 
     name: str
@@ -105,17 +105,34 @@ class Topology:
                 raise TopologyError(f"{self.name}: disconnected: {reason}; every endpoint must reach every other")
 
     def distances(self, start: int, *, backward: bool = False) -> Int32:
-        """Hops from `start` to every node id (to `start` when `backward`); -1 where there is no path. O(links · hops)."""
-        tail, head = (self.dst, self.src) if backward else (self.src, self.dst)
+        """Hops from `start` to every node id (to `start` when `backward`); -1 where there is no path. O(nodes + links)."""
+        head, first = self._into if backward else self._out_of
         far = np.full(len(self.kind), -1, np.int32)
-        far[start] = 0
-        hops = 0
-        while True:
-            fresh = head[(far[tail] == hops) & (far[head] < 0)]
-            if not len(fresh):
-                return far
+        far[start] = hops = 0
+        edge = np.array([start])
+        while len(edge):
             hops += 1
+            count = first[edge + 1] - first[edge]
+            link = np.repeat(first[edge] - (np.cumsum(count) - count), count) + np.arange(count.sum())
+            reached = head[link]
+            fresh = reached[far[reached] < 0]
             far[fresh] = hops
+            edge = np.unique(fresh)
+        return far
+
+    @cached_property
+    def _out_of(self) -> tuple[Int32, NDArray[np.int64]]:
+        """Heads of the links by tail, and where those of each node begin (one entry more than there are nodes)."""
+        return self._grouped(self.src, self.dst)
+
+    @cached_property
+    def _into(self) -> tuple[Int32, NDArray[np.int64]]:
+        """Tails of the links by head, likewise."""
+        return self._grouped(self.dst, self.src)
+
+    def _grouped(self, by: Int32, ends: Int32) -> tuple[Int32, NDArray[np.int64]]:
+        count = np.bincount(by, minlength=len(self.kind))
+        return ends[np.argsort(by, kind="stable")], np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
 
     @cached_property
     def endpoints(self) -> Int32:

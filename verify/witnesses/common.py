@@ -14,6 +14,8 @@ from certree.verify.witnesses.rooted import crossing_share, positive
 from certree.verify.wording import short
 
 SEARCH_WORDS = 1 << 23  # words that one search may hold for its links
+SEARCH_WORK = 1 << 27  # words that all searches may look at
+TURNS = 8  # searches where that is too little
 
 
 @WITNESSES.register("degree")
@@ -109,17 +111,41 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
 def longest_distance(instance: Instance) -> Bound:
     """The distance witness with the most hops; of equals the first by (from, to).
 
-    Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64).
+    Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64). Where that is more than SEARCH_WORK, the
+    farthest pair that a few searches one after the other find, which may be closer than the farthest there is: O(links) each on a
+    direct network.
     """
     topology = instance.topology
     if instance.passing:
         return _one_hop(instance)
     senders, receivers = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
+    if len(receivers) == 1:
+        senders = senders[senders != receivers[0]]
+        if topology.is_direct:
+            far = topology.distances(int(receivers[0]), backward=True)
+            senders = senders[[far[senders].argmax()]]
+    label = _labels(instance, int(senders[0]))
+    if len(senders) == 1 or int(label.max()) * len(topology.src) * -(-len(senders) // 64) > SEARCH_WORK:
+        return _by_turns(instance, int(senders[0]), label, receivers)
     words = max(1, SEARCH_WORDS // len(topology.src))
     batches = [senders[low : low + 64 * words] for low in range(0, len(senders), 64 * words)]
     farthest = [_farthest(instance, batch, receivers) for batch in batches]
     hops, start, end = max(farthest, key=lambda found: found[0])
     return {"from": start, "to": end, "hops": hops, "label": _labels(instance, start).tolist()}
+
+
+def _by_turns(instance: Instance, start: int, label: NDArray[np.int32], receivers: NDArray[np.int32]) -> Bound:
+    """From `start` to the farthest sink, from there to the farthest again, and so on while that leads farther and from sources."""
+    best: Bound = {"hops": 0}
+    for _ in range(TURNS):
+        end = int(receivers[label[receivers].argmax()])
+        if label[end] <= best["hops"]:
+            break
+        best = {"from": start, "to": end, "hops": int(label[end]), "label": label}
+        if not instance.sources[instance.topology.rank[end]]:
+            break
+        start, label = end, _labels(instance, end)
+    return {**best, "label": best["label"].tolist()}
 
 
 def _one_hop(instance: Instance) -> Bound:
