@@ -43,6 +43,10 @@ class Clocks:
         """Whether nothing differs from the common clock."""
         return not any(self.skew) and not any(self.drift)
 
+    def later(self, cycles: int) -> "Clocks":
+        """The same clocks, all started that much later."""
+        return Clocks(tuple(skew + cycles for skew in self.skew), self.drift)
+
     def columns(self) -> dict[str, NDArray[np.int64]]:
         """As the simulator core takes them."""
         rates = [1 + drift for drift in self.drift]

@@ -143,7 +143,9 @@ class FlitEngine:
             self.rows.set_clocks(clocks)
         if step_cycles is not None:
             self.rows.scalars["step_cycles"] = step_cycles
-        self.network = RouterNetwork(tables.topology, tables.machine, _classes(tables, lengths, others))
+        self.network = RouterNetwork(
+            tables.topology, tables.machine, _classes(tables, lengths, others), issue_cycles=tables.machine.ni_issue_cycles
+        )
         ways, plan = self._plan()
         order = np.lexsort((np.arange(len(others.id)), others.start))
         columns, routes = packet_columns(self.network, others, order)

@@ -65,7 +65,9 @@ class Program:
 
     def check_stages(self) -> None:
         """Raise UnsupportedError when the wires and pipelines hold more flits than the flit engine has places for."""
-        path = self.columns["bundle_latency"].astype(np.int64) + 2 * (self.scalars["ni_cycles"] + self.scalars["router_cycles"])
+        path = (
+            self.columns["bundle_latency"].astype(np.int64) + self.scalars["interface_cycles"] + 2 * self.scalars["router_cycles"]
+        )
         width = np.diff(self.columns["bundle_begin"].astype(np.int64))
         stages = sum(a * b for a, b in zip(path.tolist(), width.tolist(), strict=True))
         check_limits((stages, MAX_STAGES, "flits in wires and pipelines"))

@@ -74,10 +74,10 @@ class ReferenceMachine:
     def __init__(self, tables: Tables, run: str = "slotted", clocks: Clocks | None = None) -> None:
         self.tables, self.paced = tables, run == "paced"
         machine, topology = tables.machine, tables.topology
-        self.clocks = clocks or Clocks.equal(len(topology.kind))
+        self.clocks = (clocks or Clocks.equal(len(topology.kind))).later(machine.ni_start_cycles)
         self.flits = serialization_cycles(tables.chunk_bytes, machine)
         self.step_time = self.flits if self.flits <= machine.ni_buffer_flits else self.flits - machine.ni_buffer_flits
-        self.end_cycles = 2 * machine.ni_cycles + machine.router_cycles
+        self.end_cycles = machine.interface_cycles + machine.router_cycles
         self.bundles: dict[tuple[int, int], list[Lane]] = defaultdict(list)
         for src, dst, capacity in zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True):
             self.bundles[src, dst] += [Lane(0) for _ in range(capacity)]

@@ -38,12 +38,13 @@ class RouterNetwork:
     Every node has a router, endpoints have network interfaces beside it. The output ports of a router are its lanes in this order:
     on whole grids the last dimension first, + before -, as BookSim2 has it; elsewhere in link order; interfaces come last. Input
     ports take the order of the output ports that lead back.
-    Raises UnsupportedError for networks and pipelines beyond the core's counters. O(lanes + nodes) time, O(nodes²) where dimension
-    order gives every router a table.
+    `issue_cycles` are added to the wires into the network. Raises UnsupportedError for networks and pipelines beyond the core's
+    counters. O(lanes + nodes) time, O(nodes²) where dimension order gives every router a table.
     """
 
-    def __init__(self, topology: Topology, machine: Machine, classes: Sequence[TrafficClass]) -> None:
+    def __init__(self, topology: Topology, machine: Machine, classes: Sequence[TrafficClass], *, issue_cycles: int = 0) -> None:
         self.topology, self.machine, self.classes = topology, machine, tuple(classes)
+        self._issue_cycles = issue_cycles
         self.grid = Grid.of(topology)
         self._lay_lanes()
         self._lay_interfaces()
@@ -93,7 +94,11 @@ class RouterNetwork:
             "channel_source": np.concatenate((source, interface[:injectors], ejection_node)).astype(np.uint32),
             "channel_destination": np.concatenate((destination, self.injection_node, interface[:ejectors])).astype(np.uint32),
             "channel_latency": np.concatenate(
-                (self.wire[self.lane_link], np.full(injectors + ejectors, self.machine.ni_cycles))
+                (
+                    self.wire[self.lane_link],
+                    np.full(injectors, self.machine.ni_cycles + self._issue_cycles),
+                    np.full(ejectors, self.machine.ni_cycles),
+                )
             ).astype(np.uint32),
             "channel_ejection": np.concatenate((ejection, np.full(ejectors, INTERFACE))).astype(np.uint32),
             "input_order": np.concatenate((self._input_order, np.arange(self.lanes, self.lanes + injectors + ejectors))).astype(

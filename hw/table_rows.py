@@ -41,11 +41,12 @@ class PlayedRows(ABC):
             "ni_buffer_flits": machine.ni_buffer_flits,
             "reduce_start_cycles": machine.reduce_start_cycles,
             "reduce_chunk_cycles": reduction_cycles(chunk_bytes, machine),
-            "ni_cycles": machine.ni_cycles,
+            "interface_cycles": machine.interface_cycles,
             "router_cycles": machine.router_cycles,
         }
-        columns = self._rows() | Clocks.equal(nodes).columns()
-        self.rows = {name: column.astype(np.uint32) for name, column in columns.items()}
+        self._start = machine.ni_start_cycles
+        self.rows = {name: column.astype(np.uint32) for name, column in self._rows().items()}
+        self.set_clocks(Clocks.equal(nodes))
         self._check_counters()
 
     @abstractmethod
@@ -54,7 +55,7 @@ class PlayedRows(ABC):
 
     def set_clocks(self, clocks: Clocks) -> None:
         """Take skews and drifts in the place of equal clocks."""
-        self.rows |= {name: column.astype(np.uint32) for name, column in clocks.columns().items()}
+        self.rows |= {name: column.astype(np.uint32) for name, column in clocks.later(self._start).columns().items()}
 
     def _check_counters(self) -> None:
         scalars = self.scalars

@@ -1,7 +1,7 @@
 """Machine parameters: what the closed form, the exporter and the simulator need to know of the hardware."""
 
 import tomllib
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import MISSING, asdict, dataclass, field, fields
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ _MAY_BE_ZERO = {
     "head_flits",
     "reduce_start_cycles",
     "ni_buffer_flits",
+    "ni_issue_cycles",
+    "ni_start_cycles",
 }
 
 
@@ -27,7 +29,8 @@ class Machine:
     """One accelerator fabric; whole numbers, units in the names. A unit link moves one flit a cycle.
 
     A chunk over h links arrives whole `head_flits + payload flits` (serialization) plus
-    2·ni_cycles + (h + 1)·router_cycles + h·link_latency_cycles (path) cycles after its slot opens.
+    ni_issue_cycles + 2·ni_cycles + (h + 1)·router_cycles + h·link_latency_cycles (path) cycles after its slot opens; the first slot
+    opens ni_start_cycles after the common start.
     """
 
     name: str
@@ -44,6 +47,8 @@ class Machine:
     vc_count: int  # virtual channels of a channel; these three matter to the flit-level simulator only
     vc_buffer_flits: int  # places of one virtual channel
     packet_payload_bytes: int
+    ni_issue_cycles: int = 0  # from the firing of a row to its first flit
+    ni_start_cycles: int = 0  # from the common start to the opening of the first slot or timestep
     router: Router = field(default_factory=Router)
 
     def __post_init__(self) -> None:
@@ -53,6 +58,11 @@ class Machine:
             value, low = getattr(self, entry.name), 0 if entry.name in _MAY_BE_ZERO else 1
             if type(value) is not int or not low <= value <= _LIMIT:
                 raise MachineError(f"{self.name}: {entry.name} is {value!r}; allowed: whole numbers from {low} to {_LIMIT}")
+
+    @property
+    def interface_cycles(self) -> int:
+        """What a message spends in the network interfaces at both ends of its way."""
+        return self.ni_issue_cycles + 2 * self.ni_cycles
 
     def document(self) -> dict[str, Any]:
         """The parameters as a plain JSON object."""
@@ -65,7 +75,8 @@ def machine_from_document(document: Any, where: str) -> Machine:
         raise MachineError(f"{where}: machine parameters must be a table")
     values = {key: value for key, value in document.items() if key not in ("format", "version")}
     names = {entry.name for entry in fields(Machine)}
-    unknown, missing = sorted(values.keys() - names), sorted(names - values.keys() - {"router"})
+    optional = {entry.name for entry in fields(Machine) if entry.default is not MISSING or entry.default_factory is not MISSING}
+    unknown, missing = sorted(values.keys() - names), sorted(names - values.keys() - optional)
     if unknown or missing:
         raise MachineError(f"{where}: unknown fields {unknown}, missing fields {missing}")
     if not isinstance(values["name"], str):

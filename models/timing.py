@@ -67,8 +67,8 @@ def chunk_bytes_of(message_bytes: int, chunks: int, repeats: int, machine: Machi
 
 
 def path_latency(schedule: Schedule, machine: Machine) -> Int64:
-    """Cycles from injection to ejection of each row's head flit: 2·ni + (hops + 1)·router + the wires, parallel links counting with
-    the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
+    """Cycles from the firing of each row to the ejection of its head flit: interfaces, (hops + 1)·router and wires, parallel links
+    counting with the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
     topology = schedule.topology
     if topology.clock is not None and topology.clock != machine.clock_hz:
         raise InputError(f"the topology states a clock of {topology.clock} Hz, the machine {machine.clock_hz} Hz")
@@ -79,7 +79,7 @@ def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     if (pair[schedule.route == DIRECT] < 0).any():
         raise InputError("a transfer has no link; verify the schedule first")
     row, pairs = hops(schedule)
-    latency = np.full(schedule.transfers, 2 * machine.ni_cycles + machine.router_cycles, np.int64)
+    latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
     np.add.at(latency, row, link_cycles(topology, machine)[pairs] + machine.router_cycles)
     return latency
 
@@ -182,9 +182,9 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
 
 
 def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) -> int:
-    """Cycles of a slotted run, from the opening of the first slot until every chunk is written or reduced.
+    """Cycles of a slotted run, from the common start until every chunk is written or reduced.
 
-    Equals ((repeats - 1)·period + last_step)·slot_cycles + ser + lat + red_of_the_last. O(rows log rows).
+    Equals start + ((repeats - 1)·period + last_step)·slot_cycles + ser + lat + red_of_the_last. O(rows log rows).
     """
     if not schedule.transfers:
         return 0
@@ -192,7 +192,7 @@ def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) ->
     latency = path_latency(schedule, machine)
     start = ((schedule.repeats - 1) * period + schedule.step.astype(np.int64)) * timing.slot_cycles
     end = int((start + timing.ser + latency).max())
-    return max(end, _last_reduction(schedule, timing, machine, latency))
+    return machine.ni_start_cycles + max(end, _last_reduction(schedule, timing, machine, latency))
 
 
 def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, latency: Int64) -> int:

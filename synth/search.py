@@ -250,4 +250,4 @@ def _slowest_path(request: Request) -> int:
     stated = topology.latency.astype(np.int64)
     wire = np.where(stated < 0, request.machine.link_latency_cycles, stated)
     machine = request.machine
-    return 2 * machine.ni_cycles + 2 * machine.router_cycles + int(wire.max())
+    return machine.interface_cycles + 2 * machine.router_cycles + int(wire.max())

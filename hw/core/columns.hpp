@@ -36,7 +36,7 @@ inline Program read_rows(const nanobind::dict& scalars, const nanobind::dict& co
   program.ni_buffer_flits = scalar<std::uint64_t>(scalars, "ni_buffer_flits");
   program.reduce_start_cycles = scalar<std::uint64_t>(scalars, "reduce_start_cycles");
   program.reduce_chunk_cycles = scalar<std::uint64_t>(scalars, "reduce_chunk_cycles");
-  program.ni_cycles = scalar<std::uint32_t>(scalars, "ni_cycles");
+  program.interface_cycles = scalar<std::uint64_t>(scalars, "interface_cycles");
   program.router_cycles = scalar<std::uint32_t>(scalars, "router_cycles");
   program.row_begin = column<std::uint32_t>(columns, "row_begin");
   program.row_op = column<std::uint32_t>(columns, "row_op");

@@ -53,7 +53,7 @@ class LaneMachine : public Transport {
   std::uint64_t crossing_cycles(LaneId lane) const {
     return std::uint64_t{program_.bundle_latency[bundle_of_lane_[lane.value]]} + program_.router_cycles;
   }
-  std::uint64_t end_cycles() const { return 2 * std::uint64_t{program_.ni_cycles} + program_.router_cycles; }
+  std::uint64_t end_cycles() const { return program_.interface_cycles + program_.router_cycles; }
   NodeId source_of(LaneId lane) const { return {program_.bundle_source[bundle_of_lane_[lane.value]]}; }
   std::uint32_t lane_count() const { return program_.bundle_begin.back(); }
 

@@ -26,7 +26,7 @@ struct Program {
   std::uint64_t ni_buffer_flits = 0;
   std::uint64_t reduce_start_cycles = 0;
   std::uint64_t reduce_chunk_cycles = 0;
-  std::uint32_t ni_cycles = 0;
+  std::uint64_t interface_cycles = 0;  // of a message, at both ends of its way together
   std::uint32_t router_cycles = 0;
   // Rows, those of one node together and in table order.
   std::vector<std::uint32_t> row_begin;  // first row of each node, and the end

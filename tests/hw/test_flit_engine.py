@@ -35,6 +35,8 @@ def machines(draw: st.DrawFn) -> Machine:
         link_latency_cycles=link,
         router_cycles=router_cycles,
         ni_cycles=1,
+        ni_issue_cycles=draw(st.integers(0, 3)),
+        ni_start_cycles=draw(st.integers(0, 9)),
         ni_buffer_flits=draw(st.integers(0, 40)),
         reduce_bytes_per_cycle=draw(st.sampled_from([1, 16, 128])),
         vc_buffer_flits=24 + 2 * link + draw(st.integers(0, 10)),
