@@ -11,6 +11,7 @@ from certree.models.topology import NodeKind, Topology
 
 Points = NDArray[np.float64]
 SPACING = 72.0
+FARTHEST = 4096  # coordinate of a node that stands on it
 RADIUS = 15.0
 SMALL = 11.0
 LABEL_SIZE = 8.5  # of the names of switches
@@ -35,7 +36,7 @@ class Layout:
 
 def lay_out(topology: Topology) -> Layout:
     """The layout that suits the network. O(nodes + links) apart from sorting."""
-    coordinates = topology.coordinates
+    coordinates = topology.coordinates if _are_places(topology.coordinates) else None
     direct = topology.is_direct
     if coordinates is not None and coordinates.shape[1] == 3:
         return _packages(topology, coordinates)
@@ -47,6 +48,13 @@ def lay_out(topology: Topology) -> Layout:
         return _circle(len(topology.kind))
     sides = _two_sides(topology)
     return _layers(topology) if sides is None else _facing(topology, sides)
+
+
+def _are_places(coordinates: NDArray[np.int32] | None) -> bool:
+    """Whether nodes can stand on their coordinates: files may hold any."""
+    if coordinates is None or not 0 <= coordinates.min() <= coordinates.max() < FARTHEST:
+        return False
+    return len(np.unique(coordinates, axis=0)) == len(coordinates)
 
 
 def _plane(coordinates: NDArray[np.int32]) -> Points:

@@ -1,6 +1,7 @@
 """The picture of a network: circles for endpoints, squares for switches, links as wide as their capacity, damage in red."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class _Drawing:
             self._lines(a, b, {"stroke": colour, "stroke_width": self._width(there)}, hint)
             return
         for tail, head, capacity in ((a, b, there), (b, a, back)):
-            style: dict[str, str | float] = {"stroke": LINK, "stroke_width": self._width(capacity)}
+            style: dict[str, Any] = {"stroke": LINK, "stroke_width": self._width(capacity)}
             if not capacity and (tail, head) not in self.missing:
                 continue
             if not capacity:
@@ -90,16 +91,16 @@ class _Drawing:
         packages = self.layout.packages
         return packages is not None and bool((packages[a] != packages[b]).any())
 
-    def _lines(self, a: int, b: int, style: dict[str, str | float], hint: str | None = None) -> None:
+    def _lines(self, a: int, b: int, style: dict[str, Any], hint: str | None = None) -> None:
         if self._between(a, b) and self.layout.packages is not None:
             apart = np.abs(self.layout.packages[a] - self.layout.packages[b])
             if apart.max() > 1:
                 self._stub(a, b, style)
                 self._stub(b, a, style)
                 return
-        self.sheet.path(self._route(a, b), **style)
+        self.sheet.path(self._route(a, b), hint, **style)
 
-    def _stub(self, node: int, other: int, style: dict[str, str | float]) -> None:
+    def _stub(self, node: int, other: int, style: dict[str, Any]) -> None:
         """The start of a link to a package at the other end of the row or column, with the id of the node it leads to."""
         here = self.layout.points[node]
         along = np.sign(self.layout.packages[other] - self.layout.packages[node])[::-1]  # type: ignore[index]
@@ -112,7 +113,7 @@ class _Drawing:
         end[axis] -= 10 * float(along[axis])
         self.sheet.text(end[0], end[1], str(other), size=8.5, fill="#6d7f8d")
 
-    def _arrow(self, tail: int, head: int, style: dict[str, str | float]) -> None:
+    def _arrow(self, tail: int, head: int, style: dict[str, Any]) -> None:
         """One direction, beside the middle of the other, with a head."""
         points = self._route(tail, head)
         (x0, y0), (x1, y1) = points[0], points[-1]
@@ -162,10 +163,14 @@ class _Drawing:
         x, y = (float(v) for v in self.layout.points[home])
         top = min(float(self.layout.points[node][1]) for node in group) - 1.25 * self.layout.radius - 5
         middle = float(np.mean([self.layout.points[node][0] for node in group]))
-        capacity = self.pairs[group[0], home]
+        capacities = [self.pairs[node, home] for node in group if (node, home) in self.pairs]
+        if not capacities:
+            return
         self.sheet.path([(x, y), (middle, top)], stroke=LINK, stroke_width=5)
         self.sheet.path([(x, y), (middle, top)], stroke="#ffffff", stroke_width=1.4)
-        self.sheet.text((x + middle) / 2 + 6, (y + 2 * top) / 3, f"{len(group)} × {capacity}", size=10, anchor="start", fill=INK)
+        self.sheet.text(
+            (x + middle) / 2 + 6, (y + 2 * top) / 3, f"{len(capacities)} × {capacities[0]}", size=10, anchor="start", fill=INK
+        )
 
     def _node(self, node: int) -> None:
         x, y = (float(v) for v in self.layout.points[node])

@@ -46,14 +46,14 @@ class Sheet:
         inside = (f"<title>{escape(hint)}</title>" if hint else "") + (escape(text) if text else "")
         self._shapes.append(f"<{tag}{written}>{inside}</{tag}>" if inside else f"<{tag}{written}/>")
 
-    def path(self, points: Sequence[tuple[float, float]], **style: str | float) -> None:
+    def path(self, points: Sequence[tuple[float, float]], hint: str | None = None, **style: str | float) -> None:
         """A straight line (two points) or a cubic curve (four)."""
         for x, y in points:
             self.cover(x, y, x, y)
         (x, y), rest = points[0], points[1:]
         tail = " ".join(f"{number(px)},{number(py)}" for px, py in rest)
         line = f"M{number(x)},{number(y)} {'C' if len(rest) == 3 else 'L'}{tail}"
-        self.add("path", {"d": line, "fill": "none", **_dashed(style)})
+        self.add("path", {"d": line, "fill": "none", **_dashed(style)}, hint=hint)
 
     def circle(self, x: float, y: float, radius: float, hint: str | None = None, **style: str | float) -> None:
         """A circle."""

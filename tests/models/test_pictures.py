@@ -15,9 +15,10 @@ from certree.models.topology_spec import parse_topology, undamaged
 from tests.models.examples import network
 
 NETWORKS = [
-    "ring:8", "ring:2", "mesh:5", "mesh:4x4", "torus:8x8", "torus:4x4x4", "torus:3x3x3x3", "hypercube:4", "full:8", "dgx1", "dgx2",
-    "switch:16", "fattree:8x8", "bigraph:4x16", "leafspine:4x2x8@2", "tree:3+4@5", "ss:32", "sym384", "cdc384", "switch-fc:2x2x4x3",
-    "switch-fc:3x3x8x8", "hier-torus:3x3x4", "ace-torus:4x4x4", "ace-alltoall:4x4", "mesh:4x4,without-node=5,without-link=0-1",
+    "ring:8", "ring:2", "mesh:5", "mesh:4x4", "torus:8x8", "torus:4x4x4", "torus:3x3x3x3", "hypercube:4", "full:8", "dgx1",
+    "dgx2", "switch:16", "fattree:8x8", "bigraph:4x16", "leafspine:4x2x8@2", "tree:3+4@5", "ss:32", "sym384", "cdc384",
+    "switch-fc:2x2x4x3", "ss:24,without-node=0", "sym384,without-node=383", "switch-fc:3x3x8x8", "hier-torus:3x3x4",
+    "ace-torus:4x4x4", "ace-alltoall:4x4", "mesh:4x4,without-node=5,without-link=0-1",
 ]  # fmt: skip
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -30,7 +31,7 @@ def shapes(spec, tag):
 @pytest.mark.parametrize("spec", NETWORKS)
 def test_nodes_stand_apart(spec):
     topology = parse_topology(spec)
-    layout = lay_out(topology)
+    layout = lay_out(undamaged(topology) or topology)
     gaps = layout.points[:, None] - layout.points[None]
     distance = np.hypot(gaps[..., 0], gaps[..., 1]) + 1e9 * np.eye(len(layout.points))
     assert distance.min() >= 2 * layout.radius
@@ -40,7 +41,7 @@ def test_nodes_stand_apart(spec):
 def test_every_node_and_link_is_drawn(spec):
     """A circle for each endpoint, a square with a hint for each switch, a line for each pair that no block bundles."""
     topology = parse_topology(spec)
-    layout = lay_out(topology)
+    layout = lay_out(undamaged(topology) or topology)
     texts = [shape.text for shape in shapes(spec, "text")]
     assert all(texts.count(str(node)) >= 1 for node in range(len(topology.kind)))
     circles = [shape for shape in shapes(spec, "circle") if shape.get("stroke-dasharray") is None]
@@ -94,6 +95,13 @@ def test_names_are_escaped():
     tiny = network(2, [(0, 1), (1, 0)], name='<a> & "b"')
     texts = ElementTree.fromstring(network_picture(tiny)).findall(f"{SVG}text")
     assert '<a> & "b"' in [text.text for text in texts]
+
+
+@pytest.mark.parametrize("places", [[[0], [0]], [[-1, 0], [0, 0]], [[0, 0, 1 << 29], [1, 1, 1]], [[0, 0, 0, 9], [0, -5, 0, 0]]])
+def test_coordinates_that_are_no_places(places):
+    """Files may say anything; such nodes stand in a circle."""
+    tiny = network(2, [(0, 1), (1, 0)], coordinates=np.array(places, np.int32))
+    assert network_picture(tiny).count("<circle") == 2
 
 
 def test_too_much_to_draw():
