@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TypeVar
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from certree.models.timing import ceil_div, slot_timing
 
 Int64 = NDArray[np.int64]
 FLOWS = ("message", "packet")
-Played = TypeVar("Played", Tables, Plan)
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,11 @@ class OtherTraffic:
     longest: int
 
 
-def with_flow(source: Played, flow: str) -> Played:
+@overload
+def with_flow(source: Tables, flow: str) -> Tables: ...
+@overload
+def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan: ...
+def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan:
     """The tables (or the plan) for message flow, or for packet flow: the same rows, slots that have room for a header in every
     packet.
 

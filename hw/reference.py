@@ -28,7 +28,7 @@ class Message:
     way: list[tuple[int, int]]
     requested: int  # when its first flit stood before the lane it is on
     hop: int = 0
-    here: int = 0  # flits that have come to the port of that lane
+    come: Counter[int] = field(default_factory=Counter)  # flits that have come to the port of each hop
     received: int = 0
 
 
@@ -121,8 +121,8 @@ class ReferenceMachine:
         return not any(node.pending for node in self.nodes) and counted == len(self.tables.arrival_node) * self.tables.repeats
 
     def _cycle(self) -> None:
-        for _, _, message in sorted(self.crossing.pop(self.now, []), key=lambda flit: flit[:2]):
-            self._go_on(message)
+        for ends, _, message in sorted(self.crossing.pop(self.now, []), key=lambda flit: flit[:2]):
+            self._go_on(message, message.way.index(ends) + 1)
         for number, node in enumerate(self.nodes):
             self._retire(number, node)
             if self.now < self.clocks.skew[number]:
@@ -198,7 +198,7 @@ class ReferenceMachine:
             if tables.route[row] != NIL:
                 links = tables.routes[tables.route[row]]
                 way = [(int(tables.topology.src[link]), int(tables.topology.dst[link])) for link in links]
-            message = Message(row, iteration, number, destination, op, flow, value, way, self.now, here=self.flits)
+            message = Message(row, iteration, number, destination, op, flow, value, way, self.now, come=Counter({0: self.flits}))
             self._queue(message)
             self.messages += 1
 
@@ -208,11 +208,11 @@ class ReferenceMachine:
         lane.left = lane.left if lane.queue else self.flits
         lane.queue.append(message)
 
-    def _go_on(self, message: Message) -> None:
+    def _go_on(self, message: Message, hop: int) -> None:
         """A flit has come to the router where its message takes its next lane; the first of them queues there."""
-        message.here = message.here % self.flits + 1
-        if message.here == 1:
-            message.hop += 1
+        message.come[hop] += 1
+        if message.come[hop] == 1:
+            message.hop = hop
             message.requested = self.now
             self._queue(message)
 
@@ -228,7 +228,7 @@ class ReferenceMachine:
             self.flit_hops += 1
         else:
             self.flying[self.now + lane.crossing + self.end_cycles].append((ends, index, message))
-        assert message.way[message.hop] != ends or sent < message.here, "a flit is sent on before it has come"
+        assert sent < message.come[message.way.index(ends)], "a flit is sent on before it has come"
         lane.sent += 1
         lane.left -= 1
         if not lane.left:
