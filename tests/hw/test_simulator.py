@@ -115,13 +115,13 @@ def test_the_core_agrees_with_the_reference_on_right_tables(schedule: Schedule, 
 
 
 @given(hasty())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_core_agrees_with_the_reference_on_hasty_tables(tables: Tables):
     agree(tables, "slotted")
 
 
 @given(hasty())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_core_agrees_with_the_reference_on_paced_runs(tables: Tables):
     agree(once(tables), "paced")
 
@@ -132,7 +132,7 @@ def once(tables: Tables) -> Tables:
 
 
 @given(st.data(), hasty(), st.sampled_from(["slotted", "paced"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_core_agrees_with_the_reference_whatever_the_clocks(data: st.DataObject, tables: Tables, run: str):
     clocks = data.draw(some_clocks(len(tables.topology.kind)))
     agree(once(tables) if run == "paced" else tables, run, clocks)
@@ -149,7 +149,7 @@ def mutated(draw: st.DrawFn) -> Tables:
 
 
 @given(mutated())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_one_wrong_entry_is_refused_or_runs_as_the_reference_runs_it(tables: Tables):
     try:
         simulate(tables)

@@ -21,7 +21,7 @@ from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 
 @given(st.data(), with_latencies(schedules(routed=True)), st.integers(1, 4000), machines())
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_no_row_is_late_at_the_bound(data: st.DataObject, schedule: Schedule, size: int, machine: Machine):
     """Every node has an extreme clock: it starts at once or as late as allowed, and drifts all it may either way."""
     skew = data.draw(st.integers(0, 500))
