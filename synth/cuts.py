@@ -14,6 +14,7 @@ from certree.models.errors import UnsupportedError
 from certree.models.topology import Int32, NodeKind, Topology
 
 Int64 = NDArray[np.int64]
+FLOW_WORK = 1 << 26  # endpoints times links: some seconds
 
 
 def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
@@ -26,7 +27,8 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
     single endpoints, then the smallest set around each endpoint, by id. UnsupportedError for an all-reduce, which has no roots, and
     an all-to-all, whose best cut is not found by flows.
 
-    One maximum flow for each endpoint that is owed something and each improvement, each O(N^2 sqrt(links)) at worst.
+    One maximum flow for each endpoint that is owed something and each improvement, each O(N^2 sqrt(links)) at worst. Where
+    endpoints times links exceed FLOW_WORK only single endpoints are looked at, and a larger set may be a better bound.
     """
     if not collective.is_rooted or collective.kind is CollectiveKind.ALL_TO_ALL:
         raise UnsupportedError(f"a cut bound needs one root for each chunk and all that are owed it; {collective.kind} has none")
@@ -41,7 +43,7 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
     alone = {node: int(weight[endpoints != node].sum()) for node in owed}
     best = min((node for node in owed if alone[node]), key=lambda node: (Fraction(int(entering[node]), alone[node]), node))
     inside, rate = [best], Fraction(int(entering[best]), alone[best])
-    for node in owed:
+    for node in owed if len(owed) * len(topology.src) <= FLOW_WORK else []:
         while (tighter := network.set_below(rate, node)) is not None:
             inside, rate = tighter
     if collective.kind is CollectiveKind.SCATTER:  # the set that the chunks enter is the other side

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations
+from random import Random
 
 import numpy as np
 import pytest
@@ -12,7 +13,10 @@ from certree.models.collective import Collective, parse_collective
 from certree.models.errors import UnsupportedError
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_spec import parse_topology
+from certree.synth import cuts
 from certree.synth.cuts import best_cut
+from certree.verify.witness import Instance, WitnessError, check_bound, make_bound
+from tests.verify.schedules import random_network
 
 GATHER, SCATTER = parse_collective("all-gather"), parse_collective("reduce-scatter")
 
@@ -103,3 +107,28 @@ def test_direction_matters() -> None:
 def test_an_all_reduce_has_no_cut_bound() -> None:
     with pytest.raises(UnsupportedError, match="all-reduce has none"):
         best_cut(parse_topology("ring:4"), parse_collective("all-reduce"))
+
+
+def test_single_endpoints_where_flows_would_take_too_long(monkeypatch):
+    """The bridge of a barbell needs a flow; without flows the bound is that of a single node."""
+    assert best_cut(barbell(4), GATHER)["value"] == "1/2"
+    monkeypatch.setattr(cuts, "FLOW_WORK", 10)
+    alone = best_cut(barbell(4), GATHER)
+    assert (alone["value"], len(alone["witness"]["set"])) == ("7/24", 1)
+
+
+@pytest.mark.parametrize("kind", ["broadcast", "reduce", "gather", "scatter"])
+@pytest.mark.parametrize("seed", range(25))
+def test_best_cut_of_collectives_with_one_root(kind, seed):
+    """Against every set of nodes on small random networks, switches included."""
+    topology = random_network(Random(seed))
+    of = Instance(topology, parse_collective(kind, int(topology.endpoints[seed % len(topology.endpoints)])))
+    existing = np.flatnonzero(of.exists).tolist()
+    values = []
+    for size in range(1, len(existing)):
+        for inside in combinations(existing, size):
+            try:
+                values.append(Fraction(make_bound(of, "cut", {"set": list(inside)})["value"]))
+            except WitnessError:
+                continue
+    assert check_bound(of, best_cut(topology, of.collective)) == max(values)
