@@ -9,7 +9,7 @@ from certree.models.collective import parse_collective
 from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
-from certree.models.timing import schedule_cycles, slot_timing
+from certree.models.timing import schedule_cycles, slotted
 from certree.verify.certificate import claim_document
 from certree.verify.verdict import Quality, Verdict
 
@@ -19,8 +19,8 @@ UNITS = {"bandwidth": "M/B", "latency": "steps"}
 def closed_form(schedule: Schedule, message_bytes: int, machine: Machine) -> dict[str, Any]:
     """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine."""
     try:
-        plan = schedule.in_unit_rounds()
-        return {"time_cycles": schedule_cycles(plan, slot_timing(plan, message_bytes, machine), machine)}
+        plan, timing = slotted(schedule, message_bytes, machine)
+        return {"time_cycles": schedule_cycles(plan, timing, machine)}
     except InputError as error:
         return {"time_cycles": None, "time_unknown": str(error)}
 

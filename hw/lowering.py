@@ -10,7 +10,7 @@ from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import DIRECT, Op, Schedule
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import slot_timing
+from certree.models.timing import slotted
 from certree.models.topology import Int32, NodeKind
 
 Int64 = NDArray[np.int64]
@@ -19,7 +19,7 @@ Int64 = NDArray[np.int64]
 def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     """The tables of all nodes that play `schedule` on a message of that many bytes (`hw/README.md`, "A row").
 
-    Steps of several rounds are spread over unit rounds first. Raises UnsupportedError, naming node and chunk, when rows cannot
+    `slotted` spreads steps of several rounds over unit rounds. Raises UnsupportedError, naming node and chunk, when rows cannot
     say what the schedule does: a node that sends a chunk's REDUCE twice or gets its COPY twice, a switch that holds data. Whether
     the schedule is right is for the verifier. O(rows log rows) time, O(rows · widest row) memory.
     """
@@ -27,9 +27,9 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
         raise UnsupportedError(
             f"tables address one vector that all endpoints share; {schedule.collective.kind} has a block for each"
         )
-    plan = _without_idle_routes(schedule.in_unit_rounds())
+    plan, timing = slotted(schedule, message_bytes, machine)
+    plan = _without_idle_routes(plan)
     _refuse_other_than_trees(plan)
-    timing = slot_timing(plan, message_bytes, machine)
     rows = _rows(plan)
     size = timing.chunk_bytes // machine.flit_bytes
     tables = Tables(

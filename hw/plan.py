@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from certree.models.collective import Collective
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
-from certree.models.timing import SlotTiming, slot_timing
+from certree.models.timing import SlotTiming, slotted
 from certree.models.topology import Topology
 
 
@@ -19,9 +19,9 @@ class Plan:
 
     @classmethod
     def of(cls, schedule: Schedule, message_bytes: int, machine: Machine) -> "Plan":
-        """The plan for a message of that many bytes; errors as `Schedule.in_unit_rounds` and `slot_timing`. O(rows log rows)."""
-        spread = schedule.in_unit_rounds()
-        return cls(spread, machine, slot_timing(spread, message_bytes, machine))
+        """The plan for a message of that many bytes; errors as `slotted`. O(rows log rows)."""
+        spread, timing = slotted(schedule, message_bytes, machine)
+        return cls(spread, machine, timing)
 
     @property
     def topology(self) -> Topology:

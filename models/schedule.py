@@ -226,27 +226,32 @@ class Schedule:
         """The same transfers with another certificate."""
         return replace(self, certificate=certificate)
 
-    def in_unit_rounds(self) -> "Schedule":
+    def in_unit_rounds(self, delay: int | None = None) -> "Schedule":
         """The same transfers with every step of r rounds spread over r steps of one round; itself when all have one.
 
         `certree.models.unit_rounds` says how; where routes over several links do not fit r rounds the step becomes longer, and all
-        behind it moves. Causality is kept: what waits for a transfer starts in a later step, or `delay` rounds after it.
+        behind it moves. Causality is kept: what waits for a transfer starts in a later step, or `delay` rounds after it. A schedule
+        of delay 1 can be given another `delay` d on the way: d - 1 empty steps then follow each step, so that shorter slots do.
         Raises UnsupportedError where a send would pick up what in steps of several rounds arrives too late for it, and for more
         than MAX_CHUNKS rounds.
         """
         if (self.rounds == 1).all():
             return self
-        if int(self.rounds.sum(dtype=np.int64)) > MAX_CHUNKS:
+        if self.delay > 1 or delay is None:
+            delay = self.delay
+        gaps = (self.steps - 1) * (delay - self.delay)
+        if int(self.rounds.sum(dtype=np.int64)) + gaps > MAX_CHUNKS:
             raise UnsupportedError(f"more than {MAX_CHUNKS} rounds cannot be spread over steps of one round")
         offset, length = spread_rounds(self)
-        start = np.concatenate(([0], np.cumsum(length)))
+        start = np.concatenate(([0], np.cumsum(length + (delay - self.delay))))
         spread = start[self.step] + offset
-        self._refuse_other_data(spread)
-        return replace(self, rounds=np.ones(start[-1], np.int32), step=spread.astype(np.int32), certificate=None)
+        self._refuse_other_data(spread, delay)
+        steps = start[-1] - (delay - self.delay)
+        return replace(self, rounds=np.ones(steps, np.int32), step=spread.astype(np.int32), delay=delay, certificate=None)
 
-    def _refuse_other_data(self, spread: NDArray[np.int64]) -> None:
-        """Raise UnsupportedError when a transfer that leaves before another lands at its source would, with the steps `spread`,
-        leave after it. `spread` keeps the order of steps. O(rows log rows)."""
+    def _refuse_other_data(self, spread: NDArray[np.int64], delay: int) -> None:
+        """Raise UnsupportedError when a transfer that leaves before another lands at its source would, with the steps `spread` and
+        that delay, leave after it. `spread` keeps the order of steps. O(rows log rows)."""
         if not self.transfers:
             return
         size = len(self.topology.kind) * self.chunks
@@ -263,7 +268,7 @@ class Schedule:
         low = out + np.maximum(self.step.astype(np.int64) - self.delay + 1, 0)
         first = np.minimum(np.searchsorted(arriving, low), self.transfers - 1)
         under_way = (low <= arriving[first]) & (arriving[first] <= out + self.step)
-        changed = np.flatnonzero(under_way & (spread >= spread[order[first]] + self.delay))
+        changed = np.flatnonzero(under_way & (spread >= spread[order[first]] + delay))
         if len(changed):
             row, early = changed[0], order[first[changed[0]]]
             raise UnsupportedError(

@@ -181,6 +181,32 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, stagger, slot)
 
 
+def slotted(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:
+    """The schedule as a slotted run plays it, in steps of one round, and its timing; itself where all steps have one round.
+
+    The rounds of one step do not wait for each other, so a schedule of delay 1 gets the delay d that is fastest for this message:
+    slots as short as links and reduction units allow, and d - 1 empty ones after each step in which its last chunks arrive.
+    Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
+    Errors as `Schedule.in_unit_rounds` and `slot_timing`. O(rows log rows).
+    """
+    plan = schedule.in_unit_rounds()
+    timing = slot_timing(plan, message_bytes, machine)
+    if plan is schedule or schedule.delay > 1:
+        return plan, timing
+    best = (plan, timing, schedule_cycles(plan, timing, machine))
+    enough = ceil_div(timing.ser + timing.lat + timing.red, max(timing.ser + timing.stagger, timing.work))
+    for delay in sorted({max(2, enough - 1), max(2, enough)}):
+        try:
+            plan = schedule.in_unit_rounds(delay)
+            timing = slot_timing(plan, message_bytes, machine)
+        except InputError:  # too many rounds, or too many cycles
+            continue
+        cycles = schedule_cycles(plan, timing, machine)
+        if cycles < best[2]:
+            best = (plan, timing, cycles)
+    return best[:2]
+
+
 def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) -> int:
     """Cycles of a slotted run, from the common start until every chunk is written or reduced.
 

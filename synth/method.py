@@ -11,7 +11,7 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.machine import Machine
 from certree.models.registry import Registry, import_folder
 from certree.models.schedule import Schedule
-from certree.models.timing import schedule_cycles, slot_timing
+from certree.models.timing import schedule_cycles, slotted
 from certree.models.topology import Topology
 
 
@@ -101,10 +101,10 @@ class Request:
     def cycles(self, schedule: Schedule) -> int:
         """Closed-form cycles of a candidate at this request's message size and machine.
 
-        Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`in_unit_rounds`).
+        Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`).
         """
-        plan = schedule.in_unit_rounds()
-        return schedule_cycles(plan, slot_timing(plan, self.message_bytes, self.machine), self.machine)
+        plan, timing = slotted(schedule, self.message_bytes, self.machine)
+        return schedule_cycles(plan, timing, self.machine)
 
     def offer(self, schedule: Schedule) -> Schedule:
         """Hand a finished candidate to the monitor, which compares closed forms: one that has none is passed over. Returns it."""

@@ -14,7 +14,7 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.routing import routes_between
 from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.tables import NIL, RowOp
-from certree.models.timing import slot_timing
+from certree.models.timing import slot_timing, slotted
 from certree.models.topology_spec import parse_topology
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
@@ -90,7 +90,9 @@ def test_the_rows_play_the_schedule(schedule: Schedule, size: int):
 def test_long_steps_become_unit_rounds():
     base = tree_schedule("ring:4", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=1)
     long = replace(base, rounds=np.full(base.steps, 2, np.int32))
-    played, spread = lower(long, 4096, MULTITREE).schedule, long.in_unit_rounds()
+    played, spread = lower(long, 4096, MULTITREE).schedule, slotted(long, 4096, MULTITREE)[0]
+    assert (spread.rounds == 1).all()
+    assert spread.delay > 1
     for name in ("chunk", "op", "step", "src", "dst"):
         order = np.lexsort((spread.dst, spread.src, spread.chunk, spread.op, spread.step))
         assert (getattr(played, name) == getattr(spread, name)[order]).all()
