@@ -12,6 +12,7 @@ constexpr std::size_t kBlockFlits = 2048;  // a block and the stages of a lane f
 
 FlitMachine::FlitMachine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced)
     : LaneMachine(std::move(program), mode, cells, traced),
+      some_go_on_(program_.message_hops.values.size() > program_.message_arrival.size()),
       block_(kBlockFlits),
       settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
   lanes_.reserve(lane_count());
@@ -75,7 +76,7 @@ void FlitMachine::move_flits(std::uint64_t cycles) {
   const std::span<Flit> block(block_.data(), cycles);
   for (std::size_t i = 0; i < busy.size();) {
     Lane& lane = lanes_[busy[i].value];
-    lane.advance(block, [&](MessageId id, std::uint64_t flits) { return pass_on(busy[i], id, flits); });
+    lane.advance(block, some_go_on_, [&](MessageId id, std::uint64_t flits) { return pass_on(busy[i], id, flits); });
     if (lane.port.backlog() == settling_backlog_) wake(lane.source, now_ + cycles);
     receive_flits(busy[i], block);
     if (lane.is_empty()) {

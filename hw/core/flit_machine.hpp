@@ -52,6 +52,7 @@ class FlitMachine final : public LaneMachine {
 
   std::vector<Lane> lanes_;
   std::vector<LaneId> busy_lanes_;       // those that hold flits, in no order
+  bool some_go_on_;                      // whether messages pass several lanes
   std::vector<Flit> block_;              // what goes into or comes out of a lane, cycle by cycle
   std::vector<Completion> completions_;  // of this cycle
   std::priority_queue<Head, std::vector<Head>, std::greater<>> heads_;

@@ -24,14 +24,15 @@ class Lane {
   std::uint64_t flits_sent() const { return flits_sent_; }  // also: busy cycles
 
   // As many cycles as the block has flits: the port sends, everything on the way moves, and the block becomes what comes out.
-  // `leave(message, flits)` says whether flits that have crossed go on by another lane: they are not this one's any more.
+  // `leave(message, flits)` says whether flits that have crossed go on by another lane: they are not this one's any more. It is not
+  // asked unless `some_leave`.
   template <class Leave>
-  void advance(std::span<Flit> block, Leave&& leave) {
+  void advance(std::span<Flit> block, bool some_leave, Leave&& leave) {
     const std::uint64_t sent = port.send(block);
     flits_sent_ += sent;
     flits_under_way_ += sent;
     crossing_.shift(block);
-    for (auto flit = block.begin(); flit != block.end();) {
+    for (auto flit = block.begin(); some_leave && flit != block.end();) {
       const auto next = std::find_if(flit, block.end(), [&](const Flit& other) { return other != *flit; });
       const auto flits = static_cast<std::uint64_t>(next - flit);
       if (!flit->is_bubble() && leave(flit->message(), flits)) {

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -434,3 +435,28 @@ def test_the_order_of_links_changes_nothing():
         results.append(simulate(lower(replace(squeezed, topology=replace(schedule.topology, **columns)), 4096, MULTITREE)))
     assert results[0] == results[1]
     assert results[0].contention_cycles > 0
+
+
+def test_picture(tmp_path: Path):
+    """Every event has a named track; a lane has one message at a time, and as many slices as messages pass it."""
+    schedule = tree_schedule("fattree:2x3", CollectiveKind.ALL_REDUCE, 3, delay=1, repeats=2, seed=9)
+    tables = lower(replace(schedule, step=schedule.step // 2), 4096, MULTITREE)  # with contention
+    result = simulate(tables, trace=tmp_path / "t.json")
+    document = json.loads((tmp_path / "t.json").read_text())
+    assert document.keys() == {"traceEvents", "displayTimeUnit", "otherData"}
+    named = {(event["pid"], event["tid"]) for event in document["traceEvents"] if event["name"] == "thread_name"}
+    drawn = [event for event in document["traceEvents"] if event["ph"] != "M"]
+    assert {(event["pid"], event["tid"]) for event in drawn} <= named
+    assert all(event["ph"] in "Xi" and event["ts"] >= 0 for event in drawn)
+    assert max(event["ts"] + event.get("dur", 0) for event in drawn) == result.cycles
+    flits = 1 + tables.chunk_bytes // 16
+    on_lanes = sorted((event["tid"], event["ts"]) for event in drawn if event["pid"] == 1)
+    assert len(on_lanes) * flits == result.flit_hops
+    assert all(event["dur"] == flits for event in drawn if event["pid"] == 1)
+    for (lane, start), (other, after) in pairwise(on_lanes):
+        assert lane != other or start + flits <= after
+    assert result.contention_cycles > 0
+    names = [event["args"]["name"] for event in document["traceEvents"] if event["ph"] == "M"]
+    assert {"network interfaces", "links", "node 0", "0>6"} <= set(names)
+    fires = [event for event in drawn if "fires" in event["name"]]
+    assert len(fires) == len(tables.node) * tables.repeats
