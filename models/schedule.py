@@ -1,5 +1,6 @@
 """The schedule: who sends which chunk to whom in which step, as numpy columns."""
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
@@ -11,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.collective import WITH_TARGETS, Collective, CollectiveKind
-from certree.models.columns import have_common
+from certree.models.columns import have_common, is_sorted, json_list
 from certree.models.errors import InputError, ScheduleFormatError, UnsupportedError
-from certree.models.files import canonical_json, sha256
+from certree.models.files import canonical_json
 from certree.models.topology import Int32, Topology
 from certree.models.unit_rounds import spread as spread_rounds
 
@@ -203,24 +204,29 @@ class Schedule:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of all that decides what happens: everything but certificate and provenance; rows in canonical order."""
-        order = np.lexsort((self.route, self.dst, self.src, self.chunk, self.op, self.step))
-        target = {} if self.chunk_target is None else {"target": self.chunk_target.tolist()}
-        return sha256(
-            canonical_json(
-                {
-                    "topology": self.topology.digest,
-                    "collective": self.collective.kind,
-                    "root": self.chunk_root.tolist(),
-                    **target,
-                    "delay": self.delay,
-                    "period": self.period,
-                    "repeats": self.repeats,
-                    "rounds": self.rounds.tolist(),
-                    "routes": [list(route) for route in self.routes],
-                    **{name: getattr(self, name)[order].tolist() for name in ("chunk", "op", "step", "src", "dst", "route")},
-                }
-            )
+        names = ("step", "op", "chunk", "src", "dst", "route")
+        keys = [getattr(self, name) for name in names]
+        order = slice(None) if is_sorted(keys) else np.lexsort(keys[::-1])
+        rest = canonical_json(
+            {
+                "topology": self.topology.digest,
+                "collective": self.collective.kind,
+                "root": self.chunk_root.tolist(),
+                **({} if self.chunk_target is None else {"target": self.chunk_target.tolist()}),
+                "delay": self.delay,
+                "period": self.period,
+                "repeats": self.repeats,
+                "rounds": self.rounds.tolist(),
+                "routes": [list(route) for route in self.routes],
+            }
         )
+        digest = hashlib.sha256(rest.removesuffix(b"}\n"))
+        for name in ("chunk", "op", "step", "src", "dst", "route"):  # the columns follow in the same document, piece by piece
+            digest.update(f',"{name}":'.encode())
+            for piece in json_list(getattr(self, name)[order]):
+                digest.update(piece)
+        digest.update(b"}\n")
+        return digest.hexdigest()
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
         """The same transfers with another certificate."""
