@@ -5,16 +5,23 @@ the all-gather trees support an all-to-all and leaves the rest open. Here an edg
 it, the chunks of all nodes below it as one message.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from certree.models.chunks import chunk_owners
 from certree.models.collective import CollectiveKind
+from certree.models.errors import UnsupportedError
 from certree.models.schedule import Op, Schedule
+from certree.models.topology import Int32, Topology
+from certree.synth import _native
 from certree.synth.embedding import ROUNDS, embed
 from certree.synth.growth import grow_trees
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import METHODS, Request, choice, read_options, require_collective
 from certree.synth.methods.multitree import ORDERS, turns_of
 from certree.synth.phases import Phase
+
+MOST_GREEDY = 1 << 19  # transfers for which greedy timing takes seconds
 
 
 @METHODS.register("tree-all-to-all")
@@ -22,14 +29,17 @@ def tree_all_to_all(request: Request) -> Schedule:
     """Each endpoint's chunks for the others go down its MultiTree tree, in the steps of the all-gather on these trees.
 
     One chunk for each ordered pair. A step lasts as many rounds as its largest message, the chunks of a whole subtree, has chunks a
-    unit of its link. Options: order and priority as in multitree; rounds=serialized|published.
+    unit of its link. timing=greedy, on direct networks, sends every chunk on its own as soon as a link is free, the one with the
+    longest way left first, in steps of one round. Options: order and priority as in multitree; rounds=serialized|published.
     """
     require_collective(request, "tree-all-to-all", [CollectiveKind.ALL_TO_ALL])
-    options = read_options(request, "tree-all-to-all", {**ORDERS, **ROUNDS})
+    options = read_options(request, "tree-all-to-all", {"timing": choice("steps", "greedy"), **ORDERS, **ROUNDS})
     topology = request.topology
     count = len(topology.endpoints)
     trees = grow_trees(topology, turns_of("tree-all-to-all", options))
-    moves = _down_the_trees(trees, topology.rank[trees.src], topology.rank[trees.dst], count)
+    moves, onward = _down_the_trees(trees, topology.rank[trees.src], topology.rank[trees.dst], count)
+    if options["timing"] == "greedy":
+        moves = replace(moves, step=_as_links_allow(topology, moves, onward))
     root, target = chunk_owners(topology, request.collective, count * (count - 1))
     return embed(
         request,
@@ -49,8 +59,9 @@ def tree_all_to_all(request: Request) -> Schedule:
     )
 
 
-def _down_the_trees(trees: Phase, parent: np.ndarray, child: np.ndarray, count: int) -> Phase:
-    """The edges on the way from every root to every other rank, one row for each; chunks numbered by root, then by target.
+def _down_the_trees(trees: Phase, parent: np.ndarray, child: np.ndarray, count: int) -> tuple[Phase, np.ndarray]:
+    """The edges on the way from every root to every other rank, one row for each; chunks numbered by root, then by target. And for
+    each row the one by which its chunk travels on, -1 at the target.
 
     `parent`, `child`: ends of the trees' edges, by rank. O(N² · depth) rows.
     """
@@ -58,18 +69,47 @@ def _down_the_trees(trees: Phase, parent: np.ndarray, child: np.ndarray, count: 
     edge[trees.chunk, child] = np.arange(len(child))
     tree, target = np.nonzero(edge >= 0)
     chunk = tree * (count - 1) + target - (target > tree)
-    chunks, rows, at = [], [], target
+    chunks, rows, onward, at = [], [], [], target
+    after, first = np.full(len(tree), -1), 0
     while len(at):
         above = edge[tree, at]
         chunks.append(chunk)
         rows.append(above)
+        onward.append(after)
+        after, first = first + np.arange(len(at)), first + len(at)
         below_root = parent[above] != tree
-        tree, chunk, at = tree[below_root], chunk[below_root], parent[above][below_root]
+        tree, chunk, at, after = tree[below_root], chunk[below_root], parent[above][below_root], after[below_root]
     row = np.concatenate(rows)
-    return Phase(
+    moves = Phase(
         chunk=np.concatenate(chunks).astype(np.int32),
         step=trees.step[row],
         src=trees.src[row],
         dst=trees.dst[row],
         path=None if trees.path is None else trees.path[row],
     )
+    return moves, np.concatenate(onward)
+
+
+def _as_links_allow(topology: Topology, moves: Phase, onward: np.ndarray) -> Int32:
+    """The step of every row by list scheduling, longest way left first. O(steps · links + rows log rows)."""
+    if not topology.is_direct:
+        raise UnsupportedError(f"tree-all-to-all: timing=greedy needs a direct network; {topology.name} has switches")
+    if len(onward) > MOST_GREEDY:
+        raise UnsupportedError(f"tree-all-to-all: timing=greedy covers up to {MOST_GREEDY} transfers; here are {len(onward)}")
+    slots, _ = _native.schedule_jobs(
+        link=topology.pair_index(moves.src, moves.dst).astype(np.int32),
+        reducer=np.full(len(onward), -1, np.int32),
+        group=moves.chunk,
+        successor_offset=np.concatenate(([0], np.cumsum(onward >= 0))).astype(np.int32),
+        successor=onward[onward >= 0].astype(np.int32),
+        capacity=topology.pair_capacity,
+        reducers=len(topology.kind),
+        delay=1,
+        period=0,
+        reductions=0,
+        tries=1,
+        work=0,
+        stagger=0,
+        seed=0,
+    )
+    return slots

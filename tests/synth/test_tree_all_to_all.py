@@ -52,7 +52,20 @@ def test_messages_of_subtrees_take_their_rounds() -> None:
     assert make(NAME, "ring:5", "all-to-all").rounds.tolist() == [2, 1]
 
 
+@pytest.mark.parametrize(("spec", "rounds"), [("torus:4x4", 12), ("torus:8x8", 80), ("mesh:4x4", 21), ("ring:5", 3)])
+def test_greedy_timing_lasts_as_long_as_the_fullest_link_of_these_trees(spec: str, rounds: int) -> None:
+    made = make(NAME, spec, "all-to-all", options={"timing": "greedy"})
+    load = np.bincount(made.topology.pair_index(made.src, made.dst))
+    assert made.steps == rounds_of(made) == load.max() == rounds
+    assert rounds <= rounds_of(make(NAME, spec, "all-to-all"))
+    assert judge(made).valid
+
+
 def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="timing=greedy needs a direct network; switch:4 has switches"):
+        make(NAME, "switch:4", "all-to-all", options={"timing": "greedy"})
+    with pytest.raises(UnsupportedError, match="timing=greedy covers up to 524288 transfers; here are "):
+        make(NAME, "mesh:16x17", "all-to-all", options={"timing": "greedy"})
     with pytest.raises(UnsupportedError, match="tree-all-to-all does not make all-gather; it makes all-to-all"):
         make(NAME, "ring:4", "all-gather")
     with pytest.raises(UnsupportedError, match="tree-all-to-all: order=authors has a priority of its own"):
