@@ -1,9 +1,11 @@
 """Counterexamples of the NILockstep models in words: what went wrong and where, and the run up to it as a table of slots."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from certree.models.pictures.network import network_picture
+from certree.models.topology import Topology
 from certree.verify.tlc import Result, State, TlcRun
 
 MAX_LINES = 60
@@ -28,6 +30,7 @@ class Line:
     row: int | None
     what: str
     happened: str
+    way: tuple[tuple[int, int], ...] = ()  # from where to where its messages go
 
     @property
     def text(self) -> str:
@@ -63,6 +66,17 @@ def table_of_slots(run: TlcRun) -> str:
     if len(lines) > MAX_LINES:
         table.insert(1, f"... {len(lines) - MAX_LINES} earlier lines")
     return "\n".join(table) + "\n"
+
+
+def picture(run: TlcRun, topology: Topology) -> str:
+    """SVG of the network, with the nodes of what is wrong ringed and arrows along its messages; empty without a counterexample."""
+    if run.legend is None or not run.trace:
+        return ""
+    findings = _Story(run).findings()
+    # a wrong row may name a destination that is no node
+    inside = [tuple(way for way in line.way if max(way) < len(topology.kind)) for line in findings]
+    ways = [way for line, found in zip(findings, inside, strict=True) for way in found or ((line.node, line.node),)]
+    return network_picture(topology, marked=ways, caption=explain(run))
 
 
 def _outcome(run: TlcRun) -> str:
@@ -138,7 +152,7 @@ class _Story:
     def _blame(self, line: Line) -> Line:
         """The last step, with what is wrong about it."""
         text = _BLAME.get(self.run.broken) or self._sums(line.node) or "breaks the property"
-        return Line(line.slot, line.node, line.row, line.what, text)
+        return replace(line, happened=text)
 
     def _sums(self, node: int) -> str:
         """The first item that the node has finished with contributions missing or counted twice; empty when there is none."""
@@ -188,14 +202,15 @@ class _Story:
         """The node's next row; its slot is the one it belongs to, which differs from the counter's when it is late."""
         entry = self._entry(state, node)
         what = f"{entry['op']} of flow {entry['item'][0]} to {_peers(entry['to'])}{self._iteration(entry)}"
-        return Line(entry["slot"], node, entry["row"] - 1, what, happened)
+        return Line(entry["slot"], node, entry["row"] - 1, what, happened, tuple((node, peer) for peer in sorted(entry["to"])))
 
     def _iteration(self, entry: Mapping[str, Any]) -> str:
         return f", iteration {entry['item'][1]}" if self.legend["repeats"] > 1 else ""
 
     def _counted(self, state: State, message: Mapping[str, Any]) -> Line:
         what = _arrival((message["op"], message["item"][0], message["src"])) + self._iteration(message)
-        return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts")
+        way = ((message["src"], message["dst"]),)
+        return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts", way)
 
     def _reason(self, state: State, node: int) -> str:
         """What the node's next row lacks."""
@@ -228,7 +243,7 @@ class _Story:
             ]
             flows = sorted(f"{o['op']} of flow {o['item'][0]}{self._iteration(o)}" for o in before)
             texts.append(f"the port to node {m['dst']} is busy with {', '.join(flows)}")
-        return Line(line.slot, line.node, line.row, line.what, "; ".join(texts))
+        return replace(line, happened="; ".join(texts))
 
     def _owed(self, state: State) -> list[Line]:
         """Arrivals that nobody sends any more, where all rows have fired."""
@@ -239,5 +254,6 @@ class _Story:
             counted = _at(state["count"], node) or {}
             for arrival in _keys(counted):
                 if counted[arrival] < self.legend["repeats"]:
-                    lines.append(Line(self._slot(state, node), node, None, _arrival(arrival), "never comes"))
+                    way = ((arrival[2], node),)
+                    lines.append(Line(self._slot(state, node), node, None, _arrival(arrival), "never comes", way))
         return lines

@@ -23,7 +23,8 @@ class ModelResult:
     """How a model check ended. `mode`: `exhaustive`, all states, or `simulation`, random runs (then no distinct states).
 
     `as_expected`: result and, where the manifest states them, the numbers of states are the expected ones. `message` says in a
-    line what is refuted or unexpected, or what a success covers; `trace` is the counterexample as a table of slots.
+    line what is refuted or unexpected, or what a success covers; `trace` is the counterexample as a table of slots, `picture`,
+    for the tables of a schedule, an SVG of its place in the network.
     """
 
     name: str
@@ -36,6 +37,7 @@ class ModelResult:
     trace: str
     message: str
     as_expected: bool
+    picture: str = ""
 
 
 def specs_folder() -> Path:

@@ -4,7 +4,7 @@ import tempfile
 from pathlib import Path
 
 from certree.models.tables import Tables
-from certree.verify.counterexample import explain, table_of_slots
+from certree.verify.counterexample import explain, picture, table_of_slots
 from certree.verify.models import ModelResult, specs_folder
 from certree.verify.table_constants import Plan, constants, definitions, plan_of
 from certree.verify.tlc import Result, Simulation, TlcRun, run_tlc
@@ -46,6 +46,7 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
         trace=table_of_slots(run),
         message=_message(plan, run, simulation),
         as_expected=run.result is Result.SUCCESS,
+        picture=picture(run, tables.topology),
     )
 
 

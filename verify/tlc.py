@@ -46,6 +46,7 @@ _VARIABLE = re.compile(r"^(?:/\\ )?(\w+) = ", re.MULTILINE)
 # The TLCs of this process that are at work, for `end_runs`.
 _at_work: set[subprocess.Popen[str]] = set()
 
+_PRINTED = re.compile(r'^"(.*)"$', re.MULTILINE)
 _LEGEND = re.compile(r'^"legend begins"\n(.*?)^"legend ends"', re.MULTILINE | re.DOTALL)
 
 
@@ -94,6 +95,7 @@ class TlcRun:
     seconds: float
     trace: tuple[State, ...]
     legend: Mapping[str, Any] | None = None  # what a model prints of its constants (specs/CheckNILockstep.tla)
+    printed: frozenset[str] = frozenset()  # the strings that the model printed
 
 
 def run_tlc(
@@ -155,7 +157,8 @@ def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
             result, broken = Result.SAFETY, _name_of(body)
     distinct, total = _counts(messages)
     trace = _trace(messages)
-    return TlcRun(result, broken, distinct, total, seconds, trace, _legend(output) if trace else None)
+    printed = frozenset(_PRINTED.findall(output))
+    return TlcRun(result, broken, distinct, total, seconds, trace, _legend(output) if trace else None, printed)
 
 
 def _name_of(body: str) -> str:

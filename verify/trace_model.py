@@ -10,7 +10,7 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import read_bytes
 from certree.models.tables import RowOp, Tables
 from certree.models.timing import reduction_cycles
-from certree.verify.counterexample import explain, table_of_slots
+from certree.verify.counterexample import explain, picture, table_of_slots
 from certree.verify.models import ModelResult, specs_folder
 from certree.verify.table_constants import Plan, constants, definitions, function, plan_of
 from certree.verify.tlc import Result, TlcRun, run_tlc
@@ -81,6 +81,7 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
         trace=table_of_slots(answer),
         message=_message(answer, log, plan, reduction),
         as_expected=answer.result is Result.SUCCESS,
+        picture=picture(answer, tables.topology),
     )
 
 

@@ -1,6 +1,8 @@
 """The picture of a network: circles for endpoints, squares for switches, links as wide as their capacity, damage in red."""
 
 import math
+import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,19 @@ from certree.models.topology import NodeKind, Topology
 
 MAX_DRAWN, MAX_LINKS = 4096, 1 << 16  # nodes, and links of all of them
 LONGEST = 60  # letters of a title
+CAPTION = 72  # letters of a line below the picture
+MARK = "#d0021b"
 LINK, BETWEEN, GONE, INK = "#5b7083", "#9db4c6", "#c8321f", "#1d2b36"
 ENDPOINT_FILL, SWITCH_FILL, REDUCING_FILL = "#dcebf7", "#f6e3b4", "#f3b676"
 Point = tuple[float, float]
 
 
-def network_picture(topology: Topology, undamaged: Topology | None = None) -> str:
+def network_picture(
+    topology: Topology, undamaged: Topology | None = None, marked: Sequence[tuple[int, int]] = (), caption: str = ""
+) -> str:
     """SVG of a network. `undamaged`: the network before nodes and links were taken away, which are then drawn as missing.
+
+    `marked`: pairs of nodes, shown as thick arrows from ringed nodes; twice the same node rings it. `caption`: lines below them.
 
     TopologyError for more than MAX_DRAWN nodes or MAX_LINKS links. O(nodes · links) at worst, for links that must avoid nodes.
     """
@@ -26,7 +34,10 @@ def network_picture(topology: Topology, undamaged: Topology | None = None) -> st
         if count > most:
             raise TopologyError(f"{topology.name}: {count} {what}; a picture shows up to {most}")
     whole = topology if undamaged is None or len(undamaged.kind) != len(topology.kind) else undamaged
-    return _Drawing(topology, whole).render()
+    drawing = _Drawing(topology, whole)
+    drawing.draw()
+    drawing.mark(marked, caption)
+    return drawing.sheet.render()
 
 
 def _pairs(topology: Topology) -> dict[tuple[int, int], int]:
@@ -49,8 +60,8 @@ class _Drawing:
         self.centre = self.layout.points.mean(axis=0)
         self.spans = self.layout.points.min(axis=0), self.layout.points.max(axis=0)
 
-    def render(self) -> str:
-        """The document."""
+    def draw(self) -> None:
+        """The network, with title and legend."""
         for left, top, width, height in self.layout.frames:
             self.sheet.box(left, top, width, height, rounding=8, fill="#f7f9fb", stroke="#d5dde4", stroke_width=1)
         drawn = {(min(pair), max(pair)) for pair in [*self.pairs, *self.missing]}
@@ -62,7 +73,22 @@ class _Drawing:
         for node in range(len(self.whole.kind)):
             self._node(node)
         self._words()
-        return self.sheet.render()
+
+    def mark(self, marked: Sequence[tuple[int, int]], caption: str) -> None:
+        """Arrows and rings over the network, and what they are about below it."""
+        for a, b in sorted(set(marked)):
+            if a != b:
+                self._arrow(a, b, {"stroke": MARK, "stroke_width": 3.5})
+            x, y = self._point(a)
+            self.sheet.circle(x, y, self.layout.radius + 4, fill="none", stroke=MARK, stroke_width=2.5)
+        if caption:
+            left, _, _, bottom = self.sheet.extent
+            for number, line in enumerate(textwrap.wrap(caption, CAPTION)):
+                self.sheet.text(left, bottom + 24 + 15 * number, line, size=11, anchor="start", fill=MARK)
+
+    def _point(self, node: int) -> Point:
+        x, y = self.layout.points[node]
+        return float(x), float(y)
 
     def _width(self, capacity: int) -> float:
         """In proportion while that fits; compressed where the widest link is many times as wide as the narrowest."""

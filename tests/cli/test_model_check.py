@@ -43,10 +43,22 @@ def test_wrong_tables_are_refuted_with_a_counterexample(file, tmp_path):
     step[-1] -= 2
     wrong = dataclasses.replace(schedule, step=step, certificate=None)
     export_tables(lower(wrong, 1 << 10, load_machine("multitree")), tmp_path / "tables")
-    outcome = certree("model-check", "--schedule", tmp_path / "tables")
+    picture = tmp_path / "place.svg"
+    outcome = certree("model-check", "--schedule", tmp_path / "tables", "--picture", picture)
     assert outcome.code == 1
+    assert picture.read_text().startswith("<svg ")
+    assert_bad_input(certree("model-check", "--schedule", tmp_path / "tables", "--picture", picture), "place.svg")
     assert "NOT as expected" in outcome.out
     assert "slot" in outcome.out
+
+
+def test_traces(file, tmp_path):
+    trace = tmp_path / "trace.ndjson"
+    assert certree("simulate", file, "--size", "1KiB", "--run", "paced", "--trace", trace).code == 0
+    assert certree("model-check", "--schedule", file, "--size", "1KiB", "--trace", trace, "--run", "paced").code == 0
+    outcome = certree("model-check", "--schedule", file, "--size", "2KiB", "--trace", trace, "--run", "paced")
+    assert outcome.code == 1
+    assert "by the trace, in cycle" in outcome.out
 
 
 def result(**changes):
@@ -137,6 +149,9 @@ def read_if_there(path):
 def test_bad_input(file, tmp_path):
     assert_bad_input(certree("model-check", "MCNothing"), "unknown model 'MCNothing'; known: ")
     assert_bad_input(certree("model-check", "MCRing", "--schedule", file), "it takes no model names")
+    assert_bad_input(certree("model-check", "--picture", "x.svg"), "--picture draws the tables of a --schedule")
+    assert_bad_input(certree("model-check", "--trace", "x"), "--trace needs the --schedule whose tables were played")
+    assert_bad_input(certree("model-check", "--kills", "--full"), "--kills prints one table of all mutants; it takes nothing else")
     assert_bad_input(certree("model-check", "--size", "1KiB"), "--size and --params are for --schedule")
     assert_bad_input(certree("model-check", "--schedule", tmp_path / "none.json"), "cannot read")
     assert_bad_input(certree("model-check", "--schedule", tmp_path), "manifest.json")

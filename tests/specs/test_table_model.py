@@ -9,6 +9,7 @@ from certree.hw.lowering import lower
 from certree.models.collective import parse_collective
 from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.machine import load_machine
+from certree.models.pictures.network import MARK
 from certree.models.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp
 from certree.models.topology_spec import parse_topology
@@ -150,6 +151,18 @@ def test_parent_that_is_no_neighbour():
     row, local = row_of(tables, 2, RowOp.REDUCE, 0)
     place = f"node 2, row {local} (REDUCE of flow 0 to node 0), slot 0: there is no link to node 0"
     refuted(replace(tables, parent=changed(tables.parent, row, 0)), "LinksExist", place)
+
+
+def test_the_place_of_a_refutation_is_drawn():
+    """An arrow along the message, a ring round its sender, the finding in words; the same bytes each time, none for a success."""
+    tables = tables_of(ring())
+    row, _ = row_of(tables, 2, RowOp.REDUCE, 0)
+    wrong = replace(tables, parent=changed(tables.parent, row, 3))
+    drawn = model_check_tables(wrong).picture
+    assert drawn == model_check_tables(wrong).picture
+    assert drawn.count(MARK) == 3 + 1 + 2  # shaft and barbs of one arrow, one ring, two lines of words
+    assert "OnlyExpected: node 2, row " in drawn
+    assert model_check_tables(tables_of(LINE)).picture == ""
 
 
 def test_dropped_dependency():
