@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.verify.models import PARALLEL, TIME_LIMITS, load_manifest, specs_folder
-from certree.verify.tlc import Result, TlcError, end_runs, run_tlc
+from certree.verify.tlc import Result, TlcError, TlcRun, end_runs, run_tlc
 
 KILLED, SURVIVED, NO_ANSWER = "x", "", "?"
 # What means nothing in a paced run, which knows no slots.
@@ -97,7 +97,7 @@ def _verdict(mutant: Model, name: str, kind: str = "PROPERTIES") -> str:
     return SURVIVED if run.result is Result.SUCCESS else NO_ANSWER if run.result is Result.UNKNOWN else KILLED
 
 
-def _run(mutant: Model, definitions: Sequence[str], lines: Sequence[str]) -> Any:
+def _run(mutant: Model, definitions: Sequence[str], lines: Sequence[str]) -> TlcRun:
     with tempfile.TemporaryDirectory(prefix="certree-kills-") as folder:
         module, config = Path(folder) / "Kills.tla", Path(folder) / "Kills.cfg"
         module.write_text("\n".join(["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", *definitions, "====", ""]))
