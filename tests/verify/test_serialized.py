@@ -70,6 +70,7 @@ def build_like(schedule: Schedule, **fields: int) -> Schedule:
 
 
 @given(seeds)
+@thorough
 def test_changed_rows(seed: int) -> None:
     rng = Random(seed)
     schedule = mutated(rng, random_schedule(rng))
