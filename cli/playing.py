@@ -1,5 +1,5 @@
-"""From a schedule to what is run: its tables, always by way of files, so that what runs is what ships; or the schedule itself
-where rows cannot say it."""
+"""From a schedule to what is run: its tables, by way of files, so that what runs is what ships (very large ones from memory: see
+MOST_THROUGH_FILES); or the schedule itself where rows cannot say it."""
 
 import tempfile
 from pathlib import Path
@@ -12,6 +12,9 @@ from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
 from certree.models.tables import Tables
+
+#: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
+MOST_THROUGH_FILES = 100_000
 
 
 def through_files(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
@@ -30,6 +33,8 @@ def playable(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables
 def playable_or_reason(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Tables | Plan, str | None]:
     """What `playable` gives, and why it is no tables."""
     try:
+        if schedule.transfers > MOST_THROUGH_FILES:
+            return lower(schedule, message_bytes, machine), None
         return through_files(schedule, message_bytes, machine), None
     except UnsupportedError as error:
         return Plan.of(schedule, message_bytes, machine), str(error)

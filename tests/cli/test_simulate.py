@@ -166,6 +166,14 @@ def test_a_schedule_without_tables_is_played_itself(tmp_path):
     assert "no tables, playing the schedule itself" in outcome.err
 
 
+def test_very_large_tables_run_from_memory(file, monkeypatch):
+    """The same run; only the files in between are left out."""
+    through_files = certree("simulate", file, "--size", "16KiB", "--json")
+    monkeypatch.setattr("certree.cli.playing.MOST_THROUGH_FILES", 0)
+    monkeypatch.setattr("certree.cli.playing.through_files", None)
+    assert certree("simulate", file, "--size", "16KiB", "--json").document == through_files.document
+
+
 def test_skew_makes_rows_late(file):
     """A source that starts two slots behind the others is late for them, and the sums are right all the same."""
     even = certree("simulate", file, "--size", "16KiB", "--skew", "0", "--drift", "0", "--json")
