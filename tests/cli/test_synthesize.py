@@ -83,6 +83,7 @@ def test_machine_file(tmp_path):
     """A machine without latencies: the ring's 2·(N - 1) steps cost nothing but serialization and reduction."""
     document = {"format": "certree-machine", "version": 1} | load_machine("multitree").document()
     document |= {"name": "near", "link_latency_cycles": 0, "router_cycles": 0, "ni_cycles": 0}
+    del document["router"]  # a table of its own; without one the routers are as usual
     lines = [f"{key} = {json.dumps(value)}" for key, value in document.items()]
     (tmp_path / "near.toml").write_text("\n".join(lines))
     far = certree("synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "--json").document
@@ -124,7 +125,7 @@ def test_force_overwrites(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (["moebius:4"], "unknown topology 'moebius:4'; allowed: full:N"),
+        (["moebius:4"], "unknown topology 'moebius:4'; allowed: "),
         (["ring:1"], "1 node(s); a network has 2 to"),
         (["ring:4,without-link=0-1,without-link=2-3"], "disconnected: no path from 0 to 1"),
         (["ring:4", "--collective", "sum"], "unknown collective 'sum'; known: all-reduce"),
@@ -143,7 +144,7 @@ def test_force_overwrites(tmp_path):
         (["ring:4", "--size", "-64MiB"], "size '-64MiB': expected a positive whole number"),
         (["ring:4", "--size", "1.5MiB"], "size '1.5MiB': expected a positive whole number"),
         (["ring:4", "--size", "9999999GiB"], "allowed: up to"),
-        (["ring:4", "--params", "dgx"], "unknown machine 'dgx'; allowed: multitree"),
+        (["ring:4", "--params", "dgx"], "unknown machine 'dgx'; allowed: booksim2, multitree"),
         (["ring:4", "--time-limit", "60"], "time '60': expected a positive whole number with ms, s, m or h"),
         (["ring:4", "--time-limit", "0s"], "time '0s': expected"),
         (["ring:4", "--time-limit", "9s", "--effort", "2"], "--effort and --time-limit exclude each other"),
