@@ -8,7 +8,7 @@ from typing import Any
 from certree.cli.report import collective_words, gap_words
 from certree.verify.exact.bundle import BundleVerdict
 from certree.verify.exact.frontier import covers
-from certree.verify.exact.question import Point, Question
+from certree.verify.exact.question import Point
 from certree.verify.exact.refutation import unpack
 from certree.verify.witness import Instance, check_bound
 
@@ -20,13 +20,14 @@ def frontier_report(verdict: BundleVerdict, known: Mapping[str, Point] = Mapping
 
     `known`: points of the published algorithms; each is judged by the frontier (`methods`).
     """
-    document, question = verdict.document, Question(verdict.topology, verdict.collective, 1, 1, 1)
+    document, question = verdict.document, verdict.question
     report: dict[str, Any] = {
         "valid": verdict.valid,
         "topology": verdict.topology.name,
         "collective": str(verdict.collective.kind),
         "root": verdict.collective.root,
         "max_chunks": document["max_chunks"],
+        "memory": document["memory"],
         "model": document["model"],
     }
     if not verdict.valid:

@@ -34,6 +34,7 @@ TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
 POINT_CONFLICTS = 40_000  # for one candidate
 SYMMETRIC_CONFLICTS = 5_000  # for one candidate and one group
 MAX_GROUPS = 3
+MANY_ROUNDS = 8  # so many candidates of as many chunks and steps are not tried one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +66,12 @@ class FrontierSearch:
         effort: int,
         monitor: Monitor,
         known: Mapping[str, Schedule] = MappingProxyType({}),
+        memory: int | None = None,
     ) -> None:
         if max_chunks < 1 or effort < 1:
             raise InputError(f"max_chunks {max_chunks}, effort {effort}; allowed: whole numbers from 1")
-        self.question = Question(topology, collective, 1, 1, 1)
+        self.question = Question(topology, collective, 1, 1, 1, memory)
+        self._require_memory(memory)
         self._max_chunks, self._monitor = max_chunks, monitor
         self._budget, self._effort = Budget(TOTAL_CONFLICTS * effort), effort
         self._bounds = find_bounds(topology, collective)
@@ -79,6 +82,16 @@ class FrontierSearch:
         self.known = {name: point for name, schedule in known.items() if (point := self._place(schedule)) is not None}
         for name, point in sorted(self.known.items()):
             self._found.setdefault(point, known[name])
+
+    def _require_memory(self, memory: int | None) -> None:
+        """UnsupportedError for a limit of memory that no schedule can keep: what starts at an endpoint, or ends there, is more."""
+        for node in self.question.topology.endpoints.tolist():
+            starts = sum(demand.source == node for demand in self.question.demands)
+            ends = sum(node in demand.targets for demand in self.question.demands)
+            if memory is not None and memory < max(starts, ends):
+                raise UnsupportedError(
+                    f"endpoint {node} must store {max(starts, ends)} chunks at the start or at the end; memory is {memory}"
+                )
 
     def _place(self, schedule: Schedule) -> Point | None:
         """The point of a schedule of at most `max_chunks` chunks; None for one that the machine of the frontier cannot run."""
@@ -92,7 +105,7 @@ class FrontierSearch:
     @cached_property
     def _groups(self) -> list[Group]:
         """Symmetries to look for schedules with; none for collectives whose chunks they do not permute freely."""
-        covered = self.question.collective.kind in SymmetricClauses.kinds
+        covered = self.question.collective.kind in SymmetricClauses.kinds and self.question.memory is None
         return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
 
     def run(self) -> None:
@@ -111,7 +124,8 @@ class FrontierSearch:
             while (most := most_uncovered(self.question, list(self._found), chunks, steps)) >= steps:
                 self._fewest_rounds(chunks, steps, most)
                 steps += 1
-                if not self._budget.left or self._monitor.expired:
+                hopeless = not self._found and steps > 4 * self.question.least_steps[0] + 4  # what memory is full of cannot move
+                if hopeless or not self._budget.left or self._monitor.expired:
                     return
 
     def _fewest_rounds(self, chunks: int, steps: int, most: int) -> None:
@@ -119,12 +133,25 @@ class FrontierSearch:
         least = max(steps, self._bound_rounds(chunks))
         if least <= most:
             least = max(least, ceil(self._time_cut(chunks, steps)[0] or 0))
+        certain = not self.question.is_sum and self.question.memory is None  # with enough rounds all goes along shortest ways
+        if most - least > MANY_ROUNDS and not certain:
+            most = self._fewer_at_once((chunks, steps, most))
         for rounds in range(least, most + 1):
             point = (chunks, steps, rounds)
             if self._implied_by(point) is None and self._decide(point):
                 return
             if not self._budget.left or self._monitor.expired:
                 return
+
+    def _fewer_at_once(self, point: Point) -> int:
+        """Ask for the most rounds first, which may exclude all fewer ones; the rounds that are left to be tried, at most."""
+        try:
+            found = self._implied_by(point) is None and self._decide(point)
+        except UnsupportedError:  # fewer rounds make a smaller formula
+            return point[2]
+        if found:
+            return most_uncovered(self.question, list(self._found), point[0], point[1])
+        return 0 if self._implied_by(point) is not None else point[2] - 1
 
     def _bound_rounds(self, chunks: int) -> int:
         """The fewest rounds that the bandwidth bound allows."""

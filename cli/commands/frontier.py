@@ -26,6 +26,7 @@ DEFAULT_MAX_CHUNKS = 6
 @click.option("--max-chunks", type=COUNT, default=DEFAULT_MAX_CHUNKS, show_default=True, help="Cmax: chunks per node to go up to.")
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget: same input, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; what is found then depends on the computer.")
+@click.option("--memory", type=COUNT, help="Chunks that an endpoint can store; collectives that copy only. No limit by default.")
 @click.option("--unaided", is_flag=True, help="Start from nothing; by default the published algorithms' schedules are the start.")
 @option_output("the frontier with all its evidence (.json, .json.gz)")
 @option_json()
@@ -35,6 +36,7 @@ def frontier_command(
     max_chunks: int,
     effort: int,
     time_limit: Fraction | None,
+    memory: int | None,
     unaided: bool,
     output: Path | None,
     force: bool,
@@ -52,7 +54,7 @@ def frontier_command(
     with working("looking for the frontier") as report:
         monitor = Monitor(sink=report) if time_limit is None else Monitor.within(float(time_limit), report)
         known = {} if unaided else known_schedules(topology, collective, monitor)
-        search = FrontierSearch(topology, collective, max_chunks, effort, monitor, known)
+        search = FrontierSearch(topology, collective, max_chunks, effort, monitor, known, memory)
         interrupted = False
         try:
             search.run()

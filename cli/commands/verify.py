@@ -76,15 +76,13 @@ def _verify_frontier(
 
 def _write_proofs(verdict: "BundleVerdict", folder: Path) -> None:
     """The formula and the proof of every refutation by formula, in files that other checkers read."""
-    from certree.verify.exact.question import Question
     from certree.verify.exact.strangers import foreign_files
 
-    question = Question(verdict.topology, verdict.collective, 1, 1, 1)
     folder.mkdir(parents=True)
     count = 0
     for entry in verdict.document["refuted"]:
         if entry["proof"]["kind"] == "drat":
             count += 1
-            for name, data in foreign_files(question.at(tuple(entry["point"])), entry["proof"]).items():
+            for name, data in foreign_files(verdict.question.at(tuple(entry["point"])), entry["proof"]).items():
                 write_atomically(folder / name, data, force=False)
     note(f"wrote {count} formulas and their proofs to {folder}")

@@ -8,11 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from certree.models.collective import CollectiveKind
+from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.synth.cpsat import Budget, Status, solve_model
 from certree.synth.encodings.asking import Asking
 from certree.synth.method import Monitor
 from certree.verify.exact.plans import schedule_of, spread_rows
+from certree.verify.exact.question import Question
 
 if TYPE_CHECKING:
     pass
@@ -26,6 +28,13 @@ class LinearSpread(Asking):
     """
 
     kinds = frozenset(CollectiveKind) - {CollectiveKind.ALL_REDUCE}
+
+    @classmethod
+    def accepts(cls, question: Question) -> None:
+        """UnsupportedError for an all-reduce, and for a limit of memory."""
+        super().accepts(question)
+        if question.memory is not None:
+            raise UnsupportedError("LinearSpread knows no limit of memory")
 
     def encode(self) -> None:
         """Add every variable and constraint. O(chunks · arcs · steps) time and memory."""

@@ -120,6 +120,8 @@ def test_only_a_frontier_has_proofs_to_write(tmp_path) -> None:
         (["ring:4", "--max-chunks", "0"], "'--max-chunks'"),
         (["ring:4", "--collective", "broadcast"], "broadcast needs --root"),
         (["ring:4", "--collective", "broadcast", "--root", "9"], "root 9 is no endpoint of ring:4"),
+        (["ring:4", "--memory", "4"], "memory is limited for collectives that copy only"),
+        (["ring:4", "--collective", "all-to-all", "--memory", "2"], "endpoint 0 must store 3 chunks"),
         (["ring:99999999"], "ring:99999999"),
     ],
 )

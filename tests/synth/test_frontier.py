@@ -5,7 +5,7 @@ import time
 import pytest
 
 from certree.models.collective import parse_collective
-from certree.models.errors import InputError
+from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import canonical_json
 from certree.models.topology_spec import parse_topology
 from certree.synth import frontier as frontier_module
@@ -165,6 +165,24 @@ def test_a_known_schedule_that_endpoints_would_forward_within_a_step_is_no_start
     assert {"cps", "multitree"} <= set(known)
     assert set(FrontierSearch(topology, collective, 1, 1, Monitor(), known).known) >= {"multitree"}
     assert "cps" not in FrontierSearch(topology, collective, 1, 1, Monitor(), known).known
+
+
+def test_a_limit_of_memory_costs_steps() -> None:
+    star, kind = network([(0, 1), (0, 2), (0, 3)]), parse_collective("all-to-all")
+    best = {}
+    for memory in (None, 6, 5, 3):
+        search = FrontierSearch(star, kind, 1, 1, Monitor(), memory=memory)
+        search.run()
+        result = search.result
+        document = bundle_document(result.question, 1, result.points, result.refuted, result.bandwidth[1])
+        assert judge_bundle(document, "bundle").valid
+        assert document["complete"]
+        best[memory] = points(document)
+    assert best[None] == best[6]
+    assert best[None][0][1] == 2
+    assert best[5][0][1] == 3
+    with pytest.raises(UnsupportedError, match="endpoint 0 must store 3 chunks at the start or at the end; memory is 2"):
+        FrontierSearch(star, kind, 1, 1, Monitor(), memory=2)
 
 
 def test_wrong_requests() -> None:

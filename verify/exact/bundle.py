@@ -21,6 +21,7 @@ from certree.models.schedule_file import schedule_document, schedule_from_docume
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import topology_document, topology_from_document
 from certree.verify.exact.frontier import covers, covers_all_chunks, obligations
+from certree.verify.exact.plans import most_stored
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, check_refutation
 from certree.verify.exact.rup import ProofError
@@ -32,8 +33,8 @@ from certree.verify.wording import network_text, short
 FORMAT, VERSION = "certree-frontier", 1
 MAX_CHUNKS, MAX_NUMBER = 1 << 12, 1 << 24
 _KEYS = (
-    "format", "version", "topology", "collective", "max_chunks", "model", "points", "refuted", "undecided", "bandwidth", "complete",
-    "all_chunks",
+    "format", "version", "topology", "collective", "max_chunks", "memory", "model", "points", "refuted", "undecided", "bandwidth",
+    "complete", "all_chunks",
 )  # fmt: skip
 
 
@@ -53,6 +54,7 @@ def bundle_document(
         "topology": topology_document(question.topology),
         "collective": {"kind": str(question.collective.kind), "root": question.collective.root},
         "max_chunks": max_chunks,
+        "memory": question.memory,
         "model": question.model,
         "points": [{"point": list(point), "schedule": schedule_document(schedule)} for point, schedule in sorted(points.items())],
         "refuted": [{"point": list(point), "proof": proof} for point, proof in sorted(refuted.items())],
@@ -67,10 +69,19 @@ def bundle_document(
 class BundleVerdict:
     """What remains of a bundle after everything was checked: its claims hold just when there are no violations."""
 
-    topology: Topology
-    collective: Collective
+    question: Question  # of any point
     violations: tuple[Violation, ...]
     document: Document
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.question.topology
+
+    @property
+    def collective(self) -> Collective:
+        """The collective."""
+        return self.question.collective
 
     @property
     def valid(self) -> bool:
@@ -101,7 +112,9 @@ def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
             _point(entry["point"], f"{where}: {name}", document["max_chunks"])
     if not isinstance(document["undecided"], list):
         raise InputError(f"{where}: undecided must list points")
-    return Question(topology, collective, 1, 1, 1), document
+    if document["memory"] is not None and (type(document["memory"]) is not int or document["memory"] > MAX_NUMBER):
+        raise InputError(f"{where}: memory is {short(document['memory'])}; allowed: null or 1 to {MAX_NUMBER}")
+    return Question(topology, collective, 1, 1, 1, document["memory"]), document
 
 
 def _point(value: Any, where: str, max_chunks: int) -> Point:
@@ -136,7 +149,7 @@ def judge_bundle(document: Any, where: str, topology: Topology | None = None) ->
                 findings.add("frontier-dominated", 0, (), f"point {list(point)} is covered by {list(other)}")
     refuted = _sound_refutations(question, document["refuted"], findings)
     _check_claims(question, document, points, refuted, findings)
-    return BundleVerdict(question.topology, question.collective, findings.verdict().violations, document)
+    return BundleVerdict(question, findings.verdict().violations, document)
 
 
 def _sound_points(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> Iterator[Point]:
@@ -177,7 +190,11 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
     if any(schedule.topology.kind[node] != NodeKind.SWITCH for node in inner):
         return "a transfer passes an endpoint within its step, which the machine of the frontier does not"
     verdict = judge(schedule.with_certificate(None))
-    return None if verdict.valid else f"{verdict.violations[0].rule}: {verdict.violations[0].message}"
+    if not verdict.valid:
+        return f"{verdict.violations[0].rule}: {verdict.violations[0].message}"
+    if question.memory is not None and (stored := most_stored(question, schedule)) > question.memory:
+        return f"a cell has to store {stored} chunks, more than {question.memory}"
+    return None
 
 
 def rounds_of(schedule: Schedule) -> int:

@@ -88,3 +88,29 @@ def spread_rows(question: Question, sends: Iterable[tuple[int, int, int]]) -> li
                 node = question.arcs[came[node][0]].src
         rows += [(int(Op.COPY), chunk, *came[node]) for node in sorted(needed)]
     return rows
+
+
+def most_stored(question: Question, schedule: Schedule) -> int:
+    """The most chunks that a cell must store when a step begins, or at the end, for a valid schedule of copies.
+
+    Those that start in it, those that it will send before they come again, and those that are due there.
+    O(transfers + cells · chunks · steps).
+    """
+    came: dict[tuple[int, int], list[int]] = {}
+    used: dict[tuple[int, int], list[int]] = {}
+    for chunk, step, src, dst in zip(*(getattr(schedule, name).tolist() for name in ("chunk", "step", "src", "dst")), strict=True):
+        came.setdefault((dst, chunk), []).append(step + 1)
+        used.setdefault((src, chunk), []).append(step)
+    for chunk, number in enumerate(question.sources):
+        demand = question.demands[number]
+        came.setdefault((demand.source, chunk), []).append(0)
+        used.setdefault((demand.source, chunk), []).append(0)
+        for target in demand.targets:
+            used.setdefault((target, chunk), []).append(question.steps)
+    stored: dict[tuple[int, int], set[int]] = {}
+    for (cell, chunk), uses in used.items():
+        for use in uses:
+            since = max(start for start in came[cell, chunk] if start <= use)
+            for step in range(since, use + 1):
+                stored.setdefault((cell, step), set()).add(chunk)
+    return max(len(chunks) for chunks in stored.values())

@@ -10,6 +10,8 @@ The machine, on which every impossibility depends:
 - *Arcs.* A transfer goes from cell to cell along a simple path whose inner nodes are all switches; it passes the whole path within
   its step and loads every link of it once. Endpoints do not forward within a step. Links between the same two nodes count as one of
   their total capacity.
+- *Memory*, optional and only where nothing is added up: when a step begins, and at the end, a cell stores at most so many chunks:
+  those that start in it, those it is a target of once they are there, and those it will send on. Whatever else it had is forgotten.
 - *Contention.* A step of r rounds puts at most capacity × r transfers on a link.
 
 C counts, for each kind of collective: chunks that every endpoint roots (all-gather, reduce-scatter), that the message is cut into
@@ -71,13 +73,20 @@ class Question:
     chunks: int
     steps: int
     rounds: int
+    memory: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("chunks", "steps"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} is {getattr(self, name)}; allowed: whole numbers from 1")
+        for name in ("chunks", "steps", "memory"):
+            if name != "memory" or self.memory is not None:
+                self._check_positive(name)
+        if self.memory is not None and self.collective.reduces:
+            raise UnsupportedError(f"memory is limited for collectives that copy only, not for {self.collective.kind}")
         if self.rounds < self.steps:
             raise InputError(f"{self.rounds} rounds for {self.steps} steps; a step has at least one round")
+
+    def _check_positive(self, name: str) -> None:
+        if getattr(self, name) < 1:
+            raise InputError(f"{name} is {getattr(self, name)}; allowed: whole numbers from 1")
 
     @property
     def point(self) -> Point:
@@ -86,7 +95,7 @@ class Question:
 
     def at(self, point: Point) -> "Question":
         """The same question for another point."""
-        other = Question(self.topology, self.collective, *point)
+        other = Question(self.topology, self.collective, *point, self.memory)
         other.__dict__.update(
             {name: getattr(self, name) for name in ("cells", "arcs", "demands", "hops_to", "least_steps", "splits")}
         )
@@ -111,11 +120,12 @@ class Question:
 
     @cached_property
     def splits(self) -> bool:
-        """Whether a step of several rounds can be split in two: every way is a single link, and nothing is summed up in place.
+        """Whether a step of several rounds can be split in two: every way is a single link, nothing is summed up in place, memory
+        has no limit (what leaves in the second half must be stored beside what came in the first).
 
         (For the turned kinds split the spreading and turn it back.)
         """
-        return not self.is_sum and all(len(arc.pairs) == 1 for arc in self.arcs)
+        return not self.is_sum and self.memory is None and all(len(arc.pairs) == 1 for arc in self.arcs)
 
     def implies(self, point: Point) -> bool:
         """Whether, there being no schedule for this point, there is none for `point` either (see the module's docstring)."""
@@ -218,7 +228,12 @@ class Question:
         cells = "one accumulator per chunk and " + (
             "cell (endpoint or reducing switch)" if self.topology.reducing.any() else "endpoint"
         )
-        return f"{cells}, delay 1, steps of 1 round or more, endpoints do not forward within a step"
+        limit = (
+            ""
+            if self.memory is None
+            else f", at most {self.memory} chunks stored in a cell at the beginning of a step and at the end"
+        )
+        return f"{cells}, delay 1, steps of 1 round or more, endpoints do not forward within a step{limit}"
 
 
 def _waves(start: int, onward: dict[int, list[int]]) -> dict[int, int]:

@@ -6,7 +6,7 @@ send[c, a, t]    chunk c goes over arc a in step t
 
 from collections.abc import Sequence
 
-from certree.models.schedule import Schedule
+from certree.models.schedule import Op, Schedule
 from certree.verify.exact.encoder import Encoder, true_keys
 from certree.verify.exact.plans import Row, schedule_of, spread_rows
 
@@ -33,6 +33,7 @@ class SpreadEncoder(Encoder):
         self._start_and_end()
         self._causality()
         self._contention()
+        self._memory()
 
     def _start_and_end(self) -> None:
         """At first its source alone holds a chunk; at the end all its targets do."""
@@ -48,15 +49,27 @@ class SpreadEncoder(Encoder):
         """To send a chunk, you must hold it; what you hold, you held before or it was just sent to you."""
         for (chunk, arc, step), sent in self.send.items():
             self.formula.add(-sent, self.holds[chunk, self.question.arcs[arc].src, step])
-        into = {cell: [number for number, arc in enumerate(self.question.arcs) if arc.dst == cell] for cell in self.question.cells}
+        self.into = {
+            cell: [number for number, arc in enumerate(self.question.arcs) if arc.dst == cell] for cell in self.question.cells
+        }
         for (chunk, cell, step), held in self.holds.items():
             if step > 0:
-                arrived = [self.send[chunk, arc, step - 1] for arc in into[cell]]
+                arrived = [self.send[chunk, arc, step - 1] for arc in self.into[cell]]
                 self.formula.add(-held, self.holds[chunk, cell, step - 1], *arrived)
 
     def _contention(self) -> None:
         """Every pair of nodes carries all that goes over its arcs."""
         self.add_loads({(pair, step): self.users(pair, step) for pair in self.pairs for step in self.times})
+
+    def _memory(self) -> None:
+        """A cell holds no more chunks at a time than there is room for; what it no longer holds it has forgotten."""
+        if self.question.memory is None:
+            return
+        for cell in self.question.cells:
+            for step in range(self.question.steps + 1):
+                counted = self.formula.count([self.holds[chunk, cell, step] for chunk in self.chunks], self.question.memory + 1)
+                if len(counted) > self.question.memory:
+                    self.formula.add(-counted[self.question.memory])
 
     def users(self, pair: int, step: int) -> list[int]:
         """The transfers that would load a pair in a step."""
@@ -80,5 +93,21 @@ class SpreadEncoder(Encoder):
 
     def rows(self, true: frozenset[int]) -> list[Row]:
         """The sends that matter, in the direction of the spreading."""
+        if self.question.memory is not None:
+            return self._remembered_rows(true)
         sends = [(chunk, arc, step) for chunk, arc, step in true_keys(self.send, true)]
         return spread_rows(self.question, sends)
+
+    def _remembered_rows(self, true: frozenset[int]) -> list[Row]:
+        """The sends behind what targets hold at the end, traced back step by step; a cell may get again what it had forgotten."""
+        rows: list[Row] = []
+        for chunk in self.chunks:
+            needed = set(self.question.demands[self.question.sources[chunk]].targets)
+            for step in reversed(self.times):
+                before = {cell for cell in needed if self.holds[chunk, cell, step] in true}
+                for cell in sorted(needed - before):
+                    arc = next(arc for arc in self.into[cell] if self.send[chunk, arc, step] in true)
+                    rows.append((int(Op.COPY), chunk, arc, step))
+                    before.add(self.question.arcs[arc].src)
+                needed = before
+        return rows

@@ -9,6 +9,7 @@ from certree.models.topology_spec import parse_topology
 from certree.verify.exact import encoder as encoder_module
 from certree.verify.exact.bundle import why_not
 from certree.verify.exact.encoder import encode
+from certree.verify.exact.plans import most_stored
 from certree.verify.exact.question import Question
 from certree.verify.exact.spread import SpreadEncoder
 from certree.verify.exact.sums import SumEncoder
@@ -176,3 +177,31 @@ def test_a_reducing_switch_adds_and_multicasts() -> None:
     assert not ask(plain, "all-reduce", (4, 5, 5))  # 2(N - 1) / N rounds a chunk, which is more than 5 for 4
     assert ask(reducing, "broadcast", (1, 2, 2), 0)
     assert not ask(plain, "broadcast", (1, 1, 1), 0)
+
+
+STAR = network([(0, 1), (0, 2), (0, 3)])
+
+
+@pytest.mark.parametrize(
+    ("memory", "steps", "exists"), [(None, 2, True), (6, 2, True), (5, 2, False), (5, 3, True), (3, 4, True), (2, 4, False)]
+)
+def test_a_hub_with_little_memory_takes_more_steps(memory, steps: int, exists: bool) -> None:
+    """All-to-all through a hub in two steps: in between it stores the 6 chunks that are on their way."""
+    assert answer(Question(STAR, parse_collective("all-to-all"), 1, steps, 9, memory)) is exists
+
+
+def test_a_schedule_that_needs_more_memory_is_no_answer() -> None:
+    asked = Question(STAR, parse_collective("all-to-all"), 1, 2, 9)
+    encoder = encode(asked)
+    with Cadical195(bootstrap_with=encoder.formula.clauses) as solver:
+        assert solver.solve()
+        schedule = encoder.decode(solver.get_model())
+    stored = most_stored(asked, schedule)
+    assert stored >= 6
+    assert why_not(Question(STAR, asked.collective, 1, 2, 9, stored), schedule) is None
+    refused = why_not(Question(STAR, asked.collective, 1, 2, 9, 5), schedule)
+    assert refused == f"a cell has to store {stored} chunks, more than 5"
+    with pytest.raises(UnsupportedError, match="memory is limited for collectives that copy only, not for all-reduce"):
+        Question(STAR, parse_collective("all-reduce"), 1, 2, 2, 9)
+    with pytest.raises(InputError, match="memory is 0; allowed: whole numbers from 1"):
+        Question(STAR, parse_collective("all-gather"), 1, 2, 2, 0)
