@@ -16,6 +16,7 @@ from certree.hw.packets import NO_PACKETS, Packets
 from certree.hw.plan import Plan
 from certree.hw.program import first_cells, first_wrong
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.hw.schedule_rows import ScheduleRows
 from certree.hw.simulator import SimulationResult, describe_waiting, exact_step_cycles, predicted_cycles, refuse_run
 from certree.hw.table_rows import TableRows
 from certree.models.errors import InputError, UnsupportedError
@@ -68,7 +69,7 @@ def packet_lengths(tables: Tables | Plan, flow: str) -> list[int]:
 
 
 def simulate_flits(
-    tables: Tables,
+    source: Tables | Plan,
     run: str = "slotted",
     *,
     flow: str = "message",
@@ -77,19 +78,19 @@ def simulate_flits(
     step_time: str = "paper",
     progress: Callable[[int], None] | None = None,
 ) -> tuple[SimulationResult, OtherTraffic]:
-    """Play tables on a network of routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
+    """Play tables, or a schedule that has none, on routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
 
     `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
     channels of their own; those that have not arrived when the collective ends are left. `clocks` and `step_time` as in
-    `simulator.simulate`, whose result it is for the tables of `with_flow`.
+    `simulator.simulate`, whose result it is for what `with_flow` gives.
     Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
     Time O(flits · links they pass), memory O(rows + nodes · chunks · repeats + virtual channels + packets under way).
     """
     if flow not in FLOWS:
         raise InputError(f"unknown flow {flow!r}; known: {', '.join(FLOWS)}")
-    refuse_run(tables, run)
-    played, lengths = with_flow(tables, flow), packet_lengths(tables, flow)
-    cells = first_cells(tables.topology, tables.chunks * tables.repeats)
+    refuse_run(source, run)
+    played, lengths = with_flow(source, flow), packet_lengths(source, flow)
+    cells = first_cells(source.topology, source.chunks * source.repeats)
     step_cycles = exact_step_cycles(played) if step_time == "exact" else None
     engine = FlitEngine(played, run, lengths, cells, traced=False, others=others, clocks=clocks, step_cycles=step_cycles)
     core = engine.core
@@ -97,7 +98,7 @@ def simulate_flits(
         if progress is not None:
             progress(core.cycle)
     statistics = core.statistics()
-    wrong = first_wrong(tables.schedule, cells)
+    wrong = first_wrong(source.schedule, cells)
     deadlock: tuple[str, ...] = ()
     if core.is_deadlocked:
         names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
@@ -105,7 +106,7 @@ def simulate_flits(
     result = SimulationResult(
         run=run,
         engine="flit",
-        source="tables",
+        source="tables" if isinstance(source, Tables) else "schedule",
         cycles=statistics["cycles"],
         closed_form_cycles=predicted_cycles(played) if run == "slotted" and (clocks is None or clocks.are_equal) else None,
         contention_cycles=statistics["contention_cycles"],
@@ -122,16 +123,16 @@ def simulate_flits(
 
 
 class FlitEngine:
-    """One run of tables on routers: `core` is ready to advance.
+    """One run of tables, or of a plan, on routers: `core` is ready to advance.
 
-    The tables are those of `with_flow`, `lengths` those of `packet_lengths`. `cells` is changed in place.
-    Raises TableFormatError and UnsupportedError as TableRows and RouterNetwork do, and UnsupportedError for packets that no buffer
-    holds. Time and memory O(rows log rows + hops of all messages) to set up, then as `core/flit_network.hpp`.
+    `source` is what `with_flow` gives, `lengths` what `packet_lengths` does. `cells` is changed in place.
+    Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and RouterNetwork do, and UnsupportedError for packets
+    that no buffer holds. Time and memory O(rows log rows + hops of all messages) to set up, then as `core/flit_network.hpp`.
     """
 
     def __init__(
         self,
-        tables: Tables,
+        source: Tables | Plan,
         run: str,
         lengths: list[int],
         cells: NDArray[np.uint64],
@@ -141,13 +142,16 @@ class FlitEngine:
         clocks: Clocks | None = None,
         step_cycles: int | None = None,
     ) -> None:
-        self.rows = TableRows(tables)
+        self.source = source
+        self.rows: TableRows | ScheduleRows = TableRows(source) if isinstance(source, Tables) else ScheduleRows(source)
+        if run == "paced":
+            self.rows.check_paced()
         if clocks is not None:
             self.rows.set_clocks(clocks)
         if step_cycles is not None:
             self.rows.scalars["step_cycles"] = step_cycles
         self.network = RouterNetwork(
-            tables.topology, tables.machine, _classes(tables, lengths, others), issue_cycles=tables.machine.ni_issue_cycles
+            source.topology, source.machine, _classes(source, lengths, others), issue_cycles=source.machine.ni_issue_cycles
         )
         ways, plan = self._plan()
         order = np.lexsort((np.arange(len(others.id)), others.start))
@@ -170,7 +174,7 @@ class FlitEngine:
 
     def _plan(self) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:
         """The ways that messages may take, as lanes, and which message may take which."""
-        sent, topology = self.rows.sent, self.rows.tables.topology
+        sent, topology = self.rows.sent, self.source.topology
         first, lanes = self.network.lanes_of_pair()
         if (sent["route"] == DIRECT).all():  # any lane to the neighbour, whichever has the least to send
             pair = topology.pair_index(sent["src"], sent["dst"])
@@ -191,8 +195,7 @@ class FlitEngine:
 
     def _ways_on_lanes_of_their_own(self, first: Int64, lanes: Int64) -> list[Int64]:
         """For every message the lanes of its route: messages of one slot that share a link take one lane of it after the other."""
-        tables, topology, sent = self.rows.tables, self.rows.tables.topology, self.rows.sent
-        routes = tables.routes
+        topology, sent, routes = self.source.topology, self.rows.sent, self.source.schedule.routes
         direct = topology.pair_index(sent["src"], sent["dst"]).tolist()
         slots = (sent["step"].astype(np.int64) % self.rows.scalars["period"]).tolist()
         taken: dict[tuple[int, int], int] = {}
@@ -208,9 +211,9 @@ class FlitEngine:
         return ways
 
 
-def _classes(tables: Tables, lengths: list[int], others: Packets) -> list[TrafficClass]:
+def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list[TrafficClass]:
     """Virtual channels of the collective and of what else there is; where nothing is, the collective has them all."""
-    machine, router = tables.machine, tables.machine.router
+    machine, router = source.machine, source.machine.router
     cut_through = router.flow_control == "cut-through"
     unit = router.sub_message_flits if len(lengths) == 1 else WHOLE_PACKET
     longest = (

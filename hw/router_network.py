@@ -35,9 +35,9 @@ class RouterNetwork:
     """Channels between routers (one for each lane of each link), then from and to network interfaces; `scalars` and `columns` go
     to the core as they are.
 
-    Every node has a router, endpoints have network interfaces beside it. The output ports of a router are its lanes in this order:
-    on whole grids the last dimension first, + before -, as BookSim2 has it; elsewhere in link order; interfaces come last. Input
-    ports take the order of the output ports that lead back.
+    Every node has a router; endpoints, and switches that reduce, have network interfaces beside it. The output ports of a router
+    are its lanes in this order: on whole grids the last dimension first, + before -, as BookSim2 has it; elsewhere in link order;
+    interfaces come last. Input ports take the order of the output ports that lead back.
     `issue_cycles` are added to the wires into the network. Raises UnsupportedError for networks and pipelines beyond the core's
     counters. O(lanes + nodes) time, O(nodes²) where dimension order gives every router a table.
     """
@@ -73,19 +73,20 @@ class RouterNetwork:
         self.wire = slowest[topology.pair_of_link]
 
     def _lay_interfaces(self) -> None:
-        """One injection and one ejection channel for each endpoint, or for each lane that leaves or enters it."""
-        topology, endpoints = self.topology, self.topology.endpoints.astype(np.int64)
+        """One injection and one ejection channel for each endpoint and reducing switch, or for each lane at one."""
+        topology = self.topology
         source, destination = (column[self.lane_link].astype(np.int64) for column in (topology.src, topology.dst))
         per_link = self.machine.router.interfaces == "link"
-        is_endpoint = topology.kind == NodeKind.ENDPOINT
-        leaving = np.flatnonzero(is_endpoint[source])
-        entering = self._input_order[is_endpoint[destination[self._input_order]]]
+        is_interfaced = (topology.kind == NodeKind.ENDPOINT) | topology.reducing
+        nodes = np.flatnonzero(is_interfaced)
+        leaving = np.flatnonzero(is_interfaced[source])
+        entering = self._input_order[is_interfaced[destination[self._input_order]]]
         entering = entering[np.argsort(destination[entering], kind="stable")]
-        self.injection_node = source[leaving].astype(np.int64) if per_link else endpoints
-        ejection_node = destination[entering].astype(np.int64) if per_link else endpoints
+        self.injection_node = source[leaving].astype(np.int64) if per_link else nodes
+        ejection_node = destination[entering].astype(np.int64) if per_link else nodes
         self.first_injector = np.searchsorted(self.injection_node, np.arange(len(topology.kind)))
         self.injector_of_lane = np.full(self.lanes, -1, np.int64)
-        self.injector_of_lane[leaving] = np.arange(len(leaving)) if per_link else np.searchsorted(endpoints, source[leaving])
+        self.injector_of_lane[leaving] = np.arange(len(leaving)) if per_link else np.searchsorted(nodes, source[leaving])
         injectors, ejectors = len(self.injection_node), len(ejection_node)
         interface = np.full(max(injectors, ejectors), INTERFACE)
         ejection = self._ejection_ports(entering, ejection_node, destination, per_link)
@@ -146,6 +147,7 @@ class RouterNetwork:
             "buffer_flits": machine.vc_buffer_flits,
             "allocator_iterations": router.allocator_iterations,
             "is_separable": int(router.allocator == "separable"),
+            "rotate_vcs": int(router.vc_choice == "rotate"),
             "reuse_when_empty": int(router.vc_reuse == "empty"),
             "routers": len(self.topology.kind),
         }

@@ -9,6 +9,7 @@ _LIMIT = 1 << 20
 _CHOICES = {
     "allocator": ("islip", "separable"),
     "flow_control": ("cut-through", "wormhole"),
+    "vc_choice": ("rotate", "any"),
     "vc_reuse": ("tail", "empty"),
     "interfaces": ("link", "node"),
     "routing": ("dimension-order", "shortest"),
@@ -32,6 +33,7 @@ class Router:
     allocator: str = "islip"  # or separable: the inputs choose first
     allocator_iterations: int = 1
     flow_control: str = "cut-through"  # a packet (of a message the first sub-message) moves on when it fits whole; or wormhole
+    vc_choice: str = "rotate"  # a packet bids for the VC behind the one that its output gave away last; or for any that is free
     vc_reuse: str = "tail"  # a VC is free when the tail has left; or when it is empty again
     interfaces: str = "link"  # one network interface for each lane of a node's links; or one for each node
     routing: str = "dimension-order"  # where the network is a whole grid; or shortest: tables of shortest ways everywhere

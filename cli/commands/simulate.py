@@ -17,7 +17,7 @@ from certree.hw.flit_engine import FLOWS, OtherTraffic, simulate_flits, with_flo
 from certree.hw.packets import NO_PACKETS, read_packets
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
-from certree.models.errors import InputError, UnsupportedError
+from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.tables import Tables
 
@@ -85,9 +85,8 @@ def simulate_command(
         progress = _now_and_then(tell)
         if through_routers:
             result, beside = simulate_flits(
-                _tables(source, reason), run, flow=flow, others=others, clocks=clocks, step_time=step_time,
-                progress=progress,
-            )  # fmt: skip
+                source, run, flow=flow, others=others, clocks=clocks, step_time=step_time, progress=progress
+            )
         else:
             result = simulate(
                 with_flow(source, flow),
@@ -106,12 +105,6 @@ def simulate_command(
         return 0 if result.data_ok else 1
     show(document, simulation_words, as_json=as_json)
     return 0 if holds(result) else 1
-
-
-def _tables(source: Tables | Plan, reason: str | None) -> Tables:
-    if isinstance(source, Plan):
-        raise UnsupportedError(f"routers play tables only, and this schedule has none: {reason}")
-    return source
 
 
 def _clocks(source: Tables | Plan, skew: str | None, drift: str | None) -> Clocks | None:

@@ -25,6 +25,7 @@ NetworkLayout read_layout(const nb::dict& scalars, const nb::dict& columns) {
   layout.buffer_flits = scalar("buffer_flits");
   layout.allocator_iterations = scalar("allocator_iterations");
   layout.allocator = scalar("is_separable") != 0 ? AllocatorKind::kSeparable : AllocatorKind::kIslip;
+  layout.rotate_vcs = scalar("rotate_vcs") != 0;
   layout.reuse_when_empty = scalar("reuse_when_empty") != 0;
   layout.routers = scalar("routers");
   layout.channel_source = column<std::uint32_t>(columns, "channel_source");

@@ -34,6 +34,7 @@ struct NetworkLayout {
   std::uint32_t buffer_flits = 1;   // per VC
   std::uint32_t allocator_iterations = 1;
   AllocatorKind allocator = AllocatorKind::kIslip;
+  bool rotate_vcs = false;        // packets bid for the VC behind the one that their output gave away last, not for any
   bool reuse_when_empty = false;  // a VC is free again when its last credit is back, instead of when the tail leaves
   std::uint32_t routers = 0;
   // Channels. Those that leave a router are its output ports in the order of their numbers; those that enter one are its input ports

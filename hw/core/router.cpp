@@ -18,6 +18,8 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
       wires_(wires),
       input_vcs_(inputs_.size() * vcs_),
       output_vcs_(outputs_.size(), OutputVcs(vcs_, buffer_flits_, layout.reuse_when_empty)),
+      rotate_vcs_(layout.rotate_vcs),
+      next_vc_(outputs_.size()),
       vc_allocator_(layout.allocator, layout.allocator_iterations, inputs_.size() * vcs_, outputs_.size() * vcs_),
       switch_allocator_(layout.allocator, layout.allocator_iterations, inputs_.size(), outputs_.size()),
       sending_(inputs_.size()),
@@ -108,6 +110,10 @@ void Router::request_vcs() {
     const OutputVcs& output = output_vcs_[input.output];
     std::uint64_t wanted = output.free() & input.wanted;
     if (input.needed > 1) wanted = output.with_credits(wanted, input.needed);  // wormhole VCs may be taken while full
+    if (rotate_vcs_ && wanted != 0) {
+      const std::uint64_t ahead = wanted & (~std::uint64_t{0} << next_vc_[input.output]);
+      wanted = std::uint64_t{1} << std::countr_zero(ahead != 0 ? ahead : wanted);
+    }
     for (; wanted != 0; wanted &= wanted - 1) {
       const auto vc = static_cast<std::uint32_t>(std::countr_zero(wanted));
       vc_requests_.push_back({index, input.output * vcs_ + vc, 0});
@@ -126,6 +132,7 @@ void Router::grant_vcs() {
     input.state = VcState::kActive;
     input.output_vc = request.output % vcs_;
     output_vcs_[input.output].take(input.output_vc, request.input);
+    next_vc_[input.output] = input.output_vc + 1 == vcs_ ? 0 : input.output_vc + 1;
     refresh(request.input / vcs_, request.input % vcs_);
   }
   std::erase_if(waiting_, [&](std::uint32_t index) { return input_vcs_[index].state != VcState::kWaiting; });

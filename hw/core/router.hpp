@@ -55,6 +55,8 @@ class Router {
   Wires& wires_;
   std::vector<InputVc> input_vcs_;  // port · vcs + vc
   std::vector<OutputVcs> output_vcs_;
+  bool rotate_vcs_;
+  std::vector<std::uint32_t> next_vc_;  // of each output: behind the one that it gave away last
   Allocator vc_allocator_;
   Allocator switch_allocator_;
   std::vector<std::uint64_t> sending_;     // input port -> VCs that may bid for the switch

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from certree.hw.flit_engine import NO_PACKETS, packet_lengths, simulate_flits, with_flow
 from certree.hw.lowering import lower
 from certree.hw.packets import Packets, synthetic_packets
+from certree.hw.plan import Plan
 from certree.hw.simulator import simulate
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine, load_machine
-from certree.models.schedule import Schedule
+from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.tables import Tables
+from certree.models.topology import NodeKind, Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 from tests.hw.packet_lists import packets
@@ -27,8 +29,8 @@ EQUAL = ("cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok",
 
 @st.composite
 def machines(draw: st.DrawFn) -> Machine:
-    """Short latencies, slow and fast reduction units, any pipeline; buffers that cover the loop of a credit."""
-    router_cycles, link = draw(st.integers(3, 6)), draw(st.integers(1, 12))
+    """Short latencies, slow and fast reduction units; buffers that cover the loop of a credit, pipelines that the VCs cover."""
+    router_cycles, link = draw(st.integers(3, 5)), draw(st.integers(1, 12))
     return replace(
         MULTITREE,
         head_flits=draw(st.integers(0, 2)),
@@ -171,3 +173,47 @@ def test_booksim2_carries_a_collective():
     """One interface a node and short buffers: right sums, whatever the time."""
     result, _ = simulate_flits(made("torus:4x4", "ring", 1 << 14, load_machine("booksim2")))
     assert result.data_ok
+
+
+def agree_on(source: Tables | Plan, flow: str) -> None:
+    """Slotted, routers give the closed form, and what lanes give."""
+    ours, _ = simulate_flits(source, flow=flow)
+    lanes = simulate(with_flow(source, flow))
+    assert (ours.late, ours.contention_cycles, ours.data_ok, ours.deadlock) == (0, 0, True, ())
+    assert ours.cycles == ours.closed_form_cycles
+    assert [getattr(ours, name) for name in (*EQUAL, "source")] == [getattr(lanes, name) for name in (*EQUAL, "source")]
+
+
+@given(schedules(routed=True), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
+@settings(max_examples=40, deadline=None)
+def test_messages_over_several_links_take_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
+    agree_on(lower(schedule, size, machine), flow)
+    agree_on(Plan.of(schedule, size, machine), flow)
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+@pytest.mark.parametrize(
+    ("spec", "method"),
+    [("fattree:4x4", "ring"), ("switch:8", "halving-doubling"), ("dgx2", "ring"), ("torus:4x4", "recursive-doubling")],
+)
+def test_networks_with_switches_and_schedules_without_tables(spec: str, method: str, flow: str):
+    request = Request(parse_topology(spec), parse_collective("all-reduce"), 1 << 16, MULTITREE)
+    agree_on(Plan.of(load_methods()[method](request), 1 << 16, MULTITREE), flow)
+
+
+def test_a_reducing_switch_has_an_interface():
+    """Four endpoints reduce into switch 4 in one step; in the next it copies the sum to all of them."""
+    ends, switch = np.arange(4), np.full(4, 4)
+    topology = Topology(
+        "star",
+        np.array([NodeKind.ENDPOINT] * 4 + [NodeKind.SWITCH]),
+        np.concatenate((ends, switch)),
+        np.concatenate((switch, ends)),
+        np.ones(8),
+        np.full(8, -1),
+        reducing=np.array([False] * 4 + [True]),
+    )
+    rows = [(0, Op.REDUCE, 0, leaf, 4) for leaf in range(4)] + [(0, Op.COPY, 1, 4, leaf) for leaf in range(4)]
+    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
+    schedule = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT], columns)
+    agree_on(Plan.of(schedule, 4096, MULTITREE), "message")

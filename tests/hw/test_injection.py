@@ -148,12 +148,13 @@ def test_loaded_tori_do_not_deadlock(spec: str):
     flow=st.sampled_from(["wormhole", "cut-through"]),
     allocator=st.sampled_from(["islip", "separable"]),
     reuse=st.sampled_from(["tail", "empty"]),
+    choice=st.sampled_from(["rotate", "any"]),
     routing=st.sampled_from(["dimension-order", "shortest"]),
     vcs=st.integers(2, 4),
     seed=st.integers(0, 1000),
 )
 @settings(max_examples=60, deadline=None)
-def test_every_packet_arrives_whole_and_in_time(spec, kind, flow, allocator, reuse, routing, vcs, seed):
+def test_every_packet_arrives_whole_and_in_time(spec, kind, flow, allocator, reuse, choice, routing, vcs, seed):
     """Whatever the router: all packets arrive, none before its uncontended time, over exactly its hops."""
     topology = parse_topology(spec)
     router = replace(
@@ -161,6 +162,7 @@ def test_every_packet_arrives_whole_and_in_time(spec, kind, flow, allocator, reu
         interfaces=kind,
         flow_control=flow,
         allocator=allocator,
+        vc_choice=choice,
         vc_reuse=reuse,
         routing=routing,
         allocator_iterations=1 + seed % 2,
