@@ -23,7 +23,8 @@ def time_cut(question: Question, proof: Mapping[str, Any]) -> None:
     starts outside A(0). In the end it is at v, in A(S) = {v}; follow it back to its source: at some step t it goes over an arc from
     a cell outside A(t) to one in A(t + 1), or stays in a cell that is outside A(t) and in A(t + 1), which there is none. Let B(t)
     be A(t + 1) and the switches of X that hold nothing. The arc starts outside B(t) and ends in it, so it passes a pair of nodes
-    into B(t), and not one that leaves a cell of A(t): only its first node is a cell. Let w(t) be the capacity of all such pairs.
+    into B(t), and not one that leaves an endpoint of A(t): only its first node can be an endpoint, and that one is outside A(t).
+    (Reducing switches of A(t) may lie within the arc, so pairs that leave them count.) Let w(t) be the capacity of all such pairs.
     Each such chunk loads them once at least, so their number is at most the sum of r(t) · w(t). With r(t) >= 1 and R rounds in all
     that is at most (R − S) · max w + sum of w. All in the direction of the spreading; an all-reduce has none and is refused.
     """
@@ -44,7 +45,7 @@ def time_cut(question: Question, proof: Mapping[str, Any]) -> None:
 
 def cut_widths(question: Question, inside: frozenset[int], target: int) -> tuple[int, list[int]]:
     """How many chunks due at the target start outside A(0), and w(t) for each step. O(steps · pairs)."""
-    cells, steps = set(question.cells), question.steps
+    cells, ends, steps = set(question.cells), set(question.topology.endpoints.tolist()), question.steps
     hops = question.hops_to[target]
     close = [{cell for cell in inside & cells if hops.get(cell, steps + 1) <= steps - t} for t in range(steps + 1)]
     switches = inside - cells
@@ -56,7 +57,7 @@ def cut_widths(question: Question, inside: frozenset[int], target: int) -> tuple
             sum(
                 size
                 for tail, head, size in question.pair_ends
-                if head in entered and tail not in entered and tail not in close[step]
+                if head in entered and tail not in entered and tail not in close[step] & ends
             )
         )
     return starting * question.chunks, widths

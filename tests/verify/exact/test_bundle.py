@@ -15,8 +15,9 @@ from certree.synth.method import Monitor
 from certree.verify.exact.bundle import bundle_document, judge_bundle
 from certree.verify.exact.frontier import covers, obligations, undominated
 from certree.verify.exact.question import Question
-from certree.verify.exact.refutation import pack, unpack
-from tests.verify.exact.small import barbell
+from certree.verify.exact.refutation import check_refutation, pack, unpack
+from certree.verify.exact.rup import ProofError
+from tests.verify.exact.small import barbell, network
 
 
 def made(topology, kind: str, max_chunks: int, root=None):
@@ -178,6 +179,17 @@ def test_time_cuts_are_tight() -> None:
     assert "proof-weak" in rules(changed(BARBELL, lambda d: d["refuted"].append(weak)))
     inside = {"point": [2, 6, 6], "proof": {**proof, "to": 0 if proof["to"] > 2 else 5}}
     assert "proof-foreign" in rules(changed(BARBELL, lambda d: d["refuted"].append(inside)))
+
+
+def test_a_time_cut_counts_what_passes_a_reducing_switch_within_a_step() -> None:
+    """(1, 1, 2) has a schedule on a star: both transfers go through the switch, though it could have held the chunk as well."""
+    star = network([(0, 3), (1, 3), (2, 3)], switches=[3], reducing=[3])
+    question = Question(star, parse_collective("all-gather"), 1, 1, 2)
+    for inside in ([0, 1, 3], [0, 3], [0]):
+        with pytest.raises(ProofError) as refused:
+            check_refutation(question, {"kind": "time-cut", "set": inside, "to": 0})
+        assert refused.value.rule == "proof-weak"
+    check_refutation(question.at((1, 1, 1)), {"kind": "time-cut", "set": [0, 3], "to": 0})
 
 
 def test_one_refutation_serves_points_that_are_harder() -> None:
