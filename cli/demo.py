@@ -59,7 +59,7 @@ def demonstrate() -> None:
     checked = command(schedule_words, "verify", mesh)
     command(export_words, "export", mesh, "--size", SIZE, "-o", tables)
     read_back = command(schedule_words, "verify", tables)
-    ran = command(simulation_words, "simulate", tables)
+    ran = command(simulation_words, "simulate", tables, "--engine", "lanes")
     command(schedule_words, "synthesize", NETWORK, "--method", "multitree", "--size", SIZE, "-o", rival)
     rivals = {how: command(simulation_words, "simulate", rival, "--size", SIZE, "--run", how) for how in ("slotted", "paced")}
     repeating = ("--method", "packing", "--option", "rate=optimal")  # a repeating table, as the one for the large mesh
