@@ -22,7 +22,7 @@ def schedule_of(question: Question, rows: Iterable[Row], rounds: Sequence[int]) 
         links = None if len(arc.pairs) == 1 else room.take(arc, step)
         op, when = (int(Op.REDUCE), last - step) if turned else (kind, step)
         if turned:
-            arc, links = arc.turned, None if links is None else links[::-1]
+            arc = arc.turned  # its pairs, and so the links, are in the order of the transfer already
         route = DIRECT if links is None else routes.setdefault(links, len(routes))
         for name, value in zip(columns, (chunk, op, when, arc.src, arc.dst, route), strict=True):
             columns[name].append(value)

@@ -43,7 +43,10 @@ Point = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Arc:
-    """A way of one transfer: from cell `src` to cell `dst` over the joined pairs of nodes `pairs` (`Topology.pair_index`)."""
+    """A way of one transfer: from cell `src` to cell `dst` over the joined pairs of nodes `pairs` (`Topology.pair_index`).
+
+    The pairs are in the order in which the transfer passes them, of an arc that was turned as well: the way back is never sent.
+    """
 
     src: int
     dst: int
@@ -51,7 +54,7 @@ class Arc:
 
     @property
     def turned(self) -> "Arc":
-        """The same way backwards; its pairs keep their numbers."""
+        """The same way backwards; its pairs keep their numbers and their order."""
         return Arc(self.dst, self.src, self.pairs)
 
 

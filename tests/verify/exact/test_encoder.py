@@ -94,6 +94,7 @@ def test_more_chunks_and_steps_of_sums_agree_with_exhaustive_search(graph) -> No
         ("switch:4", "all-reduce", (1, 2, 2), True),
         ("switch:4", "all-to-all", (1, 1, 3), True),
         ("switch:4", "reduce-scatter", (1, 2, 2), False),
+        ("switch:4", "reduce-scatter", (1, 1, 3), True),
     ],
 )
 def test_known_points(spec: str, kind: str, point, exists: bool) -> None:
@@ -110,6 +111,13 @@ def test_endpoints_behind_switches_do_not_forward_within_a_step() -> None:
     path = network([(0, 3), (3, 1), (1, 4), (4, 2)], switches=[3, 4])
     assert not ask(path, "broadcast", (1, 1, 2), 0)
     assert ask(path, "broadcast", (1, 2, 2), 0)
+
+
+def test_ways_through_several_switches_keep_their_direction_when_turned_round() -> None:
+    line = network([(0, 3), (1, 3), (3, 4), (2, 4)], switches=[3, 4])
+    for root in (0, 1, 2):
+        assert ask(line, "reduce", (1, 2, 2), root)
+    assert ask(network([(0, 3), (1, 3), (3, 4), (2, 4)], switches=[3, 4], reducing=[3]), "reduce", (1, 2, 2), 0)
 
 
 def test_parallel_links_add_up() -> None:
