@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from certree.models.collective import CollectiveKind
 from certree.models.schedule import Schedule
-from certree.verify.verdict import Findings
+from certree.verify.verdict import LISTED_PER_RULE, Findings
 
 Int64 = NDArray[np.int64]
 
@@ -14,7 +14,8 @@ def check_shares(schedule: Schedule, findings: Findings) -> None:
     """Report chunks that stay where they are, and blocks that have fewer chunks than the largest one has.
 
     A block is what one endpoint has for another one: each ordered pair in an all-to-all, each endpoint but the root in a gather or
-    scatter. Were they unequal, or some left out, the schedule would move less than the message it is timed for. O(N^2 + chunks).
+    scatter. Were they unequal, or some left out, the schedule would move less than the message it is timed for.
+    O(chunks log chunks).
     """
     if schedule.chunk_target is None:
         return
@@ -28,24 +29,51 @@ def check_shares(schedule: Schedule, findings: Findings) -> None:
         )
 
     findings.add_each("shares", stays.tolist(), tell_staying)
-    source, target, count = _blocks(schedule, schedule.chunk_target)
-    full = int(count.argmax())
+    _check_blocks(schedule, schedule.chunk_target, findings)
+
+
+def _check_blocks(schedule: Schedule, chunk_target: NDArray[np.int32], findings: Findings) -> None:
+    """Report the blocks that have fewer chunks than the largest. What there is is counted, not what should be: a network may have
+    a million endpoints, and a file name two of its blocks."""
+    ranks = len(schedule.topology.endpoints)
+    moves = schedule.chunk_root != chunk_target
+    present, count = np.unique(_numbers(schedule, schedule.chunk_root[moves], chunk_target[moves]), return_counts=True)
+    if not len(present):
+        return
+    full = present[count == count.max()]
+    blocks = ranks - 1 if schedule.collective.has_one_root else ranks * (ranks - 1)
+    listed = np.setdiff1d(np.arange(min(blocks, len(full) + LISTED_PER_RULE)), full, assume_unique=True)
+    chunks = dict(zip(present.tolist(), count.tolist(), strict=True))
+
+    def having(block: int) -> str:
+        source, target = _ends(schedule, block)
+        return f"{chunks.get(block, 0)} chunk(s) from node {source} to node {target}"
 
     def tell_short(block: int) -> tuple[int, tuple[int, ...], str]:
-        having, most = (f"{count[at]} chunk(s) from node {source[at]} to node {target[at]}" for at in (block, full))
-        return 0, (), f"{having}, but {most}: {schedule.collective.words} has equally many for each"
+        few, most = having(block), having(int(full[0]))
+        return 0, (), f"{few}, but {most}: {schedule.collective.words} has equally many for each"
 
-    findings.add_each("shares", np.flatnonzero(count < count[full]).tolist(), tell_short)
+    findings.add_each("shares", listed.tolist(), tell_short)
+    findings.add_unlisted("shares", blocks - len(full) - len(listed))
 
 
-def _blocks(schedule: Schedule, chunk_target: NDArray[np.int32]) -> tuple[Int64, Int64, Int64]:
-    """Source, target and number of chunks of every block, by source, then target (node ids)."""
-    topology, ranks = schedule.topology, len(schedule.topology.endpoints)
-    block = topology.rank[schedule.chunk_root].astype(np.int64) * ranks + topology.rank[chunk_target]
-    count = np.bincount(block, minlength=ranks * ranks).reshape(ranks, ranks)
-    wanted = ~np.eye(ranks, dtype=np.bool_)
-    if schedule.collective.root is not None:
-        is_root = topology.endpoints == schedule.collective.root
-        wanted &= is_root if schedule.collective.kind is CollectiveKind.GATHER else is_root[:, None]
-    source, target = np.nonzero(wanted)
-    return topology.endpoints[source].astype(np.int64), topology.endpoints[target].astype(np.int64), count[source, target]
+def _numbers(schedule: Schedule, source: NDArray[np.int32], target: NDArray[np.int32]) -> Int64:
+    """The number of each block, in the order of source, then target, those that stay left out."""
+    ranks = schedule.topology.rank.astype(np.int64)
+    start, end = ranks[source], ranks[target]
+    match schedule.collective.kind:
+        case CollectiveKind.GATHER:
+            return np.asarray(start - (start > end))
+        case CollectiveKind.SCATTER:
+            return np.asarray(end - (end > start))
+    return np.asarray(start * (len(schedule.topology.endpoints) - 1) + end - (end > start))
+
+
+def _ends(schedule: Schedule, block: int) -> tuple[int, int]:
+    """Source and target (node ids) of the block of that number."""
+    endpoints, root = schedule.topology.endpoints, schedule.collective.root
+    if root is None:
+        source, other = divmod(block, len(endpoints) - 1)
+        return int(endpoints[source]), int(endpoints[other + (other >= source)])
+    other = int(endpoints[block + (block >= schedule.topology.rank[root])])
+    return (other, root) if schedule.collective.kind is CollectiveKind.GATHER else (root, other)

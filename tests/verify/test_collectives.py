@@ -11,8 +11,9 @@ import pytest
 from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule import Schedule
 from certree.models.topology_spec import parse_topology
+from certree.verify.addresses import check_shares
 from certree.verify.judge import judge
-from certree.verify.verdict import Verdict
+from certree.verify.verdict import Findings, Verdict
 from certree.verify.witness import Instance, WitnessError, cheap_bounds, check_bound, make_bound
 from tests.verify.build import COPY, REDUCE, Row, build
 
@@ -158,6 +159,22 @@ def test_a_block_left_out() -> None:
     lacking = path("all-to-all", rows, roots=ROOTS["all-to-all"][:5], targets=TARGETS["all-to-all"][:5])
     assert judge(lacking).counts == {"shares": 1}
     assert "0 chunk(s) from node 2 to node 1" in first(judge(lacking))[2]
+
+
+def test_a_file_may_name_few_of_many_blocks() -> None:
+    """What is missing is counted, not listed: all pairs of 250,000 endpoints would fill 500 GB."""
+    many = parse_topology("switch:250000")
+    for kind, source, target, lacking, blocks in (
+        ("gather", 7, 1, "node 0 to node 1", 249_999),
+        ("scatter", 1, 7, "node 1 to node 0", 249_999),
+        ("all-to-all", 1, 7, "node 0 to node 1", 250_000 * 249_999),
+    ):
+        findings = Findings()
+        root = 1 if kind in WITH_ONE_ROOT else None
+        check_shares(build(many, kind, [], collective_root=root, roots=[source], targets=[target]), findings)
+        verdict = findings.verdict()
+        assert verdict.counts == {"shares": blocks - 1}
+        assert f"0 chunk(s) from {lacking}, but 1 chunk(s) from node {source} to node {target}: " in first(verdict)[2]
 
 
 @pytest.mark.parametrize("kind", TARGETS)
