@@ -6,9 +6,11 @@ import io
 import json
 import os
 import re
+import shutil
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeVar
@@ -58,6 +60,28 @@ def _replace(path: Path, data: bytes) -> None:
     except BaseException:
         os.unlink(temporary)
         raise
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """A folder to write into that becomes `path` when the body ends well, and is deleted otherwise.
+
+    InputError for a `path` that exists or has no parent folder, and when the system refuses.
+    """
+    if path.exists():
+        raise InputError(f"{path} exists; name a new folder")
+    check_writable(path, force=False)
+    try:
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
+    try:
+        fresh = temporary / "new"
+        fresh.mkdir()
+        yield fresh
+        fresh.rename(path)
+    finally:
+        shutil.rmtree(temporary)
 
 
 def check_writable(path: Path, *, force: bool) -> None:

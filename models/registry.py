@@ -1,6 +1,7 @@
 """Registries filled by decorator: one per kind of plug-in (topology family, method, table format)."""
 
 import importlib
+import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
@@ -50,4 +51,8 @@ class Registry(Generic[T]):
 
     def describe(self) -> list[tuple[str, str]]:
         """(name, first docstring line) of every entry."""
-        return [(name, (self._entries[name].__doc__ or "").strip().splitlines()[0]) for name in self]
+        return [(name, self.explain(name).splitlines()[0]) for name in self]
+
+    def explain(self, name: str) -> str:
+        """The whole docstring of an entry, without its indentation."""
+        return inspect.cleandoc(self[name].__doc__ or "")

@@ -7,7 +7,7 @@ import click
 from certree.cli.gallery import write_gallery
 from certree.cli.parameters import option_json
 from certree.cli.terminal import emit, say, working
-from certree.models.errors import InputError
+from certree.models.files import new_folder
 
 
 @click.command("gallery")
@@ -15,13 +15,8 @@ from certree.models.errors import InputError
 @option_json()
 def gallery_command(output: Path, as_json: bool) -> None:
     """Write a worked example of each paper: pictures of network and schedule, verdict, simulated time."""
-    if output.exists():
-        raise InputError(f"{output} exists; name a new folder")
-    if not output.parent.is_dir():
-        raise InputError(f"{output}: the folder {output.parent} does not exist")
-    output.mkdir()
-    with working("working the examples") as report:
-        done = write_gallery(output, report)
+    with new_folder(output) as folder, working("working the examples") as report:
+        done = write_gallery(folder, report)
     if as_json:
         examples = [
             {

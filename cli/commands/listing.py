@@ -6,26 +6,37 @@ from certree.cli.parameters import option_json
 from certree.cli.terminal import emit, say
 from certree.hw.formats import load_formats
 from certree.models.collective import CollectiveKind
+from certree.models.errors import InputError
 from certree.models.machine import presets
 from certree.models.topologies import load_families
 from certree.synth.method import load_methods
 
 
 @click.command("list")
+@click.argument("name", required=False)
 @option_json()
-def list_command(as_json: bool) -> None:
-    """Methods, machine presets, table formats, topologies, collectives."""
+def list_command(name: str | None, as_json: bool) -> None:
+    """Methods, machine presets, table formats, topologies, collectives; or what one method, format or topology is and takes."""
+    registries = {"methods": load_methods(), "formats": load_formats(), "topologies": load_families()}
+    if name is not None:
+        for registry in registries.values():
+            if name in registry:
+                text = registry.explain(name)
+                emit({"name": name, "text": text}) if as_json else say(text)
+                return
+        raise InputError(f"nothing to explain is called {name!r}; `certree list` has the methods, formats and topologies")
     described = {
-        "methods": dict(load_methods().describe()),
-        "presets": {name: f"models/presets/{name}.toml" for name in presets()},
-        "formats": dict(load_formats().describe()),
-        "topologies": dict(load_families().describe()),
+        "methods": dict(registries["methods"].describe()),
+        "presets": {preset: f"models/presets/{preset}.toml" for preset in presets()},
+        "formats": dict(registries["formats"].describe()),
+        "topologies": dict(registries["topologies"].describe()),
         "collectives": {str(kind): "" for kind in CollectiveKind},
     }
     if as_json:
         emit({kind: list(entries) for kind, entries in described.items()})
         return
+    width = max(len(entry) for entries in described.values() for entry in entries)
     for kind, entries in described.items():
         say(kind)
-        for name, line in entries.items():
-            say(f"  {name:<15}{line}".rstrip())
+        for entry, line in entries.items():
+            say(f"  {entry:<{width}}  {line}".rstrip())

@@ -37,7 +37,12 @@ INTERRUPTED = 130
 @click.command("synthesize")
 @argument_topology()
 @option_collective()
-@click.option("--method", default="auto", show_default=True, help="How; `certree list` names the methods.")
+@click.option(
+    "--method",
+    default="auto",
+    show_default=True,
+    help="How; `certree list` names the methods, `certree list METHOD` has its options.",
+)
 @click.option(
     "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method; repeat."
 )

@@ -1,6 +1,5 @@
 """`certree topology`: networks by name and in files."""
 
-import inspect
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +92,7 @@ def describe(topology: Topology) -> dict[str, Any]:
 def list_families(family: str | None, as_json: bool) -> None:
     """The named families, the modifiers, the file formats; of a FAMILY its grammar, node numbers and source."""
     if family is not None:
-        text = inspect.cleandoc(load_families()[family].__doc__ or "")
+        text = load_families().explain(family)
         emit({"family": family, "text": text}) if as_json else say(text)
         return
     families, modifiers, imports = load_families().describe(), MODIFIERS.describe(), load_imports()

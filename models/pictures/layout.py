@@ -15,7 +15,7 @@ FARTHEST = 4096  # coordinate of a node that stands on it
 RADIUS = 15.0
 SMALL = 11.0
 LABEL_SIZE = 8.5  # of the names of switches
-ROW = 16  # endpoints of one switch that stand side by side; more of them form a block
+ROW = 16  # endpoints of one switch that stand side by side; with more, they form a block, and so do other large groups
 TILT = 0.35 * math.pi  # over the nodes of a package: turns their circle so that no two are level
 
 
@@ -177,9 +177,16 @@ def _layers(topology: Topology) -> Layout:
     points = np.zeros((len(topology.kind), 2))
     layout = Layout(points, rows=True)
     single = np.bincount(topology.src, minlength=len(topology.kind)) == 1
+    groups = _groups(topology)
+    limit = ROW // 2 if max(len(group) for _, group in groups) > ROW else ROW
     at = 0.0
-    for home, group in _groups(topology):
-        if home >= 0 and len(group) > ROW and single[group].all() and len(set(topology.capacity[_links_of(topology, group)])) == 1:
+    for home, group in groups:
+        if (
+            home >= 0
+            and len(group) > limit
+            and single[group].all()
+            and len(set(topology.capacity[_links_of(topology, group)])) == 1
+        ):
             across = math.ceil(math.sqrt(len(group) / 1.5))
             for index, node in enumerate(group):
                 points[node] = (at + (index % across + 0.5) * 2.5 * SMALL, (index // across) * 2.5 * SMALL)

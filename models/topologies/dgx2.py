@@ -16,8 +16,8 @@ def dgx2(arguments: str) -> Topology:
     """dgx2[:P] - 16 GPUs on two boards and P planes of NVSwitches (6 by default); unit: one NVLink.
 
     A plane is one NVSwitch on each board, with one NVLink to each of the board's 8 GPUs, and 8 NVLinks (one link of capacity 8)
-    between the two (Ishii et al., Hot Chips 2018). `dgx2:1` is the "one physical network" of the MultiTree paper's 16-node
-    network (Section VI-A). GPU i is on board i div 8; switch 16 + 2p + b is that of plane p on board b.
+    between the two (Ishii et al., Hot Chips 2018). `dgx2:1` is the 16-node fat tree of the MultiTree paper (Section VI-A),
+    DGX-2-like "but with one physical network". GPU i is on board i div 8; switch 16 + 2p + b is that of plane p on board b.
     """
     (planes,) = parse_sizes("dgx2", arguments, dimensions=1) if arguments else (PLANES,)
     if planes > PLANES:

@@ -25,14 +25,14 @@ _ONE_WAY = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 
 @METHODS.register("double-binary-tree")
 def double_binary_tree(request: Request) -> Schedule:
-    """Two binary trees of half the message each, pipelined; edges take turns by even and odd steps so that no node does two at
-    once.
+    """Two binary trees of half the message each, pipelined, their edges by turns in even and odd steps.
 
-    All-reduce: the sum goes up, then down, on NCCL's trees. Broadcast and reduce: one of the two ways, on trees that both hang
-    below the root asked for, as Sanders et al. have it. In an all-reduce, overlap=true sends a chunk down as soon as it is
-    summed, while later chunks go up; otherwise the second phase starts after the first. K, even, is half for either tree; by
-    default the power of two, up to 256, from which twice as many take longer by closed form. Without overlap no two transfers of
-    a step share a link of a single switch; on a torus routes meet. Option: rounds=serialized|published.
+    So no node sends, or receives, for both trees at once. All-reduce: the sum goes up, then down, on NCCL's trees. Broadcast and
+    reduce: one of the two ways, on trees that both hang below the root asked for, as Sanders et al. have it. In an all-reduce,
+    overlap=true sends a chunk down as soon as it is summed, while later chunks go up; otherwise the second phase starts after the
+    first. K, even, is half for either tree; by default the power of two, up to 256, from which twice as many take longer by closed
+    form. Without overlap no two transfers of a step share a link of a single switch; on a torus routes meet.
+    Option: rounds=serialized|published.
     """
     require_collective(request, "double-binary-tree", [CollectiveKind.ALL_REDUCE, *_ONE_WAY])
     options = read_options(request, "double-binary-tree", {"overlap": flag(False), **ROUNDS})

@@ -1,5 +1,7 @@
 """`certree export` and `certree import`: out and in again, judged both times."""
 
+import re
+
 import pytest
 
 from certree.hw.directory import read_tables
@@ -81,4 +83,19 @@ def test_list_names_what_can_be_typed():
     assert document["collectives"] == list(CollectiveKind)
     for names in document.values():
         for name in names:
-            assert f"\n  {name}" in words.out
+            assert re.search(rf"^  {re.escape(name)}(  +\S.*\S)?$", words.out, re.MULTILINE)
+
+
+def test_descriptions_are_whole_sentences():
+    for line in certree("list").out.partition("presets")[0].splitlines()[1:]:
+        assert line.endswith("."), line
+
+
+@pytest.mark.parametrize(("name", "text"), [("multitree", "order=authors"), ("readmemh", "routes.hex"), ("dgx2", "DGX-2-like")])
+def test_list_explains_a_name(name, text):
+    assert text in certree("list", name).out
+    assert text in certree("list", name, "--json").document["text"]
+
+
+def test_list_explains_nothing_unknown():
+    assert_bad_input(certree("list", "moebius"), "nothing to explain is called 'moebius'; `certree list` has")

@@ -11,6 +11,7 @@ from certree.models.files import (
     canonical_json,
     check_format,
     check_writable,
+    new_folder,
     parse_duration,
     parse_size,
     read_bytes,
@@ -49,6 +50,33 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypat
         write_atomically(file, b"new", force=True)
     assert file.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_folder_is_whole_or_not_there(tmp_path):
+    def interrupted():
+        with new_folder(tmp_path / "made") as folder:
+            (folder / "half").write_text("written")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert os.listdir(tmp_path) == []
+    with new_folder(tmp_path / "made") as folder:
+        (folder / "all").write_text("written")
+    assert (os.listdir(tmp_path), os.listdir(tmp_path / "made")) == (["made"], ["all"])
+    (tmp_path / "usual").mkdir()
+    assert (tmp_path / "made").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    with pytest.raises(InputError, match="made exists; name a new folder"), new_folder(tmp_path / "made"):
+        pass
+
+
+def test_a_new_folder_where_nothing_can_be_made(tmp_path, monkeypatch):
+    def fail(**options):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("certree.models.files.tempfile.mkdtemp", fail)
+    with pytest.raises(InputError, match=r"cannot write .*made: Read-only file system"), new_folder(tmp_path / "made"):
+        pass
 
 
 def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):

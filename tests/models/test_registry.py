@@ -24,6 +24,14 @@ def test_entries_are_found_and_described():
     assert registry.describe() == [("axe", "Does a thing."), ("saw", "Does a thing.")]
 
 
+def test_an_entry_is_explained_whole():
+    registry = Registry("tool")
+    registry.register("saw")(described)
+    assert registry.explain("saw") == "Does a thing.\n\nAnd more."
+    with pytest.raises(InputError, match="unknown tool 'drill'; known: saw"):
+        registry.explain("drill")
+
+
 def test_unknown_name():
     registry = Registry("tool")
     registry.register("saw")(described)
