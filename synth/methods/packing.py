@@ -27,6 +27,7 @@ _MAX_TREES = 1024  # in packings below the highest rate
 _MOVES = 60_000  # random exchanges that shorten the trees
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
+_MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
 @METHODS.register("packing")
@@ -34,7 +35,8 @@ def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
     All-reduce on direct networks whose links are equally wide both ways. Chunks K, period L, repeats and delay are chosen together
-    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250.
+    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250, where
+    an iteration is not too long to make.
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
@@ -57,6 +59,8 @@ def packing(request: Request) -> Schedule:
 
     best = Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
     if request.chunks is not None or best.bandwidth_time * network.strength <= 1 or not _bandwidth_bound(request, network, best):
+        return best
+    if 2 * network.strength.numerator * (network.size - 1) > _MAX_TIGHT_ROWS * request.effort:
         return best
     tight = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET).run(
         packings(request, network, rate="optimal", moves=options["moves"])
