@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from math import isinf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -119,9 +120,10 @@ def read_json(path: Path) -> Any:
 
 
 def parse_json(data: bytes, where: str) -> Any:
-    """The JSON document in `data`; InputError, with the line, when it is not strict JSON (NaN, a key given twice)."""
+    """The JSON document in `data`; InputError, with the line, when it is not strict JSON (NaN, a key given twice) or
+    has a number that only infinity could stand for."""
     try:
-        return json.loads(data, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
+        return json.loads(data, object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)
     except (ValueError, RecursionError) as error:  # ValueError includes JSONDecodeError and UnicodeDecodeError
         raise InputError(f"{where} is not JSON: {error}") from None
 
@@ -136,6 +138,13 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not a number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if isinf(value):
+        raise ValueError(f"{text[:60]} is too large a number")
+    return value
 
 
 def check_format(document: Any, expected: str, version: int, where: str) -> dict[str, Any]:

@@ -148,6 +148,7 @@ GRAPHML = '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/
         ("true.json", '{"format": "certree-topology", "version": true}', "version True cannot be read; expected 1"),
         ("twice.json", '{"nodes": [], "nodes": []}', "key 'nodes' is given twice"),
         ("nan.json", '{"nodes": [{"id": NaN}], "edges": []}', "NaN is not a number"),
+        ("far.json", '{"nodes": [{"id": 1e999}], "edges": []}', "1e999 is too large a number"),
         ("bytes.json", b"\xff\xfe\xff", "is not JSON"),
         ("deep.json", "[" * 100000, "is not JSON"),
         ("fake.json.gz", "{}", "cannot read"),
