@@ -23,7 +23,7 @@ from certree.synth.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.method import Monitor
 from certree.synth.symmetry import Group, free_groups
 from certree.verify.exact.bundle import rounds_of, why_not
-from certree.verify.exact.frontier import most_uncovered, obligations, undominated
+from certree.verify.exact.frontier import last_steps, most_uncovered, obligations, undominated
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, drat_proof
 from certree.verify.exact.rup import check_proof
@@ -120,6 +120,7 @@ class FrontierSearch:
 
     def _run(self) -> None:
         for chunks in range(1, self._max_chunks + 1):
+            last_steps(self.question, list(self._found), self._max_chunks)  # too many candidates: better now than after the search
             steps = self.question.least_steps[0]
             while (most := most_uncovered(self.question, list(self._found), chunks, steps)) >= steps:
                 self._fewest_rounds(chunks, steps, most)

@@ -177,7 +177,7 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
     shape = (schedule.steps, rounds_of(schedule), schedule.delay, schedule.period)
     if shape[1] > question.rounds or (shape[0], *shape[2:]) != (question.steps, 1, None):
         return f"the schedule has {shape[0]} steps, {shape[1]} rounds, delay {shape[2]}, period {shape[3]}"
-    wanted = question.chunks if question.is_sum else len(question.sources)
+    wanted = question.chunks if question.is_sum else question.spread_chunks
     if schedule.chunks != wanted:
         return f"the schedule has {schedule.chunks} chunks, not {wanted}"
     if not question.is_sum and _shares(schedule) != {question.chunks}:
@@ -211,20 +211,23 @@ def _shares(schedule: Schedule) -> set[int]:
     return {owners.count(owner) for owner in set(owners)}
 
 
+def _is_implied(entry: Mapping[str, Any]) -> bool:
+    return isinstance(entry["proof"], dict) and entry["proof"].get("kind") == "implied"
+
+
 def _sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> set[Point]:
     sound = set[Point]()
-    implied = [entry for entry in entries if isinstance(entry["proof"], dict) and entry["proof"].get("kind") == "implied"]
-    for entry in [entry for entry in entries if entry not in implied]:
+    for entry in (entry for entry in entries if not _is_implied(entry)):
         point: Point = tuple(entry["point"])
         try:
             check_refutation(question.at(point), entry["proof"])
             sound.add(point)
         except (ProofError, WitnessError) as error:
             findings.add(error.rule, 0, (), f"point {list(point)}: {error.message}")
-    direct = frozenset(sound)
-    for entry in implied:
+    named = {repr(list(point)): point for point in sound}
+    for entry in filter(_is_implied, entries):
         point, by = tuple(entry["point"]), entry["proof"].get("by")
-        known = next((other for other in direct if list(other) == by), None)
+        known = named.get(repr(by))
         if set(entry["proof"]) == {"kind", "by"} and known is not None and question.at(known).implies(point):
             sound.add(point)
         else:

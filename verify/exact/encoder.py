@@ -30,7 +30,7 @@ class Encoder(ABC):
         self.formula = Formula()
         self.times = range(question.steps)
         self.longest = question.rounds - question.steps + 1  # rounds that one step can have
-        if (needed := self.estimate()) > MAX_CLAUSES:
+        if (needed := self.estimate() + self.round_clauses()) > MAX_CLAUSES:
             raise UnsupportedError(f"the formula of {question.point} would have {needed} clauses; at most {MAX_CLAUSES} are tried")
         self.longer = self.formula.family("longer", "step t lasts k rounds or more [t, k]", self.times, range(2, self.longest + 1))
         self.add_rounds()
@@ -47,6 +47,11 @@ class Encoder(ABC):
     @abstractmethod
     def decode(self, model: Sequence[int]) -> Schedule:
         """The schedule of a model, given as true literals; it is for the judge to say that it is one."""
+
+    def round_clauses(self) -> int:
+        """About how many clauses `add_rounds` needs."""
+        longer = self.question.steps * (self.longest - 1)
+        return 2 * longer * min(self.longest, longer)
 
     def add_rounds(self) -> None:
         """A step of k + 1 rounds has k; all steps together have no more than R."""

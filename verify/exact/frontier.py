@@ -17,7 +17,10 @@ then, the claim is "all C", else "C <= Cmax".
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
+from certree.models.errors import UnsupportedError
 from certree.verify.exact.question import Point, Question
+
+MAX_CANDIDATES = 1 << 14
 
 
 def covers(one: Point, other: Point) -> bool:
@@ -44,19 +47,29 @@ def most_uncovered(question: Question, points: Sequence[Point], chunks: int, ste
     return -(-chunks * rate.numerator // rate.denominator) - 1
 
 
+def last_steps(question: Question, points: Sequence[Point], max_chunks: int) -> int:
+    """The steps beyond which no candidate has as many rounds. UnsupportedError for more than MAX_CANDIDATES up to there."""
+    most_steps = max(max_chunks * point[2] // point[0] for point in points) if points else question.least_steps[0]
+    if max_chunks * most_steps > MAX_CANDIDATES:
+        raise UnsupportedError(
+            f"{max_chunks} chunks and {most_steps} steps make more than {MAX_CANDIDATES} candidates: too many for a frontier"
+        )
+    return most_steps
+
+
 def obligations(question: Question, points: Sequence[Point], max_chunks: int) -> list[Point]:
     """The candidate set: what must be refuted for `points` to be complete, without what others of them imply.
 
-    O(Cmax · steps) candidates; the steps end where no point of fewer rounds than steps can be.
+    O(Cmax · steps) candidates, of which each is compared with each; UnsupportedError as `last_steps`.
     """
-    most_steps = max(max_chunks * point[2] // point[0] for point in points) if points else question.least_steps[0]
     wanted = [
         (chunks, steps, rounds)
         for chunks in range(1, max_chunks + 1)
-        for steps in range(1, most_steps + 2)
+        for steps in range(1, last_steps(question, points, max_chunks) + 2)
         if (rounds := most_uncovered(question, points, chunks, steps)) >= steps
     ]
-    return [point for point in wanted if not any(other != point and question.at(other).implies(point) for other in wanted)]
+    asked = [question.at(point) for point in wanted]
+    return [one.point for one in asked if not any(other is not one and other.implies(one.point) for other in asked)]
 
 
 def covers_all_chunks(question: Question, points: Sequence[Point], bandwidth_bound: Fraction) -> bool:

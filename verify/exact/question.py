@@ -36,6 +36,7 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.topology import NodeKind, Topology
 
 MAX_ARCS = 20_000
+MAX_PATHS = 1_000_000  # looked at to find the arcs
 
 #: (chunks, steps, rounds)
 Point = tuple[int, int, int]
@@ -174,6 +175,11 @@ class Question:
             return tuple(Demand(root, (node,)) for node in _without(ends, root))
         return (Demand(root, _without(ends, root)),)  # broadcast, and reduce turned round
 
+    @property
+    def spread_chunks(self) -> int:
+        """The number of chunks of the encoding: C of every demand."""
+        return len(self.demands) * self.chunks
+
     @cached_property
     def sources(self) -> tuple[int, ...]:
         """The demand of every chunk of the encoding: chunk i is number i mod C of demand i div C."""
@@ -189,7 +195,7 @@ class Question:
     @cached_property
     def enough_rounds(self) -> int:
         """Rounds with which no step can be too short: a chunk passes each arc at most once in a step, or for nothing."""
-        chunks = self.chunks if self.is_sum else len(self.sources)
+        chunks = self.chunks if self.is_sum else self.spread_chunks
         through = [0] * len(self.topology.pair_capacity)
         for arc in self.arcs:
             for pair in arc.pairs:
@@ -261,10 +267,13 @@ def transfer_arcs(topology: Topology, cells: tuple[int, ...]) -> list[Arc]:
     ends = set(cells)
     forwards = (topology.kind == NodeKind.SWITCH).tolist()
     found: list[Arc] = []
+    paths = 0
     for start in cells:
         stack: list[tuple[int, tuple[int, ...], frozenset[int]]] = [(start, (), frozenset((start,)))]
         while stack:
             node, pairs, seen = stack.pop()
+            if (paths := paths + 1) > MAX_PATHS:
+                raise UnsupportedError(f"{topology.name} has more than {MAX_PATHS} paths through switches: too many to search")
             for pair, head in leaving.get(node, []):
                 if head in seen:
                     continue

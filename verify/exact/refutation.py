@@ -20,7 +20,7 @@ from certree.verify.exact.rup import ProofError, check_proof
 from certree.verify.witness import Instance, check_bound
 from certree.verify.wording import short
 
-MAX_PROOF_BYTES = 1 << 30  # of an unpacked proof
+MAX_PROOF_BYTES = 1 << 28  # of an unpacked proof
 
 Document = dict[str, Any]
 

@@ -9,6 +9,7 @@ Sources: Goldberg and Novikov, "Verification of proofs of unsatisfiability for C
 """
 
 import re
+from array import array
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +20,7 @@ from certree.verify import _proofs
 from certree.verify.exact.formula import Formula
 
 _LINE = re.compile(r"(d )?((?:-?[1-9][0-9]{0,9} )*)0")
-MAX_LITERALS = 1 << 28
+MAX_LITERALS, MAX_LINES, MAX_LINE = 1 << 28, 1 << 23, 1 << 24  # literals and lines of a proof, characters of a line
 
 
 class ProofError(CertreeError):
@@ -42,20 +43,23 @@ class Proof:
 
 def parse_proof(text: str, variables: int) -> Proof:
     """The lines of a proof; ProofError `proof-malformed` names the first that is none, or that has an unknown variable."""
-    literals: list[int] = []
-    deletes: list[int] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        match = _LINE.fullmatch(line)
+    literals = array("i")
+    deletes = bytearray()
+    if text.count("\n") > MAX_LINES:
+        raise ProofError("proof-malformed", f"the proof has more than {MAX_LINES} lines")
+    for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
+        match = _LINE.fullmatch(line) if len(line) <= MAX_LINE else None
         if match is None:
             raise ProofError("proof-malformed", f"proof line {number}: {line[:60]!r} is no line of a proof")
         clause = [int(word) for word in match[2].split()]
         if any(abs(literal) > variables for literal in clause):
             raise ProofError("proof-malformed", f"proof line {number}: {line[:60]!r} has a variable above {variables}")
-        literals += [*clause, 0]
+        literals.extend(clause)
+        literals.append(0)
         deletes.append(match[1] is not None)
         if len(literals) > MAX_LITERALS:
             raise ProofError("proof-malformed", f"the proof has more than {MAX_LITERALS} literals")
-    return Proof(np.array(literals, np.int32), np.array(deletes, np.uint8))
+    return Proof(np.array(literals, np.int32), np.frombuffer(deletes, np.uint8))
 
 
 def check_proof(formula: Formula, text: str) -> int:

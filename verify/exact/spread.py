@@ -79,7 +79,7 @@ class SpreadEncoder(Encoder):
     @property
     def chunks(self) -> Sequence[int]:
         """The chunks that have variables: all."""
-        return range(len(self.question.sources))
+        return range(self.question.spread_chunks)
 
     @property
     def pairs(self) -> Sequence[int]:

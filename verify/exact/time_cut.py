@@ -13,6 +13,8 @@ from certree.verify.exact.refutation import REFUTATIONS, only_fields
 from certree.verify.exact.rup import ProofError
 from certree.verify.witness import Instance, node_id, node_set
 
+MAX_STEPS = 1 << 12  # that are looked at one by one
+
 
 @REFUTATIONS.register("time-cut")
 def time_cut(question: Question, proof: Mapping[str, Any]) -> None:
@@ -37,6 +39,8 @@ def time_cut(question: Question, proof: Mapping[str, Any]) -> None:
     target = node_id(Instance(question.topology, question.collective), "time-cut", proof["to"])
     if question.is_sum or target not in inside or target not in question.cells:
         raise ProofError("proof-foreign", "a time-cut needs chunks that spread, and a target that is an endpoint in the set")
+    if question.steps > MAX_STEPS:
+        raise ProofError("proof-foreign", f"a time-cut covers up to {MAX_STEPS} steps, not {question.steps}")
     chunks, widths = cut_widths(question, frozenset(inside), target)
     most = (question.rounds - question.steps) * max(widths) + sum(widths)
     if chunks <= most:

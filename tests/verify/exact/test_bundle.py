@@ -2,11 +2,12 @@
 
 import copy
 from fractions import Fraction
+from itertools import combinations
 
 import pytest
 
 from certree.models.collective import parse_collective
-from certree.models.errors import InputError
+from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import sha256
 from certree.models.topology_file import topology_document
 from certree.models.topology_spec import parse_topology
@@ -204,6 +205,34 @@ def test_one_refutation_serves_points_that_are_harder() -> None:
     far = Question(parse_topology("ring:4"), parse_collective("all-gather"), 1, 1, 4)
     assert far.enough_rounds == 4
     assert far.implies((2, 1, 100))  # more rounds would not have helped
+
+
+FAR_POINTS = {
+    "a formula of 100000 rounds": ([1, 1, 100000], {"kind": "drat", "formula": "", "sha256": sha256(b""), "lines": pack("")}),
+    "a time-cut of 16777216 steps": ([1, 1 << 24, 1 << 24], {"kind": "time-cut", "set": [0], "to": 0}),
+}
+
+
+@pytest.mark.parametrize("name", FAR_POINTS)
+def test_refutations_of_absurd_size_are_refused_before_they_are_tried(name: str) -> None:
+    point, proof = FAR_POINTS[name]
+    assert rules(changed(DGX1, lambda d: d["refuted"].append({"point": point, "proof": proof}))) == {"proof-foreign"}
+
+
+def test_a_frontier_of_too_many_candidates_is_refused() -> None:
+    with pytest.raises(UnsupportedError, match="4096 chunks and 8192 steps make more than 16384 candidates"):
+        judge_bundle(changed(DGX1, lambda d: d.update(max_chunks=4096)), "bundle")
+    search = FrontierSearch(parse_topology("ring:4"), parse_collective("all-gather"), 4096, 1, Monitor())
+    search.run()
+    with pytest.raises(UnsupportedError, match="too many for a frontier"):
+        _ = search.result
+
+
+def test_networks_of_too_many_paths_are_refused() -> None:
+    """Paths through a nest of switches that leads nowhere."""
+    nest = network([(0, 1), (0, 2), *combinations(range(2, 14), 2)], switches=range(2, 14))
+    with pytest.raises(UnsupportedError, match="more than 1000000 paths through switches"):
+        Question(nest, parse_collective("all-gather"), 1, 1, 1).arcs  # noqa: B018
 
 
 def test_coverage_and_candidates() -> None:

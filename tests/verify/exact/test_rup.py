@@ -11,6 +11,7 @@ from pysat.solvers import Cadical195
 from certree.models.collective import parse_collective
 from certree.models.topology_spec import parse_topology
 from certree.verify import _proofs
+from certree.verify.exact import rup
 from certree.verify.exact.encoder import encode
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
@@ -148,3 +149,12 @@ def test_the_kernel_refuses_what_is_no_formula() -> None:
         _proofs.check_rup(1, np.array([1], np.int32), np.zeros(0, np.int32), none)
     with pytest.raises(ValueError, match="a flag is needed for every line"):
         _proofs.check_rup(1, np.array([1, 0], np.int32), np.array([1, 0], np.int32), none)
+
+
+@pytest.mark.parametrize(("limit", "words"), [("MAX_LINES", "has more than 2 lines"), ("MAX_LINE", "is no line of a proof")])
+def test_proofs_of_absurd_size_are_refused(limit: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "1 -1 0\n" * 3
+    parse_proof(text, 1)
+    monkeypatch.setattr(rup, limit, 2)
+    with pytest.raises(ProofError, match=words):
+        parse_proof(text, 1)
