@@ -7,7 +7,8 @@ from certree.models.schedule import Schedule
 from certree.models.topology import Topology
 from certree.synth.method import Monitor, Request, load_methods
 
-SEARCHES = ("auto", "exact", "packing", "retime")  # methods that search: what they find depends on effort and message size
+#: methods that search: what they find depends on effort and message size
+SEARCHES = ("auto", "exact", "packing", "retime", "symmetric")
 
 
 def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:

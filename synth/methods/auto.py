@@ -8,7 +8,7 @@ from certree.models.schedule import Schedule
 from certree.synth.method import METHODS, Request, read_options
 
 #: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
-SEARCHES = ("ring", "multitree", "packing", "retime", "exact")
+SEARCHES = ("ring", "multitree", "symmetric", "packing", "retime", "exact")
 #: published algorithms that have few transfers or few rivals
 LEAN = ("ring", "binomial", "recursive-doubling", "halving-doubling", "netreduce", "gentree", "direct", "hierarchical-all-to-all")
 #: those that move something between all pairs at many stages: not tried beyond so many endpoints
