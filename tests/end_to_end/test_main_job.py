@@ -89,7 +89,7 @@ COMMANDS_ON_NETWORKS = [
     ["topology", "convert", "{}", "-o", "out.json"],
 ]
 BAD_NETWORKS = {
-    "unknown": ("klein:4x4", "unknown topology 'klein:4x4'; allowed: full:N"),
+    "unknown": ("klein:4x4", "unknown topology 'klein:4x4'; allowed: "),
     "disconnected": ("mesh:1x3,without-node=1", "disconnected: no path from 0 to 2"),
     "one-node": ("mesh:1x1", "1 node(s); a network has 2 to"),
     "no-such-link": ("ring:4,without-link=0-2", "there is no such link"),
