@@ -8,6 +8,7 @@
 A refuted point may be {"kind": "implied", "by": [C, S, R]}: by a point of the list that was refuted otherwise (`Question.implies`).
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -189,7 +190,7 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
     ]
     if any(schedule.topology.kind[node] != NodeKind.SWITCH for node in inner):
         return "a transfer passes an endpoint within its step, which the machine of the frontier does not"
-    verdict = judge(schedule.with_certificate(None))
+    verdict = judge(schedule)  # with its certificate, where it has one
     if not verdict.valid:
         return f"{verdict.violations[0].rule}: {verdict.violations[0].message}"
     if question.memory is not None and (stored := most_stored(question, schedule)) > question.memory:
@@ -217,6 +218,9 @@ def _is_implied(entry: Mapping[str, Any]) -> bool:
 
 def _sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> set[Point]:
     sound = set[Point]()
+    times = Counter(tuple(entry["point"]) for entry in entries)
+    for twice in sorted(point for point, count in times.items() if count > 1):
+        findings.add("proof-malformed", 0, (), f"point {list(twice)} is refuted {times[twice]} times")
     for entry in (entry for entry in entries if not _is_implied(entry)):
         point: Point = tuple(entry["point"])
         try:

@@ -111,6 +111,7 @@ CHANGES = {
         lambda d: d["points"].append(d["points"][0]),
         lambda d: d["points"][1]["schedule"].update(collective={"kind": "all-reduce", "root": None}),
         lambda d: d["points"][1].update(schedule={}),
+        lambda d: d["points"][1]["schedule"].update(certificate={"optimal": True}),
     ],
     "frontier-claim": [
         lambda d: d.update(complete=False),
@@ -128,6 +129,7 @@ CHANGES = {
     "proof-malformed": [
         lambda d: d["refuted"][0].update(proof={"kind": "word of honour"}),
         lambda d: d["refuted"][0].update(proof=None),
+        lambda d: d["refuted"].append(d["refuted"][0]),
         lambda d: entry(d, "refuted", (3, 2, 4))["proof"].update(lines="?"),
         lambda d: entry(d, "refuted", (3, 2, 4))["proof"].update(lines=d["refuted"][-1]["point"]),
         lambda d: entry(d, "refuted", (3, 2, 4))["proof"].pop("sha256"),
