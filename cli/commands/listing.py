@@ -1,5 +1,7 @@
 """`certree list`: what can be named on the command line."""
 
+from typing import Any
+
 import click
 
 from certree.cli.parameters import option_json
@@ -8,6 +10,7 @@ from certree.hw.formats import load_formats
 from certree.models.collective import CollectiveKind
 from certree.models.errors import InputError
 from certree.models.machine import presets
+from certree.models.registry import Registry
 from certree.models.topologies import load_families
 from certree.synth.method import load_methods
 
@@ -17,7 +20,7 @@ from certree.synth.method import load_methods
 @option_json()
 def list_command(name: str | None, as_json: bool) -> None:
     """Methods, machine presets, table formats, topologies, collectives; or what one method, format or topology is and takes."""
-    registries = {"methods": load_methods(), "formats": load_formats(), "topologies": load_families()}
+    registries: dict[str, Registry[Any]] = {"methods": load_methods(), "formats": load_formats(), "topologies": load_families()}
     if name is not None:
         for registry in registries.values():
             if name in registry:
