@@ -63,15 +63,7 @@ class Run {
 };
 
 nb::dict statistics(const Run& run) {
-  const certree::Statistics& values = run.machine().statistics();
-  nb::dict result;
-  result["cycles"] = values.end.value;
-  result["contention_cycles"] = values.contention_cycles;
-  result["late"] = values.late;
-  result["messages"] = values.messages;
-  result["flit_hops"] = values.flit_hops;
-  result["busiest_lane_cycles"] = run.machine().busiest_lane_cycles();
-  return result;
+  return certree::shown_statistics(run.machine().statistics(), run.machine().busiest_lane_cycles());
 }
 
 // (message, lane, start) of every lane that a message got.

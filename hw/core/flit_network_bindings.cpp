@@ -110,14 +110,7 @@ class FlitRun {
 
 nb::dict flit_statistics(FlitRun& run) {
   FlitSimulator& simulator = run.simulator();
-  const Statistics& values = simulator.statistics();
-  nb::dict result;
-  result["cycles"] = values.end.value;
-  result["contention_cycles"] = values.contention_cycles;
-  result["late"] = values.late;
-  result["messages"] = values.messages;
-  result["flit_hops"] = values.flit_hops;
-  result["busiest_lane_cycles"] = simulator.network().busiest_channel_cycles();
+  nb::dict result = shown_statistics(simulator.statistics(), simulator.network().busiest_channel_cycles());
   result["other_packets"] = simulator.other_packets();
   result["other_latency"] = simulator.other_latency();
   result["longest_other_latency"] = simulator.longest_other_latency();

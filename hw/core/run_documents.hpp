@@ -38,4 +38,16 @@ inline std::vector<TraceRow> trace_rows(const std::vector<TraceRecord>& trace) {
   return rows;
 }
 
+// The counters of a run; `busiest`: cycles in which its busiest lane, or channel, carried a flit.
+inline nanobind::dict shown_statistics(const Statistics& values, std::uint64_t busiest) {
+  nanobind::dict result;
+  result["cycles"] = values.end.value;
+  result["contention_cycles"] = values.contention_cycles;
+  result["late"] = values.late;
+  result["messages"] = values.messages;
+  result["flit_hops"] = values.flit_hops;
+  result["busiest_lane_cycles"] = busiest;
+  return result;
+}
+
 }  // namespace certree

@@ -8,6 +8,7 @@
 #include "event_wheel.hpp"
 #include "output_vcs.hpp"
 #include "packet.hpp"
+#include "pair.hpp"
 
 using namespace certree;
 
@@ -17,27 +18,6 @@ std::vector<int> taken(EventWheel<int>& wheel, std::uint64_t cycle) {
   std::vector<int> events;
   wheel.take({cycle}, [&](int event) { events.push_back(event); });
   return events;
-}
-
-Lists no_routes() { return {{0}, {}}; }
-
-// Two routers joined by one link, an interface at each.
-NetworkLayout pair_layout() {
-  NetworkLayout layout;
-  layout.route_cycles = layout.vc_cycles = layout.traversal_cycles = 1;
-  layout.vcs = 2;
-  layout.buffer_flits = 4;
-  layout.routers = 2;
-  layout.channel_source = {0, kInterface, kInterface, 0, 1};
-  layout.channel_destination = {1, 0, 1, kInterface, kInterface};
-  layout.channel_latency = {1, 1, 1, 1, 1};
-  layout.input_order = {0, 1, 2, 3, 4};
-  layout.channel_ejection = {0, 1, 0, kInterface, kInterface};
-  layout.vc_mask = {3, 1, 2};
-  layout.unit_flits = {1};
-  layout.table = {Hop::kEjectPort, 0, Hop::kEjectPort, Hop::kEjectPort};
-  layout.routes = no_routes();
-  return layout;
 }
 
 }  // namespace
@@ -169,9 +149,9 @@ TEST(islip_pointers_drift_apart_until_all_are_matched) {
 }
 
 TEST(layouts_that_do_not_fit_together_are_refused) {
-  pair_layout().validate();
+  pair_layout(2, 4).validate();
   const auto refused = [](const char* what, auto&& change) {
-    NetworkLayout layout = pair_layout();
+    NetworkLayout layout = pair_layout(2, 4);
     change(layout);
     CHECK_THROWS(std::invalid_argument, what, layout.validate());
   };
