@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import overload
 
 import numpy as np
@@ -14,10 +13,10 @@ from certree.hw.clocks import Clocks
 from certree.hw.injection import BUDGET, packet_columns
 from certree.hw.packets import NO_PACKETS, Packets
 from certree.hw.plan import Plan
-from certree.hw.program import first_cells, first_wrong
+from certree.hw.program import first_cells
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.schedule_rows import ScheduleRows
-from certree.hw.simulator import SimulationResult, describe_waiting, exact_step_cycles, predicted_cycles, refuse_run
+from certree.hw.simulator import SimulationResult, describe_waiting, exact_step_cycles, judged_run, refuse_run
 from certree.hw.table_rows import TableRows
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import DIRECT
@@ -98,26 +97,11 @@ def simulate_flits(
         if progress is not None:
             progress(core.cycle)
     statistics = core.statistics()
-    wrong = first_wrong(source.schedule, cells)
     deadlock: tuple[str, ...] = ()
     if core.is_deadlocked:
         names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
         deadlock = describe_waiting(engine.rows, core.waiting()) + describe_blockage(engine.network, core.blocked(), names)
-    result = SimulationResult(
-        run=run,
-        engine="flit",
-        source="tables" if isinstance(source, Tables) else "schedule",
-        cycles=statistics["cycles"],
-        closed_form_cycles=predicted_cycles(played) if run == "slotted" and (clocks is None or clocks.are_equal) else None,
-        contention_cycles=statistics["contention_cycles"],
-        late=statistics["late"],
-        data_ok=wrong is None and not deadlock,
-        wrong=wrong,
-        max_link_utilization=Fraction(statistics["busiest_lane_cycles"], max(1, statistics["cycles"])),
-        flit_hops=statistics["flit_hops"],
-        messages=statistics["messages"],
-        deadlock=deadlock,
-    )
+    result = judged_run(played, run, "flit", statistics, cells, deadlock, clocks)
     names_of_others = ("other_packets", "other_latency", "longest_other_latency")
     return result, OtherTraffic(len(others.id), *(statistics[name] for name in names_of_others))
 

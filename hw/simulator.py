@@ -1,9 +1,12 @@
 """Runs schedule tables, and schedules that have none, on the cycle-accurate core and judges the data that comes out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from certree.hw import _core
 from certree.hw.clocks import Clocks
@@ -91,13 +94,25 @@ def simulate(
             progress(core.cycle)
     if trace is not None:
         write_trace(trace, program, core, force=force)
-    statistics = core.statistics()
-    wrong = first_wrong(source.schedule, cells)
     deadlock = describe_waiting(program.played, core.waiting()) if core.is_deadlocked else ()
+    return judged_run(source, run, chosen, core.statistics(), cells, deadlock, clocks)
+
+
+def judged_run(
+    source: Tables | Plan,
+    run: str,
+    engine: str,
+    statistics: Mapping[str, int],
+    cells: NDArray[np.uint64],
+    deadlock: tuple[str, ...],
+    clocks: Clocks | None,
+) -> SimulationResult:
+    """What a run of `source` that has ended showed: the counters of its core, and the data that it left in `cells`."""
+    wrong = first_wrong(source.schedule, cells)
     predictable = run == "slotted" and (clocks is None or clocks.are_equal)
     return SimulationResult(
         run=run,
-        engine=chosen,
+        engine=engine,
         source="tables" if isinstance(source, Tables) else "schedule",
         cycles=statistics["cycles"],
         closed_form_cycles=predicted_cycles(source) if predictable else None,

@@ -6,12 +6,11 @@ Invariants are checked in one run, where each prints its name instead of ending 
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from certree.verify.models import PARALLEL, TIME_LIMITS, load_manifest, specs_folder
-from certree.verify.tlc import Result, TlcError, TlcRun, end_runs, run_tlc
+from certree.verify.models import TIME_LIMITS, in_parallel, load_manifest, specs_folder
+from certree.verify.tlc import Result, TlcError, TlcRun, run_tlc
 
 KILLED, SURVIVED, NO_ANSWER = "x", "", "?"
 # What means nothing in a paced run, which knows no slots.
@@ -54,19 +53,11 @@ def _columns(models: Sequence[Model]) -> tuple[list[str], list[str]]:
 
 
 def _rows(mutants: Sequence[Model], columns: tuple[list[str], list[str]], report: Callable[[str], None] | None) -> list[list[str]]:
-    pool, rows = ThreadPoolExecutor(PARALLEL), []
-    try:
-        for mutant, row in zip(mutants, pool.map(lambda mutant: _row(mutant, *columns), mutants), strict=True):
-            rows.append(row)
-            if report is not None:
-                report(f"{mutant['name']}: {row.count(KILLED)} properties refute it")
-    except BaseException:
-        pool.shutdown(wait=False, cancel_futures=True)
-        end_runs()
-        raise
-    finally:
-        pool.shutdown()
-    return rows
+    def tell(named: tuple[str, list[str]]) -> None:
+        if report is not None:
+            report(f"{named[0]}: {named[1].count(KILLED)} properties refute it")
+
+    return [row for _, row in in_parallel(lambda mutant: (mutant["name"], _row(mutant, *columns)), mutants, tell)]
 
 
 def _row(mutant: Model, invariants: Sequence[str], properties: Sequence[str]) -> list[str]:

@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from certree.models.errors import InputError
 from certree.verify.counterexample import explain, table_of_slots
 from certree.verify.tlc import Result, TlcRun, end_runs, run_tlc
+
+T = TypeVar("T")
 
 # TLC runs at once; each has one worker, so that its state counts are the same every time.
 PARALLEL = 2
@@ -64,10 +66,17 @@ def model_check(
     if unknown:
         raise InputError(f"unknown model {unknown[0]!r}; known: {', '.join(known)}")
     chosen = [m for m in known.values() if (m["name"] in names if names else full or m["runtime"] == "small")]
+    return in_parallel(_check, chosen, report)
+
+
+def in_parallel(
+    work: Callable[[Mapping[str, Any]], T], models: Sequence[Mapping[str, Any]], report: Callable[[T], None] | None
+) -> list[T]:
+    """The results of `work` on each model, two at a time; `report` is told each, in order. Whatever is raised ends all runs."""
     results = []
     pool = ThreadPoolExecutor(PARALLEL)
     try:
-        for result in pool.map(_check, chosen):
+        for result in pool.map(work, models):
             results.append(result)
             if report is not None:
                 report(result)
