@@ -11,6 +11,7 @@ import certree.hw
 #: what runs on it; the runs that only measure mean latencies are left out
 TESTS = (
     "tests/hw/test_simulator.py",
+    "tests/hw/test_reference.py",
     "tests/hw/test_plan.py",
     "tests/hw/test_published.py",
     "tests/hw/test_injection.py",

@@ -55,7 +55,7 @@ def agree(tables: Tables, run: str, flow: str) -> None:
 
 
 @given(schedules(), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
     tables = lower(schedule, size, machine)
     result, _ = simulate_flits(tables, flow=flow)
@@ -185,7 +185,7 @@ def agree_on(source: Tables | Plan, flow: str) -> None:
 
 
 @given(schedules(routed=True), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_messages_over_several_links_take_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
     agree_on(lower(schedule, size, machine), flow)
     agree_on(Plan.of(schedule, size, machine), flow)

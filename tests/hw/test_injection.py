@@ -46,7 +46,7 @@ def test_measured_latencies_of_booksim2(src: int, dst: int, times: tuple[int, in
     vcs=st.integers(1, 5),
     start=st.integers(0, 1000),
 )
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_a_packet_alone_takes_the_closed_form(hops, flits, buffer, pipeline, latency, credit, stages, vcs, start):
     vc, switch, traversal = stages if hops else (stages[0], 1, stages[2])  # else the way in would be slower than the way out
     router = replace(BOOKSIM2.router, credit_cycles=credit, vc_cycles=vc, switch_cycles=switch, traversal_cycles=traversal)
@@ -153,7 +153,7 @@ def test_loaded_tori_do_not_deadlock(spec: str):
     vcs=st.integers(2, 4),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_every_packet_arrives_whole_and_in_time(spec, kind, flow, allocator, reuse, choice, routing, vcs, seed):
     """Whatever the router: all packets arrive, none before its uncontended time, over exactly its hops."""
     topology = parse_topology(spec)

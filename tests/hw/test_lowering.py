@@ -75,7 +75,7 @@ def test_children_served_in_one_slot_share_a_row():
 
 
 @given(schedules(routed=True), st.integers(1, 10**7))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_rows_play_the_schedule(schedule: Schedule, size: int):
     tables = lower(schedule, size, MULTITREE)
     check_tables(tables)

@@ -19,7 +19,7 @@ from certree.models.topology import NodeKind, Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 from certree.verify.judge import judge
-from tests.hw.test_simulator import machines, same_in_both, with_latencies
+from tests.hw.played import machines, same_in_both, with_latencies
 from tests.hw.trees import MULTITREE, schedules
 
 KIB = 1 << 10
@@ -32,7 +32,7 @@ def assert_exact(plan: Plan) -> None:
 
 
 @given(with_latencies(schedules(routed=True)), st.integers(1, 20_000), machines())
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_schedule_runs_as_its_tables_do(schedule: Schedule, size: int, machine):
     plan, tables = Plan.of(schedule, size, machine), lower(schedule, size, machine)
     assert_exact(plan)

@@ -16,12 +16,12 @@ from certree.models.machine import Machine
 from certree.models.schedule import Schedule
 from certree.models.timing import slot_timing
 from certree.models.tolerance import tolerant_slot
-from tests.hw.test_simulator import machines, with_latencies
+from tests.hw.played import machines, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 
 @given(st.data(), with_latencies(schedules(routed=True)), st.integers(1, 4000), machines())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_no_row_is_late_at_the_bound(data: st.DataObject, schedule: Schedule, size: int, machine: Machine):
     """Every node has an extreme clock: it starts at once or as late as allowed, and drifts all it may either way."""
     skew = data.draw(st.integers(0, 500))

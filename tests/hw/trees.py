@@ -124,3 +124,7 @@ def schedules(draw: st.DrawFn, *, repeating: bool = True, routed: bool = False) 
         repeats=draw(st.integers(1, 5)) if repeating else 1,
         seed=draw(st.integers(0, 2**32)),
     )
+
+
+#: over links side by side, through switches
+ROUTED = tree_schedule("fattree:2x3", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=7)

@@ -63,7 +63,7 @@ def networks(draw: st.DrawFn) -> Topology:
     return network("drawn", nodes, links, tuple(draw(st.sets(st.integers(2, 6)))))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(networks(), st.sampled_from([GATHER, SCATTER]))
 def test_no_set_is_better_and_the_witness_has_the_value(topology: Topology, collective: Collective) -> None:
     bound = best_cut(topology, collective)

@@ -48,7 +48,7 @@ def questions(draw: st.DrawFn) -> Question:
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(questions())
 def test_clauses_and_linear_constraints_agree(asked: Question) -> None:
     clauses = TrustedClauses(asked)

@@ -216,7 +216,7 @@ def small_networks(draw: st.DrawFn) -> Topology:
     return Topology("drawn", kind, src, dst, np.array(capacity, np.int32), np.full(len(links), -1, np.int32))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(small_networks(), st.sampled_from(["all-reduce", "all-gather", "reduce-scatter"]), st.booleans())
 def test_any_small_network_gets_a_valid_schedule(topology: Topology, collective: str, exchange: bool) -> None:
     options = {"exchange": "true"} if exchange and collective == "all-reduce" else {}

@@ -43,7 +43,7 @@ def test_the_kernel_grows_what_the_reference_grows(spec: str, turns: Turns) -> N
 
 
 @given(st.integers(0, 10_000), st.sampled_from(Turns))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_on_random_networks_with_switches_parallel_links_and_gaps(seed: int, turns: Turns) -> None:
     topology = random_network(Random(seed))
     assert rows(topology, turns) == Reference(topology, turns).rows

@@ -73,7 +73,7 @@ def graphs(draw: st.DrawFn, most: int = 7) -> Topology:
 
 
 @given(graphs())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_strength_is_the_minimum_over_all_partitions(topology: Topology) -> None:
     network = Network(topology)
     assert network.strength == strength_by_brute_force(topology)
@@ -82,7 +82,7 @@ def test_strength_is_the_minimum_over_all_partitions(topology: Topology) -> None
 
 
 @given(graphs(), st.integers(1, 5), st.integers(0, 3))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_packed_trees_span_and_keep_the_capacity(topology: Topology, multiple: int, seed: int) -> None:
     network = Network(topology)
     trees, period = network.strength.numerator * multiple, network.strength.denominator * multiple

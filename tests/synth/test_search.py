@@ -35,7 +35,7 @@ def request(spec: str | Topology, size: int = 1 << 20, collective: str = "all-re
 
 
 @given(graphs(), st.integers(1, 4), st.integers(0, 3), st.sampled_from([None, 1, 2]), st.integers(1, 9), st.integers(0, 9))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_slotted_trees_are_valid_schedules(
     topology: Topology, delay: int, reductions: int, stretch: int | None, repeats: int, seed: int
 ) -> None:
@@ -96,7 +96,7 @@ def test_no_jobs_need_no_slots() -> None:
     st.sampled_from([(1, None), (2, None), (1, 1), (2, 1), (3, 2)]),
     st.integers(1, 40),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_search_clock_is_the_closed_form(topology: Topology, size: int, rule: tuple[int, int | None], repeats: int) -> None:
     asked = request(topology, size)
     network = Network(topology)
@@ -115,7 +115,7 @@ def test_the_search_clock_is_the_closed_form(topology: Topology, size: int, rule
 
 
 @given(graphs(most=6), st.sampled_from([1 << 10, 1 << 14, 1 << 20]), st.integers(0, 5))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -> None:
     asked = request(topology, size)
     network = Network(topology)

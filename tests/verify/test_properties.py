@@ -10,7 +10,7 @@ from tests.verify.brute import brute_force
 from tests.verify.build import build, network
 from tests.verify.schedules import mutated, random_schedule, seeds
 
-thorough = settings(max_examples=250, deadline=None, derandomize=True)
+thorough = settings(max_examples=250)
 
 
 def agree(schedule: Schedule) -> bool:

@@ -59,14 +59,14 @@ def mended(tables: Tables) -> Tables:
 
 
 @given(seeds)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_exported_tables_are_valid(seed: int) -> None:
     verdict = judge_tables(random_tables(Random(seed)))
     assert verdict.valid, verdict.violations
 
 
 @given(seeds)
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 def test_a_changed_table_is_rejected(seed: int) -> None:
     """Whatever entry is changed, something no longer fits: nothing in a row is left unchecked."""
     rng = Random(seed)
@@ -77,7 +77,7 @@ def test_a_changed_table_is_rejected(seed: int) -> None:
 
 
 @given(seeds)
-@settings(max_examples=400, deadline=None, derandomize=True)
+@settings(max_examples=400)
 def test_a_mended_table_is_rejected_or_harmless(seed: int) -> None:
     rng = Random(seed)
     _, changed = with_one_change(rng, random_tables(rng))

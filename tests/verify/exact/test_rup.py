@@ -115,7 +115,7 @@ def formulas(draw: st.DrawFn) -> Formula:
     return formula(clauses, variables)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(formulas())
 def test_solver_and_checker_agree_with_the_truth(of: Formula) -> None:
     lines = refutation(of)
@@ -133,7 +133,7 @@ def formulas_and_lines(draw: st.DrawFn):
     return of, draw(st.lists(st.one_of(added, deleted), max_size=12))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(formulas_and_lines())
 def test_no_lines_whatever_refute_a_formula_with_a_model(drawn) -> None:
     of, lines = drawn
