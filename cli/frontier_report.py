@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Any
 
 from certree.cli.report import collective_words, gap_words
+from certree.cli.terminal import one_line
 from certree.verify.exact.bundle import BundleVerdict
 from certree.verify.exact.frontier import covers
 from certree.verify.exact.question import Point
@@ -70,7 +71,7 @@ def proof_summary(proof: dict[str, Any]) -> dict[str, Any]:
 
 def frontier_words(report: dict[str, Any]) -> str:
     """A report for people."""
-    what = f"{collective_words(report)} on {report['topology']}"
+    what = f"{collective_words(report)} on {one_line(report['topology'])}"
     if not report["valid"]:
         listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
         return "\n".join([f"refuted: frontier of {what}", *listed])

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from certree.cli.terminal import one_line
 from certree.models.collective import parse_collective
 from certree.models.errors import InputError
 from certree.models.machine import Machine
@@ -78,7 +79,8 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
 
 def schedule_words(report: dict[str, Any]) -> str:
     """A report for people, a few lines."""
-    what = f"{collective_words(report)} on {report['topology']}" + (f", made by {report['method']}" if report["method"] else "")
+    made = f", made by {one_line(report['method'])}" if report["method"] else ""
+    what = f"{collective_words(report)} on {one_line(report['topology'])}{made}"
     if not report["valid"]:
         counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
         listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]

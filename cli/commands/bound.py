@@ -6,7 +6,7 @@ import click
 
 from certree.cli.parameters import argument_topology, option_collective, option_json
 from certree.cli.report import UNITS, collective_words
-from certree.cli.terminal import show
+from certree.cli.terminal import one_line, show
 from certree.models.collective import Collective
 from certree.models.topology import Topology
 from certree.verify.witness import Instance, best_bounds, cheap_bounds, check_bound
@@ -44,7 +44,7 @@ def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
 
 def bounds_words(report: dict[str, Any]) -> str:
     """A report for people."""
-    lines = [f"{collective_words(report)} on {report['topology']}"]
+    lines = [f"{collective_words(report)} on {one_line(report['topology'])}"]
     for quantity, unit in UNITS.items():
         lines.append(f"  {quantity}: at least {report[f'{quantity}_bound']} {unit}")
         for bound in report["bounds"]:

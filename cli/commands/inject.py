@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from certree.cli.parameters import COUNT, Parsed, argument_topology, option_json, option_params
-from certree.cli.terminal import show, working
+from certree.cli.terminal import one_line, show, working
 from certree.hw.injection import InjectionResult, inject
 from certree.hw.packets import Packets, read_packets, synthetic_packets
 from certree.models.errors import InputError
@@ -106,17 +106,17 @@ def _traffic_report(packets: Packets, result: InjectionResult, warmup: int, cycl
 
 def injection_words(report: dict[str, Any]) -> str:
     """A report for people."""
-    lines = []
+    lines, where = [], f"{one_line(report['topology'])} ({report['machine']})"
     if "packets" in report:
         rows = report["packets"]
-        lines.append(f"{len(rows)} packet(s) on {report['topology']} ({report['machine']}): all there at {report['cycles']:,}")
+        lines.append(f"{len(rows)} packet(s) on {where}: all there at {report['cycles']:,}")
         lines += [f"  packet {row['id']}: head {row['head']}, tail {row['tail']}" for row in rows[:_SHOWN]]
         if len(rows) > _SHOWN:
             lines.append(f"  and {len(rows) - _SHOWN} more; --json lists all")
     else:
         traffic = report["traffic"]
         lines.append(
-            f"{traffic['pattern']} traffic on {report['topology']} ({report['machine']}), load {traffic['load']}, "
+            f"{traffic['pattern']} traffic on {where}, load {traffic['load']}, "
             f"{traffic['flits']} flit(s) a packet, seed {traffic['seed']}"
         )
         mean = float(Fraction(report["mean_latency"]))

@@ -11,7 +11,7 @@ import click
 from certree.cli.parameters import MACHINE, SIZE, check_output, option_json
 from certree.cli.playing import source_to_run
 from certree.cli.report import size_words
-from certree.cli.terminal import note, show, working
+from certree.cli.terminal import note, one_line, show, working
 from certree.hw.clocks import Clocks, parse_clocks
 from certree.hw.flit_engine import FLOWS, OtherTraffic, simulate_flits, with_flow
 from certree.hw.packets import NO_PACKETS, read_packets
@@ -159,7 +159,7 @@ def simulation_report(result: SimulationResult, source: Tables | Plan) -> dict[s
 def simulation_words(report: dict[str, Any]) -> str:
     """A report for people."""
     size, cycles, expected = size_words(report["message_bytes"]), report["cycles"], report["closed_form_cycles"]
-    lines = [f"{report['run']} run of {size} on {report['topology']}: {cycles:,} cycles ({report['engine']} engine)"]
+    lines = [f"{report['run']} run of {size} on {one_line(report['topology'])}: {cycles:,} cycles ({report['engine']} engine)"]
     if expected is not None:
         agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
         lines.append(f"  closed form: {expected:,} cycles: {agreement}")

@@ -153,6 +153,11 @@ def test_names_in_files_cannot_steer_the_terminal(tmp_path):
     file.write_text(json.dumps(document))
     assert "made by ring?[2J?\n" in certree("verify", file).out
     assert certree("verify", file, "--json").document["method"] == "ring\x1b[2J\ud800"
+    document["topology"]["name"], document["transfers"]["step"][0] = "mine\nvalid: all-reduce", 3
+    file.write_text(json.dumps(document))
+    outcome = certree("verify", file)
+    assert outcome.code == 1
+    assert " on mine?valid: all-reduce, made by " in outcome.out.splitlines()[0]
 
 
 def test_csv_with_a_root(tmp_path):
