@@ -54,11 +54,11 @@ class Formula:
         return before
 
     def dimacs(self, comments: Iterable[str] = ()) -> bytes:
-        """The formula in DIMACS form, comments first."""
-        lines = [f"c {line}" for line in (*comments, *self.notes)]
+        """The formula in DIMACS form, comments first; a comment of several lines stays one, whatever names it quotes."""
+        lines = [f"c {line}" for text in (*comments, *self.notes) for line in text.splitlines()]
         lines.append(f"p cnf {self.variables} {len(self.clauses)}")
         lines += [" ".join(map(str, clause)) + " 0" for clause in self.clauses]
-        return ("\n".join(lines) + "\n").encode()
+        return ("\n".join(lines) + "\n").encode("ascii", "backslashreplace")
 
     @property
     def digest(self) -> str:

@@ -163,6 +163,13 @@ def test_the_formula_is_written_down_with_what_its_variables_mean() -> None:
     assert len([line for line in lines if line.endswith(" 0")]) == len(formula.clauses)
 
 
+def test_no_name_in_a_comment_becomes_a_clause() -> None:
+    empty = encode(Question(parse_topology("ring:4"), parse_collective("all-gather"), 1, 2, 3)).formula
+    written = empty.dimacs(["all-gather on ring\np cnf 1 2\r1 0\u2028-1 0\ud800"])
+    clauses = [line for line in written.decode("ascii").splitlines() if not line.startswith("c ")]
+    assert clauses == empty.dimacs().decode("ascii").splitlines()[len(empty.notes) :]
+
+
 def test_what_cannot_be_asked() -> None:
     ring = parse_topology("ring:4")
     with pytest.raises(InputError, match="2 rounds for 3 steps"):
