@@ -1,10 +1,11 @@
 """`python -m certree.cli.matrix`: every method on every kind of network, each cell judged, as a table.
 
 A cell holds the collectives whose schedules the verifier found right on all sizes of that network; a collective in brackets is
-made for some of the sizes only. An empty cell has its reasons below the table. `auto` only chooses among the others.
+made for some of the sizes only. Empty cells have their reasons below the table, and so has whatever other cells lack, except that
+a method does not make a collective at all. `auto` only chooses among the others.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from certree.cli.terminal import note, say
@@ -49,6 +50,7 @@ SHORT = {
     CollectiveKind.SCATTER: "SC",
 }
 EMPTY = "–"
+NOT_MADE = " does not make "  # of a reason: it is the collective, not the network
 LEFT_OUT = ("auto",)
 ROOT = 1  # of the collectives that have one
 MESSAGE = 1 << 16
@@ -56,11 +58,11 @@ MESSAGE = 1 << 16
 
 @dataclass
 class Cell:
-    """A method on a kind of network: collectives -> sizes verified; why not, for those refused; what the verifier refuted."""
+    """A method on a kind of network: collectives -> sizes verified; (size, collective) -> why not; what the verifier refuted."""
 
     sizes: int
     verified: dict[CollectiveKind, int] = field(default_factory=dict)
-    reasons: dict[CollectiveKind, str] = field(default_factory=dict)
+    reasons: dict[tuple[str, CollectiveKind], str] = field(default_factory=dict)
     faults: list[str] = field(default_factory=list)
 
     @property
@@ -74,9 +76,16 @@ class Cell:
     @property
     def reason(self) -> str:
         """Why the cell is empty; that a collective is not made at all says less than anything else."""
-        return min(
-            self.reasons.values(), key=lambda reason: (" does not make " in reason, list(self.reasons.values()).index(reason))
-        )
+        return next((reason for reason in self.reasons.values() if NOT_MADE not in reason), next(iter(self.reasons.values())))
+
+    @property
+    def gaps(self) -> list[tuple[str, str, str]]:
+        """(size, collectives, why not) of a cell that is not empty."""
+        grouped: dict[tuple[str, str], list[str]] = {}
+        for (spec, kind), reason in self.reasons.items():
+            if NOT_MADE not in reason:
+                grouped.setdefault((spec, reason), []).append(SHORT[kind])
+        return [(spec, " ".join(shorts), reason) for (spec, reason), shorts in grouped.items()]
 
 
 def matrix_cell(method: str, network: str) -> Cell:
@@ -91,7 +100,7 @@ def matrix_cell(method: str, network: str) -> Cell:
             try:
                 schedule = load_methods()[method](Request(topology, collective, MESSAGE, machine))
             except (UnsupportedError, UndecidedError) as error:
-                cell.reasons.setdefault(kind, str(error).replace(spec, "the network"))
+                cell.reasons[spec, kind] = str(error).replace(spec, "the network")
                 continue
             verdict = judge(schedule)
             if verdict.valid:
@@ -113,26 +122,51 @@ def matrix_lines(progress: Callable[[str], None] = lambda _text: None) -> Iterat
     yield ""
     yield "Made and judged on each network of a column; written by `python -m certree.cli.matrix`, compared by a test."
     yield ", ".join(f"{short} {kind}" for kind, short in SHORT.items()) + "; in brackets: some of the column's sizes only."
-    yield "An empty cell has its reason below."
+    yield "Below are the reasons of empty cells, and of what else a cell lacks though the method makes the collective."
     yield ""
     for network, specs in NETWORKS.items():
         yield f"- {network}: {', '.join(f'`{spec}`' for spec in specs)}"
     yield ""
     yield f"| method | {' | '.join(NETWORKS)} |"
     yield "|---" * (len(NETWORKS) + 1) + "|"
-    empty: dict[tuple[str, str], list[str]] = {}
+    rows = {}
     for method in methods():
         progress(method)
-        cells = {network: matrix_cell(method, network) for network in NETWORKS}
-        yield f"| {method} | {' | '.join(cell.text for cell in cells.values())} |"
-        for network, cell in cells.items():
-            if not cell.verified:
-                empty.setdefault((method, cell.reason), []).append(network)
+        rows[method] = {network: matrix_cell(method, network) for network in NETWORKS}
+        yield row_line(method, rows[method])
     yield ""
     yield "| not applicable | on | because |"
     yield "|---|---|---|"
-    for (method, reason), networks in empty.items():
-        yield f"| {method} | {', '.join(networks)} | {reason} |"
+    for method, cells in rows.items():
+        yield from empty_lines(method, cells)
+    yield ""
+    yield "| lacks | on | of these | because |"
+    yield "|---|---|---|---|"
+    for method, cells in rows.items():
+        yield from gap_lines(method, cells)
+
+
+def row_line(method: str, cells: Mapping[str, Cell]) -> str:
+    """A row of the matrix."""
+    return f"| {method} | {' | '.join(cell.text for cell in cells.values())} |"
+
+
+def empty_lines(method: str, cells: Mapping[str, Cell]) -> list[str]:
+    """Why cells of a row are empty."""
+    networks: dict[str, list[str]] = {}
+    for network, cell in cells.items():
+        if not cell.verified:
+            networks.setdefault(cell.reason, []).append(network)
+    return [f"| {method} | {', '.join(names)} | {reason} |" for reason, names in networks.items()]
+
+
+def gap_lines(method: str, cells: Mapping[str, Cell]) -> list[str]:
+    """Why sizes or collectives lack in the other cells of a row."""
+    specs: dict[tuple[str, str], list[str]] = {}
+    for cell in cells.values():
+        for spec, shorts, reason in cell.gaps if cell.verified else ():
+            specs.setdefault((shorts, reason), []).append(f"`{spec}`")
+    return [f"| {method} | {', '.join(names)} | {shorts} | {reason} |" for (shorts, reason), names in specs.items()]
 
 
 def main() -> None:

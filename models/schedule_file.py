@@ -7,6 +7,7 @@ import lzma
 import tokenize
 import zipfile
 import zlib
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ _NPZ_ERRORS = (
     tokenize.TokenError,
 )  # fmt: skip
 _CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
+_CSV_PATH = "path"  # a column that may follow
 _CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
 
@@ -198,18 +200,28 @@ def _read_npz(path: Path) -> Any:
 def load_schedule_csv(path: Path, topology: Topology, collective: Collective) -> Schedule:
     """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
 
-    K is one more than the largest chunk. Whose chunk c is follows from its number, as in `chunk_owners`.
+    K is one more than the largest chunk. Whose chunk c is follows from its number, as in `chunk_owners`. A column `path` may
+    follow: the nodes from source to destination joined by `>`, or nothing between neighbours.
     """
     try:
         lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} is not CSV: {error}") from None
-    if not lines or [cell.strip() for cell in lines[0]] != _CSV_HEADER:
-        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}")
-    columns: dict[str, list[int]] = {name: [] for name in _CSV_HEADER}
+    header = [cell.strip() for cell in lines[0]] if lines else []
+    if header not in (_CSV_HEADER, [*_CSV_HEADER, _CSV_PATH]):
+        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, or with {_CSV_PATH} behind")
+    link = {pair: number for number, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
+    columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route"]}
+    routes: dict[tuple[int, ...], int] = {}
     for number, cells in enumerate(lines[1:], start=2):
         if cells:
-            for name, value in zip(_CSV_HEADER, _csv_row(cells, len(topology.kind), f"{path}: line {number}"), strict=True):
+            where = f"{path}: line {number}"
+            if len(cells) != len(header):
+                raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(header)}")
+            row = _csv_row(cells[: len(_CSV_HEADER)], len(topology.kind), where)
+            route = _csv_route(cells[len(_CSV_HEADER) :], (row[2], row[3]), link, where)
+            row.append(routes.setdefault(route, len(routes)) if route else DIRECT)
+            for name, value in zip(columns, row, strict=True):
                 columns[name].append(value)
     if not columns["chunk"]:
         raise ScheduleFormatError(f"{path}: no transfers")
@@ -224,18 +236,15 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective) ->
         chunk_root=root,
         chunk_target=target,
         rounds=np.ones(steps, np.int32),
-        route=np.full(len(columns["chunk"]), DIRECT, np.int32),
+        routes=tuple(routes),
         provenance={"method": "csv"},
         **{name: np.array(values, np.int32) for name, values in columns.items()},  # type: ignore[arg-type]
     )
 
 
 def _csv_row(cells: list[str], nodes: int, where: str) -> list[int]:
-    cells = [cell.strip() for cell in cells]
-    if len(cells) != len(_CSV_HEADER):
-        raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(_CSV_HEADER)}")
     row = []
-    for name, cell in zip(_CSV_HEADER, cells, strict=True):
+    for name, cell in zip(_CSV_HEADER, (cell.strip() for cell in cells), strict=True):
         if name == "op":
             if cell not in _CSV_OPS:
                 raise ScheduleFormatError(f"{where}: op {cell!r}; allowed: reduce, copy")
@@ -246,3 +255,21 @@ def _csv_row(cells: list[str], nodes: int, where: str) -> list[int]:
                 raise ScheduleFormatError(f"{where}: {name} {cell!r}; allowed: whole numbers from 0 to {high}")
             row.append(int(cell))
     return row
+
+
+def _csv_route(cells: list[str], ends: tuple[int, int], link: dict[tuple[int, int], int], where: str) -> tuple[int, ...]:
+    """The links of a row's path; empty without a path and between neighbours."""
+    text = "".join(cells).strip()
+    if not text:
+        return ()
+    names = [name.strip() for name in text.split(">")]
+    if not all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
+        raise ScheduleFormatError(f"{where}: path {text!r}; allowed: nodes joined by >, such as 0>4>1")
+    nodes = [int(name) for name in names]
+    if (nodes[0], nodes[-1]) != ends:
+        raise ScheduleFormatError(f"{where}: path {text!r} does not lead from {ends[0]} to {ends[1]}")
+    hops = list(pairwise(nodes))
+    for tail, head in hops:
+        if (tail, head) not in link and len(hops) > 1:
+            raise ScheduleFormatError(f"{where}: path {text!r}: the network has no link {tail}>{head}")
+    return tuple(link[hop] for hop in hops) if len(hops) > 1 else ()

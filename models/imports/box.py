@@ -19,6 +19,8 @@ from certree.models.topology import MAX_CAPACITY, MAX_NODES, UNKNOWN_LATENCY, No
 
 FABRICS = ("switch", "rails")
 NVLINKS = ("direct", "switched")
+LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")  # where PCIe paths meet, from near to far
+KINDS = ("NV", "XGMI", "PCIE", *LEVELS, "NET")  # of links whose speed can be given
 _BANDWIDTH = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) ?([KMGT]?)(B/s|b/s|bps)")
 _FACTORS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 MAX_BOXES = 4096
@@ -73,6 +75,8 @@ def read_options(pairs: list[tuple[str, str]], where: str) -> Options:
             kind, colon, text = value.partition(":")
             if not (kind and colon) or kind in speeds:
                 raise TopologyError(f"{where}: speed={value!r}: expected KIND:BANDWIDTH, once for each kind")
+            if kind not in KINDS:
+                raise TopologyError(f"{where}: speed of {kind!r}; allowed: {', '.join(KINDS)}")
             speeds[kind] = parse_bandwidth(text, f"{where}: speed={kind}")
         elif name in values:
             raise TopologyError(f"{where}: option {name} is given twice")

@@ -10,9 +10,8 @@ from itertools import combinations
 
 from certree.models.errors import TopologyError
 from certree.models.imports import IMPORTS
-from certree.models.imports.box import Box, Options
+from certree.models.imports.box import LEVELS, Box, Options
 
-LEVELS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 _DEVICE = re.compile(r"(GPU|NIC)[0-9]{1,4}|mlx[45]_(bond_)?[0-9]{1,4}")
 _ESCAPE = re.compile(r"\x1b\[[0-9;]*m")  # the header is underlined on a terminal
 Matrix = dict[tuple[str, str], str]

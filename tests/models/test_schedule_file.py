@@ -24,6 +24,7 @@ from certree.models.schedule_file import (
     schedule_from_document,
 )
 from certree.models.topology_spec import parse_topology
+from certree.verify.judge import judge
 from tests.models.examples import built, pair_all_reduce, ring_all_gather, schedule
 from tests.models.test_topology_file import changed
 
@@ -326,6 +327,7 @@ def test_csv_of_a_rooted_collective(tmp_path):
         ("", "line 1: expected the header chunk,op,src,dst,step"),
         ("chunk,op,src,dst\n", "line 1: expected the header"),
         ("chunk,op,src,dst,step,step\n", "line 1: expected the header"),
+        ("chunk,op,src,dst,step,path\n0,copy,0,1,0\n", "line 2: 5 fields; expected 6"),
         ("chunk,op,src,dst,step\n", "no transfers"),
         (CSV + "0,copy,0\n", "line 4: 3 fields; expected 5"),
         (CSV + "0,copy,0,1,1,9\n", "line 4: 6 fields; expected 5"),
@@ -343,6 +345,41 @@ def test_bad_csv(tmp_path, text, reason):
     with pytest.raises(ScheduleFormatError) as caught:
         from_csv(tmp_path, text)
     assert reason in str(caught.value)
+
+
+PATHS = "chunk,op,src,dst,step,path\n0,reduce,1,0,0,1>2>0\n0,copy,0,1,1, 0 > 2 > 1\n"
+
+
+def test_csv_with_paths(tmp_path):
+    loaded = from_csv(tmp_path, PATHS, topology="switch:2")
+    hops = [[(loaded.topology.src[link], loaded.topology.dst[link]) for link in loaded.routes[route]] for route in loaded.route]
+    assert hops == [[(1, 2), (2, 0)], [(0, 2), (2, 1)]]
+    assert judge(loaded).valid
+
+
+@pytest.mark.parametrize(("first", "second"), [("", ""), ("1>0", "0>1")])
+def test_csv_with_paths_between_neighbours(tmp_path, first, second):
+    text = f"chunk,op,src,dst,step,path\n0,reduce,1,0,0,{first}\n0,copy,0,1,1,{second}\n"
+    assert from_csv(tmp_path, text).digest == pair_all_reduce().digest
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("0>2>9", "path '0>2>9' does not lead from 0 to 1"),
+        ("1>2>0", "does not lead from 0 to 1"),
+        ("0", "does not lead from 0 to 1"),
+        ("0-2-1", "allowed: nodes joined by >, such as 0>4>1"),
+        ("0>>1", "allowed: nodes joined by >"),
+        ("0>0>1", "the network has no link 0>0"),
+        ("0>9>1", "the network has no link 0>9"),
+    ],
+)
+def test_bad_paths_in_csv(tmp_path, path, reason):
+    with pytest.raises(ScheduleFormatError) as caught:
+        from_csv(tmp_path, f"chunk,op,src,dst,step,path\n0,copy,0,1,1,{path}\n", topology="switch:2")
+    assert reason in str(caught.value)
+    assert "line 2" in str(caught.value)
 
 
 def test_csv_of_a_rooted_collective_needs_chunks_for_all(tmp_path):

@@ -121,6 +121,7 @@ def test_modifiers_work_on_imports():
         ("dgx1.txt", [NV, "nvlinks=switched"], "nvlinks=switched, but not every two GPUs show the same number"),
         ("dgx1.xml", [NV, SYS, "unit=100GB/s"], "is 0 units of 1e+11 B/s; allowed: 1 to 1048576 (choose another unit=BANDWIDTH)"),
         ("dgx1.xml", ["speed=NV"], "expected KIND:BANDWIDTH"),
+        ("dgx1.xml", [NV, SYS, "speed=Sys:1GB/s"], "speed of 'Sys'; allowed: NV, XGMI, PCIE, PIX, PXB, PHB, NODE, SYS, NET"),
         ("dgx1.xml", [NV, NV], "expected KIND:BANDWIDTH, once for each kind"),
         ("dgx1.xml", ["speed=NV:fast"], "bandwidth 'fast': expected a positive number with B/s or b/s"),
         ("dgx1.xml", ["boxes=0"], "boxes='0'; allowed: whole numbers from 1 to 4096"),
