@@ -103,7 +103,7 @@ def test_right_tables_hold(schedule, message):
     result = model_check_tables(tables_of(schedule))
     assert (result.result, result.mode, result.message) == ("success", "exhaustive", message)
     assert result.as_expected
-    assert result.trace == ""
+    assert (result.trace, result.picture) == ("", "")
     assert result.distinct_states <= result.total_states
 
 
@@ -135,15 +135,16 @@ def refuted(tables, property_name, *places):
 
 
 def test_wrong_parent():
+    """Told as a table of slots and as a picture: an arrow along the message, a ring round its sender, the finding in words."""
     tables = tables_of(ring())
     row, local = row_of(tables, 2, RowOp.REDUCE, 0)
-    result = refuted(
-        replace(tables, parent=changed(tables.parent, row, 3)),
-        "OnlyExpected",
-        f"node 2, row {local} (REDUCE of flow 0 to node 3), slot 0",
-    )
+    wrong = replace(tables, parent=changed(tables.parent, row, 3))
+    result = refuted(wrong, "OnlyExpected", f"node 2, row {local} (REDUCE of flow 0 to node 3), slot 0")
     assert result.trace.splitlines()[0].split() == ["slot", "node", "row", "what", "what", "happened"]
     assert f"0     2     {local}    REDUCE of flow 0 to node 3  fires" in result.trace
+    assert result.picture.count(MARK) == 3 + 1 + 2  # shaft and barbs of one arrow, one ring, two lines of words
+    assert "OnlyExpected: node 2, row " in result.picture
+    assert result.picture == model_check_tables(wrong).picture
 
 
 def test_parent_that_is_no_neighbour():
@@ -151,18 +152,6 @@ def test_parent_that_is_no_neighbour():
     row, local = row_of(tables, 2, RowOp.REDUCE, 0)
     place = f"node 2, row {local} (REDUCE of flow 0 to node 0), slot 0: there is no link to node 0"
     refuted(replace(tables, parent=changed(tables.parent, row, 0)), "LinksExist", place)
-
-
-def test_the_place_of_a_refutation_is_drawn():
-    """An arrow along the message, a ring round its sender, the finding in words; the same bytes each time, none for a success."""
-    tables = tables_of(ring())
-    row, _ = row_of(tables, 2, RowOp.REDUCE, 0)
-    wrong = replace(tables, parent=changed(tables.parent, row, 3))
-    drawn = model_check_tables(wrong).picture
-    assert drawn == model_check_tables(wrong).picture
-    assert drawn.count(MARK) == 3 + 1 + 2  # shaft and barbs of one arrow, one ring, two lines of words
-    assert "OnlyExpected: node 2, row " in drawn
-    assert model_check_tables(tables_of(LINE)).picture == ""
 
 
 def test_dropped_dependency():
