@@ -180,7 +180,7 @@ def interrupt_a_search(*arguments):
     line = process.stderr.readline()
     assert "looking for a schedule" in line
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     return process.returncode, out, err
 
 
