@@ -26,7 +26,7 @@ from certree.verify.exact.bundle import rounds_of, why_not
 from certree.verify.exact.frontier import last_steps, most_uncovered, obligations, undominated
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, drat_proof
-from certree.verify.exact.rup import check_proof
+from certree.verify.exact.rup import ProofError, check_proof
 from certree.verify.exact.time_cut import needed_rounds
 from certree.verify.witness import Instance, best_bounds
 
@@ -186,12 +186,17 @@ class FrontierSearch:
         self._found[question.chunks, question.steps, rounds_of(schedule)] = schedule
 
     def _by_formula(self, question: Question) -> bool:
-        """Ask the trusted formula; its model is a schedule, its refutation a proof."""
+        """Ask the trusted formula; its model is a schedule, its refutation a proof. Without one that the checker takes (too long
+        for it, or with steps that are no RUP) the candidate stays open: the solver's word decides nothing."""
         asking = TrustedClauses(question)
         status = self._ask(asking, POINT_CONFLICTS)
         if status is Status.INFEASIBLE:
             formula = asking.encoder.formula
-            needed = check_proof(formula, asking.proof)
+            try:
+                needed = check_proof(formula, asking.proof)
+            except ProofError as error:
+                self._monitor.report(f"frontier: {question.point} is left undecided: {error}")
+                return False
             text = "".join(asking.proof.splitlines(keepends=True)[:needed])
             self._refuted[question.point] = drat_proof(formula.digest, text)
         return status is Status.FEASIBLE

@@ -15,6 +15,7 @@ from certree.synth.method import Monitor
 from certree.synth.symmetry import free_groups
 from certree.verify.exact import encoder as encoder_module
 from certree.verify.exact.bundle import bundle_document, judge_bundle
+from certree.verify.exact.rup import ProofError
 from tests.verify.exact.small import barbell, network
 
 
@@ -109,6 +110,19 @@ def test_a_spent_budget_leaves_candidates_undecided(monkeypatch: pytest.MonkeyPa
     assert not document["complete"]
     assert document["undecided"]
     assert not {tuple(point) for point in document["undecided"]} & set(points(document))
+
+
+def test_a_refutation_whose_proof_is_not_accepted_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_):
+        raise ProofError("proof-step", "no RUP")
+
+    proved = found("dgx1", "all-gather", 3)
+    by_formula = [one["point"] for one in proved["refuted"] if one["proof"]["kind"] in ("drat", "implied")]
+    monkeypatch.setattr(frontier_module, "check_proof", refuse)
+    document = found("dgx1", "all-gather", 3)
+    assert (document["complete"], document["undecided"]) == (False, by_formula)
+    assert by_formula
+    assert points(document) == points(proved)
 
 
 def test_a_passed_deadline_finds_nothing_and_says_so() -> None:
