@@ -232,6 +232,11 @@ class Schedule:
         """The same transfers with another certificate."""
         return replace(self, certificate=certificate)
 
+    @cached_property
+    def _spread(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Round of each transfer within its step, and rounds of each step: the same for every delay."""
+        return spread_rounds(self)
+
     def in_unit_rounds(self, delay: int | None = None) -> "Schedule":
         """The same transfers with every step of r rounds spread over r steps of one round; itself when all have one.
 
@@ -248,7 +253,7 @@ class Schedule:
         gaps = (self.steps - 1) * (delay - self.delay)
         if int(self.rounds.sum(dtype=np.int64)) + gaps > MAX_CHUNKS:
             raise UnsupportedError(f"more than {MAX_CHUNKS} rounds cannot be spread over steps of one round")
-        offset, length = spread_rounds(self)
+        offset, length = self._spread
         start = np.concatenate(([0], np.cumsum(length + (delay - self.delay))))
         spread = start[self.step] + offset
         self._refuse_other_data(spread, delay)
