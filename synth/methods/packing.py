@@ -20,11 +20,10 @@ from certree.synth.method import (
     require_direct,
     whole_number,
 )
-from certree.synth.packing import MAX_TREES, Network, network_of
+from certree.synth.packing import MAX_TREES, MOVES, Network, network_of
 from certree.synth.search import BUDGET, Search, Trees
 
 _MAX_TREES = 1024  # in packings below the highest rate
-_MOVES = 60_000  # random exchanges that shorten the trees
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
@@ -49,7 +48,7 @@ def packing(request: Request) -> Schedule:
         "packing",
         {
             "rate": Option({"any": "any", "optimal": "optimal"}.__getitem__, "any", "any or optimal"),
-            "moves": whole_number(_MOVES, 0, 1 << 40),
+            "moves": whole_number(MOVES, 0, 1 << 40),
         },
     )
     network = network_of(request.topology)
@@ -74,7 +73,7 @@ def _bandwidth_bound(request: Request, network: Network, schedule: Schedule) -> 
     return request.cycles(schedule) * 10 <= 11 * bound
 
 
-def packings(request: Request, network: Network, *, rate: str = "any", moves: int = _MOVES) -> list[Trees]:
+def packings(request: Request, network: Network, *, rate: str = "any", moves: int = MOVES) -> list[Trees]:
     """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
     strength = network.strength
     tight = (strength.numerator, strength.denominator)
