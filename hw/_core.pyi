@@ -88,3 +88,6 @@ class FlitRun:
         """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
     def trace(self) -> list[tuple[int, int, int, int, int, int, int, int]]:
         """(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number."""
+    def link_uses(self) -> list[tuple[int, int, int, int, int]]:
+        """(class, number, channel, start, flits) of every stretch of consecutive flits of a message or packet over a link; classes
+        are 0 for the collective, where `number` is that of the message, and 1 for other packets, in the order of their columns."""

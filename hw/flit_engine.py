@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import overload
 
 import numpy as np
@@ -18,7 +19,9 @@ from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.schedule_rows import ScheduleRows
 from certree.hw.simulator import SimulationResult, describe_waiting, exact_step_cycles, judged_run, refuse_run
 from certree.hw.table_rows import TableRows
+from certree.hw.traces import LinkUses, write_trace
 from certree.models.errors import InputError, UnsupportedError
+from certree.models.files import check_writable
 from certree.models.schedule import DIRECT
 from certree.models.tables import Tables
 from certree.models.timing import ceil_div, slot_timing
@@ -75,27 +78,37 @@ def simulate_flits(
     others: Packets = NO_PACKETS,
     clocks: Clocks | None = None,
     step_time: str = "paper",
+    trace: Path | None = None,
+    force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[SimulationResult, OtherTraffic]:
     """Play tables, or a schedule that has none, on routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
 
     `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
-    channels of their own; those that have not arrived when the collective ends are left. `clocks` and `step_time` as in
-    `simulator.simulate`, whose result it is for what `with_flow` gives.
+    channels of their own; those that have not arrived when the collective ends are left. `clocks`, `step_time` and `trace` as
+    in `simulator.simulate`, whose result it is for what `with_flow` gives; a lane's slices in a picture begin when flits leave its
+    router, and packets that take turns on it flit by flit have a slice for each turn.
     Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
-    Time O(flits · links they pass), memory O(rows + nodes · chunks · repeats + virtual channels + packets under way).
+    Time O(flits · links they pass), memory O(rows + nodes · chunks · repeats + virtual channels + packets under way),
+    with a trace also O(hops of all messages).
     """
     if flow not in FLOWS:
         raise InputError(f"unknown flow {flow!r}; known: {', '.join(FLOWS)}")
     refuse_run(source, run)
+    if trace is not None:
+        check_writable(trace, force=force)
     played, lengths = with_flow(source, flow), packet_lengths(source, flow)
     cells = first_cells(source.topology, source.chunks * source.repeats)
     step_cycles = exact_step_cycles(played) if step_time == "exact" else None
-    engine = FlitEngine(played, run, lengths, cells, traced=False, others=others, clocks=clocks, step_cycles=step_cycles)
+    engine = FlitEngine(
+        played, run, lengths, cells, traced=trace is not None, others=others, clocks=clocks, step_cycles=step_cycles
+    )
     core = engine.core
     while not core.advance(BUDGET):
         if progress is not None:
             progress(core.cycle)
+    if trace is not None:
+        write_trace(trace, engine.rows, core.trace(), engine.link_uses, force=force)
     statistics = core.statistics()
     deadlock: tuple[str, ...] = ()
     if core.is_deadlocked:
@@ -139,6 +152,7 @@ class FlitEngine:
         )
         ways, plan = self._plan()
         order = np.lexsort((np.arange(len(others.id)), others.start))
+        self._other_ids = others.id[order]
         columns, routes = packet_columns(self.network, others, order)
         if self.network.table is None:
             columns["route"] = columns["route"] + np.uint32(len(ways))
@@ -154,6 +168,15 @@ class FlitEngine:
             run,
             cells,
             traced,
+        )
+
+    def link_uses(self) -> LinkUses:
+        """Who had which lane when, of a traced run that has ended."""
+        uses = self.core.link_uses()
+        return LinkUses(
+            [self.network.lane_name(lane) for lane in range(self.network.lanes)],
+            [use[1:] for use in uses if use[0] == 0],
+            [(int(self._other_ids[use[1]]), *use[2:]) for use in uses if use[0] == 1],
         )
 
     def _plan(self) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:

@@ -192,12 +192,15 @@ class RouterNetwork:
         lanes = np.lexsort((np.arange(self.lanes), pair))
         return np.searchsorted(pair[lanes], np.arange(len(self.topology.pair_capacity) + 1)), lanes
 
+    def lane_name(self, lane: int) -> str:
+        """The ends of a lane's link, and its number where the link has several."""
+        link = int(self.lane_link[lane])
+        name = f"{self.topology.src[link]}>{self.topology.dst[link]}"
+        return name if self.topology.capacity[link] == 1 else f"{name} lane {lane - int(self._lane_begin[link])}"
+
     def describe_channel(self, channel: int) -> str:
         """A channel in words."""
         if channel < self.lanes:
-            link = int(self.lane_link[channel])
-            name = f"link {self.topology.src[link]}>{self.topology.dst[link]}"
-            width = int(self.topology.capacity[link])
-            return name if width == 1 else f"{name} (lane {channel - int(self._lane_begin[link])} of {width})"
+            return f"link {self.lane_name(channel)}"
         source, destination = self.columns["channel_source"][channel], self.columns["channel_destination"][channel]
         return f"the injection port of node {destination}" if source == INTERFACE else f"the ejection port of node {source}"

@@ -13,7 +13,7 @@ from certree.hw.clocks import Clocks
 from certree.hw.plan import Plan
 from certree.hw.program import Program, first_cells, first_wrong
 from certree.hw.table_rows import PlayedRows
-from certree.hw.traces import write_trace
+from certree.hw.traces import lane_uses, write_trace
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import check_writable
 from certree.models.tables import Tables
@@ -93,7 +93,7 @@ def simulate(
         if progress is not None:
             progress(core.cycle)
     if trace is not None:
-        write_trace(trace, program, core, force=force)
+        write_trace(trace, program.played, core.trace(), lambda: lane_uses(program, core.hops()), force=force)
     deadlock = describe_waiting(program.played, core.waiting()) if core.is_deadlocked else ()
     return judged_run(source, run, chosen, core.statistics(), cells, deadlock, clocks)
 

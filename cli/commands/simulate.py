@@ -71,8 +71,6 @@ def simulate_command(
     """
     check_output(trace, force=force)
     through_routers = engine == "flit" or (engine == "auto" and background is not None)
-    if trace is not None and through_routers:
-        raise InputError("--trace needs the fast engine")
     if background is not None and not through_routers:
         raise InputError("--background needs the flit engine: other packets meet the collective in routers")
     source, reason = source_to_run(path, size, machine)
@@ -85,7 +83,15 @@ def simulate_command(
         progress = _now_and_then(tell)
         if through_routers:
             result, beside = simulate_flits(
-                source, run, flow=flow, others=others, clocks=clocks, step_time=step_time, progress=progress
+                source,
+                run,
+                flow=flow,
+                others=others,
+                clocks=clocks,
+                step_time=step_time,
+                trace=trace,
+                force=force,
+                progress=progress,
             )
         else:
             result = simulate(

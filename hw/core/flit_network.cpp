@@ -104,7 +104,13 @@ void FlitNetwork::deliver(const NetworkEvent& event) {
       activate_injector(source.unit);
     }
   } else if (const End& destination = destinations_[event.target]; destination.is_router) {
-    if (sources_[event.target].is_router) ++counters_.flit_hops;
+    if (sources_[event.target].is_router) {
+      ++counters_.flit_hops;
+      if (link_trace_) {
+        const std::uint64_t wire = layout_.channel_latency[event.target] + std::uint64_t{1};
+        link_trace_->record(event.target, event.vc, event.packet, packets_, {now_.value - wire});
+      }
+    }
     routers_[destination.unit].receive_flit(destination.port, event.vc, event.packet, now_);
     activate_router(destination.unit);
   } else {

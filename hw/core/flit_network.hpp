@@ -1,10 +1,12 @@
 // Routers, network interfaces and the channels between them, cycle by cycle.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ejector.hpp"
 #include "injector.hpp"
+#include "link_trace.hpp"
 #include "router.hpp"
 
 namespace certree {
@@ -44,6 +46,10 @@ class FlitNetwork {
   void remove(PacketId packet) { unused_.push_back(packet); }
   // Hands a packet to its injector; its first flit may leave in this cycle, until `finish_cycle`.
   void inject(PacketId packet);
+
+  // From now on keeps who had which channel between routers when.
+  void trace_links() { link_trace_.emplace(sources_.size(), layout_.vcs); }
+  const std::optional<LinkTrace>& link_trace() const { return link_trace_; }
 
   // The two halves of cycle `now`. Packets whose tails arrived at its start are in `completed` until the next one.
   void begin_cycle();
@@ -97,6 +103,7 @@ class FlitNetwork {
   std::vector<PacketId> completed_;
   std::vector<std::uint32_t> senders_;
   std::vector<PacketId> unused_;
+  std::optional<LinkTrace> link_trace_;
   NetworkCounters counters_;
   Cycle now_;
 };

@@ -64,6 +64,16 @@ std::vector<Blocked> blocked(const FlitNetwork& network) {
   return rows;
 }
 
+// (class, number, channel, start, flits) of every stretch of consecutive flits of a packet; empty without a trace.
+std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> link_uses(const FlitNetwork& network) {
+  std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> rows;
+  if (!network.link_trace()) return rows;
+  for (const LinkUse& use : network.link_trace()->uses()) {
+    rows.emplace_back(use.traffic_class, use.number, use.channel, use.start.value, use.flits);
+  }
+  return rows;
+}
+
 nb::dict counters(PacketRun& run) {
   const NetworkCounters& counted = run.network().counters();
   nb::dict result;
@@ -147,7 +157,8 @@ void bind_flit_network(nb::module_& module) {
       .def("statistics", &flit_statistics)
       .def("waiting", [](FlitRun& run) { return waiting_rows(run.simulator().waiting()); })
       .def("blocked", [](FlitRun& run) { return blocked(run.simulator().network()); })
-      .def("trace", [](FlitRun& run) { return trace_rows(run.simulator().trace()); });
+      .def("trace", [](FlitRun& run) { return trace_rows(run.simulator().trace()); })
+      .def("link_uses", [](FlitRun& run) { return link_uses(run.simulator().network()); });
 }
 
 }  // namespace certree

@@ -52,6 +52,7 @@ void RouterTransport::send(MessageId id, std::uint32_t index) {
   packet.route = network_.layout().routes.begin[best];
   packet.traffic_class = kCollectiveClass;
   packet.owner = id.value;
+  packet.number = ledger_.messages[id].number;
   packet.release = network_.now();
   for (const std::uint32_t flits : plan_.packet_flits) {
     packet.flits = flits;
@@ -83,6 +84,7 @@ FlitSimulator::FlitSimulator(Program program, RunMode mode, NetworkLayout layout
       transport_(program_, plan_, ledger_, network_),
       others_(packets_of(others, network_.layout(), kOtherClass)),
       settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
+  if (traced) network_.trace_links();
   interfaces_.reserve(program_.nodes);
   for (std::uint32_t node = 0; node < program_.nodes; ++node) {
     interfaces_.emplace_back(program_, ledger_, transport_, NodeId{node}, make_sequencer(program_, mode, {node}));

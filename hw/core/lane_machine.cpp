@@ -27,7 +27,6 @@ LaneMachine::LaneMachine(Program program, RunMode mode, std::span<std::uint64_t>
 
 void LaneMachine::send(MessageId id, std::uint32_t index) {
   Message& message = ledger_.messages[id];
-  message.number = ledger_.statistics.messages;
   message.hop = program_.message_hops.begin[index];
   message.hops_end = program_.message_hops.begin[index + 1];
   message.requested = now_;

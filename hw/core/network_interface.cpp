@@ -70,8 +70,8 @@ void NetworkInterface::fire(const Firing& firing, Cycle now) {
     const std::uint32_t index = sent.values[i];
     message.arrival = {program_.message_arrival[index]};
     message.destination = ledger_.arrival_node[message.arrival.value];
+    message.number = ledger_.statistics.messages++;
     transport_.send(ledger_.messages.add(message), index);
-    ++ledger_.statistics.messages;
   }
   --ledger_.rows_left;
 }

@@ -46,7 +46,8 @@ struct Packet {
   std::uint32_t route = kTableRouted;  // first hop in the list of source routes
   std::uint32_t hop = 0;               // hops of its source route that are used up
   std::uint32_t traffic_class = 0;
-  std::uint32_t owner = 0;  // the caller's, for instance the message that it carries a part of
+  std::uint32_t owner = 0;   // the caller's, for instance the message that it carries a part of
+  std::uint64_t number = 0;  // the caller's, by which a trace names it
   Cycle release;          // from when on it may be sent
   Cycle head = kNever;    // when its first flit was received
   Cycle tail = kNever;    // when its last flit was received

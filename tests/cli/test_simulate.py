@@ -131,7 +131,11 @@ def test_background_packets_share_the_links(tmp_path):
     assert_bad_input(
         certree("simulate", schedule, "--background", packets, "--engine", "fast"), "--background needs the flit engine"
     )
-    assert_bad_input(certree("simulate", schedule, "--engine", "flit", "--trace", tmp_path / "t"), "--trace needs the fast engine")
+    trace = tmp_path / "t.json"
+    assert certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--trace", trace).code == 0
+    slices = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X" and event["pid"] == 1}
+    assert {"packet 0", "packet 1", "flow 0 of 0"} <= slices
+    assert "packet 2" not in slices
 
 
 @pytest.mark.parametrize("flow", ["message", "packet"])
