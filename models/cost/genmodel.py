@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import resources
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from certree.models.errors import InputError
 from certree.models.files import check_format, read_bytes
 
 FORMAT, VERSION = "certree-genmodel", 1
+LEAST_THRESHOLD = 2  # communicators: a single sender and its receiver are no incast
 NUMBER = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?(e[+-]?[0-9]{1,3})?")
 
 
@@ -57,7 +59,7 @@ class GenModel:
 @dataclass(frozen=True)
 class Profile:
     """Coefficients of a plan, for the whole vector of one float: steps A, received floats B, additions C, memory accesses D; and
-    for each step (w, B_w): communicators and floats of its many-to-one transfer."""
+    (w, B_w) of its many-to-one transfers, w ascending: the floats received in steps of w > 2 communicators."""
 
     steps: int
     received: Fraction
@@ -65,14 +67,17 @@ class Profile:
     accesses: Fraction
     incast: tuple[tuple[int, Fraction], ...]
 
+    def excess(self, incast_threshold: int) -> Fraction:
+        """The coefficient of epsilon: sum of max(w - w_t, 0) B_w."""
+        return sum((max(w - incast_threshold, 0) * share for w, share in self.incast), Fraction(0))
+
     def seconds(self, level: Level, server: Server, alpha_seconds: Fraction, floats: Fraction) -> Fraction:
         """The time for a vector of `floats`, each step starting up in `alpha_seconds`."""
-        excess = sum((max(w - level.incast_threshold, 0) * share for w, share in self.incast), Fraction(0))
         per_float = (
             self.received * level.beta_seconds_per_float
             + self.additions * server.gamma_seconds_per_float
             + self.accesses * server.delta_seconds_per_float
-            + excess * level.epsilon_seconds_per_float
+            + self.excess(level.incast_threshold) * level.epsilon_seconds_per_float
         )
         return self.steps * alpha_seconds + floats * per_float
 
@@ -82,25 +87,41 @@ def factored_profile(factors: Sequence[int]) -> Profile:
 
     In step i a member receives (f_i - 1) parts of prod(f_j, j > i) / N of the vector each, and adds f_i parts up; the all-gather
     moves as much again. Table 2 prints prod(f_j, 1 <= j <= i) in the memory term and shifts the factors of the incast term; both
-    are as here for the cases that follow from the definition, which `tests/models/test_genmodel.py` checks on schedules.
+    are as here for the cases that follow from the definition (`synth/README.md`).
     """
-    nodes = 1
-    for factor in factors:
-        nodes *= factor
+    nodes = prod(factors)
     left, accesses = nodes, 0
-    incast: list[tuple[int, Fraction]] = []
+    incast: dict[int, Fraction] = {}
     for factor in factors:
         left //= factor
         accesses += (factor + 1) * left
-        incast.append((factor, Fraction(2 * (factor - 1) * left, nodes)))
+        if factor > 2:
+            incast[factor] = incast.get(factor, Fraction(0)) + Fraction(2 * (factor - 1) * left, nodes)
     share = Fraction(nodes - 1, nodes)
-    return Profile(2 * len(factors), 2 * share, share, Fraction(accesses, nodes), tuple(incast))
+    return Profile(2 * len(factors), 2 * share, share, Fraction(accesses, nodes), tuple(sorted(incast.items())))
 
 
 def pairwise_profile(nodes: int, steps: int) -> Profile:
     """Ring (`steps` 2(N - 1)) and, for N a power of 2, recursive halving and doubling (2 log2 N): every addition has two terms."""
     share = Fraction(nodes - 1, nodes)
-    return Profile(steps, 2 * share, share, 3 * share, ((2, 2 * share),))
+    return Profile(steps, 2 * share, share, 3 * share, ())
+
+
+def halving_profile(nodes: int) -> Profile:
+    """Recursive halving and doubling (RHD). Beyond a power of two N' the others hand their vector to a partner first and get the
+    sum last; N' members halve and double, where Table 2 prints 2(N - 1)/N as if all did."""
+    power = 1 << (nodes.bit_length() - 1)
+    core = pairwise_profile(power, 2 * (power.bit_length() - 1))
+    if power == nodes:
+        return core
+    return Profile(core.steps + 2, core.received + 2, core.additions + 1, core.accesses + 3, ())
+
+
+def reduce_broadcast_profile(nodes: int) -> Profile:
+    """One parameter server among the N. Only it receives from many: Table 2 counts the incast of the broadcast, which has one
+    sender, as well."""
+    whole = Fraction(nodes - 1)
+    return Profile(2, 2 * whole, whole, whole + 2, ((nodes, whole),) if nodes > 2 else ())
 
 
 def load_genmodel(name: str) -> GenModel:
@@ -137,12 +158,14 @@ def _rationals(table: Any, kind: type[Level] | type[Server], where: str) -> dict
     for field in names:
         value = table[field]
         if field == "incast_threshold":
-            good = type(value) is int and value >= 0
+            good = type(value) is int and value >= LEAST_THRESHOLD
         else:
             good = isinstance(value, str) and NUMBER.fullmatch(value) is not None
             value = Fraction(value) if good else value
         if not good:
-            expected = "a whole number from 0" if field == "incast_threshold" else 'a string such as "6.4e-9", from 0'
+            expected = (
+                f"a whole number from {LEAST_THRESHOLD}" if field == "incast_threshold" else 'a string such as "6.4e-9", from 0'
+            )
             raise InputError(f"{where}: {field} is {table[field]!r}; expected {expected}")
         values[field] = value
     return values

@@ -5,10 +5,10 @@ from math import prod
 
 import pytest
 
-from certree.models.cost.genmodel import factored_profile, pairwise_profile
+from certree.models.cost.counting import count
+from certree.models.cost.genmodel import factored_profile
 from certree.models.errors import InputError, UnsupportedError
 from certree.verify.judge import judge
-from tests.synth.coefficients import count
 from tests.synth.play import make
 
 NETWORKS = ["full:5", "switch:2", "switch:7", "ring:5", "torus:3x4", "mesh:3x3", "fattree:3x4", "bigraph:2x4", "dgx1", "tree:3+4"]
@@ -55,38 +55,6 @@ def test_figure_5_of_gentree_is_six_by_four() -> None:
     assert (made.src[second] % 6 == made.dst[second] % 6).all()
 
 
-@pytest.mark.parametrize("factors", ["2", "5", "12", *FACTORS])
-def test_the_cost_profile_is_what_the_schedule_does(factors: str) -> None:
-    nodes = prod(sizes(factors))
-    if "x" in factors:
-        made = make("hierarchical-cps", f"switch:{nodes}", options={"factors": factors})
-    else:
-        made = make("cps", f"switch:{nodes}")
-    counted, profile = count(made), factored_profile(sizes(factors))
-    assert (counted.steps, counted.received, counted.additions, counted.accesses) == (
-        profile.steps,
-        profile.received,
-        profile.additions,
-        profile.accesses,
-    )
-    levels = len(sizes(factors))
-    there, back = counted.incast[:levels], counted.incast[levels:]
-    assert there == back[::-1]
-    assert tuple((w, 2 * share) for w, share in there) == profile.incast
-
-
-@pytest.mark.parametrize(("method", "nodes", "steps"), [("ring", 6, 10), ("ring", 8, 14), ("halving-doubling", 8, 6)])
-def test_pairwise_profiles_are_what_the_schedules_do(method: str, nodes: int, steps: int) -> None:
-    counted, profile = count(make(method, f"switch:{nodes}")), pairwise_profile(nodes, steps)
-    assert (counted.steps, counted.received, counted.additions, counted.accesses) == (
-        profile.steps,
-        profile.received,
-        profile.additions,
-        profile.accesses,
-    )
-    assert {w for w, _ in counted.incast} == {2}
-
-
 def printed_accesses(factors: list[int]) -> Fraction:
     """The memory term of hierarchical CPS as printed in GenTree, Table 2 (factors f_0 ... f_{m-1})."""
     nodes = prod(factors)
@@ -102,8 +70,7 @@ def printed_incast(factors: list[int], threshold: int) -> Fraction:
 
 
 def counted_incast(factors: list[int], threshold: int) -> Fraction:
-    profile = factored_profile(factors)
-    return sum((max(0, w - threshold) * share for w, share in profile.incast), Fraction(0))
+    return factored_profile(factors).excess(threshold)
 
 
 def test_table_2_prints_the_memory_term_of_hierarchical_servers_wrong_from_three_levels_on() -> None:
@@ -125,17 +92,9 @@ def test_table_2_prints_the_incast_term_of_hierarchical_servers_wrong() -> None:
 def test_tables_1_and_2_count_the_halving_of_other_sizes_with_too_many_members(nodes: int) -> None:
     """Beyond a power of two as many as the power of two below take part in it: 2(N' - 1)/N' and not 2(N - 1)/N of the vector."""
     members = 1 << (nodes.bit_length() - 1)
-    received = count(make("halving-doubling", f"switch:{nodes}")).received
+    received = count(make("halving-doubling", f"switch:{nodes}", options={"fold": "whole"})).profile().received
     assert received == Fraction(2 * (members - 1), members) + 2
     assert received != Fraction(2 * (nodes - 1), nodes) + 2
-
-
-@pytest.mark.parametrize("nodes", [3, 12])
-def test_reduce_broadcast_is_a_many_to_one_transfer_in_one_direction_only(nodes: int) -> None:
-    """Table 2 counts the incast of the broadcast too, and Table 1 adds up (N - 1)S twice; neither is in the transfers."""
-    counted = count(make("reduce-broadcast", f"switch:{nodes}"))
-    assert counted.incast == ((nodes, nodes - 1), (2, 1))
-    assert (counted.steps, counted.additions, counted.accesses) == (2, nodes - 1, nodes + 1)
 
 
 @pytest.mark.parametrize("network", NETWORKS)
