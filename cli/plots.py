@@ -12,6 +12,7 @@ mpl.use("Agg")  # before pyplot: no display is needed
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter, NullLocator
 
+from certree.cli.experiment import Panel, Plot
 from certree.cli.report import size_words
 
 #: colours that tell apart on white, in print and for colour-blind eyes (Okabe and Ito), then line styles
@@ -19,6 +20,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 LINES = ("-", "--", ":", "-.")
 MARKERS = "osD^vP*X<>hd"
 WIDEST = 26  # letters of a line of the legend
+MOST_TICKS = 12  # places of points that are all marked on the axis
 STYLE = {"svg.hashsalt": "certree", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
 
@@ -52,6 +54,58 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
         return _bytes(figure, suffix)
 
 
+def figure_plot(plot: Plot, title: str, suffix: str) -> bytes:
+    """The panels of a figure side by side, two to a row, and one legend for all. `suffix`: .svg or .png."""
+    names = list(dict.fromkeys(series.name for panel in plot.panels for series in panel.series))
+    columns = min(2, len(plot.panels))
+    rows = -(-len(plot.panels) // columns)
+    with mpl.rc_context(STYLE):
+        figure, axes = plt.subplots(rows, columns, figsize=(5 * columns + 2, 3.4 * rows + 0.6), layout="constrained", squeeze=False)
+        for place, panel in zip(axes.flat, plot.panels, strict=False):
+            _panel(place, plot, panel, names)
+        for place in axes.flat[len(plot.panels) :]:
+            place.set_visible(False)
+        figure.suptitle(title, fontsize=11)
+        found: dict[str, Any] = {}
+        for place in axes.flat:
+            found |= {label: handle for handle, label in zip(*place.get_legend_handles_labels(), strict=True)}
+        if len(names) > 1:
+            shown = [name for name in names if name in found]
+            figure.legend(
+                [found[name] for name in shown], ["\n".join(wrap(name, WIDEST)) for name in shown],
+                loc="outside right upper", frameon=False, handlelength=3.4,
+            )  # fmt: skip
+        return _bytes(figure, suffix)
+
+
+def _panel(axes: Any, plot: Plot, panel: Panel, names: Sequence[str]) -> None:
+    groups = list(dict.fromkeys(x for series in panel.series for x, _ in series.points))
+    for series in panel.series:
+        if not series.points:
+            continue
+        index = names.index(series.name)
+        values = [y for _, y in series.points]
+        if plot.x_scale == "names":
+            width = 0.8 / len(names)
+            places = [groups.index(x) + (index - (len(names) - 1) / 2) * width for x, _ in series.points]
+            axes.bar(places, values, width, color=COLOURS[index % len(COLOURS)], label=series.name)
+        else:
+            axes.plot([x for x, _ in series.points], values, label=series.name, **_style(index))
+    if plot.x_scale == "bytes":
+        _byte_scale(axes, sorted(int(size) for size in groups))
+    elif plot.x_scale == "log":
+        axes.set_xscale("log")
+    elif plot.x_scale == "names":
+        axes.set_xticks(range(len(groups)), groups)
+    elif len(groups) <= MOST_TICKS:
+        axes.set_xticks(groups)
+    axes.set_yscale(plot.y_scale)
+    if plot.y_scale == "linear":
+        axes.set_ylim(bottom=0)
+    axes.set_title(panel.title, fontsize=9)
+    _dress(axes, plot.x_label, plot.y_label)
+
+
 def _alike(timed: Sequence[dict[str, Any]]) -> list[list[str]]:
     """Methods whose times are the same at every size, together: their lines would hide each other."""
     times: dict[str, tuple[tuple[int, int, int], ...]] = {}
@@ -65,13 +119,7 @@ def _alike(timed: Sequence[dict[str, Any]]) -> list[list[str]]:
 
 
 def _draw(left: Any, right: Any, cells: list[dict[str, Any]], label: str, index: int) -> None:
-    style = {
-        "color": COLOURS[index % len(COLOURS)],
-        "linestyle": LINES[index // len(COLOURS) % len(LINES)],
-        "marker": MARKERS[index % len(MARKERS)],
-        "markersize": 4.5,
-        "linewidth": 1.4,
-    }
+    style = _style(index)
     sizes = [cell["message_bytes"] for cell in cells]
     left.plot(sizes, [cell["time_cycles"] for cell in cells], label=label, **style)
     right.plot(sizes, [float(Fraction(cell["time_over_bound"])) for cell in cells], **style)
@@ -81,17 +129,35 @@ def _draw(left: Any, right: Any, cells: list[dict[str, Any]], label: str, index:
     )  # fmt: skip
 
 
+def _style(index: int) -> dict[str, Any]:
+    return {
+        "color": COLOURS[index % len(COLOURS)],
+        "linestyle": LINES[index // len(COLOURS) % len(LINES)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "markersize": 4.5,
+        "linewidth": 1.4,
+    }
+
+
 def _scale(axes: Any, sizes: Sequence[int], label: str) -> None:
-    axes.set_xscale("log", base=2)
+    _byte_scale(axes, sizes)
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}" if axes.get_ylim()[1] < 20 else ""))
+    _dress(axes, "message size", label)
+
+
+def _byte_scale(axes: Any, sizes: Sequence[int]) -> None:
+    axes.set_xscale("log", base=2)
     axes.set_xticks(sizes)
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: size_words(int(size))))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}" if axes.get_ylim()[1] < 20 else ""))
     axes.tick_params(axis="x", rotation=45 if len(sizes) > 6 else 0)
-    axes.set_xlabel("message size")
-    axes.set_ylabel(label)
+
+
+def _dress(axes: Any, x_label: str, y_label: str) -> None:
+    axes.set_xlabel(x_label)
+    axes.set_ylabel(y_label)
     axes.grid(True, which="major", color="#e3e3e3", linewidth=0.7)
     axes.set_axisbelow(True)
 

@@ -1,260 +1,232 @@
-"""Figures of the papers, cell by cell: a target is a TOML file that says what runs on what; what the paper's text states stands
-beside what comes out."""
+"""Figures and tables of the papers: a target is a TOML file that says what runs on what, and what the paper's text states; that
+stands beside what comes out, with the reason where the two differ."""
 
-import json
-import tomllib
-from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ProcessPoolExecutor, as_completed
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from certree.hw.flit_engine import FLOWS, with_flow
-from certree.hw.lowering import lower
-from certree.hw.plan import Plan
-from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
-from certree.models.collective import parse_collective
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.files import canonical_json, parse_size, read_bytes, sha256, write_atomically
-from certree.models.machine import Machine, load_machine
-from certree.models.schedule import Schedule
-from certree.models.topology_spec import parse_topology
-from certree.synth.method import Request, load_methods
+from certree.cli.experiment import Cell, Experiment, Value, load_experiments
+from certree.cli.fields import Fields, exact_number, parse_toml
+from certree.models.errors import InputError
+from certree.models.files import read_bytes
 
-MEASURES = ("bandwidth", "time", "header")
-_KEYS = {"title", "measure", "machine", "networks", "sizes", "bytes_per_node", "lines", "ratios", "stated"}
+NOT_STATED = "-"
 
 
 @dataclass(frozen=True)
-class Line:
-    """One curve: a method with its options, in message or packet flow, slotted or paced."""
+class Statement:
+    """What the paper says of the cells that `row` and `column` (patterns with * and ?) match: one value, or one for each of
+    them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal."""
 
-    name: str
-    method: str
-    flow: str = "message"
-    run: str = "paced"
-    options: tuple[tuple[str, str], ...] = ()
+    row: str
+    column: str
+    values: tuple[Value | None, ...]
+    says: str
+    tolerance: Fraction
+
+
+@dataclass(frozen=True)
+class Note:
+    """Why the cells that `row` and `column` match differ from the paper."""
+
+    row: str
+    column: str
+    text: str
 
 
 @dataclass(frozen=True)
 class Target:
-    """What a TOML file asks for; `sizes` are bytes, or per node where `per_node`."""
+    """A figure or table: `remarks` are what the paper leaves open and what was chosen; `source` is the file's own text."""
 
     name: str
     title: str
-    measure: str
-    machine: str
-    networks: tuple[str, ...]
-    sizes: tuple[int, ...]
-    per_node: bool
-    lines: tuple[Line, ...]
-    ratios: tuple[Mapping[str, str], ...]
-    stated: tuple[Mapping[str, Any], ...]
+    experiment: Experiment
+    statements: tuple[Statement, ...]
+    notes: tuple[Note, ...]
+    remarks: tuple[str, ...]
+    source: bytes
 
-    def jobs(self) -> Iterator["Job"]:
-        """One for each network, line and size."""
-        for network in self.networks:
-            nodes = len(parse_topology(network).endpoints) if self.per_node else 1
-            for line in self.lines:
-                for size in self.sizes:
-                    yield Job(network, line, size * nodes, self.machine)
+    def smoke(self) -> "Target":
+        """The experiment's smoke subset."""
+        return replace(self, experiment=self.experiment.smoke())
+
+    def on(self, networks: Sequence[str]) -> "Target":
+        """The same on other networks."""
+        return replace(self, experiment=self.experiment.on(networks))
 
 
 @dataclass(frozen=True)
-class Job:
-    """One simulation; `key` names its result."""
+class Compared:
+    """A cell beside what the paper states of it, if it does; `agrees` is None where there is nothing to compare."""
 
-    network: str
-    line: Line
-    message_bytes: int
-    machine: str
+    cell: Cell
+    paper: Value | None = None
+    says: str | None = None
+    tolerance: Fraction | None = None
+    agrees: bool | None = None
+    why: str | None = None
 
     @property
-    def key(self) -> str:
-        """The same for the same job."""
-        line = self.line
-        document = [self.network, line.method, line.flow, line.run, list(line.options), self.message_bytes, self.machine]
-        return sha256(canonical_json(document))[:20]
+    def difference(self) -> Fraction | None:
+        """Ours over the paper's, less one; None unless both are numbers."""
+        ours, paper = self.cell.ours, self.paper
+        return ours / paper - 1 if isinstance(ours, Fraction) and isinstance(paper, Fraction) and paper else None
+
+    def document(self) -> dict[str, Any]:
+        """Plain JSON; exact numbers as texts."""
+        values = {
+            "ours": self.cell.ours, "paper": self.paper, "difference": self.difference, "tolerance": self.tolerance,
+        }  # fmt: skip
+        texts = {name: None if value is None else str(value) for name, value in values.items()}
+        words = {"says": self.says, "why": self.why, "reason": self.cell.reason}
+        document = {"row": self.cell.row, "column": self.cell.column, **texts, "agrees": self.agrees}
+        return document | {name: text for name, text in words.items() if text is not None} | dict(self.cell.more)
 
 
-def targets() -> list[str]:
-    """Names of the target files that come with certree."""
+def targets() -> list[tuple[str, str]]:
+    """(name, title) of the targets that come with certree."""
+    return [(name, load_target(name).title) for name in _names()]
+
+
+def _names() -> list[str]:
     folder = resources.files("certree.cli") / "targets"
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
 def load_target(name: str) -> Target:
     """A target by name, or a TOML file; InputError says what is wrong in it."""
-    if name in targets():
+    if name in _names():
         data = (resources.files("certree.cli") / "targets" / f"{name}.toml").read_bytes()
     elif name.endswith(".toml"):
         data = read_bytes(Path(name))
     else:
-        raise InputError(f"unknown target {name!r}; known: {', '.join(targets())}, or a file ending in .toml")
-    try:
-        return _target(Path(name).stem, tomllib.loads(data.decode()))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{name} is not TOML: {error}") from None
-    except KeyError as error:
-        raise InputError(f"{name}: {error} is missing") from None
-    except (TypeError, AttributeError) as error:
-        raise InputError(f"{name}: a field is of another kind than in the targets that come with certree: {error}") from None
+        raise InputError(f"unknown target {name!r}; known: {', '.join(_names())}, or a file ending in .toml")
+    fields = Fields(name, parse_toml(data, name))
+    title, tolerance = fields.text("title"), fields.fraction("tolerance", default="0")
+    remarks = fields.texts("remarks", default=[])
+    statements = tuple(_statement(entry, tolerance) for entry in fields.tables("stated"))
+    notes = tuple(_note(entry) for entry in fields.tables("notes"))
+    experiments = load_experiments()
+    experiment = experiments[fields.text("experiment", known=experiments)](fields)
+    fields.done()
+    return Target(Path(name).stem, title, experiment, statements, notes, remarks, data)
 
 
-def _target(name: str, document: dict[str, Any]) -> Target:
-    unknown = sorted(document.keys() - _KEYS)
-    if unknown or ("sizes" in document) == ("bytes_per_node" in document):
-        raise InputError(f"{name}: unknown fields {unknown}; one of sizes and bytes_per_node is needed; known: {sorted(_KEYS)}")
-    lines = tuple(
-        Line(
-            **{key: value for key, value in line.items() if key != "options"},
-            options=tuple(sorted(line.get("options", {}).items())),
-        )
-        for line in document.get("lines", [])
+def _statement(fields: Fields, tolerance: Fraction) -> Statement:
+    texts = fields.texts("paper") if isinstance(fields.raw("paper"), list) else (fields.text("paper"),)
+    values = tuple(None if text == NOT_STATED else exact_number(text) or text for text in texts)
+    statement = Statement(
+        row=fields.text("row"),
+        column=fields.text("column", default="*"),
+        values=values,
+        says=fields.text("says"),
+        tolerance=fields.fraction("tolerance", default=str(tolerance)),
     )
-    for what, values, known in (
-        ("measure", [document["measure"]], MEASURES),
-        ("flow", [line.flow for line in lines], FLOWS),
-        ("run", [line.run for line in lines], RUN_MODES),
-        ("method", [line.method for line in lines], list(load_methods())),
-    ):
-        wrong = [value for value in values if value not in known]
-        if wrong:
-            raise InputError(f"{name}: unknown {what} {wrong[0]!r}; known: {', '.join(known)}")
-    return Target(
-        name=name,
-        title=document["title"],
-        measure=document["measure"],
-        machine=document["machine"],
-        networks=tuple(document["networks"]),
-        sizes=tuple(parse_size(size) for size in document.get("sizes", [document.get("bytes_per_node")])),
-        per_node="bytes_per_node" in document,
-        lines=lines,
-        ratios=tuple(document.get("ratios", [])),
-        stated=tuple(document.get("stated", [])),
-    )
+    fields.done()
+    return statement
 
 
-def run_job(job: Job) -> dict[str, Any]:
-    """Simulated cycles of one job and how it ran, or the reason why there are none.
-
-    What has no tables runs from its own transfers, in slots where it cannot be paced.
-    """
-    machine = load_machine(job.machine)
-    try:
-        topology = parse_topology(job.network)
-        request = Request(topology, parse_collective("all-reduce"), job.message_bytes, machine, options=dict(job.line.options))
-        result = _simulated(load_methods()[job.line.method](request), job, machine)
-    except UnsupportedError as error:
-        return {"cycles": None, "reason": str(error)}
-    if not result.data_ok:
-        return {"cycles": None, "reason": "the run ends with wrong data"}
-    return {"cycles": result.cycles, "contention_cycles": result.contention_cycles, "run": result.run, "source": result.source}
+def _note(fields: Fields) -> Note:
+    note = Note(fields.text("row"), fields.text("column", default="*"), " ".join(fields.text("text").split()))
+    fields.done()
+    return note
 
 
-def _simulated(schedule: Schedule, job: Job, machine: Machine) -> SimulationResult:
-    try:
-        return simulate(with_flow(lower(schedule, job.message_bytes, machine), job.line.flow), job.line.run)
-    except UnsupportedError:
-        plan = with_flow(Plan.of(schedule, job.message_bytes, machine), job.line.flow)
-    try:
-        return simulate(plan, job.line.run)
-    except UnsupportedError:
-        return simulate(plan, "slotted")
+def compared(target: Target, cells: Sequence[Cell]) -> list[Compared]:
+    """Every cell with what the target's file states of it; the first statement and the first note that match count."""
+    taken: dict[Statement, Iterator[Value | None]] = {
+        statement: iter(statement.values) for statement in target.statements if len(statement.values) > 1
+    }
+    return [_compared(target, cell, taken) for cell in cells]
 
 
-def run_jobs(jobs: list[Job], workers: int, folder: Path | None, tell: Callable[[str], None]) -> dict[str, dict[str, Any]]:
-    """Results by key, from `folder` where an earlier run left them; each new one is kept there at once, so that an interrupted
-    run goes on where it stopped."""
-    results: dict[str, dict[str, Any]] = {}
-    for job in jobs:
-        if folder is not None and (folder / f"{job.key}.json").is_file():
-            results[job.key] = json.loads((folder / f"{job.key}.json").read_text())
-    left = {job.key: job for job in jobs if job.key not in results}
-    if results:
-        tell(f"{len(results)} of {len(jobs)} cells are there already")
-    with ProcessPoolExecutor(workers) as pool:
-        waiting = {pool.submit(run_job, job): job for job in left.values()}
-        try:
-            for done in as_completed(waiting):
-                job = waiting[done]
-                results[job.key] = done.result()
-                if folder is not None:
-                    write_atomically(folder / f"{job.key}.json", canonical_json(results[job.key]), force=True)
-                tell(f"{len(results)} of {len(jobs)}: {job.line.name} on {job.network}, {job.message_bytes} bytes")
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
-    return results
+def _compared(target: Target, cell: Cell, taken: Mapping[Statement, Iterator[Value | None]]) -> Compared:
+    statement = next((entry for entry in target.statements if _matches(entry, cell)), None)
+    if statement is None:
+        return Compared(cell)
+    paper = next(taken[statement], None) if statement in taken else statement.values[0]
+    if paper is None:
+        return Compared(cell)
+    agrees = None if cell.ours is None else _agree(cell.ours, paper, statement.tolerance)
+    why = next((note.text for note in target.notes if _matches(note, cell)), None) if agrees is False else None
+    tolerance = statement.tolerance if isinstance(paper, Fraction) else None
+    return Compared(cell, paper, statement.says, tolerance, agrees, why)
 
 
-def cells_of(target: Target, results: Mapping[str, dict[str, Any]]) -> list[dict[str, Any]]:
-    """`row`, `column`, `paper` (or null), `ours` (or null, with `reason`); rationals as texts."""
-    if target.measure == "header":
-        return _header_cells(target)
-    jobs = list(target.jobs())
-    base = results[jobs[0].key]["cycles"]
-    cells, cycles = [], {}
-    for job in jobs:
-        result = results[job.key]
-        cycles[job.network, job.line.name, job.message_bytes] = result["cycles"]
-        cell: dict[str, Any] = {"row": f"{job.network}/{job.line.name}", "column": job.message_bytes, "paper": None, "ours": None}
-        if result["cycles"] is None:
-            cell["reason"] = result["reason"]
-        else:
-            top, bottom = (job.message_bytes, result["cycles"]) if target.measure == "bandwidth" else (result["cycles"], base or 1)
-            cell["ours"] = str(Fraction(top, bottom))
-            cell |= {name: result[name] for name in ("cycles", "run", "source")}
-        cells.append(cell)
-    return cells + list(_ratio_cells(target, cycles))
+def _matches(pattern: Statement | Note, cell: Cell) -> bool:
+    return fnmatchcase(cell.row, pattern.row) and fnmatchcase(cell.column, pattern.column)
 
 
-def _ratio_cells(target: Target, cycles: Mapping[tuple[str, str, int], int | None]) -> Iterator[dict[str, Any]]:
-    for ratio in target.ratios:
-        for network, line, size in cycles:
-            if line != ratio["of"] or (network, ratio["over"], size) not in cycles:
-                continue
-            ours, others = cycles[network, line, size], cycles[network, ratio["over"], size]
-            if ours is None or others is None:
-                continue
-            quotient = Fraction(others, ours) if target.measure == "bandwidth" else Fraction(ours, others)
-            row = f"{network}/{line} over {ratio['over']}"
-            yield {"row": row, "column": size, "paper": ratio["paper"], "ours": str(quotient), "says": ratio["says"]}
+def _agree(ours: Value, paper: Value, tolerance: Fraction) -> bool:
+    if isinstance(ours, Fraction) and isinstance(paper, Fraction):
+        return abs(ours - paper) <= tolerance * abs(paper)
+    return str(ours) == str(paper)
 
 
-def _header_cells(target: Target) -> list[dict[str, Any]]:
-    machine = load_machine(target.machine)
-    stated = {entry["column"]: entry for entry in target.stated}
-    cells = []
-    for size in target.sizes:
-        paper = stated.get(size, {})
-        ours = Fraction(machine.head_flits * machine.flit_bytes, size)
-        cells.append({"row": "header", "column": size, "paper": paper.get("paper"), "ours": str(ours), "says": paper.get("says")})
-    return cells
-
-
-def smaller(target: Target) -> Target:
-    """The smoke subset: the first network, and the first and the last size up to 1 MiB."""
-    sizes = [size for size in target.sizes if size <= 1 << 20] or list(target.sizes[:1])
-    return replace(target, networks=target.networks[:1], sizes=tuple(dict.fromkeys((sizes[0], sizes[-1]))))
-
-
-def table_of(target: Target, cells: list[dict[str, Any]]) -> str:
-    """Rows and columns as a Markdown table; what the paper states stands behind ours, in brackets."""
-    columns = sorted({cell["column"] for cell in cells})
-    rows = list(dict.fromkeys(cell["row"] for cell in cells))
-    found = {(cell["row"], cell["column"]): cell for cell in cells}
-    lines = [f"# {target.title}", "", f"| | {' | '.join(map(str, columns))} |", "|---" * (len(columns) + 1) + "|"]
+def table_markdown(target: Target, cells: Sequence[Compared]) -> str:
+    """The table, what the paper states in brackets behind ours; then what differs and why, what is missing and why, remarks."""
+    columns = list(dict.fromkeys(entry.cell.column for entry in cells))
+    rows = list(dict.fromkeys(entry.cell.row for entry in cells))
+    found = {(entry.cell.row, entry.cell.column): entry for entry in cells}
+    lines = [f"# {target.title}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for row in rows:
         lines.append(f"| {row} | " + " | ".join(_entry(found.get((row, column))) for column in columns) + " |")
-    reasons = [f"- {cell['row']}: {cell['reason']}" for cell in cells if "reason" in cell]
-    return "\n".join([*lines, "", *dict.fromkeys(reasons)]).rstrip() + "\n"
+    parts = [lines, _comparison_lines(cells), _reason_lines(cells), [f"- {remark}" for remark in target.remarks]]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
-def _entry(cell: Mapping[str, Any] | None) -> str:
-    if cell is None or cell["ours"] is None:
+def _entry(entry: Compared | None) -> str:
+    if entry is None or entry.cell.ours is None:
         return "-"
-    text = f"{float(Fraction(cell['ours'])):.4g}"
-    return text if cell["paper"] is None else f"{text} ({float(Fraction(cell['paper'])):.4g})"
+    text = _words(entry.cell.ours)
+    return text if entry.paper is None else f"{text} ({_words(entry.paper)})"
+
+
+def _words(value: Value) -> str:
+    return f"{float(value):.4g}" if isinstance(value, Fraction) else value
+
+
+def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
+    """In brackets: the paper. One line for how many cells agree, then one for each that does not, and each reason once."""
+    judged = [entry for entry in cells if entry.agrees is not None]
+    if not judged:
+        return []
+    lines = [
+        f"{sum(bool(entry.agrees) for entry in judged)} of {len(judged)} cells agree with what the paper states (in brackets):"
+    ]
+    for statement in dict.fromkeys((entry.says, entry.tolerance) for entry in judged):
+        within = "" if statement[1] is None else f", within {float(100 * statement[1]):.4g} %"
+        lines.append(f"- {statement[0]}{within}")
+    by_reason: dict[str, list[str]] = {}
+    for entry in judged:
+        if not entry.agrees:
+            by = "" if entry.difference is None else f" ({float(100 * entry.difference):+.1f} %)"
+            why = entry.why or "no reason is known"
+            by_reason.setdefault(why, []).append(f"{entry.cell.row}, {entry.cell.column}{by}")
+    return lines + [f"- differs: {'; '.join(places)}. {why}" for why, places in by_reason.items()]
+
+
+def _reason_lines(cells: Sequence[Compared]) -> list[str]:
+    rows: dict[str, list[str]] = {}
+    for entry in cells:
+        if entry.cell.reason is not None:
+            rows.setdefault(entry.cell.reason, []).append(entry.cell.row)
+    return [f"- no value: {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in rows.items()]
+
+
+CSV_COLUMNS = ("row", "column", "ours", "paper", "difference", "tolerance", "agrees", "says", "why", "reason")
+
+
+def table_csv(cells: Sequence[Compared]) -> str:
+    """A line for each cell; exact numbers."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(entry.document() for entry in cells)
+    return stream.getvalue()

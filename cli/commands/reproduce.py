@@ -1,57 +1,84 @@
-"""`certree reproduce`: a figure of a paper, ours beside what its text states."""
+"""`certree reproduce`: a figure or table of a paper, ours beside what its text states."""
 
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import click
 
+from certree.cli.experiment import Plot
 from certree.cli.parameters import COUNT, option_json
-from certree.cli.reproduction import cells_of, load_target, run_jobs, smaller, table_of, targets
-from certree.cli.terminal import emit, say, working
+from certree.cli.reproduction import Compared, Target, compared, load_target, table_csv, table_markdown, targets
+from certree.cli.terminal import emit, note, say, working
+from certree.cli.workers import run_tasks
 from certree.models.errors import InputError
 from certree.models.files import canonical_json, write_atomically
-from certree.models.topology_spec import parse_topology
 
 
 @click.command("reproduce")
-@click.argument("target", metavar="TARGET")
+@click.argument("target", metavar="TARGET", required=False)
 @click.option("--topology", "networks", multiple=True, help="Another network in the place of the target's; may repeat.")
-@click.option("--smoke", is_flag=True, help="One network, two sizes.")
+@click.option("--smoke", is_flag=True, help="A subset, seconds long.")
 @click.option("--jobs", "workers", type=COUNT, default=2, show_default=True, help="Processes side by side.")
+@click.option("--configuration", is_flag=True, help="Print the target's file, to be copied and changed, and do nothing else.")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A folder for table.md, cells.json and what is done so far; a run that was interrupted goes on there.",
+    help="A folder for tables, plots and what is done so far; a run that was interrupted goes on there.",
 )
 @option_json()
 def reproduce_command(
-    target: str, networks: tuple[str, ...], smoke: bool, workers: int, output: Path | None, as_json: bool
+    target: str | None,
+    networks: tuple[str, ...],
+    smoke: bool,
+    workers: int,
+    configuration: bool,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
-    """Simulate every cell of a figure: multitree-fig2, multitree-fig9, multitree-fig10, or a TOML file like cli/targets/*.toml.
+    """Compute every cell of a figure or table: TARGET is one of those listed without it, or a TOML file of one's own.
 
-    Cells are exact rationals; `paper` is filled in where the paper's text states a number.
+    Cells are exact; `paper` is filled in where the paper's text states a value, and where ours differs `why` says so. The folder
+    gets table.md, table.csv, cells.json, plot.svg, plot.png, and target.toml, the file that says what was run.
     """
+    if target is None:
+        _list(as_json=as_json)
+        return
     asked = load_target(target)
+    if configuration:
+        say(asked.source.decode().rstrip())
+        return
     if networks:
-        for network in networks:
-            parse_topology(network)
-        asked = replace(asked, networks=networks)
+        asked = asked.on(networks)
     if smoke:
-        asked = smaller(asked)
+        asked = asked.smoke()
     folder = _folder(output)
-    jobs = list(asked.jobs()) if asked.lines else []
+    tasks = asked.experiment.tasks()
     with working(f"reproducing {asked.name}") as tell:
-        results: dict[str, dict[str, Any]] = run_jobs(jobs, workers, folder, tell) if jobs else {}
-    cells = cells_of(asked, results)
+        try:
+            done = run_tasks(tasks, workers, folder, tell)
+        except KeyboardInterrupt:
+            note("what is finished is lost without -o" if output is None else f"the same command goes on from what is in {output}")
+            raise
+    results = asked.experiment.cells(done.results)
+    cells = compared(asked, results)
+    if tasks:
+        note(f"{len(tasks)} cells took {done.cpu_seconds:.1f} CPU s")
     if output is not None:
-        write_atomically(output / "table.md", table_of(asked, cells).encode(), force=True)
-        write_atomically(output / "cells.json", canonical_json(cells), force=True)
+        _write(output, asked, cells, asked.experiment.plot(results))
+        note(f"wrote {output}")
     if as_json:
-        emit({"target": asked.name, "title": asked.title, "known": targets(), "cells": cells})
+        emit({"target": asked.name, "title": asked.title, "cells": [entry.document() for entry in cells], "remarks": asked.remarks})
     else:
-        say(table_of(asked, cells).rstrip())
+        say(table_markdown(asked, cells).rstrip())
+
+
+def _list(*, as_json: bool) -> None:
+    known = targets()
+    if as_json:
+        emit({"targets": [{"name": name, "title": title} for name, title in known]})
+    else:
+        say("\n".join(f"{name}: {title}" for name, title in known))
 
 
 def _folder(output: Path | None) -> Path | None:
@@ -63,3 +90,18 @@ def _folder(output: Path | None) -> Path | None:
     except OSError as error:
         raise InputError(f"cannot write {output}: {error.strerror}") from None
     return output / "cells"
+
+
+def _write(output: Path, target: Target, cells: Sequence[Compared], plot: Plot | None) -> None:
+    files = {
+        "table.md": table_markdown(target, cells).encode(),
+        "table.csv": table_csv(cells).encode(),
+        "cells.json": canonical_json([entry.document() for entry in cells]),
+        "target.toml": target.source,
+    }
+    if plot is not None:
+        from certree.cli.plots import figure_plot
+
+        files |= {f"plot{suffix}": figure_plot(plot, target.title, suffix) for suffix in (".svg", ".png")}
+    for name, data in files.items():
+        write_atomically(output / name, data, force=True)

@@ -1,18 +1,35 @@
-"""certree reproduce: figures of the papers, resumed, on other networks, from one's own file."""
+"""certree reproduce: figures of the papers, compared, explained, resumed, interrupted, on other networks, from one's own file."""
 
+import csv
 import json
+import os
+import signal
+import xml.etree.ElementTree
 from fractions import Fraction
+from importlib import resources
+
+import pytest
 
 from certree.cli.reproduction import load_target, targets
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, start
 
 MINE = """
+experiment = "all-reduce-runs"
 title = "mine"
 measure = "time"
 machine = "multitree"
 networks = ["ring:4", "bigraph:1x4"]
 sizes = ["16KiB"]
-ratios = [{ of = "ring", over = "tree", paper = "2", says = "somewhere" }]
+ratios = [{ of = "tree", over = "ring" }]
+tolerance = "1/10"
+[[stated]]
+row = "* ring / tree"
+paper = "2"
+says = "somewhere"
+[[notes]]
+row = "bigraph*"
+text = '''the switch
+ is in the way'''
 [[lines]]
 name = "ring"
 method = "ring"
@@ -34,18 +51,22 @@ def mine(tmp_path, text=MINE):
     return tmp_path / "mine.toml"
 
 
-def test_every_target_can_be_read():
-    assert targets() == ["multitree-fig10", "multitree-fig2", "multitree-fig9"]
-    for name in targets():
-        load_target(name)
+def test_every_target_can_be_read_and_copied(tmp_path):
+    names = [name for name, _ in targets()]
+    assert {"multitree-fig2", "multitree-fig9", "multitree-fig10"} <= set(names)
+    listed = certree("reproduce").out
+    for name in names:
+        assert name in listed
+        copy = mine(tmp_path, certree("reproduce", name, "--configuration").out)
+        assert load_target(str(copy)).experiment == load_target(name).experiment
 
 
 def test_headers_of_packets():
     cells = certree("reproduce", "multitree-fig2", "--json").document["cells"]
-    assert [(cell["column"], cell["paper"], cell["ours"]) for cell in cells] == [
-        (64, "1/4", "1/4"),
-        (128, None, "1/8"),
-        (256, "1/16", "1/16"),
+    assert [(cell["column"], cell["paper"], cell["ours"], cell["agrees"]) for cell in cells] == [
+        ("64 B", "1/4", "1/4", True),
+        ("128 B", None, "1/8", None),
+        ("256 B", "3/50", "1/16", True),
     ]
 
 
@@ -53,12 +74,11 @@ def test_scaling_in_small():
     """One network: the ring is the measure of all, and MultiTree three times as fast, as the paper says."""
     document = certree("reproduce", "multitree-fig10", "--smoke", "--json").document
     cells = {cell["row"]: cell for cell in document["cells"]}
-    assert cells["torus:4x4/ring"]["ours"] == "1"
-    speedup = cells["torus:4x4/ring over multitree-msg"]
+    assert cells["ring"]["ours"] == "1"
+    speedup = cells["ring / multitree-msg"]
     assert speedup["paper"] == "3"
-    assert Fraction(speedup["ours"]) == 1 / Fraction(cells["torus:4x4/multitree-msg"]["ours"])
-    assert abs(Fraction(speedup["ours"]) - 3) < Fraction(1, 10)
-    assert cells["torus:4x4/ring-2d"]["source"] == "schedule"
+    assert Fraction(speedup["ours"]) == 1 / Fraction(cells["multitree-msg"]["ours"])
+    assert Fraction(speedup["difference"]) == Fraction(speedup["ours"]) / 3 - 1
 
 
 def test_own_targets_resume(tmp_path):
@@ -66,31 +86,119 @@ def test_own_targets_resume(tmp_path):
     first = certree(*asked)
     assert first.code == 0
     assert "8 of 8" in first.err
-    (tmp_path / "out" / "cells" / sorted(path.name for path in (tmp_path / "out" / "cells").iterdir())[0]).unlink()
+    kept = sorted((tmp_path / "out" / "cells").iterdir())
+    kept[0].unlink()
+    kept[1].write_text('{"result": {"cyc')  # as a full disk leaves it
     again = certree(*asked)
-    assert "7 of 8 cells are there already" in again.err
+    assert "6 of 8 cells are there already" in again.err
     assert again.out == first.out
     cells = json.loads((tmp_path / "out" / "cells.json").read_text())
-    assert [cell["reason"][:20] for cell in cells if "reason" in cell] == ["hdrm needs a BiGraph"]
+    assert {cell["reason"][:20] for cell in cells if "reason" in cell} == {"hdrm needs a BiGraph"}
     assert first.out.strip() == (tmp_path / "out" / "table.md").read_text().strip()
+    assert (tmp_path / "out" / "target.toml").read_text() == MINE
+    rows = list(csv.DictReader((tmp_path / "out" / "table.csv").open()))
+    assert [row["ours"] for row in rows] == [cell["ours"] or "" for cell in cells]
+    assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
+    assert xml.etree.ElementTree.parse(tmp_path / "out" / "plot.svg").getroot().tag.endswith("svg")
+
+
+def test_what_differs_is_explained(tmp_path):
+    """Exact arithmetic in the verdict: the same cell agrees at its own difference and not below."""
+    outcome = certree("reproduce", mine(tmp_path), "--jobs", "1", "--json").document
+    cells = {(cell["row"], cell["column"]): cell for cell in outcome["cells"]}
+    bigraph = cells["bigraph:1x4 ring / tree", "16 KiB"]
+    assert not bigraph["agrees"]
+    assert bigraph["why"] == "the switch is in the way"
+    assert "why" not in cells["ring:4 ring / tree", "16 KiB"]
+    apart = abs(Fraction(bigraph["difference"]))
+    for tolerance, agrees in ((apart, True), (apart - Fraction(1, 10**9), False)):
+        changed = mine(tmp_path, MINE.replace('"1/10"', f'"{tolerance}"'))
+        found = certree("reproduce", changed, "--jobs", "1", "--topology", "bigraph:1x4", "--json").document["cells"][-1]
+        assert (found["row"], found["agrees"]) == (bigraph["row"], agrees)
+    words = certree("reproduce", mine(tmp_path), "--jobs", "1").out
+    assert "bigraph:1x4 ring / tree, 16 KiB" in words
+    assert "the switch is in the way" in words
+    assert "no reason is known" in words
+
+
+def test_changed_configurations_are_not_mixed_in(tmp_path):
+    """What a result depends on is in its key: the machine's parameters, and a network's links, not the names of their files."""
+    copy = certree("topology", "convert", "ring:4", "-o", tmp_path / "net.json")
+    assert copy.code == 0
+    asked = ("--topology", tmp_path / "net.json", "--jobs", "1", "-o", tmp_path / "out")
+    machine = tmp_path / "own.toml"
+
+    def run(latency, network):
+        text = (resources.files("certree.models") / "presets" / "multitree.toml").read_text()
+        machine.write_text(text.replace("link_latency_cycles = 150", f"link_latency_cycles = {latency}"))
+        certree("topology", "convert", network, "-o", tmp_path / "net.json", "--force")
+        target = mine(tmp_path, MINE.replace('machine = "multitree"', f'machine = "{machine}"'))
+        outcome = certree("reproduce", target, *asked, "--json")
+        return "there already" in outcome.err, [cell.get("cycles") for cell in outcome.document["cells"]]
+
+    first = run(150, "ring:4")
+    assert run(150, "ring:4") == (True, first[1])
+    slower = run(300, "ring:4")
+    assert not slower[0]
+    assert slower[1][0] > first[1][0]
+    larger = run(300, "ring:5")
+    assert not larger[0]
+    assert larger[1][0] > slower[1][0]
+
+
+def test_interrupted_and_resumed(tmp_path):
+    target = mine(tmp_path, MINE.replace('["16KiB"]', '["16KiB", "32KiB"]').replace("bigraph:1x4", "torus:16x16"))
+    command = ("reproduce", target, "-o", tmp_path / "out")
+    process = start(*command)
+    while "1 of 16" not in process.stderr.readline():
+        assert process.poll() is None
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=600)
+    assert process.returncode == 130
+    assert out == ""
+    assert "the same command goes on" in err
+    assert "Traceback" not in err
+    kept = [json.loads(path.read_text())["arguments"]["network"] for path in (tmp_path / "out" / "cells").iterdir()]
+    assert 1 <= len(kept) < 16
+    again = certree(*command, "--topology", "ring:4")
+    assert f"{kept.count('ring:4')} of 8 cells are there already" in again.err
+    assert again.code == 0
 
 
 def test_other_networks(tmp_path):
-    cells = certree("reproduce", mine(tmp_path), "--topology", "ring:3", "--json").document["cells"]
-    assert {cell["row"].split("/")[0] for cell in cells} == {"ring:3"}
+    cells = certree("reproduce", mine(tmp_path), "--topology", "ring:3", "--jobs", "1", "--json").document["cells"]
+    assert {cell["row"].split(" ")[0] for cell in cells} == {"ring:3"}
     assert_bad_input(certree("reproduce", "multitree-fig10", "--topology", "moebius:3"), "moebius")
+    assert_bad_input(certree("reproduce", "multitree-fig2", "--topology", "ring:3"), "has networks of its own")
 
 
-def test_bad_targets(tmp_path):
-    assert_bad_input(certree("reproduce", "multitree-fig99"), "unknown target 'multitree-fig99'; known: multitree-fig10")
-    for before, after, reason in (
-        ('measure = "time"', 'measure = "luck"', "unknown measure 'luck'; known: bandwidth, time, header"),
-        ('flow = "packet"', 'flow = "river"', "unknown flow 'river'; known: message, packet"),
-        ('method = "hdrm"', 'method = "magic"', "unknown method 'magic'"),
-        ('title = "mine"', "", "'title' is missing"),
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('measure = "time"', 'measure = "luck"', "unknown measure 'luck'; known: bandwidth, time"),
+        ('flow = "packet"', 'flow = "river"', "lines 2: unknown flow 'river'; known: message, packet"),
+        ('method = "hdrm"', 'method = "magic"', "lines 4: unknown method 'magic'"),
+        ('title = "mine"', "", "title is missing"),
+        ('title = "mine"', "title = 3", "title is 3; expected a string"),
+        ('"all-reduce-runs"', '"alchemy"', "unknown experiment 'alchemy'; known: "),
         ('sizes = ["16KiB"]', 'sizes = ["16 bananas"]', "size '16 bananas'"),
+        ('sizes = ["16KiB"]', "sizes = []", "expected a list of strings"),
         ('sizes = ["16KiB"]', "", "one of sizes and bytes_per_node is needed"),
-        ('name = "hdrm"', 'nom = "hdrm"', "nom"),
+        ('name = "hdrm"', 'nom = "hdrm"', "lines 4: name is missing"),
+        ('name = "hdrm"', 'name = "ring"', "each with a name of its own"),
+        ('over = "ring"', 'over = "moon"', "unknown over 'moon'; known: ring, tree"),
+        ('over = "ring"', 'over = "ring", under = "ring"', "ratios 1: unknown field 'under'"),
+        ('tolerance = "1/10"', 'tolerance = "some"', "tolerance is 'some'; expected a number such as 1/20"),
+        ('tolerance = "1/10"', 'tolerance = "1/0"', "tolerance is '1/0'"),
+        ('says = "somewhere"', "", "stated 1: says is missing"),
+        ('machine = "multitree"', 'machine = "toaster"', "unknown machine 'toaster'"),
+        ('title = "mine"', 'title = "mine"\nsurprise = 1', "unknown field 'surprise'"),
         ("title", "[title", "is not TOML"),
-    ):
-        assert_bad_input(certree("reproduce", mine(tmp_path, MINE.replace(before, after, 1))), reason)
+    ],
+)
+def test_bad_targets(tmp_path, before, after, reason):
+    assert_bad_input(certree("reproduce", mine(tmp_path, MINE.replace(before, after, 1))), reason)
+
+
+def test_unknown_targets():
+    assert_bad_input(certree("reproduce", "multitree-fig99"), "unknown target 'multitree-fig99'; known: ")

@@ -1,0 +1,232 @@
+"""All-reduces by several methods, simulated on several networks at several sizes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
+from certree.cli.fields import Fields
+from certree.cli.report import size_words
+from certree.hw.flit_engine import FLOWS, with_flow
+from certree.hw.lowering import lower
+from certree.hw.plan import Plan
+from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
+from certree.models.collective import parse_collective
+from certree.models.errors import UnsupportedError
+from certree.models.files import parse_size
+from certree.models.machine import Machine, load_machine, machine_from_document
+from certree.models.schedule import Schedule
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request, load_methods
+
+MEASURES = ("bandwidth", "time")
+SMOKE_BYTES = 1 << 20  # sizes of a smoke run, if the target has any so small
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve: a method with its options, in message or packet flow, slotted or paced, on a machine."""
+
+    name: str
+    method: str
+    flow: str
+    run: str
+    options: tuple[tuple[str, str], ...]
+    machine: Machine
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times faster line `of` is than line `over`."""
+
+    of: str
+    over: str
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One simulation, and the cell that it fills."""
+
+    network: str
+    line: Line
+    message_bytes: int
+
+    @property
+    def task(self) -> Task:
+        line = self.line
+        label = f"{line.name} on {self.network}, {size_words(self.message_bytes)}"
+        arguments = {
+            "network": self.network,
+            "network_digest": parse_topology(self.network).digest,  # it may be a file
+            "method": line.method,
+            "options": dict(line.options),
+            "flow": line.flow,
+            "run": line.run,
+            "message_bytes": self.message_bytes,
+            "machine": line.machine.document(),
+        }
+        return Task(label, run_all_reduce, arguments)
+
+
+@dataclass(frozen=True)
+class _AllReduceRuns(Experiment):
+    """`sizes` are bytes, or bytes a node where `per_node`; a column is then a network, and otherwise a size."""
+
+    measure: str
+    networks: tuple[str, ...]
+    sizes: tuple[int, ...]
+    per_node: bool
+    lines: tuple[Line, ...]
+    ratios: tuple[Ratio, ...]
+
+    def _runs(self) -> Iterator[_Run]:
+        for network in self.networks:
+            nodes = len(parse_topology(network).endpoints) if self.per_node else 1
+            for line in self.lines:
+                for size in self.sizes:
+                    yield _Run(network, line, size * nodes)
+
+    def tasks(self) -> list[Task]:
+        return [run.task for run in self._runs()]
+
+    def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        cells, cycles = [], {}
+        base = results[0]["cycles"] or 1
+        for run, result in zip(self._runs(), results, strict=True):
+            cycles[run.network, run.line.name, run.message_bytes] = result["cycles"]
+            cells.append(self._cell(run, result, base))
+        return sorted(cells, key=self._order(cells)) + list(self._ratio_cells(cycles))
+
+    def _place(self, network: str, line: str, message_bytes: int) -> tuple[str, str]:
+        """Row and column."""
+        if self.per_node:
+            return line, network
+        return f"{network} {line}", size_words(message_bytes)
+
+    def _order(self, cells: list[Cell]) -> Any:
+        rows = {row: index for index, row in enumerate(dict.fromkeys(cell.row for cell in cells))}
+        return lambda cell: rows[cell.row]
+
+    def _cell(self, run: _Run, result: Mapping[str, Any], base: int) -> Cell:
+        row, column = self._place(run.network, run.line.name, run.message_bytes)
+        more = {"network": run.network, "line": run.line.name, "message_bytes": run.message_bytes}
+        if result["cycles"] is None:
+            return Cell(row, column, None, result["reason"], more)
+        bandwidth = Fraction(run.message_bytes, result["cycles"])
+        ours = bandwidth if self.measure == "bandwidth" else Fraction(result["cycles"], base)
+        return Cell(row, column, ours, more=more | dict(result))
+
+    def _ratio_cells(self, cycles: Mapping[tuple[str, str, int], int | None]) -> Iterator[Cell]:
+        for ratio in self.ratios:
+            for network, line, size in cycles:
+                ours, others = cycles[network, line, size], cycles.get((network, ratio.over, size))
+                if line == ratio.of and ours is not None and others is not None:
+                    yield Cell(*self._place(network, f"{ratio.over} / {ratio.of}", size), Fraction(others, ours))
+
+    def plot(self, cells: Sequence[Cell]) -> Plot:
+        drawn = [cell for cell in cells if "cycles" in cell.more]
+        if self.per_node:
+            nodes = {network: len(parse_topology(network).endpoints) for network in self.networks}
+            panel = Panel("", self._series(drawn, lambda cell: nodes[cell.more["network"]]))
+            return Plot((panel,), x_label="nodes", y_label="time over that of the first cell")
+        panels = tuple(
+            Panel(network, self._series([cell for cell in drawn if cell.more["network"] == network], _size_of))
+            for network in self.networks
+        )
+        if self.measure == "bandwidth":
+            return Plot(panels, x_label="message size", y_label="bytes a cycle", x_scale="bytes")
+        return Plot(panels, x_label="message size", y_label="time over that of the first cell", x_scale="bytes", y_scale="log")
+
+    def _series(self, cells: list[Cell], x: Any) -> tuple[Series, ...]:
+        points: dict[str, list[tuple[float | str, float]]] = {line.name: [] for line in self.lines}
+        for cell in cells:
+            points[cell.more["line"]].append((x(cell), float(Fraction(cell.ours or 0))))
+        return tuple(Series(name, tuple(found)) for name, found in points.items())
+
+    def smoke(self) -> "_AllReduceRuns":
+        """The first network, and the first and the last size up to SMOKE_BYTES."""
+        sizes = [size for size in self.sizes if size <= SMOKE_BYTES] or list(self.sizes[:1])
+        return replace(self, networks=self.networks[:1], sizes=tuple(dict.fromkeys((sizes[0], sizes[-1]))))
+
+    def on(self, networks: Sequence[str]) -> "_AllReduceRuns":
+        for network in networks:
+            parse_topology(network)
+        return replace(self, networks=tuple(networks))
+
+
+def _size_of(cell: Cell) -> int:
+    return int(cell.more["message_bytes"])
+
+
+@EXPERIMENTS.register("all-reduce-runs")
+def all_reduce_runs(fields: Fields) -> Experiment:
+    """All-reduces of `sizes`, or of `bytes_per_node`, on `networks`, a curve for each of `lines`; `ratios` between them.
+
+    measure = "bandwidth": bytes a cycle. "time": cycles over those of the very first cell. A line has `name`, `method`, and may
+    have `options`, `flow` ("message" or "packet"), `run` ("paced" or "slotted") and `machine`, where it is not the target's. What
+    has no tables runs from its own transfers, in slots where it cannot be paced; what no method makes is a cell with the reason.
+    """
+    machine = fields.text("machine")
+    per_node = "bytes_per_node" in fields
+    if per_node == ("sizes" in fields):
+        fields.refuse("one of sizes and bytes_per_node is needed")
+    sizes = (fields.text("bytes_per_node"),) if per_node else fields.texts("sizes")
+    experiment = _AllReduceRuns(
+        measure=fields.text("measure", known=MEASURES),
+        networks=fields.texts("networks"),
+        sizes=tuple(map(parse_size, sizes)),
+        per_node=per_node,
+        lines=tuple(_line(entry, machine) for entry in fields.tables("lines")),
+        ratios=(),
+    )
+    names = [line.name for line in experiment.lines]
+    if not names or len(set(names)) < len(names):
+        fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
+    return replace(experiment.on(experiment.networks), ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
+
+
+def _line(fields: Fields, machine: str) -> Line:
+    line = Line(
+        name=fields.text("name"),
+        method=fields.text("method", known=load_methods()),
+        flow=fields.text("flow", default="message", known=FLOWS),
+        run=fields.text("run", default="paced", known=RUN_MODES),
+        options=tuple(sorted(fields.mapping("options").items())),
+        machine=load_machine(fields.text("machine", default=machine)),
+    )
+    fields.done()
+    return line
+
+
+def _ratio(fields: Fields, lines: list[str]) -> Ratio:
+    ratio = Ratio(fields.text("of", known=lines), fields.text("over", known=lines))
+    fields.done()
+    return ratio
+
+
+def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`cycles` of one run and how it ran, or None with the `reason` why there are none."""
+    machine = machine_from_document(arguments["machine"], "machine")
+    size = arguments["message_bytes"]
+    try:
+        topology = parse_topology(arguments["network"])
+        request = Request(topology, parse_collective("all-reduce"), size, machine, options=arguments["options"])
+        schedule = load_methods()[arguments["method"]](request)
+        result = _simulated(schedule, size, machine, arguments["flow"], arguments["run"])
+    except UnsupportedError as error:
+        return {"cycles": None, "reason": str(error)}
+    if not result.data_ok:
+        return {"cycles": None, "reason": "the run ends with wrong data"}
+    return {"cycles": result.cycles, "contention_cycles": result.contention_cycles, "run": result.run, "source": result.source}
+
+
+def _simulated(schedule: Schedule, size: int, machine: Machine, flow: str, run: str) -> SimulationResult:
+    try:
+        return simulate(with_flow(lower(schedule, size, machine), flow), run)
+    except UnsupportedError:
+        plan = with_flow(Plan.of(schedule, size, machine), flow)
+    try:
+        return simulate(plan, run)
+    except UnsupportedError:
+        return simulate(plan, "slotted")
