@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.cost.genmodel import GenModel, Level, Profile, factored_profile, pairwise_profile
+from certree.models.cost.genmodel import GenModel, Level
+from certree.models.cost.profile import Profile, factored_profile, pairwise_profile
 from certree.models.schedule import Op, Schedule
 from certree.models.topology import Int32
 from certree.synth.embedding import Rows, embed
@@ -187,24 +188,19 @@ def _rearranged(tree: SwitchTree, placement: Placement, switch: int, child: int,
     level, part = level_of(tree, switch, model), Fraction(len(leaving), len(holders))
     inward = sum(tree.uplink(below, child) for below in tree.children[child])
     fewest = -(-len(senders) * tree.uplink(child, switch) // inward)
-    best, cheapest = None, part * _flow_seconds(level, len(senders)) * floats
+    best, cheapest = None, part * level.flow_seconds(len(senders)) * floats
     for count in range(max(fewest, 1), len(senders)):
         subset = senders[np.arange(count) * len(senders) // count]
         moved = holders.copy()
         moved[leaving] = subset[np.arange(len(leaving)) * count // len(leaving)]
         receivers, blocks = np.unique(moved[moved != holders], return_counts=True)
         # in the worst case every block that a server takes in comes from another one
-        worst = max((Fraction(int(n), len(holders)) * _flow_seconds(model.middle, int(n) + 1) for n in blocks), default=Fraction(0))
+        worst = max((Fraction(int(n), len(holders)) * model.middle.flow_seconds(int(n) + 1) for n in blocks), default=Fraction(0))
         start = (2 * model.server.alpha_seconds + model.middle.alpha_seconds) if len(receivers) else 0
-        seconds = start + (worst + part * _flow_seconds(level, count)) * floats
+        seconds = start + (worst + part * level.flow_seconds(count)) * floats
         if seconds < cheapest:
             best, cheapest = moved, seconds
     return best
-
-
-def _flow_seconds(level: Level, communicators: int) -> Fraction:
-    """Seconds a float over a link that so many share (GenTree, Equation 10)."""
-    return level.beta_seconds_per_float + max(communicators - level.incast_threshold, 0) * level.epsilon_seconds_per_float
 
 
 def there_and_back(

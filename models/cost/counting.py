@@ -4,16 +4,18 @@ Costs of the literature are sums over communication steps: a start-up each, what
 adds up and reads from and writes to its memory, and how many servers send over one link at a time. All of that is in the transfers.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
 from math import lcm
 from operator import mul
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.cost.genmodel import Profile
+from certree.models.cost.profile import Profile
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Op, Schedule
 from certree.models.timing import hops
@@ -38,9 +40,11 @@ class Counts:
     `occurs`: for every step of a shortened run how often it occurs in the whole run; 0 where nothing is sent. The columns of links
     have one entry for each step, kind of link and number of communicators (senders over one link, and the receiver): `link_step`,
     `link_kind`, `link_communicators`, and `link_load`, the most that such a link carries for its capacity, in units of 1 / `scale`
-    of a share over a unit link. `narrowest`: the least capacity of each kind of link, 0 where there is none. The columns of sums
-    have one entry for each step and number of additions of a server: `sum_step`, `sum_additions` and `sum_accesses`, the most
-    memory accesses of such a server, in shares. `sent` and `received`: shares by endpoint in the whole run.
+    of a share over a unit link. `narrowest`: the least capacity of each kind of link, 0 where there is none. The columns of servers
+    have one entry for each step and for what some server does in it, in shares: `server_step`, `server_additions`,
+    `server_accesses` (of memory, in additions), `server_sent`. Those of ports have one for each step and number of messages that
+    some node sends or receives (all that goes from one node to another in a step is a message): `port_step`, `port_messages`,
+    `port_shares`, the most that they are in all. `sent` and `received`: shares by endpoint in the whole run.
     """
 
     endpoints: int
@@ -52,9 +56,13 @@ class Counts:
     link_load: Int64
     scale: int
     narrowest: tuple[int, ...]
-    sum_step: Int64
-    sum_additions: Int64
-    sum_accesses: Int64
+    server_step: Int64
+    server_additions: Int64
+    server_accesses: Int64
+    server_sent: Int64
+    port_step: Int64
+    port_messages: Int64
+    port_shares: Int64
     sent: Int64
     received: Int64
 
@@ -68,6 +76,29 @@ class Counts:
         """The kinds of links that anything passes."""
         return [LinkKind(kind) for kind in np.unique(self.link_kind).tolist()]
 
+    def links_of(self, step: int) -> Iterator[tuple[LinkKind, int, Fraction]]:
+        """(kind, communicators, shares for their capacity) of the fullest links of a step."""
+        for kind, communicators, load in self._of(step, "link_step", "link_kind", "link_communicators", "link_load"):
+            yield LinkKind(kind), communicators, Fraction(load, self.scale)
+
+    def servers_of(self, step: int) -> Iterator[tuple[int, ...]]:
+        """(additions, accesses, sent) of the servers of a step, in shares."""
+        return self._of(step, "server_step", "server_additions", "server_accesses", "server_sent")
+
+    def ports_of(self, step: int) -> Iterator[tuple[int, ...]]:
+        """(messages, shares) of the ports of a step."""
+        return self._of(step, "port_step", "port_messages", "port_shares")
+
+    def _of(self, step: int, *names: str) -> Iterator[tuple[int, ...]]:
+        """The entries of a step; the first column says which step each is of."""
+        low, high = np.searchsorted(getattr(self, names[0]), [step, step + 1]).tolist()
+        return zip(*(getattr(self, name)[low:high].tolist() for name in names[1:]), strict=True)
+
+    def busy_steps(self) -> Iterator[tuple[int, int]]:
+        """(step, how often it occurs) of the steps in which something is sent."""
+        for step in np.flatnonzero(self.occurs).tolist():
+            yield step, int(self.occurs[step])
+
     def profile(self) -> Profile:
         """A, B, C, D and the incast of GenModel, the fullest link and the busiest server of each step counting.
 
@@ -78,8 +109,8 @@ class Counts:
         load, communicators, additions, accesses = (np.zeros(steps, np.int64) for _ in range(4))
         np.maximum.at(load, self.link_step, self.link_load)
         np.maximum.at(communicators, self.link_step, self.link_communicators)
-        np.maximum.at(additions, self.sum_step, self.sum_additions)
-        np.maximum.at(accesses, self.sum_step, self.sum_accesses)
+        np.maximum.at(additions, self.server_step, self.server_additions)
+        np.maximum.at(accesses, self.server_step, self.server_accesses)
         unit = self.shares * self.scale
         incast: dict[int, Fraction] = {}
         for w, floats, times in zip(communicators.tolist(), load.tolist(), self.occurs.tolist(), strict=True):
@@ -130,7 +161,8 @@ def count(schedule: Schedule) -> Counts:
         for end in (schedule.src, schedule.dst)
     )
     shares = schedule.message_chunks * schedule.repeats
-    return Counts(ends, shares, moving, *links, *_sum_columns(schedule, step, stages), sent, received)
+    columns = links | _server_columns(schedule, step, stages) | _port_columns(schedule, step, stages)
+    return Counts(endpoints=ends, shares=shares, occurs=moving, sent=sent, received=received, **columns)
 
 
 def _overlapped(step: Int64, stages: int, period: int) -> Int64:
@@ -138,10 +170,8 @@ def _overlapped(step: Int64, stages: int, period: int) -> Int64:
     return (step[None, :] + (np.arange(stages) * period)[:, None]).ravel()
 
 
-def _link_columns(
-    schedule: Schedule, pair: Int64, step: Int64, row: Int64, stages: int
-) -> tuple[Int64, Int64, Int64, Int64, int, tuple[int, ...]]:
-    """step, kind, communicators, load, scale and narrowest of `Counts`, from the pair and step of every hop."""
+def _link_columns(schedule: Schedule, pair: Int64, step: Int64, row: Int64, stages: int) -> dict[str, Any]:
+    """The columns of links of `Counts`, with `scale` and `narrowest`, from the pair and step of every hop."""
     topology = schedule.topology
     kinds = link_kinds(topology)
     key, load = np.unique(step * np.int64(len(kinds)) + pair, return_counts=True)
@@ -155,35 +185,53 @@ def _link_columns(
         raise UnsupportedError(f"{topology.name}: links of too many capacities for costs")
     scaled = load * (scale // capacity[link])
     narrowest = tuple(min(capacity[kinds == kind].tolist(), default=0) for kind in LinkKind)
-    # of the links of one step, kind and number of communicators the fullest
-    order = np.lexsort((scaled, communicators, kinds[link], at))
-    columns = [column[order] for column in (at, kinds[link], communicators)]
+    columns = _fullest(at, kinds[link], communicators, scaled)
+    names = ("link_step", "link_kind", "link_communicators", "link_load")
+    return {**dict(zip(names, columns, strict=True)), "scale": scale, "narrowest": narrowest}
+
+
+def _fullest(*columns: NDArray[np.integer[Any]]) -> list[Int64]:
+    """Of the rows that agree in all columns but the last the one with the most there, in ascending order."""
+    order = np.lexsort(columns[::-1])
+    ordered = [column[order].astype(np.int64) for column in columns]
     last = np.ones(len(order), np.bool_)
-    last[:-1] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
-    step_column, kind_column, communicator_column = (column[last].astype(np.int64) for column in columns)
-    return step_column, kind_column, communicator_column, scaled[order][last], scale, narrowest
+    last[:-1] = np.any([column[1:] != column[:-1] for column in ordered[:-1]], axis=0)
+    return [column[last] for column in ordered]
 
 
-def _sum_columns(schedule: Schedule, step: Int64, stages: int) -> tuple[Int64, Int64, Int64]:
-    """step, additions and accesses of `Counts`."""
-    topology = schedule.topology
-    reduces = (schedule.op == Op.REDUCE) & (topology.kind[schedule.dst] == NodeKind.ENDPOINT)
-    picked = np.tile(reduces, stages)
-    iteration = np.repeat(np.arange(stages), len(reduces))[picked]
-    dst, chunk = (np.tile(column, stages)[picked].astype(np.int64) for column in (schedule.dst, schedule.chunk))
-    nodes = np.int64(len(topology.kind))
-    cells = np.stack([step[picked] * nodes + dst, iteration * schedule.chunks + chunk])
+def _server_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any]:
+    """The columns of servers of `Counts`, from the step of every transfer."""
+    ends = schedule.topology.kind == NodeKind.ENDPOINT
+    nodes = np.int64(len(ends))
+    reduces = np.tile((schedule.op == Op.REDUCE) & ends[schedule.dst], stages)
+    iteration = np.repeat(np.arange(stages), schedule.transfers)[reduces]
+    src, dst, chunk = (np.tile(column, stages).astype(np.int64) for column in (schedule.src, schedule.dst, schedule.chunk))
+    cells = np.stack([(step * nodes + dst)[reduces], iteration * schedule.chunks + chunk[reduces]])
     cell, terms = np.unique(cells, axis=1, return_counts=True)
-    server, inverse = np.unique(cell[0], return_inverse=True)
-    additions = np.zeros(len(server), np.int64)
-    np.add.at(additions, inverse, terms)
-    accesses = additions + 2 * np.bincount(inverse, minlength=len(server))
-    at = server // nodes
-    order = np.lexsort((accesses, additions, at))
-    at, additions, accesses = at[order], additions[order], accesses[order]
-    last = np.ones(len(order), np.bool_)
-    last[:-1] = (at[1:] != at[:-1]) | (additions[1:] != additions[:-1])
-    return at[last], additions[last], accesses[last]
+    sends = (step * nodes + src)[ends[src]]
+    servers = np.unique(np.concatenate((cell[0], sends)))
+    additions, accesses, sent = (np.zeros(len(servers), np.int64) for _ in range(3))
+    at = np.searchsorted(servers, cell[0])
+    np.add.at(additions, at, terms)
+    np.add.at(accesses, at, terms + 2)
+    np.add.at(sent, np.searchsorted(servers, sends), 1)
+    columns = np.unique(np.stack([servers // nodes, additions, accesses, sent]), axis=1)
+    return dict(zip(("server_step", "server_additions", "server_accesses", "server_sent"), columns, strict=True))
+
+
+def _port_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any]:
+    """The columns of ports of `Counts`, from the step of every transfer."""
+    nodes = np.int64(len(schedule.topology.kind))
+    src, dst = (np.tile(column, stages).astype(np.int64) for column in (schedule.src, schedule.dst))
+    message, shares = np.unique((step * nodes + src) * nodes + dst, return_counts=True)
+    found: list[tuple[Int64, Int64, Int64]] = []
+    for port in (message // nodes, message // nodes**2 * nodes + message % nodes):
+        node, number, messages = np.unique(port, return_inverse=True, return_counts=True)
+        total = np.zeros(len(node), np.int64)
+        np.add.at(total, number, shares)
+        found.append((node // nodes, messages, total))
+    columns = _fullest(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
+    return dict(zip(("port_step", "port_messages", "port_shares"), columns, strict=True))
 
 
 def link_kinds(topology: Topology) -> Int64:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from certree.models.cost.genmodel import factored_profile, load_genmodel, pairwise_profile
+from certree.models.cost.genmodel import load_genmodel
+from certree.models.cost.profile import factored_profile, pairwise_profile
 from certree.models.errors import InputError
 
 MODEL = load_genmodel("gentree")
@@ -61,12 +62,22 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
             "beta_seconds_per_float is 6.4e-09; expected a string",
         ),
         ('beta_seconds_per_float = "6.40e-9"', 'beta_seconds_per_float = "1e99999"', "expected a string such as"),
-        ('beta_seconds_per_float = "6.40e-9"\n', "", "middle has the fields"),
-        ('beta_seconds_per_float = "6.40e-9"', 'beta_ms = "6.40e-9"', "middle has the fields"),
+        (
+            'beta_seconds_per_float = "6.40e-9"\n',
+            "",
+            "middle: beta_seconds_per_float missing; the fields, with their units, are alpha_seconds",
+        ),
+        (
+            'beta_seconds_per_float = "6.40e-9"',
+            'beta_ms = "6.40e-9"',
+            "middle: beta_seconds_per_float missing; unknown: beta_ms; the fields",
+        ),
         ("incast_threshold = 9", "incast_threshold = -1", "middle: incast_threshold is -1; expected a whole number from 2"),
         ("incast_threshold = 9", "incast_threshold = 1", "incast_threshold is 1; expected a whole number from 2"),
         ("incast_threshold = 9", "incast_threshold = true", "incast_threshold is True; expected a whole number from 2"),
-        ("[cross]", "[other]", "cross has the fields None"),
+        ("[cross]", "[other]", "unknown: other; expected name, [server]"),
+        ("[middle]", "[cross2]", "unknown: cross2"),
+        ('format = "certree-genmodel"', 'format = "certree-machine"', "format is 'certree-machine'; the cost models have"),
         ('name = "gentree"', "name = 3", "name must be a string"),
         ("version = 1", "version = 2", "version 2 cannot be read; expected 1"),
         ("[server]", "[server", "is not TOML"),
@@ -83,5 +94,5 @@ def test_wrong_files_are_refused(tmp_path: Path, old: str, new: str, reason: str
 def test_missing_files_and_names_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"missing\.toml"):
         load_genmodel(str(tmp_path / "missing.toml"))
-    with pytest.raises(InputError, match="unknown GenModel parameters"):
+    with pytest.raises(InputError, match="unknown cost parameters"):
         load_genmodel("other")

@@ -8,14 +8,8 @@ import numpy as np
 import pytest
 
 from certree.models.cost.counting import Counts, LinkKind, count, link_kinds
-from certree.models.cost.genmodel import (
-    Profile,
-    factored_profile,
-    halving_profile,
-    load_genmodel,
-    pairwise_profile,
-    reduce_broadcast_profile,
-)
+from certree.models.cost.genmodel import load_genmodel
+from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile, reduce_broadcast_profile
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Op, Schedule
 from certree.models.topology_spec import parse_topology

@@ -6,7 +6,7 @@ from math import prod
 import pytest
 
 from certree.models.cost.counting import count
-from certree.models.cost.genmodel import factored_profile
+from certree.models.cost.profile import factored_profile
 from certree.models.errors import InputError, UnsupportedError
 from certree.verify.judge import judge
 from tests.synth.play import make
