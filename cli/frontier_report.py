@@ -29,6 +29,7 @@ def frontier_report(verdict: BundleVerdict, known: Mapping[str, Point] = Mapping
         "root": verdict.collective.root,
         "max_chunks": document["max_chunks"],
         "memory": document["memory"],
+        "scratch": document["scratch"],
         "model": document["model"],
     }
     if not verdict.valid:

@@ -67,11 +67,13 @@ class FrontierSearch:
         monitor: Monitor,
         known: Mapping[str, Schedule] = MappingProxyType({}),
         memory: int | None = None,
+        scratch: int | None = None,
     ) -> None:
         if max_chunks < 1 or effort < 1:
             raise InputError(f"max_chunks {max_chunks}, effort {effort}; allowed: whole numbers from 1")
-        self.question = Question(topology, collective, 1, 1, 1, memory)
+        self.question = Question(topology, collective, 1, 1, 1, memory, scratch)
         self._require_memory(memory)
+        self._require_scratch()
         self._max_chunks, self._monitor = max_chunks, monitor
         self._budget, self._effort = Budget(TOTAL_CONFLICTS * effort), effort
         self._bounds = find_bounds(topology, collective)
@@ -93,6 +95,19 @@ class FrontierSearch:
                     f"endpoint {node} must store {max(starts, ends)} chunks at the start or at the end; memory is {memory}"
                 )
 
+    def _require_scratch(self) -> None:
+        """UnsupportedError where nothing may be in passing and some chunk has no other way; room for one is always enough."""
+        question = self.question
+        for demand in question.demands if question.scratch == 0 else ():
+            kept = {demand.source, *demand.targets}
+            reached, fresh = {demand.source}, {demand.source}
+            while fresh:
+                fresh = {arc.dst for arc in question.arcs if arc.src in fresh} & kept - reached
+                reached |= fresh
+            if reached != kept:
+                target = min(kept - reached)
+                raise UnsupportedError(f"a chunk from {demand.source} to {target} must pass others; scratch is 0")
+
     def _place(self, schedule: Schedule) -> Point | None:
         """The point of a schedule of at most `max_chunks` chunks; None for one that the machine of the frontier cannot run."""
         each = 1 if self.question.is_sum else len(self.question.sources)
@@ -105,7 +120,7 @@ class FrontierSearch:
     @cached_property
     def _groups(self) -> list[Group]:
         """Symmetries to look for schedules with; none for collectives whose chunks they do not permute freely."""
-        covered = self.question.collective.kind in SymmetricClauses.kinds and self.question.memory is None
+        covered = self.question.collective.kind in SymmetricClauses.kinds and not self.question.is_limited
         return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
 
     def run(self) -> None:
@@ -134,7 +149,7 @@ class FrontierSearch:
         least = max(steps, self._bound_rounds(chunks))
         if least <= most:
             least = max(least, ceil(self._time_cut(chunks, steps)[0] or 0))
-        certain = not self.question.is_sum and self.question.memory is None  # with enough rounds all goes along shortest ways
+        certain = not self.question.is_sum and not self.question.is_limited  # with enough rounds all goes along shortest ways
         if most - least > MANY_ROUNDS and not certain:
             most = self._fewer_at_once((chunks, steps, most))
         for rounds in range(least, most + 1):

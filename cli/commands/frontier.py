@@ -27,6 +27,12 @@ DEFAULT_MAX_CHUNKS = 6
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget: same input, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; what is found then depends on the computer.")
 @click.option("--memory", type=COUNT, help="Chunks that an endpoint can store; collectives that copy only. No limit by default.")
+@click.option(
+    "--scratch",
+    type=click.IntRange(min=0),
+    help="Buffers of one chunk beside those that an endpoint must have anyway: for what passes it, or for partial sums of an "
+    "all-reduce kept apart. By default no limit, and none in an all-reduce.",
+)
 @click.option("--unaided", is_flag=True, help="Start from nothing; by default the published algorithms' schedules are the start.")
 @option_output("the frontier with all its evidence (.json, .json.gz)")
 @option_json()
@@ -37,6 +43,7 @@ def frontier_command(
     effort: int,
     time_limit: Fraction | None,
     memory: int | None,
+    scratch: int | None,
     unaided: bool,
     output: Path | None,
     force: bool,
@@ -54,7 +61,7 @@ def frontier_command(
     with working("looking for the frontier") as report:
         monitor = Monitor(sink=report) if time_limit is None else Monitor.within(float(time_limit), report)
         known = {} if unaided else known_schedules(topology, collective, monitor)
-        search = FrontierSearch(topology, collective, max_chunks, effort, monitor, known, memory)
+        search = FrontierSearch(topology, collective, max_chunks, effort, monitor, known, memory, scratch)
         interrupted = False
         try:
             search.run()

@@ -3,38 +3,24 @@
 Written on its own, beside the trusted formula, so that the two can be compared. Budgets are in CP-SAT's deterministic seconds.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from typing import Any
 
 from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.synth.cpsat import Budget, Status, solve_model
 from certree.synth.encodings.asking import Asking
 from certree.synth.method import Monitor
-from certree.verify.exact.plans import schedule_of, spread_rows
-from certree.verify.exact.question import Question
-
-if TYPE_CHECKING:
-    pass
+from certree.verify.exact.plans import remembered_rows, schedule_of, spread_rows
 
 
 class LinearSpread(Asking):
-    """Each cell receives a chunk at most once, and comes to hold it then.
+    """Each cell receives a chunk at most once, and comes to hold it then; where room is limited it may forget it, and get it again.
 
-    Variables: `send[c, a, t]`, chunk c goes over arc a in step t; `held[v, t]` of each chunk, cell v holds it when step t begins;
-    and the rounds of every step.
+    Variables: `send[c, a, t]`, chunk c goes over arc a in step t; `held[c, v, t]`, cell v holds it when step t begins; and the
+    rounds of every step.
     """
 
     kinds = frozenset(CollectiveKind) - {CollectiveKind.ALL_REDUCE}
-
-    @classmethod
-    def accepts(cls, question: Question) -> None:
-        """UnsupportedError for an all-reduce, and for a limit of memory."""
-        super().accepts(question)
-        if question.memory is not None:
-            raise UnsupportedError("LinearSpread knows no limit of memory")
 
     def encode(self) -> None:
         """Add every variable and constraint. O(chunks · arcs · steps) time and memory."""
@@ -46,18 +32,32 @@ class LinearSpread(Asking):
         self._rounds = [self.problem.new_int_var(1, question.rounds - question.steps + 1, "") for _ in times]
         self.problem.add(sum(self._rounds) <= question.rounds)
         into = {cell: [number for number in arcs if question.arcs[number].dst == cell] for cell in question.cells}
+        self._held = held = dict[tuple[int, int, int], Any]()
         for chunk, demand in enumerate(question.demands[number] for number in question.sources):
-            held = {(cell, 0): self.problem.new_constant(cell == demand.source) for cell in question.cells}
+            held.update({(chunk, cell, 0): self.problem.new_constant(cell == demand.source) for cell in question.cells})
             for step in times:
                 for cell in question.cells:
-                    held[cell, step + 1] = self.problem.new_bool_var("")
-                    arriving = [self._send[chunk, arc, step] for arc in into[cell]]
-                    self.problem.add(held[cell, step + 1] == held[cell, step] + sum(arriving))
+                    held[chunk, cell, step + 1] = after = self.problem.new_bool_var("")
+                    there = held[chunk, cell, step] + sum(self._send[chunk, arc, step] for arc in into[cell])
+                    self.problem.add(after <= there if question.is_limited else after == there)
                 for arc in arcs:
-                    self.problem.add_implication(self._send[chunk, arc, step], held[question.arcs[arc].src, step])
+                    self.problem.add_implication(self._send[chunk, arc, step], held[chunk, question.arcs[arc].src, step])
             for target in demand.targets:
-                self.problem.add(held[target, question.steps] == 1)
+                self.problem.add(held[chunk, target, question.steps] == 1)
         self._loads()
+        self._room()
+
+    def _room(self) -> None:
+        """No cell holds more chunks than it has memory for, nor more in passing than it has scratch for."""
+        question = self.question
+        for cell in question.cells:
+            for step in range(question.steps + 1):
+                stored = [self._held[chunk, cell, step] for chunk in range(len(question.sources))]
+                if question.memory is not None:
+                    self.problem.add(sum(stored) <= question.memory)
+                if question.scratch is not None:
+                    passing = [cell in question.passing(number) for number in question.sources]
+                    self.problem.add(sum(held for held, passes in zip(stored, passing, strict=True) if passes) <= question.scratch)
 
     def _loads(self) -> None:
         """No pair carries more in a step than its capacity times the rounds."""
@@ -79,4 +79,7 @@ class LinearSpread(Asking):
             raise RuntimeError("no schedule was found")
         sends = [key for key, variable in self._send.items() if self._solver.boolean_value(variable)]
         rounds = [int(self._solver.value(length)) for length in self._rounds]
-        return schedule_of(self.question, spread_rows(self.question, sends), rounds)
+        if not self.question.is_limited:
+            return schedule_of(self.question, spread_rows(self.question, sends), rounds)
+        held = {key for key, variable in self._held.items() if self._solver.boolean_value(variable)}
+        return schedule_of(self.question, remembered_rows(self.question, sends, held), rounds)

@@ -45,6 +45,17 @@ def test_it_is_told_in_words() -> None:
     assert "frontier: 1 chunks, 2 steps, 2 rounds" in done.err
 
 
+def test_scratch_is_part_of_what_is_proved(tmp_path) -> None:
+    target = tmp_path / "ring.json"
+    arguments = ("frontier", "ring:5", "--max-chunks", "1", "--scratch", "1", "-o", str(target), "--json")
+    done = certree(*arguments)
+    assert (done.code, done.document["points"], done.document["scratch"]) == (0, [[1, 2, 2]], 1)
+    assert ", 1 scratch slots of one partial sum beside them at every endpoint" in certree("verify", str(target)).out
+    document = json.loads(target.read_text())
+    target.write_text(json.dumps({**document, "scratch": 2}))
+    assert certree("verify", str(target)).code == 1
+
+
 def test_a_frontier_with_gaps_is_undecided(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
     monkeypatch.setattr(frontier_module, "TOTAL_CONFLICTS", 1)
     done = certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "3", "-o", str(tmp_path / "dgx.json"))
@@ -122,6 +133,8 @@ def test_only_a_frontier_has_proofs_to_write(tmp_path) -> None:
         (["ring:4", "--collective", "broadcast", "--root", "9"], "root 9 is no endpoint of ring:4"),
         (["ring:4", "--memory", "4"], "memory is limited for collectives that copy only"),
         (["ring:4", "--collective", "all-to-all", "--memory", "2"], "endpoint 0 must store 3 chunks"),
+        (["ring:4", "--collective", "all-to-all", "--scratch", "0"], "a chunk from 0 to 2 must pass others; scratch is 0"),
+        (["ring:4", "--scratch", "-1"], "'--scratch'"),
         (["ring:99999999"], "ring:99999999"),
     ],
 )
@@ -135,7 +148,7 @@ def test_a_damaged_file_is_bad_input(tmp_path) -> None:
     target = tmp_path / "cut.json.gz"
     target.write_bytes(gzip.compress(b'{"format":"certree-frontier","version":1')[:-9])
     assert certree("verify", str(target)).code == 2
-    target.write_bytes(gzip.compress(b'{"format":"certree-frontier","version":1}'))
+    target.write_bytes(gzip.compress(b'{"format":"certree-frontier","version":2}'))
     done = certree("verify", str(target))
     assert (done.code, "expected exactly the fields" in done.err) == (2, True)
 

@@ -1,7 +1,7 @@
 """A frontier as a document with all its evidence, and its judge: schedules replayed, proofs checked, claims computed again.
 
-    {"format": "certree-frontier", "version": 1, "topology": {...}, "collective": {"kind", "root"}, "max_chunks": Cmax, "model":
-    "...",
+    {"format": "certree-frontier", "version": 2, "topology": {...}, "collective": {"kind", "root"}, "max_chunks": Cmax, "memory":
+     null, "scratch": null, "model": "...",
      "points": [{"point": [C, S, R], "schedule": {...}}, ...], "refuted": [{"point": [C, S, R], "proof": {...}}, ...],
      "undecided": [[C, S, R], ...], "bandwidth": bound document, "complete": true, "all_chunks": true}
 
@@ -31,11 +31,11 @@ from certree.verify.verdict import Findings, Violation
 from certree.verify.witness import Bound, Instance, WitnessError, check_bound
 from certree.verify.wording import network_text, short
 
-FORMAT, VERSION = "certree-frontier", 1
+FORMAT, VERSION = "certree-frontier", 2
 MAX_CHUNKS, MAX_NUMBER = 1 << 12, 1 << 24
 _KEYS = (
-    "format", "version", "topology", "collective", "max_chunks", "memory", "model", "points", "refuted", "undecided", "bandwidth",
-    "complete", "all_chunks",
+    "format", "version", "topology", "collective", "max_chunks", "memory", "scratch", "model", "points", "refuted", "undecided",
+    "bandwidth", "complete", "all_chunks",
 )  # fmt: skip
 
 
@@ -56,6 +56,7 @@ def bundle_document(
         "collective": {"kind": str(question.collective.kind), "root": question.collective.root},
         "max_chunks": max_chunks,
         "memory": question.memory,
+        "scratch": question.scratch,
         "model": question.model,
         "points": [{"point": list(point), "schedule": schedule_document(schedule)} for point, schedule in sorted(points.items())],
         "refuted": [{"point": list(point), "proof": proof} for point, proof in sorted(refuted.items())],
@@ -113,9 +114,10 @@ def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
             _point(entry["point"], f"{where}: {name}", document["max_chunks"])
     if not isinstance(document["undecided"], list):
         raise InputError(f"{where}: undecided must list points")
-    if document["memory"] is not None and (type(document["memory"]) is not int or document["memory"] > MAX_NUMBER):
-        raise InputError(f"{where}: memory is {short(document['memory'])}; allowed: null or 1 to {MAX_NUMBER}")
-    return Question(topology, collective, 1, 1, 1, document["memory"]), document
+    for name, least in (("memory", 1), ("scratch", 0)):
+        if document[name] is not None and (type(document[name]) is not int or not least <= document[name] <= MAX_NUMBER):
+            raise InputError(f"{where}: {name} is {short(document[name])}; allowed: null or {least} to {MAX_NUMBER}")
+    return Question(topology, collective, 1, 1, 1, document["memory"], document["scratch"]), document
 
 
 def _point(value: Any, where: str, max_chunks: int) -> Point:
@@ -173,7 +175,8 @@ def _sound_points(question: Question, entries: Sequence[Mapping[str, Any]], find
 
 def why_not(question: Question, schedule: Schedule) -> str | None:
     """Why a schedule is no answer to a question, or None when it is one; it may have fewer rounds than it may."""
-    if schedule.topology.digest != question.topology.digest or schedule.collective != question.collective:
+    slots = question.slots if question.slots and question.slots.topology.digest == schedule.topology.digest else None
+    if (not slots and schedule.topology.digest != question.topology.digest) or schedule.collective != question.collective:
         return f"the schedule is of {schedule.collective.words} on {network_text(schedule.topology)}, not for this frontier"
     shape = (schedule.steps, rounds_of(schedule), schedule.delay, schedule.period)
     if shape[1] > question.rounds or (shape[0], *shape[2:]) != (question.steps, 1, None):
@@ -195,7 +198,11 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
         return f"{verdict.violations[0].rule}: {verdict.violations[0].message}"
     if question.memory is not None and (stored := most_stored(question, schedule)) > question.memory:
         return f"a cell has to store {stored} chunks, more than {question.memory}"
-    return None
+    if question.scratch is not None and question.is_limited:
+        stored = most_stored(question, schedule, passing=True)
+        if stored > question.scratch:
+            return f"a cell has to store {stored} chunks in passing, more than {question.scratch}"
+    return slots.fault(schedule) if slots else None
 
 
 def rounds_of(schedule: Schedule) -> int:

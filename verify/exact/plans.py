@@ -1,6 +1,6 @@
 """From chosen transfers to a schedule: who sends what over which arc in which step, as the columns that the judge takes."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import numpy as np
 
@@ -19,7 +19,9 @@ def schedule_of(question: Question, rows: Iterable[Row], rounds: Sequence[int]) 
     room = _Room(question, rounds)
     for kind, chunk, number, step in sorted(rows, key=lambda row: (row[3], row[1], row[2])):
         arc = arcs[number]
-        links = None if len(arc.pairs) == 1 else room.take(arc, step)
+        links = None if len(arc.pairs) == 1 and not question.slots else room.take(arc, step)
+        if question.slots and links is not None:
+            links = question.slots.route(arc.src, arc.dst, links)
         op, when = (int(Op.REDUCE), last - step) if turned else (kind, step)
         if turned:
             arc = arc.turned  # its pairs, and so the links, are in the order of the transfer already
@@ -30,7 +32,7 @@ def schedule_of(question: Question, rows: Iterable[Row], rounds: Sequence[int]) 
     roots = [NO_ROOT] * question.chunks if question.is_sum else [demand.source for demand in demands]
     targets = [demand.targets[0] for demand in demands] if question.collective.has_targets else None
     return make_schedule(
-        question.topology,
+        question.slots.topology if question.slots else question.topology,
         question.collective,
         roots,
         {name: np.array(values, np.int8 if name == "op" else np.int32) for name, values in columns.items()},
@@ -90,12 +92,34 @@ def spread_rows(question: Question, sends: Iterable[tuple[int, int, int]]) -> li
     return rows
 
 
-def most_stored(question: Question, schedule: Schedule) -> int:
+def remembered_rows(question: Question, sends: Iterable[Sequence[int]], held: Container[tuple[int, ...]]) -> list[Row]:
+    """The sends (chunk, arc, step) behind what targets hold at the end, traced back step by step through what is `held`: (chunk,
+    cell, step). A cell may get again what it had forgotten. RuntimeError where a cell holds what it neither held nor got."""
+    arriving: dict[tuple[int, int, int], int] = {}
+    for chunk, arc, step in sends:
+        arriving.setdefault((chunk, question.arcs[arc].dst, step), arc)
+    rows: list[Row] = []
+    for chunk, number in enumerate(question.sources):
+        needed = set(question.demands[number].targets)
+        for step in reversed(range(question.steps)):
+            before = {cell for cell in needed if (chunk, cell, step) in held}
+            for cell in sorted(needed - before):
+                if (chunk, cell, step) not in arriving:
+                    raise RuntimeError(f"cell {cell} holds chunk {chunk} after step {step} without having got it")
+                arc = arriving[chunk, cell, step]
+                rows.append((int(Op.COPY), chunk, arc, step))
+                before.add(question.arcs[arc].src)
+            needed = before
+    return rows
+
+
+def most_stored(question: Question, schedule: Schedule, *, passing: bool = False) -> int:
     """The most chunks that a cell must store when a step begins, or at the end, for a valid schedule of copies.
 
-    Those that start in it, those that it will send before they come again, and those that are due there.
-    O(transfers + cells · chunks · steps).
+    Those that start in it, those that it will send before they come again, and those that are due there; with `passing` only those
+    that neither start in it nor are due there. O(transfers + cells · chunks · steps).
     """
+    counted = [set(question.passing(number) if passing else question.cells) for number in range(len(question.demands))]
     came: dict[tuple[int, int], list[int]] = {}
     used: dict[tuple[int, int], list[int]] = {}
     for chunk, step, src, dst in zip(*(getattr(schedule, name).tolist() for name in ("chunk", "step", "src", "dst")), strict=True):
@@ -109,8 +133,8 @@ def most_stored(question: Question, schedule: Schedule) -> int:
             used.setdefault((target, chunk), []).append(question.steps)
     stored: dict[tuple[int, int], set[int]] = {}
     for (cell, chunk), uses in used.items():
-        for use in uses:
+        for use in uses if cell in counted[question.sources[chunk]] else ():
             since = max(start for start in came[cell, chunk] if start <= use)
             for step in range(since, use + 1):
                 stored.setdefault((cell, step), set()).add(chunk)
-    return max(len(chunks) for chunks in stored.values())
+    return max((len(chunks) for chunks in stored.values()), default=0)

@@ -12,6 +12,16 @@ The machine, on which every impossibility depends:
   their total capacity.
 - *Memory*, optional and only where nothing is added up: when a step begins, and at the end, a cell stores at most so many chunks:
   those that start in it, those it is a target of once they are there, and those it will send on. Whatever else it had is forgotten.
+- *Scratch*, optional: K buffers of one chunk each, beside those that a cell must have anyway. What it must have, and what the K
+  buffers are then for:
+  - all-gather, broadcast: an endpoint keeps every chunk and needs no scratch; reducing switches keep nothing, all is scratch there.
+  - scatter, gather, all-to-all: an endpoint keeps what starts in it and what is due there; scratch is what is only passing.
+  - reduce-scatter, reduce: an endpoint adds into its own part of each chunk and needs no scratch; with reducing switches a
+    limit is refused (a switch that sent a sum and starts another cannot be said in a schedule).
+  - all-reduce: an endpoint has its accumulator for each chunk. The machine above stops there; K slots beside them let it do more:
+    keep apart what it could only have added up (`slots`).
+  So scratch limits what copies (without the option there is room for everything) and gives an all-reduce what it lacks (without the
+  option it has none). When a step begins, and at the end, no more is stored than there is room for.
 - *Contention.* A step of r rounds puts at most capacity × r transfers on a link.
 
 C counts, for each kind of collective: chunks that every endpoint roots (all-gather, reduce-scatter), that the message is cut into
@@ -34,8 +44,10 @@ from functools import cached_property
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.topology import NodeKind, Topology
+from certree.verify.exact.slots import SlotNetwork
 
 MAX_ARCS = 20_000
+MAX_SLOTS = 16
 MAX_PATHS = 1_000_000  # looked at to find the arcs
 
 #: (chunks, steps, rounds)
@@ -78,19 +90,21 @@ class Question:
     steps: int
     rounds: int
     memory: int | None = None
+    scratch: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("chunks", "steps", "memory"):
-            if name != "memory" or self.memory is not None:
-                self._check_positive(name)
+        for name, least in (("chunks", 1), ("steps", 1), ("memory", 1), ("scratch", 0)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise InputError(f"{name} is {value}; allowed: whole numbers from {least}")
         if self.memory is not None and self.collective.reduces:
             raise UnsupportedError(f"memory is limited for collectives that copy only, not for {self.collective.kind}")
+        if self.scratch is not None and self.is_turned and self.topology.reducing.any():
+            raise UnsupportedError(f"scratch of reducing switches is not limited for {self.collective.kind}")
+        if self.scratch is not None and self.is_sum and self.scratch > MAX_SLOTS:
+            raise UnsupportedError(f"scratch is {self.scratch}; an all-reduce is asked with up to {MAX_SLOTS} slots")
         if self.rounds < self.steps:
             raise InputError(f"{self.rounds} rounds for {self.steps} steps; a step has at least one round")
-
-    def _check_positive(self, name: str) -> None:
-        if getattr(self, name) < 1:
-            raise InputError(f"{name} is {getattr(self, name)}; allowed: whole numbers from 1")
 
     @property
     def point(self) -> Point:
@@ -99,9 +113,12 @@ class Question:
 
     def at(self, point: Point) -> "Question":
         """The same question for another point."""
-        other = Question(self.topology, self.collective, *point, self.memory)
+        other = Question(self.topology, self.collective, *point, self.memory, self.scratch)
         other.__dict__.update(
-            {name: getattr(self, name) for name in ("cells", "arcs", "demands", "hops_to", "least_steps", "splits")}
+            {
+                name: getattr(self, name)
+                for name in ("slots", "cells", "arcs", "demands", "hops_to", "least_steps", "is_limited", "splits")
+            }
         )
         return other
 
@@ -129,7 +146,23 @@ class Question:
 
         (For the turned kinds split the spreading and turn it back.)
         """
-        return not self.is_sum and self.memory is None and all(len(arc.pairs) == 1 for arc in self.arcs)
+        return not self.is_sum and not self.is_limited and all(len(arc.pairs) == 1 for arc in self.arcs)
+
+    @cached_property
+    def is_limited(self) -> bool:
+        """Whether cells of something that spreads may have to forget: they may lack room for what is only passing."""
+        passing = any(len(self.passing(number)) for number in range(len(self.demands)))
+        return self.memory is not None or (self.scratch is not None and passing)
+
+    def passing(self, demand: int) -> tuple[int, ...]:
+        """The cells where the chunks of a demand neither start nor are due: scratch is what holds them there."""
+        kept = {self.demands[demand].source, *self.demands[demand].targets}
+        return tuple(cell for cell in self.cells if cell not in kept)
+
+    @cached_property
+    def slots(self) -> SlotNetwork | None:
+        """The scratch slots of an all-reduce; None where there are none."""
+        return SlotNetwork(self.topology, self.scratch) if self.is_sum and self.scratch else None
 
     def implies(self, point: Point) -> bool:
         """Whether, there being no schedule for this point, there is none for `point` either (see the module's docstring)."""
@@ -142,7 +175,11 @@ class Question:
 
     @cached_property
     def cells(self) -> tuple[int, ...]:
-        """Nodes that hold data, ascending."""
+        """Nodes that hold data, ascending; then the scratch slots of an all-reduce."""
+        return self._nodes + (self.slots.ids if self.slots else ())
+
+    @property
+    def _nodes(self) -> tuple[int, ...]:
         topology = self.topology
         return tuple(
             node for node in range(len(topology.kind)) if topology.kind[node] == NodeKind.ENDPOINT or topology.reducing[node]
@@ -150,10 +187,19 @@ class Question:
 
     @cached_property
     def arcs(self) -> tuple[Arc, ...]:
-        """All ways from cell to cell, in the direction of the spreading; sorted by (src, dst, pairs)."""
-        found = transfer_arcs(self.topology, self.cells)
+        """All ways from cell to cell, in the direction of the spreading; sorted by (src, dst, pairs).
+
+        With scratch slots: from each cell of a node to each of another, along the same links, and between cells of a node.
+        """
+        found = transfer_arcs(self.topology, self._nodes)
         if self.is_turned:
             found = [arc.turned for arc in found]
+        if self.slots:
+            places = self.slots.places
+            found = [Arc(src, dst, arc.pairs) for arc in found for src in places(arc.src) for dst in places(arc.dst)]
+            found += [Arc(src, dst, ()) for src, dst in self.slots.inside]
+            if len(found) > MAX_ARCS:
+                raise UnsupportedError(f"{self.topology.name} has more than {MAX_ARCS} ways between slots: too many to search")
         return tuple(sorted(found, key=lambda arc: (arc.src, arc.dst, arc.pairs)))
 
     @cached_property
@@ -237,11 +283,12 @@ class Question:
         cells = "one accumulator per chunk and " + (
             "cell (endpoint or reducing switch)" if self.topology.reducing.any() else "endpoint"
         )
-        limit = (
-            ""
-            if self.memory is None
-            else f", at most {self.memory} chunks stored in a cell at the beginning of a step and at the end"
-        )
+        when = "at the beginning of a step and at the end"
+        limit = "" if self.memory is None else f", at most {self.memory} chunks stored in a cell {when}"
+        if self.scratch is not None and self.is_sum:
+            limit += f", {self.scratch} scratch slots of one partial sum beside them at every endpoint"
+        elif self.scratch is not None:
+            limit += f", at most {self.scratch} chunks in passing (neither starting nor due there) stored in a cell {when}"
         return f"{cells}, delay 1, steps of 1 round or more, endpoints do not forward within a step{limit}"
 
 

@@ -6,9 +6,9 @@ send[c, a, t]    chunk c goes over arc a in step t
 
 from collections.abc import Sequence
 
-from certree.models.schedule import Op, Schedule
+from certree.models.schedule import Schedule
 from certree.verify.exact.encoder import Encoder, true_keys
-from certree.verify.exact.plans import Row, schedule_of, spread_rows
+from certree.verify.exact.plans import Row, remembered_rows, schedule_of, spread_rows
 
 
 class SpreadEncoder(Encoder):
@@ -63,13 +63,20 @@ class SpreadEncoder(Encoder):
 
     def _memory(self) -> None:
         """A cell holds no more chunks at a time than there is room for; what it no longer holds it has forgotten."""
-        if self.question.memory is None:
+        question = self.question
+        passing = [set(question.passing(number)) for number in range(len(question.demands))]
+        for cell in question.cells:
+            self._limit(cell, self.chunks, question.memory)
+            self._limit(cell, [chunk for chunk in self.chunks if cell in passing[question.sources[chunk]]], question.scratch)
+
+    def _limit(self, cell: int, chunks: Sequence[int], most: int | None) -> None:
+        """Of these chunks a cell never holds more than `most`, if that is a number."""
+        if most is None:
             return
-        for cell in self.question.cells:
-            for step in range(self.question.steps + 1):
-                counted = self.formula.count([self.holds[chunk, cell, step] for chunk in self.chunks], self.question.memory + 1)
-                if len(counted) > self.question.memory:
-                    self.formula.add(-counted[self.question.memory])
+        for step in range(self.question.steps + 1):
+            counted = self.formula.count([self.holds[chunk, cell, step] for chunk in chunks], most + 1)
+            if len(counted) > most:
+                self.formula.add(-counted[most])
 
     def users(self, pair: int, step: int) -> list[int]:
         """The transfers that would load a pair in a step."""
@@ -93,21 +100,7 @@ class SpreadEncoder(Encoder):
 
     def rows(self, true: frozenset[int]) -> list[Row]:
         """The sends that matter, in the direction of the spreading."""
-        if self.question.memory is not None:
-            return self._remembered_rows(true)
         sends = [(chunk, arc, step) for chunk, arc, step in true_keys(self.send, true)]
+        if self.question.is_limited:
+            return remembered_rows(self.question, sends, frozenset(true_keys(self.holds, true)))
         return spread_rows(self.question, sends)
-
-    def _remembered_rows(self, true: frozenset[int]) -> list[Row]:
-        """The sends behind what targets hold at the end, traced back step by step; a cell may get again what it had forgotten."""
-        rows: list[Row] = []
-        for chunk in self.chunks:
-            needed = set(self.question.demands[self.question.sources[chunk]].targets)
-            for step in reversed(self.times):
-                before = {cell for cell in needed if self.holds[chunk, cell, step] in true}
-                for cell in sorted(needed - before):
-                    arc = next(arc for arc in self.into[cell] if self.send[chunk, arc, step] in true)
-                    rows.append((int(Op.COPY), chunk, arc, step))
-                    before.add(self.question.arcs[arc].src)
-                needed = before
-        return rows

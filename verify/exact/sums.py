@@ -4,6 +4,10 @@ has[c, v, i, t]     the contribution of endpoint i is in what cell v holds of ch
 reduce[c, a, t]     arc a carries chunk c in step t, to be added
 copy[c, a, t]       arc a carries chunk c in step t, to replace
 brings[c, a, i, t]  arc a carries chunk c in step t, the contribution of i in it
+
+and where endpoints have scratch slots, which are cells too (`slots`):
+
+stores[c, v, t]     slot v stores a partial sum of chunk c when step t begins
 """
 
 from collections.abc import Sequence
@@ -54,6 +58,8 @@ class SumEncoder(Encoder):
                 for arc in arcs:
                     self._carrying(chunk, arc, step)
         self._contention()
+        if question.slots:
+            self._slots(question.slots.ids)
 
     def _start_and_end(self) -> None:
         """At first every endpoint has its own contribution and nothing else, a switch nothing; at the end endpoints have all."""
@@ -103,6 +109,28 @@ class SumEncoder(Encoder):
             formula.add(-after, before, *brought)
             for copied, arrival in zip(copies, brought, strict=True):
                 formula.add(-copied, -after, arrival)
+
+    def _slots(self, slots: Sequence[int]) -> None:
+        """A slot stores what landed in it, of one chunk at a time; only that can be sent from it or added to."""
+        chunks, formula = range(self.question.chunks), self.formula
+        stores = formula.family(
+            "stores", "slot v stores chunk c when step t begins [c, v, t]", chunks, slots, range(self.question.steps + 1)
+        )
+        for (chunk, slot, step), stored in stores.items():
+            if step == 0:
+                formula.add(-stored)
+                continue
+            copies = [self.copy[chunk, arc, step - 1] for arc in self.into[slot]]
+            formula.add(-stored, stores[chunk, slot, step - 1], *copies)
+            for arc in self.into[slot]:
+                formula.add(-self.copy[chunk, arc, step - 1], stored)
+                formula.add(-self.reduce[chunk, arc, step - 1], stored)
+                formula.add(-self.reduce[chunk, arc, step - 1], stores[chunk, slot, step - 1])
+            for other in range(chunk):
+                formula.add(-stored, -stores[other, slot, step])
+        for (chunk, number, step), sent in (*self.reduce.items(), *self.copy.items()):
+            if (source := self.question.arcs[number].src) in slots:
+                formula.add(-sent, stores[chunk, source, step])
 
     def _contention(self) -> None:
         """Every pair of nodes carries all that goes over its arcs."""

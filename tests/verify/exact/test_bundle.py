@@ -119,6 +119,8 @@ CHANGES = {
         lambda d: d.update(all_chunks=0),
         lambda d: d.update(undecided=[[1, 1, 1]]),
         lambda d: d.update(model="with scratch buffers"),
+        lambda d: d.update(scratch=1),
+        lambda d: d.update(memory=24),
         lambda d: d["refuted"].pop(),
         lambda d: d["points"].pop(),
         lambda d: d.update(max_chunks=4),
@@ -159,7 +161,7 @@ def test_a_point_that_another_covers_is_found() -> None:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        (lambda d: d.update(version=2), "version 2 cannot be read"),
+        (lambda d: d.update(version=1), "version 1 cannot be read"),
         (lambda d: d.update(more=1), "expected exactly the fields"),
         (lambda d: d.update(max_chunks=0), "max_chunks is 0; allowed: 1 to 4096"),
         (lambda d: d["points"][0].update(point=[0, 1, 1]), "is no point"),
