@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -124,13 +125,38 @@ class Schedule:
         bad = np.flatnonzero((self.rounds < 1) | (self.rounds > MAX_STEPS))
         if len(bad):
             raise ScheduleFormatError(f"rounds row {bad[0]}: {self.rounds[bad[0]]}; allowed: 1 to {MAX_STEPS}")
-        for index, route in enumerate(self.routes):
-            if not route or not all(0 <= link < len(self.topology.src) for link in route):
-                raise ScheduleFormatError(f"routes row {index}: {list(route)} is not a list of link numbers")
-        hops = np.fromiter(map(len, self.routes), np.int64, len(self.routes))
+        self._check_routes()
+        self._check_roots()
+
+    def _check_routes(self) -> None:
+        """Routes are lists of link numbers, and not too long in all."""
+        if not self.routes:
+            return
+        links, start = self.flat_routes
+        hops = np.diff(start)
+        wrong = hops == 0
+        wrong[np.repeat(np.arange(len(hops)), hops)[(links < 0) | (links >= len(self.topology.src))]] = True
+        if wrong.any():
+            index = int(wrong.argmax())
+            raise ScheduleFormatError(f"routes row {index}: {list(self.routes[index])} is not a list of link numbers")
         if int(hops[self.route[self.route != DIRECT]].sum()) > MAX_HOPS:
             raise ScheduleFormatError(f"transfers pass more than {MAX_HOPS} links of routes in all")
-        self._check_roots()
+
+    @cached_property
+    def flat_routes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The links of all routes in one column, and where each route starts in it (one entry more than there are routes)."""
+        start = np.zeros(len(self.routes) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, self.routes), np.int64, len(self.routes)), out=start[1:])
+        try:
+            return np.fromiter(chain.from_iterable(self.routes), np.int64, int(start[-1])), start
+        except OverflowError:
+            raise ScheduleFormatError(f"routes have link numbers beyond {len(self.topology.src) - 1}") from None
+
+    @cached_property
+    def pair(self) -> Int32:
+        """For each row the joined pair of nodes (`Topology.pair_index`) from its source to its destination; -1 where no link leads.
+        O(rows · log links)."""
+        return self.topology.narrow_pair_index(self.src, self.dst)
 
     def _check_roots(self) -> None:
         """Roots and targets are endpoints; in a collective with one root, what is to be that root is."""

@@ -188,13 +188,22 @@ def _read_npz(path: Path) -> Any:
             if sum(info.file_size for info in archive.infolist()) > MAX_UNZIPPED:
                 raise ScheduleFormatError(f"{path} unzips to more than {MAX_UNZIPPED} bytes")
             head = archive.read(members[0])
-            columns = {name: np.load(io.BytesIO(archive.read(f"{name}.npy")), allow_pickle=False) for name in TRANSFER_COLUMNS}
+            columns = {name: _npy_column(archive, f"{name}.npy") for name in TRANSFER_COLUMNS}
     except _NPZ_ERRORS as error:
         raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
     document = parse_json(head, f"{path}: head.json")
     if not isinstance(document, dict):
         raise ScheduleFormatError(f"{path}: head.json must hold an object")
     return {**document, "transfers": columns}
+
+
+def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """A column of the archive, unzipped as it is read: never twice in memory."""
+    with archive.open(name) as stream:
+        column: np.ndarray = np.lib.format.read_array(stream, allow_pickle=False)
+        if stream.read(1):
+            raise ValueError(f"{name} goes on behind its column")
+    return column
 
 
 def load_schedule_csv(path: Path, topology: Topology, collective: Collective) -> Schedule:

@@ -75,12 +75,14 @@ def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     unit = machine.flit_bytes * machine.clock_hz
     if topology.bandwidth is not None and topology.bandwidth != unit:
         raise InputError(f"the topology states unit links of {topology.bandwidth} B/s, the machine {unit} B/s")
-    pair = topology.pair_index(schedule.src, schedule.dst)
-    if (pair[schedule.route == DIRECT] < 0).any():
+    if (schedule.pair[schedule.route == DIRECT] < 0).any():
         raise InputError("a transfer has no link; verify the schedule first")
+    wire = link_cycles(topology, machine)
+    if not schedule.routes and (wire == wire[0]).all():  # the usual case: one number, however many rows
+        return np.broadcast_to(machine.interface_cycles + 2 * machine.router_cycles + wire[0], schedule.transfers)
     row, pairs = hops(schedule)
     latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
-    np.add.at(latency, row, link_cycles(topology, machine)[pairs] + machine.router_cycles)
+    np.add.at(latency, row, wire[pairs] + machine.router_cycles)
     return latency
 
 
@@ -121,6 +123,8 @@ def way_of(
 
 def link_stagger(schedule: Schedule, machine: Machine) -> int:
     """The most cycles by which messages that pass one link differ in the time from their slot's opening to that link. O(hops)."""
+    if not schedule.routes:
+        return 0
     row, pairs = hops(schedule)
     if len(row) == schedule.transfers:
         return 0
@@ -216,9 +220,10 @@ def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) ->
         return 0
     period = schedule.period or 0
     latency = path_latency(schedule, machine)
-    start = ((schedule.repeats - 1) * period + schedule.step.astype(np.int64)) * timing.slot_cycles
-    end = int((start + timing.ser + latency).max())
-    return machine.ni_start_cycles + max(end, _last_reduction(schedule, timing, machine, latency))
+    end = schedule.step * np.int64(timing.slot_cycles)
+    end += latency
+    last = int(end.max()) + (schedule.repeats - 1) * period * timing.slot_cycles + timing.ser
+    return machine.ni_start_cycles + max(last, _last_reduction(schedule, timing, machine, latency))
 
 
 def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, latency: Int64) -> int:

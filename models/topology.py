@@ -157,20 +157,32 @@ class Topology:
 
     def pair_index(self, src: NDArray[Any], dst: NDArray[Any]) -> NDArray[np.int64]:
         """For each (src, dst): the number of that joined pair (parallel links count as one pair), or -1."""
-        if np.ndim(src) == 1 and len(self.kind) ** 2 <= min(8 * len(src), MAX_PAIR_TABLE):  # a table is faster than a search
-            return self._pairs_by_table(np.asarray(src), np.asarray(dst))
+        if self._has_table_for(src):
+            found = np.empty(len(src), np.int64)
+            self._look_up(np.asarray(src), np.asarray(dst), found)
+            return found
         keys = np.asarray(src, np.int64) * len(self.kind) + np.asarray(dst, np.int64)
         unique = self._pairs[0]
         where = np.minimum(np.searchsorted(unique, keys), len(unique) - 1)
         return np.where(unique[where] == keys, where, -1)
 
-    def _pairs_by_table(self, src: NDArray[Any], dst: NDArray[Any]) -> NDArray[np.int64]:
-        """`pair_index` of long columns, block by block: memory that is used again need not be fetched from the system."""
-        found = np.empty(len(src), np.int64)
+    def narrow_pair_index(self, src: Int32, dst: Int32) -> Int32:
+        """`pair_index` in half the memory."""
+        if not self._has_table_for(src):
+            return self.pair_index(src, dst).astype(np.int32)
+        found = np.empty(len(src), np.int32)
+        self._look_up(src, dst, found)
+        return found
+
+    def _has_table_for(self, src: NDArray[Any]) -> bool:
+        """Whether a table of all pairs of nodes is faster than a search for so many."""
+        return np.ndim(src) == 1 and len(self.kind) ** 2 <= min(8 * len(src), MAX_PAIR_TABLE)
+
+    def _look_up(self, src: NDArray[Any], dst: NDArray[Any], found: NDArray[Any]) -> None:
+        """Fill `found` from the table, block by block: memory that is used again need not be fetched from the system."""
         for low in range(0, len(src), _BLOCK):
             block = slice(low, low + _BLOCK)
             found[block] = self._pair_table[src[block] * np.int64(len(self.kind)) + dst[block]]
-        return found
 
     @cached_property
     def _pair_table(self) -> NDArray[np.int32]:

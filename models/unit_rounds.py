@@ -45,7 +45,7 @@ def spread(schedule: "Schedule") -> tuple[Int64, Int64]:
 def _between_neighbours(schedule: "Schedule") -> Int64:
     """First fit for transfers over one link: those that share it take turns, in row order."""
     topology = schedule.topology
-    pair = topology.pair_index(schedule.src, schedule.dst)
+    pair = schedule.pair
     key = schedule.step.astype(np.int64) * (len(topology.pair_capacity) + 1) + pair
     order = np.argsort(key, kind="stable")
     first = np.searchsorted(key[order], key[order])
@@ -73,7 +73,7 @@ class _Claims:
 
     def __init__(self, schedule: "Schedule") -> None:
         topology = schedule.topology
-        self.pairs = topology.pair_index(schedule.src, schedule.dst).tolist()
+        self.pairs = schedule.pair.tolist()
         self.route = schedule.route.tolist()
         joined = len(topology.pair_capacity)
         self.capacity = topology.pair_capacity.tolist() + topology.capacity.tolist()

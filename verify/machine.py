@@ -15,11 +15,11 @@ operation for each step in which anything happens.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.columns import distinct
 from certree.models.schedule import Op, Schedule
 from certree.verify.promise import EVERYONE, Int64, Promise
 
@@ -58,7 +58,7 @@ def play(schedule: Schedule, promise: Promise, played: NDArray[np.bool_]) -> Out
         empty_source += game.empty_source
         empty_target += game.empty_target
         doubled += game.doubled
-    unmet, unmet_count = _unmet(promise, _distinct(np.concatenate(complete)))
+    unmet, unmet_count = _unmet(promise, distinct(np.concatenate(complete)))
     faults = [playing_order(schedule, np.array(found, np.int64)) for found in (empty_source, empty_target, doubled)]
     return Outcome(faults[0], faults[1], faults[2], unmet, unmet_count)
 
@@ -83,13 +83,6 @@ def _groups(schedule: Schedule, promise: Promise, rows: Int64) -> Iterator[Int64
 def _any(sets: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which sets hold anything."""
     return np.asarray(sets[:, 0] != 0 if sets.shape[1] == 1 else sets.any(axis=1))
-
-
-def _distinct(values: NDArray[Any]) -> NDArray[Any]:
-    """The values, sorted, each once; `numpy.unique` hashes, which can be a hundred times slower on multiples of large powers."""
-    values = np.sort(values)
-    fresh: NDArray[Any] = values[np.diff(values, prepend=-1) != 0]
-    return fresh
 
 
 def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
@@ -147,7 +140,7 @@ class _Game:
         self.state = self.promise.initial(*np.divmod(self.cell, self.promise.places))
         fresh = np.ones(len(self.step), np.bool_)
         np.not_equal(self.step[1:], self.step[:-1], out=fresh[1:])
-        times = _distinct(np.concatenate((self.step[fresh], self.step[fresh] + np.int32(self.delay))))  # below 2^31
+        times = distinct(np.concatenate((self.step[fresh], self.step[fresh] + np.int32(self.delay))))  # below 2^31
         first, last = np.searchsorted(self.step, times), np.searchsorted(self.step, times, side="right")
         sent = np.searchsorted(self.step, times - np.int32(self.delay))
         landed = np.searchsorted(self.step, times - np.int32(self.delay), side="right")

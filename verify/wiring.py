@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from functools import partial
-from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
     wrong_end = ~stays & ~(topology.holds[schedule.src] & topology.holds[schedule.dst])
     _report(schedule, findings, "link", wrong_end, lambda row: _wrong_end(schedule, row))
     playable: Flags = ~stays & ~wrong_end
-    unlinked = playable & (schedule.route == DIRECT) & (topology.pair_index(schedule.src, schedule.dst) < 0)
+    unlinked = playable & (schedule.route == DIRECT) & (schedule.pair < 0)
     _report(
         schedule,
         findings,
@@ -62,20 +61,13 @@ def _wrong_end(schedule: Schedule, row: int) -> str:
     raise AssertionError(f"row {row} runs between nodes that hold data")
 
 
-def flat_routes(schedule: Schedule) -> tuple[Int64, Int64]:
-    """All route links in one column, and where each route starts in it (one entry more than there are routes)."""
-    lengths = np.fromiter(map(len, schedule.routes), np.int64, len(schedule.routes))
-    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(lengths)))
-    return np.fromiter(chain.from_iterable(schedule.routes), np.int64, int(start[-1])), start
-
-
 def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> None:
     """A route is a chain of links from src to dst that comes to no node twice; what lies between forwards: a switch, reducing or
     not, or any node of a direct network. No link ends at a removed node, so no route passes one."""
     if not schedule.routes:
         return
     topology = schedule.topology
-    links, start = flat_routes(schedule)
+    links, start = schedule.flat_routes
     tail, head = topology.src[links], topology.dst[links]
     route_of = np.repeat(np.arange(len(schedule.routes)), np.diff(start))
     inner = np.flatnonzero(route_of[1:] == route_of[:-1])  # position of each link that another one follows

@@ -128,13 +128,15 @@ class Instance:
 
 def _passes_endpoints(schedule: Schedule) -> bool:
     """Whether a route in use leads through an endpoint that forwards. O(links of the routes)."""
+    if not schedule.routes:
+        return False
     used = np.zeros(len(schedule.routes) + 1, np.bool_)
     used[schedule.route] = True  # the last entry is that of DIRECT
-    passable = (schedule.topology.forwards & (schedule.topology.kind == NodeKind.ENDPOINT)).tolist()
-    heads = schedule.topology.dst.tolist()
-    return any(
-        passable[heads[link]] for route, flag in zip(schedule.routes, used.tolist(), strict=False) if flag for link in route[:-1]
-    )
+    links, start = schedule.flat_routes
+    inner = np.repeat(used[:-1], np.diff(start))
+    inner[start[1:] - 1] = False
+    passable = schedule.topology.forwards & (schedule.topology.kind == NodeKind.ENDPOINT)
+    return bool(passable[schedule.topology.dst[links[inner]]].any())
 
 
 #: kind -> (instance, witness document) -> (quantity, value that the witness shows); raises WitnessError

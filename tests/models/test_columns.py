@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from certree.models import columns
-from certree.models.columns import have_common, is_sorted, json_list
+from certree.models.columns import distinct, have_common, is_sorted, json_list
 
 
 @pytest.mark.parametrize("seed", range(50))
@@ -16,6 +16,13 @@ def test_have_common(seed):
     one, other = ([rng.randrange(60) for _ in range(rng.randint(0, 12))] for _ in range(2))
     expected = bool(set(one) & set(other))
     assert have_common(np.array(one, np.int64), np.array(other, np.int64)) == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_distinct(seed):
+    rng = Random(seed)
+    values = [rng.randrange(-9, 9) << 40 for _ in range(rng.randint(0, 30))]
+    assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
 
 
 @pytest.mark.parametrize(
