@@ -132,6 +132,32 @@ class Counts:
         return Fraction(int(self.sent.max()), self.shares), Fraction(int(self.received.max()), self.shares)
 
 
+@dataclass(frozen=True)
+class Flows:
+    """What every link carries in every step of a shortened run, one entry each: `step`, `pair` (as in `Topology.pair_index`),
+    `load` (shares), `communicators` (nodes that send over it, and the receiver). Links that carry nothing have none."""
+
+    step: Int64
+    pair: Int64
+    load: Int64
+    communicators: Int64
+
+
+def link_flows(schedule: Schedule) -> Flows:
+    """The flows of a schedule, as `count` looks at them, and raising what it raises."""
+    period, stages = _stages(schedule)
+    row, pair = hops(schedule)
+    if len(pair) and int(pair.min()) < 0:
+        raise InputError("a transfer has no link; verify the schedule first")
+    if len(row) * stages > MAX_ROWS:
+        raise UnsupportedError(f"{len(row)} hops in {stages} overlapping iterations; costs are counted for up to {MAX_ROWS}")
+    pairs = np.int64(len(schedule.topology.pair_capacity))
+    used = _overlapped(schedule.step[row], stages, period) * pairs + np.tile(pair, stages)
+    key, load = np.unique(used, return_counts=True)
+    each = np.unique(np.stack([used, np.tile(schedule.src[row], stages)]), axis=1)[0]
+    return Flows(key // pairs, key % pairs, load.astype(np.int64), np.unique(each, return_counts=True)[1] + 1)
+
+
 def count(schedule: Schedule) -> Counts:
     """Count a schedule, all its iterations included.
 
@@ -140,17 +166,9 @@ def count(schedule: Schedule) -> Counts:
     which all meet counts as often as it is repeated. O(h log h) time and O(h) memory, h being the hops of so many iterations;
     UnsupportedError beyond MAX_ROWS, InputError for transfers that no link carries.
     """
-    period = schedule.period or schedule.steps
-    stages = min(-(-schedule.steps // period), schedule.repeats)
-    row, pair = hops(schedule)
-    if len(pair) and int(pair.min()) < 0:
-        raise InputError("a transfer has no link; verify the schedule first")
-    if len(row) * stages > MAX_ROWS:
-        raise UnsupportedError(f"{len(row)} hops in {stages} overlapping iterations; costs are counted for up to {MAX_ROWS}")
-    step = _overlapped(schedule.step.astype(np.int64), stages, period)
-    links = _link_columns(
-        schedule, np.tile(pair, stages), _overlapped(schedule.step[row].astype(np.int64), stages, period), row, stages
-    )
+    period, stages = _stages(schedule)
+    links = _link_columns(schedule.topology, link_flows(schedule))
+    step = _overlapped(schedule.step, stages, period)
     moving = np.zeros((stages - 1) * period + schedule.steps, np.int64)
     moving[step] = 1
     if schedule.repeats > stages:
@@ -165,27 +183,26 @@ def count(schedule: Schedule) -> Counts:
     return Counts(endpoints=ends, shares=shares, occurs=moving, sent=sent, received=received, **columns)
 
 
-def _overlapped(step: Int64, stages: int, period: int) -> Int64:
+def _stages(schedule: Schedule) -> tuple[int, int]:
+    """The period, and how many iterations are ever under way in one: all that has to be looked at."""
+    period = schedule.period or schedule.steps
+    return period, min(-(-schedule.steps // period), schedule.repeats)
+
+
+def _overlapped(step: NDArray[np.int32], stages: int, period: int) -> Int64:
     """The steps of so many iterations, one after the other in the columns."""
-    return (step[None, :] + (np.arange(stages) * period)[:, None]).ravel()
+    return (step.astype(np.int64)[None, :] + (np.arange(stages) * period)[:, None]).ravel()
 
 
-def _link_columns(schedule: Schedule, pair: Int64, step: Int64, row: Int64, stages: int) -> dict[str, Any]:
-    """The columns of links of `Counts`, with `scale` and `narrowest`, from the pair and step of every hop."""
-    topology = schedule.topology
-    kinds = link_kinds(topology)
-    key, load = np.unique(step * np.int64(len(kinds)) + pair, return_counts=True)
-    sender = np.tile(schedule.src[row], stages).astype(np.int64)
-    each = np.unique(np.stack([step * np.int64(len(kinds)) + pair, sender]), axis=1)[0]
-    communicators = np.unique(each, return_counts=True)[1] + 1
-    at, link = np.divmod(key, len(kinds))
-    capacity = topology.pair_capacity
+def _link_columns(topology: Topology, flows: Flows) -> dict[str, Any]:
+    """The columns of links of `Counts`, with `scale` and `narrowest`."""
+    kinds, capacity = link_kinds(topology), topology.pair_capacity
     scale = lcm(*np.unique(capacity).tolist())
-    if scale * int(load.max(initial=0)) >= 1 << 62:
+    if scale * int(flows.load.max(initial=0)) >= 1 << 62:
         raise UnsupportedError(f"{topology.name}: links of too many capacities for costs")
-    scaled = load * (scale // capacity[link])
+    scaled = flows.load * (scale // capacity[flows.pair])
     narrowest = tuple(min(capacity[kinds == kind].tolist(), default=0) for kind in LinkKind)
-    columns = _fullest(at, kinds[link], communicators, scaled)
+    columns = _fullest(flows.step, kinds[flows.pair], flows.communicators, scaled)
     names = ("link_step", "link_kind", "link_communicators", "link_load")
     return {**dict(zip(names, columns, strict=True)), "scale": scale, "narrowest": narrowest}
 

@@ -1,0 +1,141 @@
+"""Optimal in memory access, optimal in incast, and why seldom both: GenTree's Theorems 1 and 2 as bounds with witnesses.
+
+Theorem 1. Every share of the vector is summed up from N terms by operations that read f terms and write one. h of them access
+memory N - 1 + 2h times, so the busiest of N servers accesses it (N + 1)/N times the vector or more, and h = 1 throughout is optimal.
+
+Theorem 2, with numbers. An operation adds up what arrives in its step. Where at most w_t communicators may share a link and a
+server has L links, it gets at most L (w_t - 1) terms beside its own, so h >= (N - 1) / (L (w_t - 1)): without incast the accesses
+are at least (N - 1 + 2h)/N. So both optima exclude each other where N - 1 > L (w_t - 1); with one link a server, as the theorem
+silently has it, where N > w_t. (Who stores terms that arrive one after the other and adds them up later escapes it, with memory
+for N - 1 shares.)
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from certree.models.collective import CollectiveKind
+from certree.models.cost.counting import count, link_flows
+from certree.models.errors import UnsupportedError
+from certree.models.schedule import Op, Schedule
+from certree.models.topology import NodeKind
+
+KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One reduction: `server` reads `terms` values of a share in `step` and writes their sum."""
+
+    step: int
+    server: int
+    terms: int
+
+
+@dataclass(frozen=True)
+class MemoryAccess:
+    """D, in vectors, against its bound. `chunk`: one with the most `operations`; `busiest`: (server, accesses in vectors)."""
+
+    accesses: Fraction
+    bound: Fraction
+    chunk: int
+    operations: tuple[Operation, ...]
+    busiest: tuple[int, Fraction]
+
+    @property
+    def optimal(self) -> bool:
+        """Delta-optimal: D meets the bound of Theorem 1."""
+        return self.accesses == self.bound
+
+
+@dataclass(frozen=True)
+class Incast:
+    """The most `communicators` that share a link, from `src` to `dst` in `step`, against the threshold w_t."""
+
+    communicators: int
+    threshold: int
+    step: int
+    src: int
+    dst: int
+
+    @property
+    def optimal(self) -> bool:
+        """Epsilon-optimal: no link has more communicators than the threshold."""
+        return self.communicators <= self.threshold
+
+
+@dataclass(frozen=True)
+class Optimality:
+    """Both verdicts on a schedule, and what Theorem 2 says of its network: `endpoints` N, `links` L that lead into a server.
+
+    `least_operations`: h of every share without incast; `least_accesses`: D with so many.
+    """
+
+    memory: MemoryAccess
+    incast: Incast
+    endpoints: int
+    links: int
+
+    @property
+    def least_operations(self) -> int:
+        """ceil((N - 1) / (L (w_t - 1)))."""
+        return -(-(self.endpoints - 1) // (self.links * (self.incast.threshold - 1)))
+
+    @property
+    def least_accesses(self) -> Fraction:
+        """(N - 1 + 2h)/N vectors: what memory access costs at least in a schedule without incast."""
+        return Fraction(self.endpoints - 1 + 2 * self.least_operations, self.endpoints)
+
+    @property
+    def both_possible(self) -> bool:
+        """Whether Theorem 2 leaves room for a schedule that is optimal in both."""
+        return self.least_operations == 1
+
+
+def optimality(schedule: Schedule, incast_threshold: int) -> Optimality:
+    """Judge an all-reduce or reduce-scatter in which servers add up; UnsupportedError for others, and where switches reduce.
+
+    The schedule is taken to be right (`certree.verify` says whether it is). O(hops log hops).
+    """
+    if schedule.collective.kind not in KINDS:
+        raise UnsupportedError(f"Theorems 1 and 2 are about {' and '.join(KINDS)}, not {schedule.collective.kind}")
+    topology = schedule.topology
+    reduces = schedule.op == Op.REDUCE
+    if (topology.kind[schedule.dst[reduces]] == NodeKind.SWITCH).any():
+        raise UnsupportedError("Theorems 1 and 2 are about servers that add up; in this schedule switches do")
+    flows = link_flows(schedule)
+    worst = int(flows.communicators.argmax())
+    pair = int(flows.pair[worst])
+    ends = len(topology.endpoints)
+    links = int(np.bincount(topology.pair_dst, minlength=len(topology.kind))[topology.endpoints].max())
+    return Optimality(
+        _memory_access(schedule),
+        Incast(
+            int(flows.communicators[worst]),
+            incast_threshold,
+            int(flows.step[worst]),
+            int(topology.pair_src[pair]),
+            int(topology.pair_dst[pair]),
+        ),
+        ends,
+        links,
+    )
+
+
+def _memory_access(schedule: Schedule) -> MemoryAccess:
+    reduces = schedule.op == Op.REDUCE
+    rows = np.stack([schedule.chunk[reduces], schedule.step[reduces], schedule.dst[reduces]])
+    (chunk, step, server), arrivals = np.unique(rows, axis=1, return_counts=True)
+    most = int(np.bincount(chunk, minlength=schedule.chunks).argmax())
+    found = np.flatnonzero(chunk == most).tolist()
+    accesses = np.zeros(len(schedule.topology.kind), np.int64)
+    np.add.at(accesses, server, arrivals + 2)
+    busiest, ends = int(accesses.argmax()), len(schedule.topology.endpoints)
+    return MemoryAccess(
+        count(schedule).profile().accesses,
+        Fraction(ends + 1, ends),
+        most,
+        tuple(Operation(int(step[at]), int(server[at]), int(arrivals[at]) + 1) for at in found),
+        (busiest, Fraction(int(accesses[busiest]), schedule.message_chunks)),
+    )
