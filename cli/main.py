@@ -19,6 +19,7 @@ COMMANDS = {
     "bound": ("bound", "Lower bounds on any schedule for a network, each with its witness."),
     "certify": ("certify", "Add bounds and certificate to a schedule."),
     "compare": ("compare", "Methods beside each other, size by size."),
+    "cost": ("cost", "What schedules take by a cost model, term by term."),
     "export": ("tables", "Write a schedule as tables for network interfaces."),
     "frontier": ("frontier", "The exact frontier of steps and rounds of a small network, with proofs."),
     "gallery": ("gallery", "A worked example of each paper, with pictures."),

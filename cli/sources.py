@@ -17,7 +17,7 @@ from certree.models.topology import Topology
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
 
-_BUNDLE_START = re.compile(rb'\s*\{\s*"format"\s*:\s*"certree-frontier"')
+_START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document of ours
 
 
 @dataclass(frozen=True)
@@ -67,11 +67,21 @@ def judge_path(
 
 def is_bundle(path: Path) -> bool:
     """Whether a file starts as a frontier with its evidence does; a look at its first bytes."""
+    return _starts_as(path, "certree-frontier")
+
+
+def holds_schedule(path: Path) -> bool:
+    """Whether a path is a schedule or tables and no network: a folder, a CSV, an .npz, a file that starts as a schedule does."""
+    return path.is_dir() or (path.is_file() and (path.suffix in (".csv", ".npz") or _starts_as(path, "certree-schedule")))
+
+
+def _starts_as(path: Path, name: str) -> bool:
+    """Whether a JSON file, zipped or not, starts with this format."""
     if path.is_dir() or not path.name.endswith((".json", ".json.gz")):
         return False
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            return _BUNDLE_START.match(stream.read(200)) is not None
+            return re.match(_START.format(name).encode(), stream.read(200)) is not None
     except (OSError, EOFError, zlib.error):
         return False  # whoever reads it next says what is wrong
 

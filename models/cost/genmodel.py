@@ -101,6 +101,11 @@ class GenModel:
         The beta of a kind is that of its narrowest links, wider ones take less. Where a network has one kind of links and all
         servers do the same this is Equation 11. O(entries of `counts`).
         """
+        if message_bytes < counts.endpoints * FLOAT_BYTES:
+            raise InputError(
+                f"a message of {message_bytes} bytes leaves servers without data: {counts.endpoints} servers share at least"
+                f" {counts.endpoints} floats, {counts.endpoints * FLOAT_BYTES} bytes"
+            )
         floats = Fraction(message_bytes, FLOAT_BYTES)
         levels = {kind: self.level(kind) for kind in counts.kinds}
         parts: dict[str, Fraction] = dict.fromkeys(("alpha", "beta", "gamma", "delta", "epsilon"), Fraction(0))

@@ -93,6 +93,11 @@ def load_parameters(name: str) -> CostModel:
     return models[model].from_document({key: value for key, value in document.items() if key not in ("format", "version")}, name)
 
 
+def model_name(model: CostModel) -> str:
+    """The name that the model of these parameters is registered under."""
+    return next(name for name in COST_MODELS if COST_MODELS[name] is type(model))
+
+
 class Flat:
     """A model whose parameters are rationals, one field each, in the top level of its file. `whole_numbers` are those from 1 on;
     `rates` must not be 0."""

@@ -1,7 +1,7 @@
 """Optimal in memory access, optimal in incast, and why seldom both: GenTree's Theorems 1 and 2 as bounds with witnesses.
 
 Theorem 1. Every share of the vector is summed up from N terms by operations that read f terms and write one. h of them access
-memory N - 1 + 2h times, so the busiest of N servers accesses it (N + 1)/N times the vector or more, and h = 1 throughout is optimal.
+memory N - 1 + 2h times, so the busiest of N servers accesses (N + 1)/N times the vector or more, and h = 1 throughout is optimal.
 
 Theorem 2, with numbers. An operation adds up what arrives in its step. Where at most w_t communicators may share a link and a
 server has L links, it gets at most L (w_t - 1) terms beside its own, so h >= (N - 1) / (L (w_t - 1)): without incast the accesses

@@ -129,7 +129,7 @@ def random_trees(base: Schedule, draw: np.random.Generator) -> Schedule:
     path = {(s, d): route for s, d, route in zip(base.src.tolist(), base.dst.tolist(), base.route.tolist(), strict=True)}
     return replace(
         base,
-        rounds=np.full(5, 6),
+        rounds=np.full(5, 36),
         chunk=chunk,
         op=np.full(len(chunk), Op.REDUCE),
         step=step,
