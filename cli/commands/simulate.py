@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from certree.cli.parameters import MACHINE, SIZE, check_output, option_json
+from certree.cli.flow_report import simulate_by_flows
+from certree.cli.parameters import MACHINE, SIZE, check_output, key_values, option_json
 from certree.cli.playing import source_to_run
 from certree.cli.report import size_words
 from certree.cli.terminal import note, one_line, show, working
@@ -17,13 +19,14 @@ from certree.hw.flit_engine import FLOWS, OtherTraffic, simulate_flits, with_flo
 from certree.hw.packets import NO_PACKETS, read_packets
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
+from certree.models.cost.flow_time import READINGS
 from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.tables import Tables
 
 #: engine -> what runs: `fast` gives each message a lane of its own way, `lanes` does the same flit by flit, `flit` sends it through
-#: routers; `auto` takes fast unless other packets share them
-ENGINES = ("auto", "fast", "lanes", "flit")
+#: routers; `auto` takes fast unless other packets share them; `flow` knows no NIs, only links and servers with GenModel's costs
+ENGINES = ("auto", "fast", "lanes", "flit", "flow")
 _SECONDS_BETWEEN_NOTES = 10
 
 
@@ -33,7 +36,8 @@ _SECONDS_BETWEEN_NOTES = 10
 @click.option("--params", "machine", type=MACHINE, help="Machine; multitree by default, that of the tables for a directory.")
 @click.option("--run", type=click.Choice(RUN_MODES), default="slotted", show_default=True, help="How the NIs take their rows.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
-              help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers.")  # fmt: skip
+              help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers; "
+                   "flow: GenModel's seconds, flows sharing links.")  # fmt: skip
 @click.option(
     "--flow", type=click.Choice(FLOWS), default="message", show_default=True, help="A chunk as one message, or as packets."
 )
@@ -47,8 +51,14 @@ _SECONDS_BETWEEN_NOTES = 10
 @click.option("--trace", type=click.Path(path_type=Path),
               help="Write one JSON line per message; to a name ending in .json, a picture for ui.perfetto.dev.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
+@click.option("--model", default="gentree", show_default=True, help="Flow engine: GenModel's parameters, a preset or a TOML file.")
+@click.option("--reading", multiple=True, callback=key_values, metavar="NAME=VALUE",
+              help="Flow engine: how GenModel is read where its paper is silent: "
+                   + "; ".join(f"{name}={'|'.join(values)}" for name, values in READINGS.items()) + ".")  # fmt: skip
 @option_json()
+@click.pass_context
 def simulate_command(
+    context: click.Context,
     path: Path,
     size: int | None,
     machine: Machine | None,
@@ -61,14 +71,21 @@ def simulate_command(
     step_time: str,
     trace: Path | None,
     force: bool,
+    model: str,
+    reading: dict[str, str],
     as_json: bool,
 ) -> int:
     """Play a tables directory, or the tables exported from a schedule, with real numbers, cycle by cycle. A schedule that has no
     tables (recursive doubling, reducing switches, all-to-all, ...) is played from its own transfers, and the result says so.
 
+    The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree, Section 5.3).
+
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
     closed form (which holds for equal clocks).
     """
+    _require_fitting(context, engine)
+    if engine == "flow":
+        return simulate_by_flows(path, size, model, reading, as_json=as_json)
     check_output(trace, force=force)
     through_routers = engine == "flit" or (engine == "auto" and background is not None)
     if background is not None and not through_routers:
@@ -111,6 +128,17 @@ def simulate_command(
         return 0 if result.data_ok else 1
     show(document, simulation_words, as_json=as_json)
     return 0 if holds(result) else 1
+
+
+def _require_fitting(context: click.Context, engine: str) -> None:
+    """InputError for an option that the engine would ignore."""
+    ours = {"model", "reading"}
+    both = {"path", "size", "engine", "as_json"}
+    for name in context.params:
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in both and (name in ours) != (engine == "flow"):
+            option = "params" if name == "machine" else name.replace("_", "-")
+            raise InputError(f"--{option} needs " + ("--engine flow" if name in ours else "another engine than flow"))
 
 
 def _clocks(source: Tables | Plan, skew: str | None, drift: str | None) -> Clocks | None:

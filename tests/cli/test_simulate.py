@@ -2,11 +2,14 @@
 
 import dataclasses
 import json
+from fractions import Fraction
 
 import pytest
 
 from certree.cli.commands.simulate import holds
 from certree.hw.simulator import SimulationResult, simulate
+from certree.models.cost.genmodel import load_genmodel
+from certree.models.cost.profile import factored_profile
 from tests.cli.artefacts import schedule_file, without_first_transfer
 from tests.cli.running import assert_bad_input, certree
 
@@ -215,3 +218,44 @@ def test_picture(file, tmp_path):
     outcome = certree("simulate", file, "--size", "16KiB", "--trace", trace, "--json")
     events = json.loads(trace.read_text())["traceEvents"]
     assert sum(event["ph"] == "X" and event["pid"] == 1 for event in events) == outcome.document["messages"]
+
+
+def test_flow_engine(tmp_path):
+    """Co-located PS on 12 servers is Table 2 of GenTree, with a start-up of server, switch and server."""
+    path = schedule_file(tmp_path, "switch:12", "cps")
+    outcome = certree("simulate", path, "--size", "40MB", "--engine", "flow", "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    profile, model = factored_profile((12,)), load_genmodel("gentree")
+    expected = profile.seconds(model.middle, model.server, 3 * model.server.alpha_seconds, Fraction(10**7))
+    assert Fraction(document["seconds"]) == expected
+    assert document["picoseconds"] == round(expected * 10**12)
+    words = certree("simulate", path, "--size", "40MB", "--engine", "flow", "--reading", "communicators=flows").out
+    assert "s in 2 steps" in words
+    assert "read as max-min, flows, everywhere" in words
+
+
+def test_flow_engine_times_no_wrong_schedule(tmp_path):
+    path = without_first_transfer(schedule_file(tmp_path, "switch:4", "cps"))
+    outcome = certree("simulate", path, "--engine", "flow")
+    assert outcome.code == 1
+    assert "refuted, and not simulated" in outcome.err
+    assert outcome.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--engine", "flow", "--run", "paced"], "--run needs another engine than flow"),
+        (["--engine", "flow", "--params", "multitree"], "--params needs another engine than flow"),
+        (["--reading", "sharing=equal"], "--reading needs --engine flow"),
+        (["--engine", "flow", "--reading", "sharing=some"], "allowed: max-min, equal, busiest, in-turn"),
+        (["--engine", "flow", "--reading", "sharing"], "expected name=value"),
+        (["--engine", "flow", "--model", "mine"], "unknown cost parameters 'mine'"),
+        (["--engine", "flow", "--model", "ace"], "parameters of another cost model"),
+        (["--engine", "flow", "--size", "8B"], "leaves some of the 4 servers without data"),
+    ],
+)
+def test_flow_engine_bad_input(tmp_path, arguments, reason):
+    path = schedule_file(tmp_path, "switch:4", "cps")
+    assert_bad_input(certree("simulate", path, *arguments), reason)

@@ -1,0 +1,204 @@
+"""GenModel on a network, step by step: flows share links with incast, then servers reduce (GenTree, Sections 3 and 5.3).
+
+A step starts up, transfers and reduces, one after the other (Fig. 2), and the next one starts when all have finished. What the
+paper leaves open is a `Reading`; those tried are the names in READINGS. Exact rationals throughout.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+
+from certree.models.cost.counting import LinkKind, link_kinds
+from certree.models.cost.flow_rates import equal_shares, makespan, max_min
+from certree.models.cost.flows import Flows, Int64, flows_of
+from certree.models.cost.genmodel import FLOAT_BYTES, GenModel
+from certree.models.errors import InputError
+from certree.models.schedule import Schedule
+from certree.models.topology import NodeKind, Topology
+
+#: what each field of `Reading` may be, the first by default
+READINGS: Mapping[str, tuple[str, ...]] = {
+    "sharing": ("max-min", "equal", "busiest", "in-turn"),
+    "communicators": ("senders", "fan-in", "flows"),
+    "incast": ("everywhere", "inside", "to-servers"),
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the paper is read where it leaves something open.
+
+    `sharing`: flows take max-min fair or equal shares of their links; or a step lasts as its busiest link, or (`in-turn`) as
+    the busiest link of each kind one after the other. `communicators`: the w of a link is one more than the servers that send over
+    it, than the most of them that send to one server, or than its flows. `incast`: on every link, on those inside trees (not
+    Cross DC), or only on those into servers.
+    """
+
+    sharing: str = "max-min"
+    communicators: str = "senders"
+    incast: str = "everywhere"
+
+    def __str__(self) -> str:
+        return ", ".join(getattr(self, field.name) for field in fields(self))
+
+
+def parse_reading(chosen: Mapping[str, str]) -> Reading:
+    """The reading with these fields; InputError for an unknown field or value."""
+    for name, value in chosen.items():
+        if name not in READINGS:
+            raise InputError(f"reading {name!r} is not known; known: {', '.join(READINGS)}")
+        if value not in READINGS[name]:
+            raise InputError(f"reading {name}={value!r}; allowed: {', '.join(READINGS[name])}")
+    return replace(Reading(), **chosen)
+
+
+def all_readings() -> list[Reading]:
+    """Every combination of READINGS."""
+    return [Reading(*values) for values in product(*READINGS.values())]
+
+
+@dataclass(frozen=True)
+class FlowTime:
+    """Seconds of a schedule, and how many steps it has: start-up, transfer and reduction add up."""
+
+    steps: int
+    start_up: Fraction
+    transfer: Fraction
+    reduction: Fraction
+
+    @property
+    def seconds(self) -> Fraction:
+        """All three."""
+        return self.start_up + self.transfer + self.reduction
+
+    def __add__(self, other: "FlowTime") -> "FlowTime":
+        return FlowTime(
+            self.steps + other.steps,
+            self.start_up + other.start_up,
+            self.transfer + other.transfer,
+            self.reduction + other.reduction,
+        )
+
+
+NO_TIME = FlowTime(0, Fraction(0), Fraction(0), Fraction(0))
+
+
+def schedule_time(schedule: Schedule, model: GenModel, floats: Fraction, reading: Reading) -> FlowTime:
+    """The time of a schedule for a message of so many floats; errors as `flows_of`. Steps with the same flows are timed once."""
+    return FlowTimer(schedule.topology, model, floats, reading).total(flows_of(schedule))
+
+
+class FlowTimer:
+    """Times steps on one network, for messages of so many floats.
+
+    InputError where servers would have no data or the parameters lack a kind of links. Making it costs O(switches · links), a step
+    O(completions · bottlenecks · hops) for shares of links, O(hops log hops) otherwise.
+    """
+
+    def __init__(self, topology: Topology, model: GenModel, floats: Fraction, reading: Reading) -> None:
+        servers = len(topology.endpoints)
+        if floats < servers:
+            raise InputError(
+                f"a message of {floats} floats of {FLOAT_BYTES} bytes leaves some of the {servers} servers without data"
+            )
+        self._topology, self._model, self._floats, self._reading = topology, model, floats, reading
+        self._kinds = link_kinds(topology)
+        self._levels = {kind: model.level(LinkKind(kind)) for kind in np.unique(self._kinds).tolist()}
+        self._narrowest = {kind: int(topology.pair_capacity[self._kinds == kind].min()) for kind in self._levels}
+        self._switch_start = self._start_ups()
+        self._known: dict[bytes, FlowTime] = {}
+
+    def total(self, steps: Iterable[Flows]) -> FlowTime:
+        """The steps one after the other."""
+        total = NO_TIME
+        for flows in steps:
+            total += self.step(flows)
+        return total
+
+    def step(self, flows: Flows) -> FlowTime:
+        """One step."""
+        key = flows.key
+        if key not in self._known:
+            self._known[key] = FlowTime(1, self._start_up(flows), self._transfer(flows), self._reduction(flows))
+        return self._known[key]
+
+    def _start_ups(self) -> Int64:
+        """By node: 0 an endpoint, 1 a switch with endpoints (Middle SW), 2 any other switch (Root SW)."""
+        topology = self._topology
+        switch = topology.kind == NodeKind.SWITCH
+        beside = np.zeros(len(switch), np.bool_)
+        beside[topology.pair_src[~switch[topology.pair_dst]]] = True
+        return np.where(switch, np.where(beside, 1, 2), 0)
+
+    def _start_up(self, flows: Flows) -> Fraction:
+        """The most that any flow takes: both servers and every switch on its way; a Cross DC link in the place of its two ends."""
+        crosses = self._kinds[flows.hop_pair] == LinkKind.CROSS
+        leaves_cross = np.zeros(len(crosses), np.bool_)
+        leaves_cross[1:] = crosses[:-1] & (flows.hop_flow[1:] == flows.hop_flow[:-1])
+        what = np.where(leaves_cross, 0, np.where(crosses, 3, self._switch_start[self._topology.pair_src[flows.hop_pair]]))
+        counts = np.zeros((len(flows.src), 4), np.int64)
+        np.add.at(counts, (flows.hop_flow, what), 1)
+        model = self._model
+        longest = Fraction(0)
+        for _, middle, root, cross in np.unique(counts, axis=0).tolist():
+            seconds = middle * model.middle.alpha_seconds
+            seconds += root * model.root.alpha_seconds if root else 0
+            seconds += cross * model.cross.alpha_seconds if cross else 0
+            longest = max(longest, seconds)
+        return 2 * model.server.alpha_seconds + longest
+
+    def _transfer(self, flows: Flows) -> Fraction:
+        sharing = self._reading.sharing
+        used, link = np.unique(flows.hop_pair, return_inverse=True)
+        costs = self._link_costs(flows, used, link)
+        if sharing in ("max-min", "equal"):
+            rule = max_min if sharing == "max-min" else equal_shares
+            return makespan(flows.parts, flows.hop_flow, link, [1 / cost for cost in costs], rule)
+        load = np.zeros(len(used), np.int64)
+        np.add.at(load, link, flows.parts[flows.hop_flow])
+        longest: dict[int, Fraction] = {}
+        for kind, parts, cost in zip(self._kinds[used].tolist(), load.tolist(), costs, strict=True):
+            longest[kind] = max(longest.get(kind, Fraction(0)), parts * cost)
+        return sum(longest.values(), Fraction(0)) if sharing == "in-turn" else max(longest.values())
+
+    def _link_costs(self, flows: Flows, used: Int64, link: Int64) -> Sequence[Fraction]:
+        """Seconds that a share takes over each of the links `used`, incast included (Equation 10); `link`: of every hop."""
+        topology = self._topology
+        communicators = self._communicators(flows, used, link)
+        if self._reading.incast == "inside":
+            communicators[self._kinds[used] == LinkKind.CROSS] = 0
+        if self._reading.incast == "to-servers":
+            communicators[topology.kind[topology.pair_dst[used]] == NodeKind.SWITCH] = 0
+        rows = np.stack([self._kinds[used], topology.pair_capacity[used], communicators])
+        distinct, which = np.unique(rows, axis=1, return_inverse=True)
+        share = self._floats / flows.shares
+        costs: list[Fraction] = []
+        for kind, capacity, w in distinct.T.tolist():
+            costs.append(share * Fraction(self._narrowest[kind], capacity) * self._levels[kind].flow_seconds(w))
+        return [costs[number] for number in which.ravel().tolist()]
+
+    def _communicators(self, flows: Flows, used: Int64, link: Int64) -> Int64:
+        counted = self._reading.communicators
+        if counted == "flows":
+            return np.bincount(link, minlength=len(used)) + 1
+        nodes = len(self._topology.kind)
+        if counted == "senders":
+            over = np.unique(link * nodes + flows.src[flows.hop_flow])
+            return np.bincount(over // nodes, minlength=len(used)) + 1
+        towards = np.unique(flows.dst * nodes + flows.src) // nodes
+        into = np.bincount(towards, minlength=nodes)
+        most = np.zeros(len(used), np.int64)
+        np.maximum.at(most, link, into[flows.dst[flows.hop_flow]])
+        return most + 1
+
+    def _reduction(self, flows: Flows) -> Fraction:
+        """The busiest server's additions and memory accesses."""
+        share, server = self._floats / flows.shares, self._model.server
+        work = np.unique(np.stack([flows.additions, flows.accesses]), axis=1).T.tolist()
+        return max(
+            (share * (a * server.gamma_seconds_per_float + b * server.delta_seconds_per_float) for a, b in work),
+            default=Fraction(0),
+        )
