@@ -21,6 +21,7 @@ COMMANDS = {
     "compare": ("compare", "Methods beside each other, size by size."),
     "cost": ("cost", "What schedules take by a cost model, term by term."),
     "export": ("tables", "Write a schedule as tables for network interfaces."),
+    "fit": ("fit", "GenModel parameters from measured times."),
     "frontier": ("frontier", "The exact frontier of steps and rounds of a small network, with proofs."),
     "gallery": ("gallery", "A worked example of each paper, with pictures."),
     "import": ("tables", "Read tables back as a schedule."),

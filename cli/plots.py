@@ -14,6 +14,8 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from certree.cli.experiment import Panel, Plot
 from certree.cli.report import size_words
+from certree.models.cost.fitting import Fit
+from certree.models.cost.measurements import BENCHMARKS
 
 #: colours that tell apart on white, in print and for colour-blind eyes (Okabe and Ito), then line styles
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
@@ -104,6 +106,46 @@ def _panel(axes: Any, plot: Plot, panel: Panel, names: Sequence[str]) -> None:
         axes.set_ylim(bottom=0)
     axes.set_title(panel.title, fontsize=9)
     _dress(axes, plot.x_label, plot.y_label)
+
+
+def fit_plot(found: Fit, title: str, suffix: str) -> bytes:
+    """Measured times (marks) and fitted ones (lines) of each benchmark, a float, over the number of participants, a line for each
+    size; residuals below. `suffix`: .svg or .png."""
+    rows = list(zip(found.points, found.fitted, found.residuals, strict=True))
+    shown = [name for name in BENCHMARKS if any(point.benchmark == name for point, _, _ in rows)]
+    sizes = sorted({point.floats for point in found.points})
+    with mpl.rc_context(STYLE):
+        figure, grid = plt.subplots(
+            2,
+            len(shown),
+            figsize=(4.2 * len(shown) + 1.6, 6),
+            layout="constrained",
+            squeeze=False,
+            sharex="col",
+            height_ratios=(2, 1),
+        )
+        for (top, bottom), benchmark in zip(grid.T, shown, strict=True):
+            for index, size in enumerate(sizes):
+                line = [row for row in rows if (row[0].benchmark, row[0].floats) == (benchmark, size)]
+                if not line:
+                    continue
+                count, style = [point.participants for point, _, _ in line], _style(index)
+                top.plot(count, [1e9 * time / size for _, time, _ in line], **style | {"marker": ""}, label=f"{size:,} floats")
+                style |= {"linestyle": ""}
+                top.plot(count, [1e9 * point.seconds / size for point, _, _ in line], **style)
+                bottom.plot(count, [100 * residual for *_, residual in line], **style)
+            top.set_title(benchmark, fontsize=10)
+            top.set_yscale("log")
+            for formatter in (top.yaxis.set_major_formatter, top.yaxis.set_minor_formatter):
+                formatter(FuncFormatter(lambda value, _: f"{value:.10g}"))
+            bottom.axhline(0, color="#999999", linewidth=1)
+            _dress(top, "", "ns a float")
+            _dress(bottom, "participants", "residual, %")
+        figure.suptitle(title, fontsize=11)
+        labelled = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
+        ordered = [f"{size:,} floats" for size in sizes]
+        figure.legend([labelled[label] for label in ordered], ordered, loc="outside right upper", frameon=False)
+        return _bytes(figure, suffix)
 
 
 def _alike(timed: Sequence[dict[str, Any]]) -> list[list[str]]:
