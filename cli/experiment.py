@@ -51,9 +51,10 @@ def program_digest() -> str:
 
 @dataclass(frozen=True)
 class Cell:
-    """One value of a table: an exact number, or a text such as the name of a plan; `ours` is None with the `reason`.
+    """One value of a table: an exact number, or a text such as the name of a plan.
 
-    `more` (plain JSON) is what else is known of it, such as simulated cycles.
+    `reason`: why `ours` is None, or how it came about where that is not as asked for. `more` (plain JSON) is what else is known of
+    it, such as simulated cycles.
     """
 
     row: str

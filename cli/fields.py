@@ -48,6 +48,16 @@ class Fields:
             self.refuse(f"{name} is {value!r}; expected a list of strings")
         return tuple(value)
 
+    def text_or_texts(self, name: str, *, known: Iterable[str] = ()) -> tuple[str, ...]:
+        """A string or a list of strings, each one of `known` where there are any."""
+        if not isinstance(self.raw(name), list):
+            return (self.text(name, known=known),)
+        allowed, values = list(known), self.texts(name)
+        unknown = [value for value in values if allowed and value not in allowed]
+        if unknown:
+            self.refuse(f"unknown {name} {unknown[0]!r}; known: {', '.join(allowed)}")
+        return values
+
     def fraction(self, name: str, *, default: str | None = None) -> Fraction:
         """An exact number, written as a string: "1/20", "0.203"."""
         text = self.text(name, default=default)
@@ -61,6 +71,13 @@ class Fields:
         value = self._get(name, {})
         if not isinstance(value, dict) or not all(isinstance(entry, str) for entry in value.values()):
             self.refuse(f"{name} is {value!r}; expected a table of strings")
+        return dict(value)
+
+    def numbers(self, name: str) -> dict[str, int]:
+        """A table of whole numbers; empty where it is missing."""
+        value = self._get(name, {})
+        if not isinstance(value, dict) or not all(type(entry) is int for entry in value.values()):
+            self.refuse(f"{name} is {value!r}; expected a table of whole numbers")
         return dict(value)
 
     def tables(self, name: str) -> Iterator["Fields"]:

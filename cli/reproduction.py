@@ -20,23 +20,38 @@ NOT_STATED = "-"
 
 
 @dataclass(frozen=True)
-class Statement:
-    """What the paper says of the cells that `row` and `column` (patterns with * and ?) match: one value, or one for each of
-    them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal."""
+class Bound:
+    """A paper's word that a value is above or below a limit, the limit itself excluded."""
 
-    row: str
-    column: str
-    values: tuple[Value | None, ...]
+    sign: str  # < or >
+    limit: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.limit}"
+
+    def holds(self, value: Fraction) -> bool:
+        """Whether a value lies on the right side."""
+        return value > self.limit if self.sign == ">" else value < self.limit
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the paper says of the cells that one of `rows` and of `columns` (patterns with * and ?) match: one value, or one for
+    each of them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[Value | Bound | None, ...]
     says: str
     tolerance: Fraction
 
 
 @dataclass(frozen=True)
 class Note:
-    """Why the cells that `row` and `column` match differ from the paper."""
+    """Why the cells that one of `rows` and of `columns` match differ from the paper."""
 
-    row: str
-    column: str
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
     text: str
 
 
@@ -66,7 +81,7 @@ class Compared:
     """A cell beside what the paper states of it, if it does; `agrees` is None where there is nothing to compare."""
 
     cell: Cell
-    paper: Value | None = None
+    paper: Value | Bound | None = None
     says: str | None = None
     tolerance: Fraction | None = None
     agrees: bool | None = None
@@ -119,12 +134,11 @@ def load_target(name: str) -> Target:
 
 
 def _statement(fields: Fields, tolerance: Fraction) -> Statement:
-    texts = fields.texts("paper") if isinstance(fields.raw("paper"), list) else (fields.text("paper"),)
-    values = tuple(None if text == NOT_STATED else exact_number(text) or text for text in texts)
+    texts = fields.text_or_texts("paper")
     statement = Statement(
-        row=fields.text("row"),
-        column=fields.text("column", default="*"),
-        values=values,
+        rows=fields.text_or_texts("row"),
+        columns=_columns(fields),
+        values=tuple(map(_stated, texts)),
         says=fields.text("says"),
         tolerance=fields.fraction("tolerance", default=str(tolerance)),
     )
@@ -132,21 +146,36 @@ def _statement(fields: Fields, tolerance: Fraction) -> Statement:
     return statement
 
 
+def _stated(text: str) -> Value | Bound | None:
+    """An exact number, `> 1`, `< 1`, nothing, or any other text as it is."""
+    if text == NOT_STATED:
+        return None
+    limit = exact_number(text[1:]) if text[:1] in ("<", ">") else None
+    if limit is not None:
+        return Bound(text[0], limit)
+    number = exact_number(text)
+    return text if number is None else number
+
+
 def _note(fields: Fields) -> Note:
-    note = Note(fields.text("row"), fields.text("column", default="*"), " ".join(fields.text("text").split()))
+    note = Note(fields.text_or_texts("row"), _columns(fields), " ".join(fields.text("text").split()))
     fields.done()
     return note
 
 
+def _columns(fields: Fields) -> tuple[str, ...]:
+    return fields.text_or_texts("column") if "column" in fields else ("*",)
+
+
 def compared(target: Target, cells: Sequence[Cell]) -> list[Compared]:
     """Every cell with what the target's file states of it; the first statement and the first note that match count."""
-    taken: dict[Statement, Iterator[Value | None]] = {
+    taken: dict[Statement, Iterator[Value | Bound | None]] = {
         statement: iter(statement.values) for statement in target.statements if len(statement.values) > 1
     }
     return [_compared(target, cell, taken) for cell in cells]
 
 
-def _compared(target: Target, cell: Cell, taken: Mapping[Statement, Iterator[Value | None]]) -> Compared:
+def _compared(target: Target, cell: Cell, taken: Mapping[Statement, Iterator[Value | Bound | None]]) -> Compared:
     statement = next((entry for entry in target.statements if _matches(entry, cell)), None)
     if statement is None:
         return Compared(cell)
@@ -160,22 +189,29 @@ def _compared(target: Target, cell: Cell, taken: Mapping[Statement, Iterator[Val
 
 
 def _matches(pattern: Statement | Note, cell: Cell) -> bool:
-    return fnmatchcase(cell.row, pattern.row) and fnmatchcase(cell.column, pattern.column)
+    return any(fnmatchcase(cell.row, row) for row in pattern.rows) and any(
+        fnmatchcase(cell.column, column) for column in pattern.columns
+    )
 
 
-def _agree(ours: Value, paper: Value, tolerance: Fraction) -> bool:
+def _agree(ours: Value, paper: Value | Bound, tolerance: Fraction) -> bool:
+    if isinstance(ours, Fraction) and isinstance(paper, Bound):
+        return paper.holds(ours)
     if isinstance(ours, Fraction) and isinstance(paper, Fraction):
         return abs(ours - paper) <= tolerance * abs(paper)
     return str(ours) == str(paper)
 
 
 def table_markdown(target: Target, cells: Sequence[Compared]) -> str:
-    """The table, what the paper states in brackets behind ours; then what differs and why, what is missing and why, remarks."""
+    """The table, what the paper states in brackets behind ours, rows without any value left out; then what differs and why, what
+    is missing and why, remarks."""
     columns = list(dict.fromkeys(entry.cell.column for entry in cells))
     rows = list(dict.fromkeys(entry.cell.row for entry in cells))
     found = {(entry.cell.row, entry.cell.column): entry for entry in cells}
     lines = [f"# {target.title}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for row in rows:
+        if all(entry is None or entry.cell.ours is None for entry in (found.get((row, column)) for column in columns)):
+            continue  # the reason stands below
         lines.append(f"| {row} | " + " | ".join(_entry(found.get((row, column))) for column in columns) + " |")
     parts = [lines, _comparison_lines(cells), _reason_lines(cells), [f"- {remark}" for remark in target.remarks]]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
@@ -188,7 +224,9 @@ def _entry(entry: Compared | None) -> str:
     return text if entry.paper is None else f"{text} ({_words(entry.paper)})"
 
 
-def _words(value: Value) -> str:
+def _words(value: Value | Bound) -> str:
+    if isinstance(value, Bound):
+        return f"{value.sign} {_words(value.limit)}"
     return f"{float(value):.4g}" if isinstance(value, Fraction) else value
 
 
@@ -203,13 +241,16 @@ def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
     for statement in dict.fromkeys((entry.says, entry.tolerance) for entry in judged):
         within = "" if statement[1] is None else f", within {float(100 * statement[1]):.4g} %"
         lines.append(f"- {statement[0]}{within}")
-    by_reason: dict[str, list[str]] = {}
+    by_reason: dict[str, dict[str, list[str]]] = {}
     for entry in judged:
         if not entry.agrees:
             by = "" if entry.difference is None else f" ({float(100 * entry.difference):+.1f} %)"
-            why = entry.why or "no reason is known"
-            by_reason.setdefault(why, []).append(f"{entry.cell.row}, {entry.cell.column}{by}")
-    return lines + [f"- differs: {'; '.join(places)}. {why}" for why, places in by_reason.items()]
+            rows = by_reason.setdefault(entry.why or "No reason is known.", {})
+            rows.setdefault(entry.cell.row, []).append(f"{entry.cell.column}{by}")
+    for why, rows in by_reason.items():
+        places = "; ".join(f"{row}: {', '.join(columns)}" for row, columns in rows.items())
+        lines.append(f"- differs: {places}. {why}")
+    return lines
 
 
 def _reason_lines(cells: Sequence[Compared]) -> list[str]:
@@ -217,7 +258,7 @@ def _reason_lines(cells: Sequence[Compared]) -> list[str]:
     for entry in cells:
         if entry.cell.reason is not None:
             rows.setdefault(entry.cell.reason, []).append(entry.cell.row)
-    return [f"- no value: {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in rows.items()]
+    return [f"- {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in rows.items()]
 
 
 CSV_COLUMNS = ("row", "column", "ours", "paper", "difference", "tolerance", "agrees", "says", "why", "reason")

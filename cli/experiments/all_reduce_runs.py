@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
 from fractions import Fraction
 from typing import Any
 
@@ -10,6 +11,7 @@ from certree.cli.fields import Fields
 from certree.cli.report import size_words
 from certree.hw.flit_engine import FLOWS, with_flow
 from certree.hw.lowering import lower
+from certree.hw.parts import PartsResult, simulate_in_parts
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
 from certree.models.collective import parse_collective
@@ -20,16 +22,19 @@ from certree.models.schedule import Schedule
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
-MEASURES = ("bandwidth", "time")
+FASTEST = "fastest"  # of both ways to run
+MEASURES = ("bandwidth", "time", "growth")
+MEAN = "mean"  # column of the mean over all networks
 SMOKE_BYTES = 1 << 20  # sizes of a smoke run, if the target has any so small
 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve: a method with its options, in message or packet flow, slotted or paced, on a machine."""
+    """One curve: a method with its options, in message or packet flow, slotted or paced, on a machine; of several methods, and of
+    both ways to run, the fastest."""
 
     name: str
-    method: str
+    methods: tuple[str, ...]
     flow: str
     run: str
     options: tuple[tuple[str, str], ...]
@@ -59,7 +64,7 @@ class _Run:
         arguments = {
             "network": self.network,
             "network_digest": parse_topology(self.network).digest,  # it may be a file
-            "method": line.method,
+            "methods": line.methods,
             "options": dict(line.options),
             "flow": line.flow,
             "run": line.run,
@@ -71,7 +76,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class _AllReduceRuns(Experiment):
-    """`sizes` are bytes, or bytes a node where `per_node`; a column is then a network, and otherwise a size."""
+    """`sizes` are bytes, or bytes a node where `per_node`."""
 
     measure: str
     networks: tuple[str, ...]
@@ -79,6 +84,11 @@ class _AllReduceRuns(Experiment):
     per_node: bool
     lines: tuple[Line, ...]
     ratios: tuple[Ratio, ...]
+
+    @property
+    def across_networks(self) -> bool:
+        """Whether a column is a network: there is one size for each."""
+        return self.per_node or self.measure == "growth"
 
     def _runs(self) -> Iterator[_Run]:
         for network in self.networks:
@@ -92,15 +102,19 @@ class _AllReduceRuns(Experiment):
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         cells, cycles = [], {}
-        base = results[0]["cycles"] or 1
         for run, result in zip(self._runs(), results, strict=True):
             cycles[run.network, run.line.name, run.message_bytes] = result["cycles"]
-            cells.append(self._cell(run, result, base))
+            cells.append(self._cell(run, result, self._base(run.line.name, cycles)))
         return sorted(cells, key=self._order(cells)) + list(self._ratio_cells(cycles))
+
+    def _base(self, line: str, cycles: Mapping[tuple[str, str, int], int | None]) -> int:
+        """What times are divided by: the first of all, or the line's own first."""
+        found = [value for (_, name, _), value in cycles.items() if value and (self.measure == "time" or name == line)]
+        return found[0] if found else 1
 
     def _place(self, network: str, line: str, message_bytes: int) -> tuple[str, str]:
         """Row and column."""
-        if self.per_node:
+        if self.across_networks:
             return line, network
         return f"{network} {line}", size_words(message_bytes)
 
@@ -111,25 +125,32 @@ class _AllReduceRuns(Experiment):
     def _cell(self, run: _Run, result: Mapping[str, Any], base: int) -> Cell:
         row, column = self._place(run.network, run.line.name, run.message_bytes)
         more = {"network": run.network, "line": run.line.name, "message_bytes": run.message_bytes}
-        if result["cycles"] is None:
-            return Cell(row, column, None, result["reason"], more)
-        bandwidth = Fraction(run.message_bytes, result["cycles"])
-        ours = bandwidth if self.measure == "bandwidth" else Fraction(result["cycles"], base)
-        return Cell(row, column, ours, more=more | dict(result))
+        known = {name: value for name, value in result.items() if name != "reason"}
+        ours = None
+        if result["cycles"] is not None:
+            bandwidth = Fraction(run.message_bytes, result["cycles"])
+            ours = bandwidth if self.measure == "bandwidth" else Fraction(result["cycles"], base)
+            more |= known
+        return Cell(row, column, ours, result.get("reason"), more)
 
     def _ratio_cells(self, cycles: Mapping[tuple[str, str, int], int | None]) -> Iterator[Cell]:
         for ratio in self.ratios:
+            row, quotients = f"{ratio.over} / {ratio.of}", []
             for network, line, size in cycles:
                 ours, others = cycles[network, line, size], cycles.get((network, ratio.over, size))
                 if line == ratio.of and ours is not None and others is not None:
-                    yield Cell(*self._place(network, f"{ratio.over} / {ratio.of}", size), Fraction(others, ours))
+                    quotients.append(Fraction(others, ours))
+                    yield Cell(*self._place(network, row, size), quotients[-1])
+            if self.across_networks and len(quotients) > 1:
+                yield Cell(row, MEAN, sum(quotients, Fraction(0)) / len(quotients))
 
     def plot(self, cells: Sequence[Cell]) -> Plot:
         drawn = [cell for cell in cells if "cycles" in cell.more]
-        if self.per_node:
+        if self.across_networks:
             nodes = {network: len(parse_topology(network).endpoints) for network in self.networks}
             panel = Panel("", self._series(drawn, lambda cell: nodes[cell.more["network"]]))
-            return Plot((panel,), x_label="nodes", y_label="time over that of the first cell")
+            over = "of the line's first" if self.measure == "growth" else "of the first cell"
+            return Plot((panel,), x_label="nodes", y_label=f"time over that {over}")
         panels = tuple(
             Panel(network, self._series([cell for cell in drawn if cell.more["network"] == network], _size_of))
             for network in self.networks
@@ -163,9 +184,11 @@ def _size_of(cell: Cell) -> int:
 def all_reduce_runs(fields: Fields) -> Experiment:
     """All-reduces of `sizes`, or of `bytes_per_node`, on `networks`, a curve for each of `lines`; `ratios` between them.
 
-    measure = "bandwidth": bytes a cycle. "time": cycles over those of the very first cell. A line has `name`, `method`, and may
-    have `options`, `flow` ("message" or "packet"), `run` ("paced" or "slotted") and `machine`, where it is not the target's. What
-    has no tables runs from its own transfers, in slots where it cannot be paced; what no method makes is a cell with the reason.
+    measure = "bandwidth": bytes a cycle. "time": cycles over those of the very first cell. "growth": cycles over those of the same
+    line on the first network, for one size. A line has `name`, `method` (of several the fastest counts), and may have `options`,
+    `flow` ("message" or "packet"), `run` ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, and single
+    `parameters` of it. What has no tables is paced part by part (`certree.hw.parts`), or runs in slots from its own transfers; the
+    cell says so. What no method makes is a cell with the reason.
     """
     machine = fields.text("machine")
     per_node = "bytes_per_node" in fields
@@ -180,6 +203,8 @@ def all_reduce_runs(fields: Fields) -> Experiment:
         lines=tuple(_line(entry, machine) for entry in fields.tables("lines")),
         ratios=(),
     )
+    if experiment.measure == "growth" and len(sizes) > 1:
+        fields.refuse(f'measure = "growth" is for one size; sizes are {", ".join(sizes)}')
     names = [line.name for line in experiment.lines]
     if not names or len(set(names)) < len(names):
         fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
@@ -187,16 +212,26 @@ def all_reduce_runs(fields: Fields) -> Experiment:
 
 
 def _line(fields: Fields, machine: str) -> Line:
+    preset = load_machine(fields.text("machine", default=machine))
     line = Line(
         name=fields.text("name"),
-        method=fields.text("method", known=load_methods()),
+        methods=fields.text_or_texts("method", known=load_methods()),
         flow=fields.text("flow", default="message", known=FLOWS),
-        run=fields.text("run", default="paced", known=RUN_MODES),
+        run=fields.text("run", default="paced", known=(*RUN_MODES, FASTEST)),
         options=tuple(sorted(fields.mapping("options").items())),
-        machine=load_machine(fields.text("machine", default=machine)),
+        machine=_with(preset, fields.numbers("parameters"), fields),
     )
     fields.done()
     return line
+
+
+def _with(machine: Machine, parameters: Mapping[str, int], fields: Fields) -> Machine:
+    numbers = [entry.name for entry in dataclass_fields(Machine) if entry.type in (int, "int")]
+    unknown = [name for name in parameters if name not in numbers]
+    if unknown:
+        fields.refuse(f"unknown machine parameter {unknown[0]!r}; known: {', '.join(numbers)}")
+    document = machine.document() | dict(parameters)
+    return machine_from_document(document, fields.where)
 
 
 def _ratio(fields: Fields, lines: list[str]) -> Ratio:
@@ -206,27 +241,42 @@ def _ratio(fields: Fields, lines: list[str]) -> Ratio:
 
 
 def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`cycles` of one run and how it ran, or None with the `reason` why there are none."""
+    """`cycles` of the fastest run and how it ran, or None with the `reason` why there are none."""
     machine = machine_from_document(arguments["machine"], "machine")
-    size = arguments["message_bytes"]
-    try:
-        topology = parse_topology(arguments["network"])
-        request = Request(topology, parse_collective("all-reduce"), size, machine, options=arguments["options"])
-        schedule = load_methods()[arguments["method"]](request)
-        result = _simulated(schedule, size, machine, arguments["flow"], arguments["run"])
-    except UnsupportedError as error:
-        return {"cycles": None, "reason": str(error)}
-    if not result.data_ok:
-        return {"cycles": None, "reason": "the run ends with wrong data"}
-    return {"cycles": result.cycles, "contention_cycles": result.contention_cycles, "run": result.run, "source": result.source}
+    size, modes = arguments["message_bytes"], RUN_MODES if arguments["run"] == FASTEST else (arguments["run"],)
+    network, collective = parse_topology(arguments["network"]), parse_collective("all-reduce")
+    found, reasons = [], []
+    for method in arguments["methods"]:
+        try:
+            schedule = load_methods()[method](Request(network, collective, size, machine, options=arguments["options"]))
+            runs = [_simulated(schedule, size, machine, arguments["flow"], mode) for mode in modes]
+        except UnsupportedError as error:
+            reasons.append(str(error))
+            continue
+        if not all(run.pop("data_ok") for run in runs):
+            reasons.append(f"{method}: the run ends with wrong data")
+            continue
+        made = schedule.provenance.get("method", method)
+        found += [run | {"method": made} for run in runs]
+    return min(found, key=lambda run: run["cycles"]) if found else {"cycles": None, "reason": "; ".join(reasons)}
 
 
-def _simulated(schedule: Schedule, size: int, machine: Machine, flow: str, run: str) -> SimulationResult:
+def _simulated(schedule: Schedule, size: int, machine: Machine, flow: str, run: str) -> dict[str, Any]:
+    """The run as asked for, if need be in parts; in slots where nothing else is possible."""
     try:
-        return simulate(with_flow(lower(schedule, size, machine), flow), run)
+        return _told(simulate(with_flow(lower(schedule, size, machine), flow), run))
     except UnsupportedError:
         plan = with_flow(Plan.of(schedule, size, machine), flow)
+    if run == "slotted":
+        return _told(simulate(plan, run))
     try:
-        return simulate(plan, run)
-    except UnsupportedError:
-        return simulate(plan, "slotted")
+        parts = simulate_in_parts(schedule, size, machine, flow)
+    except UnsupportedError as error:
+        return _told(simulate(plan, "slotted")) | {"reason": f"in slots, since it cannot be paced: {error}"}
+    reason = f"paced in {parts.parts} parts with a barrier between them, since it uses a chunk's place more than once"
+    return _told(parts) | {"run": run, "source": "tables", "reason": reason}
+
+
+def _told(result: SimulationResult | PartsResult) -> dict[str, Any]:
+    told = {"cycles": result.cycles, "contention_cycles": result.contention_cycles, "data_ok": result.data_ok}
+    return told if isinstance(result, PartsResult) else told | {"run": result.run, "source": result.source}

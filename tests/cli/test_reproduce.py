@@ -93,7 +93,8 @@ def test_own_targets_resume(tmp_path):
     assert "6 of 8 cells are there already" in again.err
     assert again.out == first.out
     cells = json.loads((tmp_path / "out" / "cells.json").read_text())
-    assert {cell["reason"][:20] for cell in cells if "reason" in cell} == {"hdrm needs a BiGraph"}
+    reasons = {cell["row"].split()[1]: (cell["ours"] is None, cell["reason"][:20]) for cell in cells if "reason" in cell}
+    assert reasons == {"hdrm": (True, "hdrm needs a BiGraph"), "doubling": (False, "in slots, since it c")}
     assert first.out.strip() == (tmp_path / "out" / "table.md").read_text().strip()
     assert (tmp_path / "out" / "target.toml").read_text() == MINE
     rows = list(csv.DictReader((tmp_path / "out" / "table.csv").open()))
@@ -116,9 +117,79 @@ def test_what_differs_is_explained(tmp_path):
         found = certree("reproduce", changed, "--jobs", "1", "--topology", "bigraph:1x4", "--json").document["cells"][-1]
         assert (found["row"], found["agrees"]) == (bigraph["row"], agrees)
     words = certree("reproduce", mine(tmp_path), "--jobs", "1").out
-    assert "bigraph:1x4 ring / tree, 16 KiB" in words
+    assert "bigraph:1x4 ring / tree: 16 KiB (" in words
     assert "the switch is in the way" in words
-    assert "no reason is known" in words
+    assert "No reason is known." in words
+
+
+def test_words_of_more_and_less(tmp_path):
+    """`> x` and `< x` exclude x; the first statement that matches counts; texts must be equal."""
+    same = (
+        MINE.replace('over = "ring" }', 'over = "tree" }')
+        .replace('paper = "2"', 'paper = "> 1"')
+        .replace("* ring / tree", "* tree / tree")
+    )
+    for paper, agrees in (("> 1", False), ("< 1", False), ("> 99/100", True), ("< 101/100", True), ("fast", False), ("-", None)):
+        target = mine(tmp_path, same.replace("> 1", paper))
+        cell = certree("reproduce", target, "--topology", "ring:3", "--jobs", "1", "--json").document["cells"][-1]
+        assert (cell["row"], cell["ours"], cell["agrees"]) == ("ring:3 tree / tree", "1", agrees)
+        assert cell["paper"] == (None if paper == "-" else paper)
+
+
+def test_values_in_turn(tmp_path):
+    """A list of values goes to the cells of its rows one by one."""
+    text = MINE.replace('["16KiB"]', '["16KiB", "32KiB"]').replace('paper = "2"', 'paper = ["2", "-"]')
+    cells = certree("reproduce", mine(tmp_path, text), "--topology", "ring:4", "--jobs", "1", "--json").document["cells"]
+    assert [cell["paper"] for cell in cells if "/" in cell["row"]] == ["2", None]
+
+
+GROWTH = """
+experiment = "all-reduce-runs"
+title = "growth"
+measure = "growth"
+machine = "multitree"
+networks = ["torus:3x3", "torus:4x4"]
+sizes = ["48KiB"]
+ratios = [{ of = "fastest", over = "paced" }]
+[[lines]]
+name = "paced"
+method = "multitree"
+[[lines]]
+name = "slots"
+method = "multitree"
+run = "slotted"
+[[lines]]
+name = "fastest"
+method = ["ring", "multitree"]
+run = "fastest"
+[[lines]]
+name = "near"
+method = "multitree"
+parameters = { link_latency_cycles = 1 }
+[[lines]]
+name = "rings"
+method = "ring-2d"
+"""
+
+
+def test_lines_of_all_kinds(tmp_path):
+    """Each line grows from its own first cell; the fastest of several runs counts; ratios have a mean."""
+    cells = certree("reproduce", mine(tmp_path, GROWTH), "--jobs", "1", "--json").document["cells"]
+    found = {(cell["row"], cell["column"]): cell for cell in cells}
+    cycles = {place: cell["cycles"] for place, cell in found.items() if "cycles" in cell}
+    for (line, network), value in cycles.items():
+        assert Fraction(found[line, network]["ours"]) == Fraction(value, cycles[line, "torus:3x3"])
+    for network in ("torus:3x3", "torus:4x4"):
+        assert cycles["near", network] < cycles["paced", network] <= cycles["slots", network]
+        assert cycles["fastest", network] == min(cycles["paced", network], cycles["slots", network])
+        assert found["fastest", network]["method"] == "multitree"
+        assert "2 parts with a barrier" in found["rings", network]["reason"]
+    assert found["paced / fastest", "mean"]["ours"] == "1"
+    words = certree("reproduce", mine(tmp_path, GROWTH.replace('"48KiB"', '"48KiB", "1MiB"')))
+    assert_bad_input(words, "is for one size; sizes are 48KiB, 1MiB")
+    assert_bad_input(
+        certree("reproduce", mine(tmp_path, GROWTH.replace("link_latency", "luck"))), "lines 4: unknown machine parameter"
+    )
 
 
 def test_changed_configurations_are_not_mixed_in(tmp_path):
