@@ -27,6 +27,7 @@ COMMANDS = {
     "import": ("tables", "Read tables back as a schedule."),
     "inject": ("inject", "Packets through a network of routers: when each arrives."),
     "list": ("listing", "Methods, machine presets, table formats, topologies, collectives."),
+    "measure": ("measure", "Benchmarks on this computer, for fit."),
     "model-check": ("model_check", "Check the TLA+ models, or a schedule's tables, with TLC."),
     "reproduce": ("reproduce", "A figure of a paper: ours beside what its text states."),
     "simulate": ("simulate", "Run tables, or a schedule that has none, cycle by cycle."),

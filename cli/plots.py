@@ -10,7 +10,7 @@ import matplotlib as mpl
 
 mpl.use("Agg")  # before pyplot: no display is needed
 import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from certree.cli.experiment import Panel, Plot
 from certree.cli.report import size_words
@@ -141,6 +141,7 @@ def fit_plot(found: Fit, title: str, suffix: str) -> bytes:
             bottom.axhline(0, color="#999999", linewidth=1)
             _dress(top, "", "ns a float")
             _dress(bottom, "participants", "residual, %")
+            bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
         figure.suptitle(title, fontsize=11)
         labelled = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
         ordered = [f"{size:,} floats" for size in sizes]

@@ -23,6 +23,7 @@ BANDWIDTH: Parsed[Fraction] = Parsed("bandwidth", lambda text: parse_bandwidth(t
 @click.argument("path", metavar="MEASUREMENTS.csv", type=click.Path(path_type=Path))
 @click.option("--confidence", type=click.FloatRange(0.5, 0.9999), default=0.95, show_default=True, help="Of the intervals.")
 @click.option("--no-incast", is_flag=True, help="Epsilon is 0: for hosts that show no incast.")
+@click.option("--least", is_flag=True, help="Of runs that are alike the least time counts, not the median: for busy computers.")
 @click.option("--bandwidth", type=BANDWIDTH, help="Of a link, such as 10Gb/s: splits 2 beta + gamma, where no more was measured.")
 @click.option("--name", default="fitted", show_default=True, help="What the parameters are called.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Where to write a plot, F.svg or F.png.")
@@ -32,6 +33,7 @@ def fit_command(
     path: Path,
     confidence: float,
     no_incast: bool,
+    least: bool,
     bandwidth: Fraction | None,
     name: str,
     plot: Path | None,
@@ -48,7 +50,7 @@ def fit_command(
         if target is not None and target.suffix.lower() not in suffixes:
             raise InputError(f"{target}: the name ends in {', '.join(suffixes)}")
         check_output(target, force=force)
-    found = fit(read_measurements(path), confidence=confidence, incast=not no_incast)
+    found = fit(read_measurements(path), confidence=confidence, incast=not no_incast, least=least)
     if output is not None:
         write_atomically(output, parameters_toml(found, name, bandwidth), force=force)
         note(f"wrote {output}")

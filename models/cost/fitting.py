@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.cost.measurements import ADDITION, CO_LOCATED_PS, Measurement, medians
+from certree.models.cost.measurements import ADDITION, CO_LOCATED_PS, Measurement, merged
 from certree.models.cost.students_t import two_sided_quantile
 from certree.models.errors import InputError
 
@@ -39,7 +39,8 @@ class Estimate:
 @dataclass(frozen=True)
 class Fit:
     """`estimates` by parameter, 2 beta + gamma among them; beta and gamma only where `separate`. `threshold`: w_t, its lowest and
-    highest; None in a fit without incast. `points`: the medians that were fitted; `fitted`: their times by the model."""
+    highest; None in a fit without incast. `points`: what was fitted, one for each configuration; `fitted`: their times by the
+    model."""
 
     estimates: dict[str, Estimate]
     separate: bool
@@ -54,12 +55,13 @@ class Fit:
         return [point.seconds / time - 1 for point, time in zip(self.points, self.fitted, strict=True)]
 
 
-def fit(measurements: Sequence[Measurement], *, confidence: float = 0.95, incast: bool = True) -> Fit:
-    """Fit GenModel. Without `incast` epsilon is 0, for hosts that show none.
+def fit(measurements: Sequence[Measurement], *, confidence: float = 0.95, incast: bool = True, least: bool = False) -> Fit:
+    """Fit GenModel. Without `incast` epsilon is 0, for hosts that show none. Of runs of one configuration the median counts, or the
+    `least`.
 
     InputError names the parameters that the measurements do not decide, and why. O(w · n) for n points of up to w participants.
     """
-    points = medians(measurements)
+    points = merged(measurements, least=least)
     if all(point.benchmark == ADDITION for point in points):
         raise InputError(
             f"only {ADDITION} was measured, which shows gamma and delta alone; {CO_LOCATED_PS} is needed for the others"

@@ -82,9 +82,10 @@ def measurements_csv(measurements: Iterable[Measurement]) -> bytes:
     return "\n".join([",".join(HEADER), *lines, ""]).encode()
 
 
-def medians(measurements: Iterable[Measurement]) -> list[Measurement]:
-    """One measurement for each benchmark, participants and floats: the median of its runs, ascending."""
+def merged(measurements: Iterable[Measurement], *, least: bool = False) -> list[Measurement]:
+    """One measurement for each benchmark, participants and floats, ascending: the median of its runs, or the `least` of them, which
+    is what a run takes that nothing else on the computer disturbs."""
     runs: dict[tuple[str, int, int], list[float]] = {}
     for one in measurements:
         runs.setdefault((one.benchmark, one.participants, one.floats), []).append(one.seconds)
-    return [Measurement(*key, median(seconds)) for key, seconds in sorted(runs.items())]
+    return [Measurement(*key, min(seconds) if least else median(seconds)) for key, seconds in sorted(runs.items())]

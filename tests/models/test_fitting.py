@@ -11,7 +11,7 @@ import pytest
 from certree.models.cost.fitted_file import parameters_toml
 from certree.models.cost.fitting import fit
 from certree.models.cost.genmodel import load_genmodel
-from certree.models.cost.measurements import BENCHMARKS, Measurement, measurements_csv, medians, read_measurements
+from certree.models.cost.measurements import BENCHMARKS, Measurement, measurements_csv, merged, read_measurements
 from certree.models.cost.students_t import two_sided_probability, two_sided_quantile
 from certree.models.errors import InputError
 from tests.models.timings import Cluster, timings
@@ -65,7 +65,16 @@ def test_the_median_of_repeated_runs_counts() -> None:
     good = timings(0, noise=0)
     disturbed = [run for one in good for run in (one, one, replace(one, seconds=50 * one.seconds))]
     assert fit(disturbed) == fit(good)
-    assert medians(disturbed) == sorted(good)
+    assert merged(disturbed) == sorted(good)
+
+
+def test_the_least_of_repeated_runs_counts_where_most_are_disturbed() -> None:
+    good = timings(0, noise=0)
+    disturbed = [
+        run for one in good for run in (one, replace(one, seconds=3 * one.seconds), replace(one, seconds=50 * one.seconds))
+    ]
+    assert fit(disturbed, least=True) == fit(good)
+    assert fit(disturbed) != fit(good)
 
 
 def test_without_incast() -> None:
