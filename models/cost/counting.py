@@ -44,7 +44,9 @@ class Counts:
     have one entry for each step and for what some server does in it, in shares: `server_step`, `server_additions`,
     `server_accesses` (of memory, in additions), `server_sent`. Those of ports have one for each step and number of messages that
     some node sends or receives (all that goes from one node to another in a step is a message): `port_step`, `port_messages`,
-    `port_shares`, the most that they are in all. `sent` and `received`: shares by endpoint in the whole run.
+    `port_shares`, the most that they are in all. Those of ways have one for each step and for the switches that some transfer
+    passes: `way_step`, `way_middle` (switches with endpoints), `way_root` (others), `way_cross` (cross links, each in the place of
+    the switches at its ends). `sent` and `received`: shares by endpoint in the whole run.
     """
 
     endpoints: int
@@ -63,6 +65,10 @@ class Counts:
     port_step: Int64
     port_messages: Int64
     port_shares: Int64
+    way_step: Int64
+    way_middle: Int64
+    way_root: Int64
+    way_cross: Int64
     sent: Int64
     received: Int64
 
@@ -88,6 +94,10 @@ class Counts:
     def ports_of(self, step: int) -> Iterator[tuple[int, ...]]:
         """(messages, shares) of the ports of a step."""
         return self._of(step, "port_step", "port_messages", "port_shares")
+
+    def ways_of(self, step: int) -> Iterator[tuple[int, ...]]:
+        """(middle, root, cross) of the ways of a step."""
+        return self._of(step, "way_step", "way_middle", "way_root", "way_cross")
 
     def _of(self, step: int, *names: str) -> Iterator[tuple[int, ...]]:
         """The entries of a step; the first column says which step each is of."""
@@ -180,6 +190,7 @@ def count(schedule: Schedule) -> Counts:
     )
     shares = schedule.message_chunks * schedule.repeats
     columns = links | _server_columns(schedule, step, stages) | _port_columns(schedule, step, stages)
+    columns |= _way_columns(schedule, step, stages)
     return Counts(endpoints=ends, shares=shares, occurs=moving, sent=sent, received=received, **columns)
 
 
@@ -249,6 +260,35 @@ def _port_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any
         found.append((node // nodes, messages, total))
     columns = _fullest(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
     return dict(zip(("port_step", "port_messages", "port_shares"), columns, strict=True))
+
+
+def _way_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any]:
+    """The columns of ways of `Counts`, from the step of every transfer."""
+    row, pair = hops(schedule)
+    passed = switches_passed(schedule.topology, link_kinds(schedule.topology), row, pair, schedule.transfers)
+    columns = np.unique(np.concatenate((step[None, :], np.tile(passed.T, stages))), axis=1)
+    return dict(zip(("way_step", "way_middle", "way_root", "way_cross"), columns, strict=True))
+
+
+def switches_passed(topology: Topology, kinds: Int64, row: Int64, pair: Int64, rows: int) -> Int64:
+    """By row: the switches with endpoints, other switches, and cross links that it passes, shape (rows, 3).
+
+    `row` and `pair`: hops, rows ascending, those of a row in the order of its way (`models.timing.hops`); `kinds`: `link_kinds`.
+    A cross link stands for itself and the two switches that it joins (GenTree, Table 5, "Cross DC"); between neighbours, where no
+    switch is passed, the link starts up as a switch with endpoints does. O(nodes + links + hops).
+    """
+    switch = topology.kind == NodeKind.SWITCH
+    beside = np.zeros(len(switch), np.bool_)
+    beside[topology.pair_src[~switch[topology.pair_dst]]] = True
+    leaves = topology.pair_src[pair]
+    crosses = kinds[pair] == LinkKind.CROSS
+    counted = switch[leaves] | crosses
+    counted[1:] &= ~(crosses[:-1] & (row[1:] == row[:-1]))
+    what = np.where(crosses, 2, np.where(beside[leaves], 0, 1))
+    passed = np.zeros((rows, len(LinkKind)), np.int64)
+    np.add.at(passed, (row[counted], what[counted]), 1)
+    passed[~passed.any(axis=1), 0] = 1
+    return passed
 
 
 def link_kinds(topology: Topology) -> Int64:

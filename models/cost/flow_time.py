@@ -11,7 +11,7 @@ from itertools import product
 
 import numpy as np
 
-from certree.models.cost.counting import LinkKind, link_kinds
+from certree.models.cost.counting import LinkKind, link_kinds, switches_passed
 from certree.models.cost.flow_rates import equal_shares, makespan, max_min
 from certree.models.cost.flows import Flows, Int64, flows_of
 from certree.models.cost.genmodel import FLOAT_BYTES, GenModel
@@ -108,7 +108,6 @@ class FlowTimer:
         self._kinds = link_kinds(topology)
         self._levels = {kind: model.level(LinkKind(kind)) for kind in np.unique(self._kinds).tolist()}
         self._narrowest = {kind: int(topology.pair_capacity[self._kinds == kind].min()) for kind in self._levels}
-        self._switch_start = self._start_ups()
         self._known: dict[bytes, FlowTime] = {}
 
     def total(self, steps: Iterable[Flows]) -> FlowTime:
@@ -125,30 +124,10 @@ class FlowTimer:
             self._known[key] = FlowTime(1, self._start_up(flows), self._transfer(flows), self._reduction(flows))
         return self._known[key]
 
-    def _start_ups(self) -> Int64:
-        """By node: 0 an endpoint, 1 a switch with endpoints (Middle SW), 2 any other switch (Root SW)."""
-        topology = self._topology
-        switch = topology.kind == NodeKind.SWITCH
-        beside = np.zeros(len(switch), np.bool_)
-        beside[topology.pair_src[~switch[topology.pair_dst]]] = True
-        return np.where(switch, np.where(beside, 1, 2), 0)
-
     def _start_up(self, flows: Flows) -> Fraction:
         """The most that any flow takes: both servers and every switch on its way; a Cross DC link in the place of its two ends."""
-        crosses = self._kinds[flows.hop_pair] == LinkKind.CROSS
-        leaves_cross = np.zeros(len(crosses), np.bool_)
-        leaves_cross[1:] = crosses[:-1] & (flows.hop_flow[1:] == flows.hop_flow[:-1])
-        what = np.where(leaves_cross, 0, np.where(crosses, 3, self._switch_start[self._topology.pair_src[flows.hop_pair]]))
-        counts = np.zeros((len(flows.src), 4), np.int64)
-        np.add.at(counts, (flows.hop_flow, what), 1)
-        model = self._model
-        longest = Fraction(0)
-        for _, middle, root, cross in np.unique(counts, axis=0).tolist():
-            seconds = middle * model.middle.alpha_seconds
-            seconds += root * model.root.alpha_seconds if root else 0
-            seconds += cross * model.cross.alpha_seconds if cross else 0
-            longest = max(longest, seconds)
-        return 2 * model.server.alpha_seconds + longest
+        passed = switches_passed(self._topology, self._kinds, flows.hop_flow, flows.hop_pair, len(flows.src))
+        return max((self._model.start_seconds(*way) for way in np.unique(passed, axis=0).tolist()), default=Fraction(0))
 
     def _transfer(self, flows: Flows) -> Fraction:
         sharing = self._reading.sharing

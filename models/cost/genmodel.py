@@ -94,9 +94,16 @@ class GenModel:
         """The links between the top switches of two trees; InputError where the file has none."""
         return self.level(LinkKind.CROSS)
 
+    def start_seconds(self, middle: int, root: int, cross: int) -> Fraction:
+        """Start-up of a transfer: both servers, and the switches and cross links on its way (`counting.switches_passed`)."""
+        switches = middle * self.middle.alpha_seconds
+        switches += root * self.root.alpha_seconds if root else 0
+        switches += cross * self.cross.alpha_seconds if cross else 0
+        return 2 * self.server.alpha_seconds + switches
+
     def cost(self, counts: Counts, message_bytes: int) -> Cost:
-        """Each step starts up at both servers and at the switch that costs most, lasts as its slowest link (Equation 10), and then
-        as its slowest server.
+        """Each step starts up at both servers and at the switches on its longest way, lasts as its slowest link (Equation 10), and
+        then as its slowest server.
 
         The beta of a kind is that of its narrowest links, wider ones take less. Where a network has one kind of links and all
         servers do the same this is Equation 11. O(entries of `counts`).
@@ -117,10 +124,9 @@ class GenModel:
 
     def _step(self, counts: Counts, step: int, levels: Mapping[LinkKind, Level], floats: Fraction) -> dict[str, Fraction]:
         share = floats / counts.shares
-        alpha, slowest, incast = Fraction(0), Fraction(0), Fraction(0)
+        slowest = incast = Fraction(0)
         for kind, communicators, load in counts.links_of(step):
             level = levels[kind]
-            alpha = max(alpha, level.alpha_seconds)
             carried = share * load * counts.narrowest[kind]
             total = carried * level.flow_seconds(communicators)
             if total > slowest:
@@ -131,7 +137,7 @@ class GenModel:
             accessed = share * accesses * self.server.delta_seconds_per_float
             if added + accessed > gamma + delta:
                 gamma, delta = added, accessed
-        start = alpha + 2 * self.server.alpha_seconds
+        start = max(self.start_seconds(*way) for way in counts.ways_of(step))
         return {"alpha": start, "beta": slowest - incast, "gamma": gamma, "delta": delta, "epsilon": incast}
 
 

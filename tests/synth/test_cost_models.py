@@ -9,6 +9,7 @@ import pytest
 from certree.models.cost.ace import AceEndpoint
 from certree.models.cost.alpha_beta_gamma import AlphaBetaGamma
 from certree.models.cost.counting import count
+from certree.models.cost.flow_time import Reading, schedule_time
 from certree.models.cost.genmodel import load_genmodel
 from certree.models.cost.loggp import LogGP
 from certree.models.cost.model import load_parameters
@@ -62,11 +63,32 @@ def test_genmodel_takes_the_slowest_link_of_a_step() -> None:
     links = 2 * Fraction(9, 6) * Fraction(BYTES, 4) * level.beta_seconds_per_float
     terms = {term.symbol: term.seconds for term in GENMODEL.cost(counts, BYTES).terms}
     assert terms["beta"] == links
-    assert terms["alpha"] == 2 * (2 * server.alpha_seconds + level.alpha_seconds)
+    # server, switch, link between the top switches, switch, server
+    assert terms["alpha"] == 2 * (2 * server.alpha_seconds + 2 * GENMODEL.middle.alpha_seconds + level.alpha_seconds)
     assert terms["epsilon"] == 0
     # among many servers incast can make a link to a server the slowest
     wide = replace(GENMODEL, middle=replace(GENMODEL.middle, epsilon_seconds_per_float=Fraction(1), incast_threshold=2))
     assert {term.symbol: term.seconds for term in wide.cost(counts, BYTES).terms}["epsilon"] == 2 * Fraction(5, 6) * 10**7 * 4
+
+
+@pytest.mark.parametrize(
+    ("method", "network"),
+    [
+        ("cps", "ss:12"),
+        ("ring", "tree:4x8@10"),
+        ("reduce-broadcast", "tree:2x3"),
+        ("gentree", "tree:3+4"),
+        ("gentree", "leafspine:3x2x4"),
+        ("gentree", "tree:4x6/2x5@10"),
+        ("cps", "torus:3x3"),
+        ("halving-doubling", "fattree:3x4"),
+    ],
+)
+def test_flows_on_links_take_as_long(method: str, network: str) -> None:
+    """The flow simulator, which knows nothing of the counts, read so that a step lasts as its busiest link."""
+    made = make(method, network)
+    flows = schedule_time(made, GENMODEL, Fraction(BYTES, 4), Reading(sharing="busiest"))
+    assert GENMODEL.cost(count(made), BYTES).seconds == flows.seconds
 
 
 def test_parameters_that_a_network_needs_must_be_there() -> None:
