@@ -33,13 +33,15 @@ bench: setup
 bench-smoke: setup
 	$(BIN)/python tests/bench/run.py --smoke
 
-# Refutations of the DGX-1 frontier, and of a ring's all-reduce, checked by VeriPB (a Rust program, built once; not in CI).
+# Refutations by formula, of all-reduces and of an all-to-all with little scratch, checked by VeriPB (a Rust program, built once; not
+# in CI).
 VERIPB := build/veripb/bin/veripb
 veripb: setup $(VERIPB)
 	@rm -rf build/proofs && mkdir -p build/proofs
-	@$(BIN)/certree frontier dgx1 --collective all-gather -o build/proofs/dgx1.json.gz
-	@$(BIN)/certree frontier ring:7 --max-chunks 2 -o build/proofs/ring.json.gz
-	@for bundle in dgx1 ring; do $(BIN)/certree verify build/proofs/$$bundle.json.gz --proofs build/proofs/$$bundle >/dev/null; done
+	@$(BIN)/certree frontier ring:4 --max-chunks 6 -o build/proofs/ring4.json.gz
+	@$(BIN)/certree frontier ring:7 --max-chunks 2 -o build/proofs/ring7.json.gz
+	@$(BIN)/certree frontier mesh:2x3 --collective all-to-all --max-chunks 1 --scratch 1 -o build/proofs/mesh.json.gz
+	@for bundle in ring4 ring7 mesh; do $(BIN)/certree verify build/proofs/$$bundle.json.gz --proofs build/proofs/$$bundle >/dev/null; done
 	@for proof in build/proofs/*/*.pbp; do echo "$$proof"; $(VERIPB) --cnf $${proof%.pbp}.cnf $$proof || exit 1; done
 
 $(VERIPB):

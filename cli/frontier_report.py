@@ -48,6 +48,7 @@ def frontier_report(verdict: BundleVerdict, known: Mapping[str, Point] = Mapping
         "best_rate": None if rate is None else str(rate),
         "gap": None if rate is None else str(rate / bound - 1),
         "bound": document["bandwidth"],
+        "step_bounds": [{name: one[name] for name in ("steps", "rounds_per_chunk")} for one in document["step_bounds"]],
         "methods": [judged(name, point, document) for name, point in sorted(known.items())],
     }
 
@@ -63,11 +64,17 @@ def judged(name: str, point: Point, document: dict[str, Any]) -> dict[str, Any]:
 
 
 def proof_summary(proof: dict[str, Any]) -> dict[str, Any]:
-    """A proof without its lines, which only the file has."""
+    """A proof without its lines or prices, which only the file has."""
+    if proof["kind"] == "prices":
+        return {"kind": "prices"}
     if proof["kind"] != "drat":
         return proof
     text = unpack(proof["lines"])
-    return {"kind": "drat", "formula": proof["formula"], "sha256": proof["sha256"], "lines": text.count("\n"), "bytes": len(text)}
+    return {
+        **{name: proof[name] for name in ("kind", "formula", "ordered", "sha256")},
+        "lines": text.count("\n"),
+        "bytes": len(text),
+    }
 
 
 def frontier_words(report: dict[str, Any]) -> str:
@@ -83,6 +90,9 @@ def frontier_words(report: dict[str, Any]) -> str:
         lines.append(f"  {chunks:>6} {steps:>6} {rounds:>6} {Fraction(rounds, chunks)!s:>17}")
     lines.append(f"  bounds: {report['least_steps']} steps; {report['rate_bound']} rounds per chunk ({report['bound']['kind']})")
     lines.append(f"  best rate: {report['best_rate']}, gap {gap_words(report['gap'])}")
+    for one in report["step_bounds"]:
+        steps = f"{one['steps']} step{'s' * (one['steps'] != 1)}"
+        lines.append(f"  whatever the chunks: up to {steps} take {one['rounds_per_chunk']} rounds per chunk (prices)")
     kinds: dict[str, list[str]] = {}
     for entry in report["refuted"]:
         kinds.setdefault(entry["proof"]["kind"], []).append(_point(entry["point"]))

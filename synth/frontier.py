@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import pairwise
 from math import ceil
 from types import MappingProxyType
 
@@ -21,9 +22,11 @@ from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.asking import Asking
 from certree.synth.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.method import Monitor
+from certree.synth.prices import best_prices
 from certree.synth.symmetry import Group, free_groups
-from certree.verify.exact.bundle import rounds_of, why_not
-from certree.verify.exact.frontier import last_steps, most_uncovered, obligations, undominated
+from certree.verify.exact.bundle import bundle_document, rounds_of, why_not
+from certree.verify.exact.frontier import best_rate, last_steps, levels, most_uncovered, obligations, undominated
+from certree.verify.exact.prices import Rows, payments
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, drat_proof
 from certree.verify.exact.rup import ProofError, check_proof
@@ -31,7 +34,7 @@ from certree.verify.exact.time_cut import needed_rounds
 from certree.verify.witness import Instance, best_bounds
 
 TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
-POINT_CONFLICTS = 40_000  # for one candidate
+POINT_CONFLICTS = 100_000  # for one candidate
 SYMMETRIC_CONFLICTS = 5_000  # for one candidate and one group
 MAX_GROUPS = 3
 MANY_ROUNDS = 8  # so many candidates of as many chunks and steps are not tried one by one
@@ -47,6 +50,11 @@ class Frontier:
     points: dict[Point, Schedule]
     refuted: dict[Point, Document]
     undecided: list[Point]
+    step_bounds: dict[int, Rows]  # steps -> prices that show what as many steps take, where the points meet it
+
+    def document(self) -> Document:
+        """The bundle that shows all of it."""
+        return bundle_document(self.question, self.max_chunks, self.points, self.refuted, self.bandwidth[1], self.step_bounds)
 
 
 class FrontierSearch:
@@ -79,6 +87,7 @@ class FrontierSearch:
         self._bounds = find_bounds(topology, collective)
         self._bandwidth = best_bounds(Instance(topology, collective), self._bounds)["bandwidth"]
         self._cuts: dict[tuple[int, int], tuple[Fraction | None, Document]] = {}
+        self._prices: dict[int, tuple[Fraction, Rows] | None] = {}
         self._found: dict[Point, Schedule] = {}
         self._refuted: dict[Point, Document] = {}
         self.known = {name: point for name, schedule in known.items() if (point := self._place(schedule)) is not None}
@@ -124,12 +133,14 @@ class FrontierSearch:
         return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
 
     def run(self) -> None:
-        """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule.
+        """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule;
+        then look for what the steps of the points take whatever the chunks.
 
         Ends early where a formula is too large: more chunks, steps or rounds make it no smaller.
         """
         try:
             self._run()
+            self._price_levels()
         except UnsupportedError as error:
             self._monitor.report(f"frontier: undecided: {error}")
 
@@ -149,6 +160,8 @@ class FrontierSearch:
         least = max(steps, self._bound_rounds(chunks))
         if least <= most:
             least = max(least, ceil(self._time_cut(chunks, steps)[0] or 0))
+        if least <= most:
+            least = max(least, ceil(self._price_cut(chunks, steps)[0]))
         certain = not self.question.is_sum and not self.question.is_limited  # with enough rounds all goes along shortest ways
         if most - least > MANY_ROUNDS and not certain:
             most = self._fewer_at_once((chunks, steps, most))
@@ -171,7 +184,7 @@ class FrontierSearch:
 
     def _bound_rounds(self, chunks: int) -> int:
         """The fewest rounds that the bandwidth bound allows."""
-        return ceil(self._bandwidth[0] * self.question.at((chunks, 1, 1)).message_chunks)
+        return ceil(chunks * self._rate_bound)
 
     def _implied_by(self, point: Point) -> Point | None:
         """A refuted point that excludes this one."""
@@ -213,7 +226,7 @@ class FrontierSearch:
                 self._monitor.report(f"frontier: {question.point} is left undecided: {error}")
                 return False
             text = "".join(asking.proof.splitlines(keepends=True)[:needed])
-            self._refuted[question.point] = drat_proof(formula.digest, text)
+            self._refuted[question.point] = drat_proof(formula.digest, text, ordered=asking.ordered)
         return status is Status.FEASIBLE
 
     @property
@@ -233,7 +246,30 @@ class FrontierSearch:
             else:
                 undecided.append(point)
         schedules = {point: self._found[point] for point in points}
-        return Frontier(self.question, self._max_chunks, self._bandwidth, schedules, dict(sorted(refuted.items())), undecided)
+        proofs = dict(sorted(refuted.items()))
+        return Frontier(self.question, self._max_chunks, self._bandwidth, schedules, proofs, undecided, self._met_prices)
+
+    def _price_levels(self) -> None:
+        """Prices for the steps up to which the points reach no better rate, so that it may be shown that nothing does."""
+        reached = levels(self._found)
+        for (_, rate), (after, _) in pairwise([*reached, (reached[-1][0] + 1, Fraction(0))] if reached else ()):
+            if rate > self._rate_bound and not self._monitor.expired:
+                self._price(after - 1)
+
+    @property
+    def _met_prices(self) -> dict[int, Rows]:
+        """Prices that the best point of as many steps meets, where they show more than the bandwidth bound: of each rate those for
+        the most steps."""
+        met: dict[Fraction, tuple[int, Rows]] = {}
+        for steps, priced in sorted(self._prices.items()):
+            if priced is not None and self._rate_bound < priced[0] == best_rate(self._found, self._max_chunks, steps):
+                met[priced[0]] = steps, priced[1]
+        return dict(sorted(met.values()))
+
+    @property
+    def _rate_bound(self) -> Fraction:
+        """The rounds per chunk (of C) that the bandwidth bound demands."""
+        return self._bandwidth[0] * self.question.at((1, 1, 1)).message_chunks
 
     def _easy_proof(self, point: Point) -> Document | None:
         """A proof that takes no search: the distance or the bandwidth bound; None when neither excludes the point."""
@@ -243,7 +279,24 @@ class FrontierSearch:
         if point[2] < self._bound_rounds(point[0]):
             return {"kind": "bound", "bound": self._bandwidth[1]}
         rounds, proof = self._time_cut(point[0], point[1])
-        return proof if rounds is None or point[2] < rounds else None
+        if rounds is None or point[2] < rounds:
+            return proof
+        needed, proof = self._price_cut(point[0], point[1], known=True)
+        return proof if point[2] < needed else None
+
+    def _price(self, steps: int) -> tuple[Fraction, Rows] | None:
+        """The best prices for so many steps, looked for once."""
+        if steps not in self._prices:
+            self._prices[steps] = best_prices(self.question.at((1, steps, steps)))
+        return self._prices[steps]
+
+    def _price_cut(self, chunks: int, steps: int, *, known: bool = False) -> tuple[Fraction, Document]:
+        """The rounds that prices demand for so many chunks and steps, and the proof; `known`: only prices that were looked for."""
+        priced = self._prices.get(steps) if known else self._price(steps)
+        if priced is None:
+            return Fraction(0), {}
+        paid, earned = payments(self.question.at((1, steps, steps)), priced[1])
+        return steps + Fraction(chunks * paid - sum(earned), max(earned)), {"kind": "prices", "price": priced[1]}
 
     def _time_cut(self, chunks: int, steps: int) -> tuple[Fraction | None, Document]:
         """The time-cut that demands the most rounds (None: more than any) for so many chunks and steps, as rounds and proof."""

@@ -14,7 +14,7 @@ from certree.models.collective import Collective
 from certree.models.files import canonical_json, write_atomically
 from certree.models.topology import Topology
 from certree.synth.method import Monitor
-from certree.verify.exact.bundle import bundle_document, judge_bundle
+from certree.verify.exact.bundle import judge_bundle
 
 UNDECIDED, INTERRUPTED = 3, 130
 DEFAULT_MAX_CHUNKS = 6
@@ -67,8 +67,7 @@ def frontier_command(
             search.run()
         except KeyboardInterrupt:
             interrupted = True
-        found = search.result
-        document = bundle_document(found.question, max_chunks, found.points, found.refuted, found.bandwidth[1])
+        document = search.result.document()
         verdict = judge_bundle(document, "the frontier")
     if not verdict.valid:
         first = verdict.violations[0]

@@ -17,9 +17,14 @@ class TrustedClauses(Asking):
     with_proof = True
     encoder: Encoder
 
+    @property
+    def ordered(self) -> bool:
+        """Whether chunks are put in order: those of an all-reduce; where each starts somewhere else there is less to gain."""
+        return self.question.is_sum and self.question.chunks > 1
+
     def encode(self) -> None:
-        """Make the trusted formula."""
-        self.encoder = encode(self.question)
+        """Make the trusted formula, alike chunks in order."""
+        self.encoder = encode(self.question, ordered=self.ordered)
 
     def solve(self, budget: Budget, monitor: Monitor, most: float) -> Status:
         """Ask CaDiCaL within `most` conflicts."""

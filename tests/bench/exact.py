@@ -19,7 +19,7 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.frontier import FrontierSearch
 from certree.synth.known import known_schedules
 from certree.synth.method import Monitor
-from certree.verify.exact.bundle import bundle_document, judge_bundle
+from certree.verify.exact.bundle import judge_bundle
 from certree.verify.exact.refutation import unpack
 
 #: network, collective, Cmax, SCCL's seconds (None: it never ended or was not run)
@@ -66,7 +66,7 @@ def measure(spec: str, collective: str, max_chunks: int) -> dict[str, object]:
     search = FrontierSearch(network(spec), parse_collective(collective), max_chunks, 1, Monitor())
     search.run()
     found = search.result
-    document = bundle_document(found.question, max_chunks, found.points, found.refuted, found.bandwidth[1])
+    document = found.document()
     searched = process_time() - start
     if not judge_bundle(document, spec).valid:
         raise AssertionError(f"{spec}: the frontier is refuted")

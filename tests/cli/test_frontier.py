@@ -45,6 +45,14 @@ def test_it_is_told_in_words() -> None:
     assert "frontier: 1 chunks, 2 steps, 2 rounds" in done.err
 
 
+def test_what_holds_for_any_number_of_chunks_is_told() -> None:
+    done = certree("frontier", "dgx1", "--collective", "all-gather")
+    assert "frontier of all-gather on dgx1: complete for any number of chunks" in done.out
+    assert "  whatever the chunks: up to 2 steps take 3/2 rounds per chunk (prices)\n" in done.out
+    some = certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "3", "--json")
+    assert (some.document["all_chunks"], some.document["step_bounds"]) == (False, [{"steps": 2, "rounds_per_chunk": "3/2"}])
+
+
 def test_scratch_is_part_of_what_is_proved(tmp_path) -> None:
     target = tmp_path / "ring.json"
     arguments = ("frontier", "ring:5", "--max-chunks", "1", "--scratch", "1", "-o", str(target), "--json")
@@ -104,12 +112,14 @@ def test_a_bundle_must_be_of_what_was_asked_for(tmp_path) -> None:
 
 
 def test_formulas_and_proofs_for_other_checkers(tmp_path) -> None:
-    target = bundle(tmp_path, lambda document: None)
+    target = tmp_path / "ring.json"
+    assert certree("frontier", "ring:4", "--max-chunks", "4", "-o", str(target)).code == 0
     done = certree("verify", str(target), "--proofs", str(tmp_path / "proofs"))
     assert (done.code, "wrote 1 formulas and their proofs" in done.err) == (0, True)
     files = {path.suffix: path.read_text().splitlines() for path in (tmp_path / "proofs").iterdir()}
     assert sorted(files) == [".cnf", ".drat", ".pbp"]
-    assert files[".cnf"][0] == "c all-gather on dgx1: no schedule of (3, 2, 4) (chunks, steps, rounds)"
+    assert files[".cnf"][0] == "c all-reduce on ring:4: no schedule of (4, 2, 3) (chunks, steps, rounds)"
+    assert "c chunks are alike; their transfers of step 0 descend, which loses no schedule" in files[".cnf"]
     header = next(line for line in files[".cnf"] if line.startswith("p cnf"))
     assert files[".drat"][-1] == "0"
     assert files[".pbp"][:2] == ["pseudo-Boolean proof version 3.0", f"f {header.split()[3]};"]

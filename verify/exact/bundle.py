@@ -3,7 +3,8 @@
     {"format": "certree-frontier", "version": 2, "topology": {...}, "collective": {"kind", "root"}, "max_chunks": Cmax, "memory":
      null, "scratch": null, "model": "...",
      "points": [{"point": [C, S, R], "schedule": {...}}, ...], "refuted": [{"point": [C, S, R], "proof": {...}}, ...],
-     "undecided": [[C, S, R], ...], "bandwidth": bound document, "complete": true, "all_chunks": true}
+     "undecided": [[C, S, R], ...], "bandwidth": bound document,
+     "step_bounds": [{"steps": S, "rounds_per_chunk": "3/2", "price": rows of `prices`}, ...], "complete": true, "all_chunks": true}
 
 A refuted point may be {"kind": "implied", "by": [C, S, R]}: by a point of the list that was refuted otherwise (`Question.implies`).
 """
@@ -12,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from types import MappingProxyType
 from typing import Any
 
 from certree.models.collective import Collective, parse_collective
@@ -23,6 +25,7 @@ from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import topology_document, topology_from_document
 from certree.verify.exact.frontier import covers, covers_all_chunks, obligations
 from certree.verify.exact.plans import most_stored
+from certree.verify.exact.prices import Rows, rounds_per_chunk
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, check_refutation
 from certree.verify.exact.rup import ProofError
@@ -35,7 +38,7 @@ FORMAT, VERSION = "certree-frontier", 2
 MAX_CHUNKS, MAX_NUMBER = 1 << 12, 1 << 24
 _KEYS = (
     "format", "version", "topology", "collective", "max_chunks", "memory", "scratch", "model", "points", "refuted", "undecided",
-    "bandwidth", "complete", "all_chunks",
+    "bandwidth", "step_bounds", "complete", "all_chunks",
 )  # fmt: skip
 
 
@@ -45,10 +48,15 @@ def bundle_document(
     points: Mapping[Point, Schedule],
     refuted: Mapping[Point, Document],
     bandwidth: Bound,
+    step_bounds: Mapping[int, Rows] = MappingProxyType({}),
 ) -> Document:
-    """The document of a frontier; what is undecided and what may be claimed follows from the points and the refutations."""
+    """The document of a frontier; what is undecided and what may be claimed follows from the points, the refutations and bounds.
+
+    `step_bounds`: prices of links (`prices`) for numbers of steps.
+    """
     open_points = [point for point in obligations(question, list(points), max_chunks) if point not in refuted]
     value = check_bound(Instance(question.topology, question.collective), bandwidth)
+    rates = {steps: rounds_per_chunk(question, rows) for steps, rows in sorted(step_bounds.items())}
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -62,8 +70,11 @@ def bundle_document(
         "refuted": [{"point": list(point), "proof": proof} for point, proof in sorted(refuted.items())],
         "undecided": [list(point) for point in open_points],
         "bandwidth": bandwidth,
+        "step_bounds": [
+            {"steps": steps, "rounds_per_chunk": str(rate), "price": step_bounds[steps]} for steps, rate in rates.items()
+        ],
         "complete": bool(points) and not open_points,
-        "all_chunks": not open_points and covers_all_chunks(question, list(points), value),
+        "all_chunks": not open_points and covers_all_chunks(question, list(points), value, rates),
     }
 
 
@@ -114,6 +125,10 @@ def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
             _point(entry["point"], f"{where}: {name}", document["max_chunks"])
     if not isinstance(document["undecided"], list):
         raise InputError(f"{where}: undecided must list points")
+    if not isinstance(document["step_bounds"], list) or not all(
+        isinstance(entry, dict) and set(entry) == {"steps", "rounds_per_chunk", "price"} for entry in document["step_bounds"]
+    ):
+        raise InputError(f"{where}: step_bounds must list objects with steps, rounds_per_chunk and price")
     for name, least in (("memory", 1), ("scratch", 0)):
         if document[name] is not None and (type(document[name]) is not int or not least <= document[name] <= MAX_NUMBER):
             raise InputError(f"{where}: {name} is {short(document[name])}; allowed: null or {least} to {MAX_NUMBER}")
@@ -246,6 +261,25 @@ def _sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]],
     return sound
 
 
+def _sound_rates(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> dict[int, Fraction]:
+    """The rounds per chunk that each number of steps takes at least, by prices that were checked."""
+    sound: dict[int, Fraction] = {}
+    for entry in entries:
+        try:
+            rate = rounds_per_chunk(question, entry["price"])
+        except ProofError as error:
+            findings.add(error.rule, 0, (), f"step bound: {error.message}")
+            continue
+        steps = len(entry["price"])
+        true: dict[str, int | str] = {"steps": steps, "rounds_per_chunk": str(rate)}
+        for name, follows in true.items():
+            if type(entry[name]) is not type(follows) or entry[name] != follows:
+                message = f"step bound: claims {name} = {short(entry[name])}; its prices show {follows}"
+                findings.add("frontier-claim", 0, (), message)
+        sound[steps] = rate
+    return sound
+
+
 def _check_claims(question: Question, document: Document, points: Sequence[Point], refuted: set[Point], findings: Findings) -> None:
     value = Fraction(0)
     try:
@@ -254,12 +288,13 @@ def _check_claims(question: Question, document: Document, points: Sequence[Point
             raise WitnessError("witness-wrong", "the bound must be one on the bandwidth")
     except WitnessError as error:
         findings.add(error.rule, 0, (), f"bandwidth: {error.message}")
+    rates = _sound_rates(question, document["step_bounds"], findings)
     left = [list(point) for point in obligations(question, points, document["max_chunks"]) if point not in refuted]
     true = {
         "model": question.model,
         "undecided": left,
         "complete": bool(points) and not left,
-        "all_chunks": not left and covers_all_chunks(question, points, value),
+        "all_chunks": not left and covers_all_chunks(question, points, value, rates),
     }
     for name, follows in true.items():
         if type(document[name]) is not type(follows) or document[name] != follows:

@@ -1,7 +1,8 @@
 """The trusted encoder: a question as a formula that has a model exactly when there is a schedule.
 
-Refutations rest on it, so it is plain: no variable is left out that a smarter encoder could, nothing is assumed without loss, and
-no symmetry is broken. Variables and clauses carry a line of purpose each. The families that all questions share:
+Refutations rest on it, so it is plain: no variable is left out that a smarter encoder could, and nothing is assumed without loss.
+The one symmetry that can be broken, chunks that are alike, has its justification checked (`order`). Variables and clauses carry a
+line of purpose each. The families that all questions share:
 
     longer[t, k]   step t lasts k rounds or more (k = 2, 3, ...; every step lasts one)
 
@@ -43,6 +44,20 @@ class Encoder(ABC):
     @abstractmethod
     def build(self) -> None:
         """Add the variables and clauses of the collective."""
+
+    @property
+    def alike(self) -> Sequence[int]:
+        """Chunks that may change places; none where that is not used."""
+        return ()
+
+    @property
+    def chunk_families(self) -> tuple[Family, ...]:
+        """The families whose first index is a chunk."""
+        return ()
+
+    def first_transfers(self, chunk: int) -> list[int]:
+        """The variables by which alike chunks are put in order."""
+        raise NotImplementedError(f"chunks of {type(self).__name__} are not put in order")
 
     @abstractmethod
     def decode(self, model: Sequence[int]) -> Schedule:
@@ -92,9 +107,13 @@ def true_keys(family: Family, model: frozenset[int]) -> list[tuple[int, ...]]:
     return [key for key, variable in family.items() if variable in model]
 
 
-def encode(question: Question) -> Encoder:
-    """The trusted formula of a question."""
+def encode(question: Question, *, ordered: bool = False) -> Encoder:
+    """The trusted formula of a question; `ordered`: with the chunks that are alike in order (`order`)."""
+    from certree.verify.exact.order import order_chunks  # noqa: PLC0415
     from certree.verify.exact.spread import SpreadEncoder  # noqa: PLC0415
     from certree.verify.exact.sums import SumEncoder  # noqa: PLC0415
 
-    return SumEncoder(question) if question.is_sum else SpreadEncoder(question)
+    encoder = SumEncoder(question) if question.is_sum else SpreadEncoder(question)
+    if ordered:
+        order_chunks(encoder)
+    return encoder

@@ -1,6 +1,7 @@
 """A formula in conjunctive normal form, with tables of named variables; and how to write it down."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
@@ -10,12 +11,22 @@ from certree.models.files import sha256
 Family = Mapping[tuple[int, ...], int]
 
 
+@dataclass(frozen=True)
+class Counter:
+    """A counter of a formula: what it counts, its variables, and the numbers of the clauses that define them."""
+
+    literals: tuple[int, ...]
+    variables: range
+    clauses: range
+
+
 class Formula:
     """Clauses over variables 1, 2, ...; a literal is a variable or its negation, minus the variable."""
 
     def __init__(self) -> None:
         self.variables = 0
         self.clauses: list[tuple[int, ...]] = []
+        self.counters: list[Counter] = []
         self.notes: list[str] = []
 
     def family(self, name: str, purpose: str, *ranges: Sequence[int]) -> Family:
@@ -39,6 +50,7 @@ class Formula:
         """
         most = min(most, len(literals))
         before: list[int] = []
+        first_variable, first_clause = self.variables + 1, len(self.clauses)
         for number, literal in enumerate(literals):
             width = min(most, number + 1)
             now = list(range(self.variables + 1, self.variables + 1 + width))
@@ -51,6 +63,8 @@ class Formula:
                 elif level - 1 < len(before):
                     self.add(-literal, -before[level - 1], variable)
             before = now
+        variables, clauses = range(first_variable, self.variables + 1), range(first_clause, len(self.clauses))
+        self.counters.append(Counter(tuple(literals), variables, clauses))
         return before
 
     def dimacs(self, comments: Iterable[str] = ()) -> bytes:

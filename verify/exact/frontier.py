@@ -10,12 +10,15 @@ found points with C' <= C, S' <= S; without any such point it is the number of r
 complete when each of these finitely many (C, S, R(C, S)), R >= S, is refuted: fewer rounds are then refuted too
 (`Question.implies`). The search stops there. What is left open is listed as undecided, never as impossible.
 
-All C. Once S is the least number of steps of all and R / C meets a bandwidth bound, more chunks could buy nothing: then, and only
-then, the claim is "all C", else "C <= Cmax".
+All C. What more than Cmax chunks could buy is fewer rounds per chunk than the best R / C that is listed with as many steps. Where
+that meets a bound, for every number of steps from the least on, they buy nothing: then, and only then, the claim is "all C", else
+"C <= Cmax". Such bounds hold whatever C is: the bandwidth bound for any number of steps, and prices of links (`prices`) for so many
+steps or fewer.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 from certree.models.errors import UnsupportedError
 from certree.verify.exact.question import Point, Question
@@ -72,11 +75,29 @@ def obligations(question: Question, points: Sequence[Point], max_chunks: int) ->
     return [one.point for one in asked if not any(other is not one and other.implies(one.point) for other in asked)]
 
 
-def covers_all_chunks(question: Question, points: Sequence[Point], bandwidth_bound: Fraction) -> bool:
+def levels(points: Iterable[Point]) -> list[tuple[int, Fraction]]:
+    """(S, rate): the fewest rounds per chunk of all points with at most S steps, for each S at which that changes; ascending."""
+    found: list[tuple[int, Fraction]] = []
+    for _, steps, _ in sorted(points, key=lambda point: point[1]):
+        rate = best_rate(points, max(point[0] for point in points), steps)
+        if rate is not None and (not found or rate < found[-1][1]):
+            found.append((steps, rate))
+    return found
+
+
+def covers_all_chunks(
+    question: Question, points: Sequence[Point], bandwidth_bound: Fraction, step_bounds: Mapping[int, Fraction]
+) -> bool:
     """Whether a frontier that is complete up to its Cmax is complete for every number of chunks.
 
-    `bandwidth_bound`: re-checked, in rounds per chunk of the message.
+    `bandwidth_bound`: re-checked, in rounds per chunk of the message; `step_bounds`: likewise, the rounds per chunk (of C) that so
+    many steps or fewer take.
     """
     per_chunk = bandwidth_bound * question.at((1, 1, 1)).message_chunks
-    least = min((point[1] for point in points), default=0)
-    return any(point[1] == least and Fraction(point[2], point[0]) == per_chunk for point in points)
+    reached = levels(points)
+    if not reached or reached[-1][1] != per_chunk:
+        return False
+    return all(
+        any(steps >= after - 1 and bound >= rate for steps, bound in step_bounds.items())
+        for (_, rate), (after, _) in pairwise(reached)
+    )

@@ -41,7 +41,7 @@ def check_refutation(question: Question, proof: Any) -> None:
 
 def load_refutations() -> Registry[Callable[[Question, Mapping[str, Any]], None]]:
     """The registry, filled."""
-    from certree.verify.exact import time_cut  # noqa: F401, PLC0415
+    from certree.verify.exact import prices, time_cut  # noqa: F401, PLC0415
 
     return REFUTATIONS
 
@@ -87,17 +87,19 @@ def bound(question: Question, proof: Mapping[str, Any]) -> None:
 
 @REFUTATIONS.register("drat")
 def drat(question: Question, proof: Mapping[str, Any]) -> None:
-    """{"formula", "sha256", "lines"}: the trusted formula of the point has no model (`encoder`), by the lines of a proof (`rup`).
+    """{"formula", "ordered", "sha256", "lines"}: the trusted formula of the point has no model (`encoder`), by the lines of a proof
+    (`rup`).
 
-    `formula`: digest of the formula, which is made again from the question; `lines`: the text, packed by `pack`; `sha256`: of the
+    `formula`: digest of the formula, which is made again from the question; `ordered`: with alike chunks in order, which is
+    justified anew (`order`); `lines`: the text, packed by `pack`; `sha256`: of the
     text. A formula without model means no schedule.
     """
-    only_fields(proof, "formula", "sha256", "lines")
+    only_fields(proof, "formula", "ordered", "sha256", "lines")
     text = unpack(proof["lines"])
     if sha256(text.encode()) != proof["sha256"]:
         raise ProofError("proof-digest", "the lines of the proof are not those whose digest is stated")
     try:
-        formula = encode(question).formula
+        formula = encode(question, ordered=proof["ordered"] is True).formula
     except UnsupportedError as error:
         raise ProofError("proof-foreign", str(error)) from None
     if formula.digest != proof["formula"]:
@@ -124,6 +126,6 @@ def unpack(packed: Any) -> str:
         raise ProofError("proof-malformed", f"the lines of the proof cannot be unpacked: {error}") from None
 
 
-def drat_proof(digest: str, text: str) -> Document:
+def drat_proof(digest: str, text: str, *, ordered: bool) -> Document:
     """The document of a proof of that text about the formula of that digest."""
-    return {"kind": "drat", "formula": digest, "sha256": sha256(text.encode()), "lines": pack(text)}
+    return {"kind": "drat", "formula": digest, "ordered": ordered, "sha256": sha256(text.encode()), "lines": pack(text)}

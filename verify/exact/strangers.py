@@ -15,12 +15,13 @@ from certree.verify.exact.rup import parse_proof
 
 def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]:
     """Name -> content of the formula and the proof of a `drat` refutation, in each form. O(formula + proof)."""
-    formula, text = encode(question).formula, unpack(proof["lines"])
+    formula, text = encode(question, ordered=proof["ordered"]).formula, unpack(proof["lines"])
     name = "refuted_c{}_s{}_r{}".format(*question.point)
     what = f"{question.collective.words} on {question.topology.name}: no schedule of {question.point} (chunks, steps, rounds)"
     comments = [
         what,
         question.model,
+        *["chunks are alike; their transfers of step 0 descend, which loses no schedule"] * proof["ordered"],
         "arcs a: " + " ".join(f"{number}={arc.src}>{arc.dst}" for number, arc in enumerate(question.arcs)),
     ]
     return {

@@ -15,6 +15,7 @@ from itertools import combinations
 
 from certree.models.schedule import Op, Schedule
 from certree.verify.exact.encoder import Encoder, true_keys
+from certree.verify.exact.formula import Family
 from certree.verify.exact.plans import schedule_of
 
 
@@ -58,8 +59,7 @@ class SumEncoder(Encoder):
                 for arc in arcs:
                     self._carrying(chunk, arc, step)
         self._contention()
-        if question.slots:
-            self._slots(question.slots.ids)
+        self._stores: tuple[Family, ...] = (self._slots(question.slots.ids),) if question.slots else ()
 
     def _start_and_end(self) -> None:
         """At first every endpoint has its own contribution and nothing else, a switch nothing; at the end endpoints have all."""
@@ -110,7 +110,21 @@ class SumEncoder(Encoder):
             for copied, arrival in zip(copies, brought, strict=True):
                 formula.add(-copied, -after, arrival)
 
-    def _slots(self, slots: Sequence[int]) -> None:
+    @property
+    def alike(self) -> Sequence[int]:
+        """All chunks."""
+        return range(self.question.chunks)
+
+    @property
+    def chunk_families(self) -> tuple[Family, ...]:
+        """All but the rounds of steps."""
+        return (self.has, self.reduce, self.copy, self.brings, *self._stores)
+
+    def first_transfers(self, chunk: int) -> list[int]:
+        """What is done with the chunk in step 0."""
+        return [family[chunk, arc, 0] for arc in range(len(self.question.arcs)) for family in (self.reduce, self.copy)]
+
+    def _slots(self, slots: Sequence[int]) -> Family:
         """A slot stores what landed in it, of one chunk at a time; only that can be sent from it or added to."""
         chunks, formula = range(self.question.chunks), self.formula
         stores = formula.family(
@@ -131,6 +145,7 @@ class SumEncoder(Encoder):
         for (chunk, number, step), sent in (*self.reduce.items(), *self.copy.items()):
             if (source := self.question.arcs[number].src) in slots:
                 formula.add(-sent, stores[chunk, source, step])
+        return stores
 
     def _contention(self) -> None:
         """Every pair of nodes carries all that goes over its arcs."""

@@ -13,7 +13,7 @@ from certree.models.topology_file import topology_document
 from certree.models.topology_spec import parse_topology
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
-from certree.verify.exact.bundle import bundle_document, judge_bundle
+from certree.verify.exact.bundle import judge_bundle
 from certree.verify.exact.frontier import covers, obligations, undominated
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutation import check_refutation, pack, unpack
@@ -27,11 +27,12 @@ def made(topology, kind: str, max_chunks: int, root=None):
     search = FrontierSearch(network, parse_collective(kind, root), max_chunks, 1, Monitor())
     search.run()
     found = search.result
-    return bundle_document(found.question, max_chunks, found.points, found.refuted, found.bandwidth[1])
+    return found.document()
 
 
 DGX1 = made("dgx1", "all-gather", 3)
 BARBELL = made(barbell(3), "all-gather", 2)
+RING = made("ring:5", "all-reduce", 3)
 
 
 def rules(document, topology=None) -> set[str]:
@@ -47,10 +48,11 @@ def kinds(document):
 
 
 def test_the_bundles_hold() -> None:
-    assert rules(DGX1) == rules(BARBELL) == set()
-    assert (DGX1["complete"], DGX1["all_chunks"]) == (True, False)
-    assert kinds(DGX1)[3, 2, 4] == "drat"
-    assert {"distance", "drat", "time-cut"} <= set(kinds(BARBELL).values())
+    assert rules(DGX1) == rules(BARBELL) == rules(RING) == set()
+    assert (DGX1["complete"], DGX1["all_chunks"]) == (True, False)  # 7/6 rounds per chunk take 6 chunks
+    assert kinds(DGX1)[3, 2, 4] == "prices"
+    assert kinds(RING) == {(1, 2, 2): "drat", (3, 3, 4): "drat"}
+    assert set(kinds(BARBELL).values()) == {"distance", "prices", "time-cut"}
 
 
 def changed(document, change):
@@ -60,43 +62,47 @@ def changed(document, change):
 
 
 def lines_of(document) -> list[str]:
-    return unpack(entry(document, "refuted", (3, 2, 4))["proof"]["lines"]).splitlines(keepends=True)
+    return unpack(entry(document, "refuted", (3, 3, 4))["proof"]["lines"]).splitlines(keepends=True)
 
 
 def with_lines(document, lines: list[str], *, honest: bool) -> None:
-    """Other lines for the proof about (3, 2, 4), with or without the digest that they have."""
-    proof = entry(document, "refuted", (3, 2, 4))["proof"]
+    """Other lines for the proof about (3, 3, 4), with or without the digest that they have."""
+    proof = entry(document, "refuted", (3, 3, 4))["proof"]
     proof["lines"] = pack("".join(lines))
     if honest:
         proof["sha256"] = sha256("".join(lines).encode())
 
 
 def test_a_proof_with_one_changed_line_is_refused() -> None:
-    lines = lines_of(DGX1)
+    lines = lines_of(RING)
     for number in range(0, len(lines), max(1, len(lines) // 20)):
         other = [*lines[:number], lines[number].replace(" 0", " 7 0").replace("d ", ""), *lines[number + 1 :]]
-        assert rules(changed(DGX1, lambda document, other=other: with_lines(document, other, honest=False))) >= {"proof-digest"}
+        assert rules(changed(RING, lambda document, other=other: with_lines(document, other, honest=False))) >= {"proof-digest"}
 
 
 def test_a_step_that_does_not_follow_is_refused_with_whatever_digest() -> None:
-    lines = ["1 0\n", *lines_of(DGX1)]
-    assert "proof-step" in rules(changed(DGX1, lambda document: with_lines(document, lines, honest=True)))
-    assert "proof-open" in rules(changed(DGX1, lambda document: with_lines(document, lines_of(DGX1)[:-1], honest=True)))
-    assert "proof-deletion" in rules(changed(DGX1, lambda document: with_lines(document, ["d 1 2 3 4 5 0\n"], honest=True)))
-    assert "proof-malformed" in rules(changed(DGX1, lambda document: with_lines(document, ["x\n"], honest=True)))
+    lines = ["1 0\n", *lines_of(RING)]
+    assert "proof-step" in rules(changed(RING, lambda document: with_lines(document, lines, honest=True)))
+    assert "proof-open" in rules(changed(RING, lambda document: with_lines(document, lines_of(RING)[:-1], honest=True)))
+    assert "proof-deletion" in rules(changed(RING, lambda document: with_lines(document, ["d 1 2 3 4 5 0\n"], honest=True)))
+    assert "proof-malformed" in rules(changed(RING, lambda document: with_lines(document, ["x\n"], honest=True)))
 
 
 def test_a_proof_of_another_formula_is_refused() -> None:
     def exchange(document) -> None:
-        one, other = entry(document, "refuted", (3, 2, 4)), entry(BARBELL, "refuted", (1, 3, 4))
+        one, other = entry(document, "refuted", (3, 3, 4)), entry(document, "refuted", (1, 2, 2))
         one["proof"] = other["proof"]
 
-    assert "proof-foreign" in rules(changed(DGX1, exchange))
+    assert "proof-foreign" in rules(changed(RING, exchange))
+    unordered = changed(RING, lambda document: entry(document, "refuted", (3, 3, 4))["proof"].update(ordered=False))
+    assert "proof-foreign" in rules(unordered)
 
 
 def test_evidence_of_another_topology_is_refused() -> None:
     other = parse_topology("ring:8")
     found = rules(changed(DGX1, lambda document: document.update(topology=topology_document(other))))
+    assert {"frontier-point", "proof-malformed"} <= found  # prices for other links
+    found = rules(changed(RING, lambda document: document.update(topology=topology_document(parse_topology("ring:6")))))
     assert {"frontier-point", "proof-foreign"} <= found
     assert rules(DGX1, other) == {"topology"}
     assert "witness-value" in rules(changed(made("ring:4", "all-gather", 2), lambda d: d.update(topology=topology_document(other))))
@@ -124,6 +130,8 @@ CHANGES = {
         lambda d: d["refuted"].pop(),
         lambda d: d["points"].pop(),
         lambda d: d.update(max_chunks=4),
+        lambda d: d["step_bounds"][0].update(steps=3),
+        lambda d: d["step_bounds"][0].update(rounds_per_chunk="2"),
     ],
     "proof-weak": [lambda d: d["refuted"].append({"point": [3, 3, 5], "proof": entry(d, "refuted", (3, 3, 3))["proof"]})],
     "proof-distance": [lambda d: entry(d, "refuted", (1, 1, 8))["proof"].update(hops=3)],
@@ -132,12 +140,16 @@ CHANGES = {
         lambda d: d["refuted"][0].update(proof={"kind": "word of honour"}),
         lambda d: d["refuted"][0].update(proof=None),
         lambda d: d["refuted"].append(d["refuted"][0]),
-        lambda d: entry(d, "refuted", (3, 2, 4))["proof"].update(lines="?"),
-        lambda d: entry(d, "refuted", (3, 2, 4))["proof"].update(lines=d["refuted"][-1]["point"]),
-        lambda d: entry(d, "refuted", (3, 2, 4))["proof"].pop("sha256"),
+        lambda d: entry(d, "refuted", (3, 2, 4))["proof"].pop("price"),
+        lambda d: d["step_bounds"][0].update(price=[[1]]),
     ],
     "witness-value": [lambda d: d["bandwidth"].update(value="1/2")],
 }
+FORMULA_CHANGES = [
+    lambda d: entry(d, "refuted", (3, 3, 4))["proof"].update(lines="?"),
+    lambda d: entry(d, "refuted", (3, 3, 4))["proof"].update(lines=d["refuted"][-1]["point"]),
+    lambda d: entry(d, "refuted", (3, 3, 4))["proof"].pop("sha256"),
+]
 
 
 @pytest.mark.parametrize(
@@ -145,6 +157,22 @@ CHANGES = {
 )
 def test_what_was_changed_is_found(rule: str, number: int) -> None:
     assert rule in rules(changed(DGX1, CHANGES[rule][number]))
+
+
+@pytest.mark.parametrize("change", FORMULA_CHANGES)
+def test_what_was_changed_in_a_proof_is_found(change) -> None:
+    assert "proof-malformed" in rules(changed(RING, change))
+
+
+def test_all_chunks_are_claimed_where_bounds_meet_the_points() -> None:
+    """The DGX-1: 3/2 rounds per chunk in two steps, by prices; 7/6 in any number, by a cut."""
+    whole = made("dgx1", "all-gather", 6)
+    assert (whole["all_chunks"], [(one["steps"], one["rounds_per_chunk"]) for one in whole["step_bounds"]]) == (True, [(2, "3/2")])
+    assert rules(whole) == set()
+    assert rules(changed(whole, lambda d: d.update(step_bounds=[]))) == {"frontier-claim"}
+    assert "frontier-claim" in rules(changed(whole, lambda d: d["step_bounds"][0]["price"][0].__setitem__(slice(32), [0] * 32)))
+    weak = {"steps": 2, "rounds_per_chunk": "1", "price": [[1] * len(whole["step_bounds"][0]["price"][0])] * 2}
+    assert "frontier-claim" in rules(changed(whole, lambda d: d.update(step_bounds=[weak])))
 
 
 def test_a_point_that_another_covers_is_found() -> None:
@@ -169,6 +197,7 @@ def test_a_point_that_another_covers_is_found() -> None:
         (lambda d: d.update(points=[1]), "points must list objects with point and schedule"),
         (lambda d: d.update(collective={"kind": "broadcast", "root": None}), "broadcast needs a root"),
         (lambda d: d.update(undecided=None), "undecided must list points"),
+        (lambda d: d.update(step_bounds=[{}]), "step_bounds must list objects with steps, rounds_per_chunk and price"),
     ],
 )
 def test_what_is_no_bundle(change, words: str) -> None:
@@ -212,7 +241,10 @@ def test_one_refutation_serves_points_that_are_harder() -> None:
 
 
 FAR_POINTS = {
-    "a formula of 100000 rounds": ([1, 1, 100000], {"kind": "drat", "formula": "", "sha256": sha256(b""), "lines": pack("")}),
+    "a formula of 100000 rounds": (
+        [1, 1, 100000],
+        {"kind": "drat", "formula": "", "ordered": False, "sha256": sha256(b""), "lines": pack("")},
+    ),
     "a time-cut of 16777216 steps": ([1, 1 << 24, 1 << 24], {"kind": "time-cut", "set": [0], "to": 0}),
 }
 

@@ -14,7 +14,7 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.encodings.linear import LinearSpread
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
-from certree.verify.exact.bundle import bundle_document, judge_bundle, why_not
+from certree.verify.exact.bundle import judge_bundle, why_not
 from certree.verify.exact.encoder import encode
 from certree.verify.exact.plans import most_stored
 from certree.verify.exact.question import Question
@@ -129,7 +129,7 @@ def found(topology, kind: str, max_chunks: int, scratch: int | None):
     search = FrontierSearch(topology, parse_collective(kind), max_chunks, 1, Monitor(), scratch=scratch)
     search.run()
     result = search.result
-    document = bundle_document(result.question, max_chunks, result.points, result.refuted, result.bandwidth[1])
+    document = result.document()
     assert judge_bundle(document, "bundle").violations == ()
     return document
 

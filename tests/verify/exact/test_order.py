@@ -1,0 +1,87 @@
+"""Chunks in order: nothing is lost, and what is not alike is not put in order."""
+
+from itertools import product
+
+import pytest
+from pysat.solvers import Cadical195
+
+from certree.models.collective import parse_collective
+from certree.models.topology_spec import parse_topology
+from certree.verify.exact.bundle import why_not
+from certree.verify.exact.encoder import encode
+from certree.verify.exact.formula import Formula
+from certree.verify.exact.order import _descend, order_chunks
+from certree.verify.exact.question import Question
+from certree.verify.exact.rup import ProofError
+from tests.verify.exact.small import connected_graphs
+
+GRAPHS = list(connected_graphs())
+ALL_REDUCE = parse_collective("all-reduce")
+
+
+def answer(question: Question, *, ordered: bool) -> bool:
+    """Whether there is a schedule; a model is decoded and judged."""
+    encoder = encode(question, ordered=ordered)
+    with Cadical195(bootstrap_with=encoder.formula.clauses) as solver:
+        found = solver.solve()
+        if found:
+            assert why_not(question, encoder.decode(solver.get_model())) is None
+    return found
+
+
+@pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)
+def test_order_loses_nothing(graph) -> None:
+    for chunks, steps, rounds in ((2, 1, 1), (2, 2, 2), (3, 2, 2), (3, 2, 3), (3, 3, 3), (4, 3, 3), (4, 3, 4)):
+        for scratch in (None, 1) if len(graph.kind) < 4 else (None,):
+            asked = Question(graph, ALL_REDUCE, chunks, steps, rounds, None, scratch)
+            assert answer(asked, ordered=True) == answer(asked, ordered=False), (chunks, steps, rounds, scratch)
+
+
+def test_digits_descend() -> None:
+    formula = Formula()
+    one, other = (list(formula.family(name, name, range(3)).values()) for name in "ab")
+    _descend(formula, one, other)
+    for digits in product((0, 1), repeat=6):
+        given = [variable if digit else -variable for variable, digit in zip([*one, *other], digits, strict=True)]
+        with Cadical195(bootstrap_with=formula.clauses) as solver:
+            assert solver.solve(given) == (digits[:3] >= digits[3:])
+
+
+def encoder_of(chunks: int = 2):
+    return encode(Question(parse_topology("ring:4"), ALL_REDUCE, chunks, 2, 3))
+
+
+def test_chunks_of_an_all_reduce_are_alike() -> None:
+    encoder = encoder_of(3)
+    before = len(encoder.formula.clauses)
+    order_chunks(encoder)
+    assert len(encoder.formula.clauses) == before + 2 * 3 * 16
+    single = encoder_of(1)
+    before = len(single.formula.clauses)
+    order_chunks(single)
+    assert len(single.formula.clauses) == before
+
+
+def test_chunks_that_are_not_alike_are_not_put_in_order() -> None:
+    def first(encoder):
+        return encoder.reduce[0, 0, 0]
+
+    for change, words in (
+        (lambda encoder: encoder.formula.add(-first(encoder)), "a clause about one is missing for the other"),
+        (lambda encoder: encoder.formula.count([first(encoder)], 1), "they are not counted together"),
+        (lambda encoder: encoder.formula.add(encoder.formula.counters[0].variables[0]), "a clause asks for a counter to hold"),
+        (lambda encoder: encoder.formula.count([encoder.formula.counters[0].variables[0]], 1), "a counter counts another one"),
+    ):
+        encoder = encoder_of()
+        change(encoder)
+        with pytest.raises(ProofError, match=words) as refused:
+            order_chunks(encoder)
+        assert refused.value.rule == "proof-symmetry"
+
+
+def test_a_rule_that_one_chunk_is_spared_is_found() -> None:
+    encoder = encoder_of()
+    spared = -encoder.copy[0, 0, 1]
+    encoder.formula.clauses = [(1, -1) if spared in clause and len(clause) == 2 else clause for clause in encoder.formula.clauses]
+    with pytest.raises(ProofError, match="chunks are not alike"):
+        order_chunks(encoder)
