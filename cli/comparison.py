@@ -11,7 +11,7 @@ from certree.hw.simulator import simulate
 from certree.models.collective import Collective
 from certree.models.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.machine import Machine
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule
 from certree.models.timing import bandwidth_bound_cycles
 from certree.models.topology import Topology
 from certree.synth.method import Request, load_methods
@@ -52,7 +52,7 @@ class Comparison:
     effort: int
     seed: int
     run: str | None  # how to simulate; None: not at all
-    _judged: dict[tuple[str, str], tuple[Schedule, dict[str, Any]]] = field(default_factory=dict)
+    _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any]]] = field(default_factory=dict)
 
     def cell(self, entry: Entry, size: int) -> dict[str, Any]:
         """One method at one size: what is said of its schedule, or the reason why there is none."""
@@ -75,14 +75,14 @@ class Comparison:
         cell["time_over_bound"] = None if times["time_cycles"] is None else str(times["time_cycles"] / bound)
         return cell | self._simulated(schedule, size)
 
-    def _judge(self, entry: Entry, made: Schedule, size: int) -> tuple[Schedule, dict[str, Any]]:
+    def _judge(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any]]:
         key = (entry.text, made.digest)
         if key not in self._judged:
             schedule, verdict = certified_or_fail(made)
             self._judged[key] = schedule, schedule_report(schedule, verdict, size, self.machine)
         return self._judged[key]
 
-    def _simulated(self, schedule: Schedule, size: int) -> dict[str, Any]:
+    def _simulated(self, schedule: AnySchedule, size: int) -> dict[str, Any]:
         if self.run is None:
             return {}
         try:

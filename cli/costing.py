@@ -17,6 +17,7 @@ from certree.models.cost.optimality import Optimality, optimality
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.machine import load_machine
 from certree.models.schedule import Schedule
+from certree.models.symmetric import written_out
 from certree.models.topology import Topology
 from certree.synth.method import Request, load_methods
 from certree.verify.judge import judge
@@ -34,7 +35,7 @@ class Costing:
     def of_path(self, path: Path) -> dict[str, Any]:
         """The cell of a schedule file or tables directory; `refuted` where it is wrong."""
         judged = judge_path(path, None, None, None, None)
-        return {"subject": str(path), **self._cell(judged.schedule, judged.verdict)}
+        return {"subject": str(path), **self._cell(written_out(judged.schedule), judged.verdict)}
 
     def of_methods(
         self, topology: Topology, collective: Collective, entries: list[Entry], tell: Callable[[str], None]
@@ -53,7 +54,7 @@ class Costing:
         cell: dict[str, Any] = {"subject": topology.name, "method": entry.text}
         request = Request(topology, collective, self.message_bytes, load_machine(DEFAULT_MACHINE), options=options)
         try:
-            made = load_methods()[entry.method](request)
+            made = written_out(load_methods()[entry.method](request))
         except (UnsupportedError, UndecidedError) as error:
             return cell | {"not_applicable": str(error)}
         return cell | self._cell(made, judge(made)) | {"method": entry.text}

@@ -4,7 +4,7 @@ from functools import lru_cache
 
 from certree.models.collective import Collective
 from certree.models.errors import CertreeError
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.topology import Topology
 from certree.verify.certificate import make_certificate
 from certree.verify.judge import judge
@@ -16,20 +16,23 @@ class DisagreementError(CertreeError):
     """Two parts of certree contradict each other: a maker's schedule is refuted, a bound is not proved. A fault of certree."""
 
 
-def add_certificate(schedule: Schedule, *, search: bool = True) -> tuple[Schedule, Verdict]:
+def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
     """The schedule with its certificate, and the verdict on both; a refuted schedule comes back as it was.
 
-    With `search`, the bounds of `certree.synth.bounds`; the cheap ones of the verifier always.
+    With `search`, the bounds of `certree.synth.bounds`; the cheap ones of the verifier always. A symmetric
+    schedule needs no others: where all nodes look the same, one node and the count of all messages say what can be said.
     """
     bare = schedule.with_certificate(None)
     verdict = judge(bare)
     if not verdict.valid:
         return schedule, verdict
-    certified = bare.with_certificate(make_certificate(bare, found_bounds(bare) if search else []))
+    certified = bare.with_certificate(
+        make_certificate(bare, found_bounds(bare) if search and not isinstance(bare, SymmetricSchedule) else [])
+    )
     return certified, judge(certified)
 
 
-def found_bounds(schedule: Schedule) -> list[Bound]:
+def found_bounds(schedule: AnySchedule) -> list[Bound]:
     """Bounds found for the schedule's instance, each re-checked. Bounds of the equal-share instance that do not speak of
     this schedule's shares are left out."""
     instance = Instance.of(schedule)
@@ -54,7 +57,7 @@ def _bounds(topology: Topology, collective: Collective, delay: int) -> list[Boun
     return find_bounds(topology, collective, delay)
 
 
-def certified_or_fail(schedule: Schedule, *, search: bool = True) -> tuple[Schedule, Verdict]:
+def certified_or_fail(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
     """`add_certificate` for a schedule that certree itself made: DisagreementError when it is refuted.
 
     What was made as published, with the rounds or formulas that its source states, may be refuted: that is then the answer.

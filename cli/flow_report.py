@@ -11,6 +11,7 @@ from certree.cli.terminal import note, one_line, show, working
 from certree.models.cost.flow_time import parse_reading, schedule_time
 from certree.models.cost.genmodel import FLOAT_BYTES, load_genmodel
 from certree.models.errors import InputError
+from certree.models.symmetric import written_out
 
 PICOSECONDS = 10**12
 
@@ -25,7 +26,7 @@ def simulate_by_flows(path: Path, size: int | None, model: str, reading: Mapping
     if not judged.verdict.valid:
         note(f"refuted, and not simulated: {judged.verdict.violations[0].message}")
         return 1
-    schedule = judged.schedule
+    schedule = written_out(judged.schedule)
     with working("simulating"):
         time = schedule_time(schedule, parameters, Fraction(judged.message_bytes, FLOAT_BYTES), chosen)
     parts = {"start_up": time.start_up, "transfer": time.transfer, "reduction": time.reduction}

@@ -19,6 +19,7 @@ from certree.models.pictures.network import network_picture
 from certree.models.pictures.timetable import timetable_picture
 from certree.models.schedule import Op, Schedule
 from certree.models.schedule_file import load_schedule, save_schedule
+from certree.models.symmetric import written_out
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
@@ -46,10 +47,10 @@ def work(example: Example) -> Worked:
     machine, size = load_machine(MACHINE), parse_size(SIZE)
     collective = parse_collective(example.collective)
     request = Request(parse_topology(example.topology), collective, size, machine, chunks=example.chunks, options=example.options)
-    schedule, verdict = certified_or_fail(load_methods()[example.method](request))
+    schedule, verdict = certified_or_fail(written_out(load_methods()[example.method](request)))
     words = schedule_words(schedule_report(schedule, verdict, size, machine))
-    simulation = _simulation(schedule) if verdict.valid else "Not simulated: only what is right runs."
-    return Worked(example, schedule, words, simulation)
+    simulation = _simulation(written_out(schedule)) if verdict.valid else "Not simulated: only what is right runs."
+    return Worked(example, written_out(schedule), words, simulation)
 
 
 def _simulation(schedule: Schedule) -> str:

@@ -11,6 +11,7 @@ from certree.hw.plan import Plan
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule, written_out
 from certree.models.tables import Tables
 
 #: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
@@ -25,9 +26,10 @@ def through_files(schedule: Schedule, message_bytes: int, machine: Machine) -> T
         return read_tables(Path(folder) / "tables")
 
 
-def playable(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables | Plan:
-    """The schedule's tables after export and reading back; a plan of its own transfers where it has no tables."""
-    return playable_or_reason(schedule, message_bytes, machine)[0]
+def playable(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables | Plan:
+    """The schedule's tables after export and reading back; a plan of its own transfers where it has no tables.
+    UnsupportedError for a symmetric schedule that is too large to be written out."""
+    return playable_or_reason(written_out(schedule), message_bytes, machine)[0]
 
 
 def playable_or_reason(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Tables | Plan, str | None]:
@@ -44,14 +46,14 @@ def source_to_run(path: Path, size: int | None, machine: Machine | None) -> tupl
     """As `tables_to_run`, but a schedule file without tables becomes a plan; with the reason in that case."""
     if path.is_dir():
         return tables_to_run(path, size, machine), None
-    return playable_or_reason(read_schedule(path), size_or_default(size), machine_or_default(machine))
+    return playable_or_reason(written_out(read_schedule(path)), size_or_default(size), machine_or_default(machine))
 
 
 def tables_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables:
     """The tables in a directory as they are, or made again from their schedule for another size or machine; those of a
     schedule file after export to a temporary directory and reading back."""
     if not path.is_dir():
-        return through_files(read_schedule(path), size_or_default(size), machine_or_default(machine))
+        return through_files(written_out(read_schedule(path)), size_or_default(size), machine_or_default(machine))
     tables = read_tables(path)
     if size is None and machine is None:
         return tables

@@ -9,7 +9,7 @@ from certree.cli.terminal import one_line
 from certree.models.collective import parse_collective
 from certree.models.errors import InputError
 from certree.models.machine import Machine
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.timing import schedule_cycles, slotted
 from certree.verify.certificate import claim_document
 from certree.verify.verdict import Quality, Verdict
@@ -17,7 +17,7 @@ from certree.verify.verdict import Quality, Verdict
 UNITS = {"bandwidth": "M/B", "latency": "steps"}
 
 
-def closed_form(schedule: Schedule, message_bytes: int, machine: Machine) -> dict[str, Any]:
+def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine) -> dict[str, Any]:
     """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine."""
     try:
         plan, timing = slotted(schedule, message_bytes, machine)
@@ -26,7 +26,7 @@ def closed_form(schedule: Schedule, message_bytes: int, machine: Machine) -> dic
         return {"time_cycles": None, "time_unknown": str(error)}
 
 
-def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, machine: Machine) -> dict[str, Any]:
+def schedule_report(schedule: AnySchedule, verdict: Verdict, message_bytes: int, machine: Machine) -> dict[str, Any]:
     """The keys of `--json` of all commands that judge a schedule; rationals as strings, null where a refuted one has no value."""
     document: dict[str, Any] = {
         "valid": verdict.valid,
@@ -41,6 +41,7 @@ def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, ma
         "period": schedule.period,
         "repeats": schedule.repeats,
         "transfers": schedule.transfers,
+        **({"base_transfers": schedule.base.transfers} if isinstance(schedule, SymmetricSchedule) else {}),
         **_quality(verdict.quality),
         **(closed_form(schedule, message_bytes, machine) if verdict.valid else {"time_cycles": None}),
         "message_bytes": message_bytes,
@@ -56,12 +57,12 @@ def schedule_report(schedule: Schedule, verdict: Verdict, message_bytes: int, ma
     return document
 
 
-def stated_rounds(schedule: Schedule) -> int:
+def stated_rounds(schedule: AnySchedule) -> int:
     """Rounds from the start of the first iteration to the end of the last, as the schedule states them."""
     return schedule.total_steps if schedule.period is not None else int(schedule.rounds.sum(dtype=np.int64))
 
 
-def _method(schedule: Schedule) -> str | None:
+def _method(schedule: AnySchedule) -> str | None:
     method = schedule.provenance.get("method")
     return method if isinstance(method, str) else None
 
@@ -88,12 +89,13 @@ def schedule_words(report: dict[str, Any]) -> str:
             needed, stated = report["serialized_rounds"], report["stated_rounds"]
             listed.append(f"  free of contention the same transfers in the same steps take {needed} rounds, not {stated}")
         return "\n".join([f"refuted: {what}: {counts}", *listed])
+    kept = f" kept as {report['base_transfers']} and their images" if "base_transfers" in report else ""
     repeating = f", period {report['period']}, {report['repeats']} repeats" if report["period"] else ""
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
     lines = [
         f"valid: {what}",
         f"  {report['chunks']} chunk{'s' * (report['chunks'] != 1)}, {report['steps']} steps, delay {report['delay']}{repeating};"
-        f" {report['total_steps']} steps in all, {report['transfers']} transfers",
+        f" {report['total_steps']} steps in all, {report['transfers']} transfers{kept}",
     ]
     for name, value, bound in (
         ("bandwidth", report["bandwidth_time"], report["bandwidth_bound"]),

@@ -11,8 +11,9 @@ from certree.models.collective import Collective
 from certree.models.errors import InputError
 from certree.models.files import parse_size
 from certree.models.machine import Machine, load_machine
-from certree.models.schedule import Schedule
-from certree.models.schedule_file import load_schedule, load_schedule_csv
+from certree.models.schedule_file import load_schedule_csv
+from certree.models.symmetric import AnySchedule
+from certree.models.symmetric_file import load_any_schedule
 from certree.models.topology import Topology
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
@@ -24,13 +25,13 @@ _START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document of ours
 class Judged:
     """A schedule, what the judge says of it, and the size and machine that its time is stated for."""
 
-    schedule: Schedule
+    schedule: AnySchedule
     verdict: Verdict
     message_bytes: int
     machine: Machine
 
 
-def read_schedule(path: Path, topology: Topology | None = None, collective: Collective | None = None) -> Schedule:
+def read_schedule(path: Path, topology: Topology | None = None, collective: Collective | None = None) -> AnySchedule:
     """The schedule in a file; a CSV says neither `topology` nor `collective`, so they must be given."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected a schedule file (.json, .json.gz, .npz, .csv)")
@@ -40,7 +41,7 @@ def read_schedule(path: Path, topology: Topology | None = None, collective: Coll
                 f"{path}: a CSV does not say its network; verify and certify take it with --topology and --collective (and --root)"
             )
         return load_schedule_csv(path, topology, collective)
-    schedule = load_schedule(path)
+    schedule = load_any_schedule(path)
     _require(path, schedule, collective)
     return schedule
 
@@ -96,6 +97,6 @@ def machine_or_default(machine: Machine | None) -> Machine:
     return machine or load_machine(DEFAULT_MACHINE)
 
 
-def _require(path: Path, schedule: Schedule, collective: Collective | None) -> None:
+def _require(path: Path, schedule: AnySchedule, collective: Collective | None) -> None:
     if collective is not None and collective != schedule.collective:
         raise InputError(f"{path}: the collective is {schedule.collective.words}, not {collective.words}")

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.schedule import DIRECT, Op, Schedule
+from certree.models.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.topology import UNKNOWN_LATENCY, Topology
 
 Int64 = NDArray[np.int64]
@@ -185,14 +186,17 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, stagger, slot)
 
 
-def slotted(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:
+def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:
     """The schedule as a slotted run plays it, in steps of one round, and its timing; itself where all steps have one round.
 
     The rounds of one step do not wait for each other, so a schedule of delay 1 gets the delay d that is fastest for this message:
     slots as short as links and reduction units allow, and d - 1 empty ones after each step in which its last chunks arrive.
     Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
+    Of a symmetric schedule it is what lands at one node, which all times follow from (`SymmetricSchedule.timed`).
     Errors as `Schedule.in_unit_rounds` and `slot_timing`. O(rows log rows).
     """
+    if isinstance(schedule, SymmetricSchedule):
+        schedule = schedule.timed
     plan = schedule.in_unit_rounds()
     timing = slot_timing(plan, message_bytes, machine)
     if plan is schedule or schedule.delay > 1:

@@ -7,6 +7,7 @@ the link from v by s carries, for each of those edges, the one translate whose e
 """
 
 import random
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,30 +15,45 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.action import Action, generating
 from certree.models.errors import UnsupportedError
 from certree.models.topology import Int32, Topology
 from certree.synth.symmetry import free_groups
+from certree.verify.symmetry import check_action
+from certree.verify.verdict import Findings
 
 NEEDS = "symmetric needs a network that looks the same from every node"
-#: the tries at trees that take no round above the bound, for each unit of effort
+#: the most tries at trees that take no round above the bound
 TRIES = 200
+MAX_FIRST_LINKS = 64  # generators that are tried from the order of links
 
 
 @dataclass(frozen=True, eq=False)
 class Cayley:
-    """A network as a group with generators. Node 0 is the identity, node g the element that takes it to g.
+    """A network and a group that has one element for each node, which takes node 0 there."""
 
-    `moved`, shape (N, N): where element g takes node v. `generators`: the neighbours of node 0; `capacity`: of the links there.
-    """
-
-    moved: Int32
-    generators: NDArray[np.int64]
-    capacity: NDArray[np.int64]
+    topology: Topology
+    action: Action
 
     @property
     def nodes(self) -> int:
         """N, the order of the group."""
-        return len(self.moved)
+        return self.action.nodes
+
+    @cached_property
+    def generators(self) -> NDArray[np.int64]:
+        """The neighbours of node 0."""
+        return np.asarray(self.topology.pair_dst[self.topology.pair_src == 0])
+
+    @cached_property
+    def capacity(self) -> NDArray[np.int64]:
+        """Of the links to them."""
+        return np.asarray(self.topology.pair_capacity[self.topology.pair_src == 0])
+
+    @cached_property
+    def heads(self) -> Int32:
+        """Shape (N, d): where each generator leads from each node."""
+        return self.action.carried(self.generators)
 
     @cached_property
     def degree(self) -> int:
@@ -52,25 +68,25 @@ class Cayley:
     @cached_property
     def radius(self) -> int:
         """Hops from node 0, and so from any node, to the farthest one."""
-        reached = np.zeros(self.nodes, np.bool_)
-        reached[0], hops = True, 0
-        while not reached.all():
-            reached[self.moved[np.ix_(reached, self.generators)]] = True
-            hops += 1
-        return hops
+        return int(self.topology.distances(0).max())
 
-    def least_rounds(self, trees: int) -> int:
-        """What an all-gather of so many chunks a node takes at least: ⌈trees·(N − 1)/d⌉ rounds to receive them, or the hops."""
-        return max(self.radius, -(-trees * (self.nodes - 1) // self.degree))
+    def least_rounds(self, trees: int, delay: int = 1) -> int:
+        """What an all-gather of so many chunks a node takes at least: the hops, or what the edges of the trees take.
+
+        In the first `delay` rounds only roots send, by each generator once a tree; later d edges a round. With delay 1 and links of
+        capacity 1 that is ⌈trees·(N − 1)/d⌉.
+        """
+        first = min(trees * len(self.generators), delay * self.degree)
+        return max((self.radius - 1) * delay + 1, delay - (first - trees * (self.nodes - 1)) // self.degree)
 
 
 def cayley_of(topology: Topology) -> Cayley:
     """The network as a Cayley graph; UnsupportedError, with the link that breaks the symmetry, where no group is found.
 
-    Tried are the coordinates as a box that wraps around, the ids as a cycle, the bits of the ids, and for few nodes a search
-    (`certree.synth.symmetry`); that none of them fits does not prove that the network is no Cayley graph. Every group that is
-    tried acts regularly, one element for each node, and is accepted only if all links of all nodes are the translates of
-    those of node 0, with their capacities. O(N^2 + links · log links) time and memory, without the search.
+    Tried are the coordinates as a box that wraps around, the ids as a cycle, the bits of the ids, the order of the links (those of
+    each node by the same generators), and for few nodes a search (`certree.synth.symmetry`); that none of them fits does not prove
+    that the network is no Cayley graph. What is taken has passed the verifier's check. O(links · (generators + log)) time and
+    memory, without the search.
     """
     count = len(topology.kind)
     if not topology.is_direct or len(topology.endpoints) != count:
@@ -82,61 +98,71 @@ def cayley_of(topology: Topology) -> Cayley:
         raise UnsupportedError(
             f"{NEEDS}; on {topology.name} node 0 sends {sent[0]} chunks a round and node {other[0]} {sent[other[0]]}"
         )
-    from_zero = topology.pair_src == 0
-    generators, capacity = topology.pair_dst[from_zero], topology.pair_capacity[from_zero]
     reason = ""
-    for moved in _groups(topology):
-        broken = _broken_link(topology, moved, generators, capacity)
-        if broken is None:
-            return Cayley(moved, generators, capacity)
-        reason = reason or f"link 0>{broken[0]} has no counterpart of its width {broken[2]}>{broken[1]} at node {broken[2]}"
+    for action in _actions(topology):
+        findings = Findings()
+        check_action(topology, action, findings)
+        if not findings.rules:
+            return Cayley(topology, action)
+        reason = reason or findings.verdict().violations[0].message
     raise UnsupportedError(f"{NEEDS}; no group of translations was found for {topology.name}: {reason}")
 
 
-def _groups(topology: Topology) -> Iterator[Int32]:
-    """`Cayley.moved` of the groups that are tried, each acting regularly."""
+def _actions(topology: Topology) -> Iterator[Action]:
+    """The groups that are tried."""
     count = len(topology.kind)
     at = topology.coordinates
     if at is not None and at.shape[1] and (at >= 0).all():
         sizes = at.max(axis=0) + 1
         if int(np.prod(sizes.astype(object))) == count and len(np.unique(at, axis=0)) == count and not at[0].any():
-            yield _box(at, sizes)
-    ids = np.arange(count)
-    yield _box(ids[:, None], np.array([count]))
+            yield _box_at(at, sizes.tolist())
+    yield Action.of_box([count])
     bits = count.bit_length() - 1
     if count == 1 << bits:
-        yield _box((ids[:, None] >> np.arange(bits)) & 1, np.full(bits, 2))
+        yield Action.of_box([2] * bits)
+    by_links = _by_link_order(topology)
+    if by_links is not None:
+        yield by_links
     for group in free_groups(topology):
         if group.order == count:
-            yield np.array(sorted(group.elements, key=lambda element: element[0]), np.int32)
+            yield generating([np.array(element, np.int32) for element in group.elements[1:]])
 
 
-def _box(at: NDArray[np.integer], sizes: NDArray[np.integer]) -> Int32:
-    """Addition of coordinates that wrap around; each place of the box is one node's."""
-    place = np.zeros((len(at), len(at)), np.int64)
-    number = np.zeros(len(at), np.int64)
-    for along, size in zip(at.T.astype(np.int64), sizes.tolist(), strict=True):
-        place = place * size + (along[:, None] + along) % size
-        number = number * size + along
-    node_at = np.empty(len(at), np.int32)
-    node_at[number] = np.arange(len(at))
-    return node_at[place]
+def _box_at(at: NDArray[np.integer], sizes: list[int]) -> Action:
+    """Shifts of coordinates that wrap around; each place of the box is one node's."""
+    box = Action.of_box(sizes)
+    place = np.ravel_multi_index(tuple(at.T), sizes)
+    if (place == np.arange(len(place))).all():
+        return box
+    node_at = np.empty(len(place), np.int64)
+    node_at[place] = np.arange(len(place))
+    return Action(node_at[box.moves[:, place]].astype(np.int32))
 
 
-def _broken_link(
-    topology: Topology, moved: Int32, generators: NDArray[np.int64], capacity: NDArray[np.int64]
-) -> tuple[int, int, int] | None:
-    """(s, head, g) of the first link 0>s that the element g takes to g>head, where no link as wide is; None when there is none
-    and every link is the translate of one of node 0, which holds if nobody sends more than node 0.
-    """
-    count = len(moved)
-    heads = moved[:, generators]
-    pair = topology.pair_index(np.repeat(np.arange(count), len(generators)), heads.ravel()).reshape(heads.shape)
-    wrong = (pair < 0) | (topology.pair_capacity[pair] != capacity)
-    if not wrong.any():
+def _by_link_order(topology: Topology) -> Action | None:
+    """The group whose elements keep the position of every link among those of its node; None where there is none. O(d · links)."""
+    count = len(topology.kind)
+    _, pair = np.unique(topology.pair_of_link, return_index=True)
+    pair = np.sort(pair)  # the first link of each joined pair, in link order
+    order = pair[np.argsort(topology.src[pair], kind="stable")]
+    degree = len(order) // count
+    if degree * count != len(order) or (topology.src[order] != np.repeat(np.arange(count), degree)).any():
         return None
-    element, which = (int(index) for index in np.argwhere(wrong)[0])
-    return int(generators[which]), int(heads[element, which]), element
+    heads = topology.dst[order].reshape(count, degree)
+    first = heads[0][:MAX_FIRST_LINKS]
+    images = np.full((len(first), count), -1, np.int32)
+    images[:, 0] = first
+    seen = np.zeros(count, np.bool_)
+    seen[0], fresh = True, np.zeros(1, np.int64)
+    while len(fresh):
+        new, at = np.unique(heads[fresh].ravel().astype(np.int64), return_index=True)
+        keep = ~seen[new]
+        new, at = new[keep], at[keep]
+        images[:, new] = heads[images[:, fresh[at // degree]], at % degree]
+        seen[new], fresh = True, new
+    if any((np.bincount(row, minlength=count) != 1).any() for row in images):
+        return None
+    return generating(list(images))
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,27 +180,29 @@ class RootedTrees:
         return int(self.round.max()) + 1
 
 
-def grow_trees(cayley: Cayley, trees: int, seed: int, effort: int) -> RootedTrees:
-    """That many trees in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of TRIES · effort tries.
+def grow_trees(cayley: Cayley, trees: int, seed: int, tries: int = TRIES, delay: int = 1) -> RootedTrees:
+    """That many trees in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of so many tries.
 
-    Deterministic. O(tries · trees · N · d).
+    A node sends on what it got `delay` rounds before at the latest. Deterministic. O(tries · trees · N · d).
     """
     best: RootedTrees | None = None
+    least = cayley.least_rounds(trees, delay)
     chance = random.Random(seed)
-    after = [cayley.moved[:, generator].tolist() for generator in cayley.generators.tolist()]
+    after = cayley.heads.T.tolist()
     ports = np.repeat(np.arange(len(after)), cayley.capacity).tolist()
-    for _ in range(TRIES * effort):
-        grown = _grown(after, ports, trees, chance)
+    for _ in range(tries):
+        grown = _grown(after, ports, trees, delay, chance)
         if best is None or grown.rounds < best.rounds:
             best = grown
-        if best.rounds == cayley.least_rounds(trees):
+        if best.rounds == least:
             break
     assert best is not None
     return best
 
 
-def _grown(after: list[list[int]], ports: list[int], trees: int, chance: random.Random) -> RootedTrees:
-    """In every round each port, those with least choice first, adds a random node that it leads to from a tree as it was before.
+def _grown(after: list[list[int]], ports: list[int], trees: int, delay: int, chance: random.Random) -> RootedTrees:
+    """In every round each port, those with least choice first, adds a random node that it leads to from a tree as it was `delay`
+    rounds ago.
 
     `after[s][v]`: the node that generator s leads to from v; `ports`: generators, each as often as it is wide. A node of a tree is
     numbered tree · N + node.
@@ -184,12 +212,13 @@ def _grown(after: list[list[int]], ports: list[int], trees: int, chance: random.
     fresh = [tree * nodes for tree in range(trees)]
     for root in fresh:
         reached[root] = 1
+    landing = deque([fresh, *([] for _ in range(delay - 1))], maxlen=delay)  # nodes that may send on now, in the next round, ...
     waiting: list[list[int]] = [[] for _ in after]  # nodes that a generator has not been tried from
     edges: list[tuple[int, int, int]] = []
     now = 0
     while len(edges) < trees * (nodes - 1):
         for generator in range(len(after)):
-            waiting[generator] += fresh
+            waiting[generator] += landing[0]
         fresh = []
         chance.shuffle(ports)
         ports.sort(key=lambda generator: len(waiting[generator]))
@@ -206,6 +235,7 @@ def _grown(after: list[list[int]], ports: list[int], trees: int, chance: random.
                     fresh.append(child)
                     edges.append((now, parent, child))
                     break
+        landing.append(fresh)
         now += 1
     at, parents, children = np.array(edges, np.int32).T
     return RootedTrees(tree=parents // nodes, round=at, parent=parents % nodes, child=children % nodes)

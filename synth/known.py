@@ -4,6 +4,7 @@ from certree.models.collective import Collective
 from certree.models.errors import InputError
 from certree.models.machine import load_machine
 from certree.models.schedule import Schedule
+from certree.models.symmetric import written_out
 from certree.models.topology import Topology
 from certree.synth.method import Monitor, Request, load_methods
 
@@ -22,7 +23,7 @@ def known_schedules(topology: Topology, collective: Collective, monitor: Monitor
         if name in SEARCHES or monitor.expired:
             continue
         try:
-            made[name] = methods[name](request)
+            made[name] = written_out(methods[name](request))
         except InputError:  # UnsupportedError and whatever else a method says of a request that it does not cover
             continue
     return made

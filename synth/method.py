@@ -4,15 +4,17 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.machine import Machine
 from certree.models.registry import Registry, import_folder
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule
 from certree.models.timing import schedule_cycles, slotted
 from certree.models.topology import Topology
+
+_Made = TypeVar("_Made", bound=AnySchedule)
 
 
 def _silent(_text: str) -> None:
@@ -29,7 +31,7 @@ class Monitor:
     def __init__(self, deadline: float | None = None, sink: Callable[[str], None] = _silent) -> None:
         self.deadline = deadline
         self._sink = sink
-        self._best: Schedule | None = None
+        self._best: AnySchedule | None = None
         self._best_cycles = 0
 
     @classmethod
@@ -45,13 +47,13 @@ class Monitor:
         """Tell whoever watches one line of progress."""
         self._sink(text)
 
-    def offer(self, schedule: Schedule, cycles: int) -> None:
+    def offer(self, schedule: AnySchedule, cycles: int) -> None:
         """Keep `schedule` when it takes fewer cycles than the best so far; of equal ones the first offered stays."""
         if self._best is None or cycles < self._best_cycles:
             self._best, self._best_cycles = schedule, cycles
 
     @property
-    def best(self) -> Schedule | None:
+    def best(self) -> AnySchedule | None:
         """The schedule of fewest cycles offered so far."""
         return self._best
 
@@ -98,7 +100,7 @@ class Request:
 
         self.collective.require_fits(self.topology)
 
-    def cycles(self, schedule: Schedule) -> int:
+    def cycles(self, schedule: AnySchedule) -> int:
         """Closed-form cycles of a candidate at this request's message size and machine.
 
         Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`).
@@ -106,7 +108,7 @@ class Request:
         plan, timing = slotted(schedule, self.message_bytes, self.machine)
         return schedule_cycles(plan, timing, self.machine)
 
-    def offer(self, schedule: Schedule) -> Schedule:
+    def offer(self, schedule: _Made) -> _Made:
         """Hand a finished candidate to the monitor, which compares closed forms: one that has none is passed over. Returns it."""
         with suppress(UnsupportedError):
             self.monitor.offer(schedule, self.cycles(schedule))
@@ -117,7 +119,7 @@ class Request:
         return {"method": method, "seed": self.seed, "effort": self.effort, "options": dict(sorted(options.items())), **more}
 
 
-Method = Callable[[Request], Schedule]
+Method = Callable[[Request], AnySchedule]
 
 #: method name -> maker; raises UnsupportedError when it does not cover the request
 METHODS: Registry[Method] = Registry("method")

@@ -75,8 +75,9 @@ def turned_round(topology: Topology) -> Topology:
     return topology if _links_back(topology) is not None else replace(topology, src=topology.dst, dst=topology.src)
 
 
-def joined(collective: Collective, reduce: Phase | None, gather: Phase | None) -> dict[str, NDArray[Any]]:
-    """The transfers of a collective (`chunk`, `op`, `step`, `src`, `dst`) from its phases; copies start after the last reduce.
+def joined(collective: Collective, reduce: Phase | None, gather: Phase | None, delay: int = 1) -> dict[str, NDArray[Any]]:
+    """The transfers of a collective (`chunk`, `op`, `step`, `src`, `dst`) from its phases; copies start when the last reduce has
+    landed, `delay` steps after it was sent.
 
     A phase that the collective has not is ignored, and paths are left out. O(rows).
     """
@@ -84,7 +85,7 @@ def joined(collective: Collective, reduce: Phase | None, gather: Phase | None) -
     if collective.reduces and reduce is not None:
         parts.append((Op.REDUCE, reduce, 0))
     if collective.gathers and gather is not None:
-        parts.append((Op.COPY, gather, parts[0][1].steps if parts else 0))
+        parts.append((Op.COPY, gather, parts[0][1].steps + delay - 1 if parts else 0))
     return {
         "chunk": np.concatenate([phase.chunk for _, phase, _ in parts]),
         "op": np.concatenate([np.full(len(phase.chunk), op, np.int8) for op, phase, _ in parts]),

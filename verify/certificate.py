@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule
 from certree.verify.quality import quality_of
 from certree.verify.verdict import Findings, Quality
 from certree.verify.witness import Bound, Instance, WitnessError, check_bound
@@ -13,7 +13,7 @@ FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["format", "version", "topology", "schedule", "bounds", "claim"]
 
 
-def make_certificate(schedule: Schedule, bounds: Sequence[Bound]) -> dict[str, Any]:
+def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound]) -> dict[str, Any]:
     """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows.
 
     It is evidence beside the schedule, not instead of judging it. Raises WitnessError for a bound that its witness does not prove.
@@ -42,7 +42,7 @@ def claim_document(quality: Quality) -> dict[str, Any]:
     }
 
 
-def check_certificate(schedule: Schedule, findings: Findings) -> Quality:
+def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     """Re-check the certificate, if there is one; returns the quality by its bounds that hold and the cheap ones.
 
     Rules: `certificate` (not such a document), `certificate-topology`, `certificate-schedule` (made for another one),

@@ -1,29 +1,35 @@
 """`judge`: a schedule in, a verdict out. Nothing that the schedule says of itself is taken on trust."""
 
 from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.topology import Topology
 from certree.verify.addresses import check_shares
 from certree.verify.certificate import check_certificate
 from certree.verify.contention import check_capacity, check_period, serialized_rounds
 from certree.verify.semantics import check_semantics
+from certree.verify.symmetry import check_images
 from certree.verify.trees import flows_along_trees
 from certree.verify.verdict import Findings, Verdict
 from certree.verify.wiring import check_wiring, check_writes
 from certree.verify.wording import network_text
 
 
-def judge(schedule: Schedule, *, topology: Topology | None = None) -> Verdict:
+def judge(schedule: AnySchedule, *, topology: Topology | None = None) -> Verdict:
     """Everything about a schedule: wiring, contention, the abstract machine, the certificate if it has one.
 
-    `topology`: what the schedule is meant for; rule `topology` when it was made for another one. The rules are listed in
-    `verify/README.md`. O(transfers · (log transfers + endpoints / 64)), independent of `repeats`.
+    A symmetric schedule is judged on its base, which its violations speak of (`verify.symmetry`). `topology`: what the schedule is
+    meant for; rule `topology` when it was made for another one. The rules are listed in `verify/README.md`.
+    O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; of trees O(transfers).
     """
     findings = Findings()
     if topology is not None and topology.digest != schedule.topology.digest:
         made_for = f"the schedule is for {network_text(schedule.topology)} ({_size(schedule.topology)}), which is not"
         findings.add("topology", 0, (), f"{made_for} {network_text(topology)} ({_size(topology)}) node by node and link by link")
         return findings.verdict()
-    check_transfers(schedule, findings)
+    if isinstance(schedule, SymmetricSchedule):
+        check_images(schedule, findings)
+    else:
+        check_transfers(schedule, findings)
     return findings.verdict(check_certificate(schedule, findings))
 
 

@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule
 from certree.verify.contention import repeats_for_ever
 from certree.verify.verdict import Quality
 from certree.verify.witness import QUANTITIES, Bound, Instance, best_bounds, cheap_bounds
 
 
-def sustained_time(schedule: Schedule) -> Fraction:
+def sustained_time(schedule: AnySchedule) -> Fraction:
     """Coefficient of M/B as the message grows: the period where it can repeat for ever, else all rounds, over the chunks that the
     message is cut into (`models.collective`).
 
@@ -24,7 +24,7 @@ def sustained_time(schedule: Schedule) -> Fraction:
     return Fraction(rounds, schedule.message_chunks * schedule.repeats)
 
 
-def quality_of(schedule: Schedule, bounds: Sequence[Bound] = ()) -> Quality:
+def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = ()) -> Quality:
     """The quality of a valid schedule by the given bounds, re-checked (WitnessError), and the cheap ones."""
     instance = Instance.of(schedule)
     best = best_bounds(instance, [*bounds, *cheap_bounds(instance)])

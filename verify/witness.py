@@ -9,6 +9,7 @@ unit, and a link carries at most `capacity` of them a round. Whatever needs m me
 chunk takes at least m / c rounds per chunk, however often the schedule repeats.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import CertreeError, InputError
 from certree.models.registry import Registry
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.topology import NodeKind, Topology
 from certree.verify.wording import network_text, short
 
@@ -66,20 +67,27 @@ class Instance:
             object.__setattr__(self, "shares", tuple(map(Fraction, at_root.tolist())))
         if not self.shares:
             object.__setattr__(self, "shares", (Fraction(1, endpoints),) * endpoints)
-        if len(self.shares) != endpoints or min(self.shares) < 0 or sum(self.shares) != 1:
+        if len(self.shares) != endpoints or min(self.parts[0]) < 0 or sum(self.parts[0]) != self.parts[1]:
             raise InputError(f"shares must be {endpoints} parts of the message, one for each endpoint, that add up to 1")
         if self.delay < 1:
             raise InputError(f"delay is {self.delay}; allowed: 1 or more")
 
     @classmethod
-    def of(cls, schedule: Schedule) -> "Instance":
+    def of(cls, schedule: AnySchedule) -> "Instance":
         """The instance that a schedule solves: its shares are its chunks per root, over K; `passing` when a route of it does."""
         shares: tuple[Fraction, ...] = ()
         if schedule.collective.is_rooted and not schedule.collective.has_targets:
             ranks = schedule.topology.rank[schedule.chunk_root]
             held = np.bincount(ranks, minlength=len(schedule.topology.endpoints))
-            shares = tuple(Fraction(count, schedule.chunks) for count in held.tolist())
+            share = {count: Fraction(count, schedule.chunks) for count in np.unique(held).tolist()}
+            shares = tuple(share[count] for count in held.tolist())
         return cls(schedule.topology, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule))
+
+    @cached_property
+    def parts(self) -> tuple[list[int], int]:
+        """The shares as whole numbers over one denominator, and that: many of them are added far faster than as rationals."""
+        whole = math.lcm(*{share.denominator for share in self.shares})
+        return [share.numerator * (whole // share.denominator) for share in self.shares], whole
 
     @cached_property
     def is_endpoint(self) -> NDArray[np.bool_]:
@@ -104,7 +112,7 @@ class Instance:
     def _rooted(self, by_share: bool, at_root: CollectiveKind) -> NDArray[np.bool_]:
         """The endpoints that root a share of the message, or the one root in a collective of kind `at_root`; else all."""
         if self.collective.is_rooted and by_share:
-            return np.array([share > 0 for share in self.shares])
+            return np.array(self.parts[0], object) > 0
         if self.collective.kind is at_root:
             return np.asarray(self.topology.endpoints == self.collective.root)
         return np.ones(len(self.topology.endpoints), np.bool_)
@@ -117,7 +125,8 @@ class Instance:
     def share(self, inside: NDArray[np.bool_]) -> Fraction:
         """The part of the message that is rooted at the endpoints flagged."""
         flags = inside[self.topology.endpoints].tolist()
-        return sum((part for part, flag in zip(self.shares, flags, strict=True) if flag), Fraction(0))
+        parts, whole = self.parts
+        return Fraction(sum(part for part, flag in zip(parts, flags, strict=True) if flag), whole)
 
     def addressed(self, outside: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Fraction:
         """The part of the message that goes from endpoints of `outside` to others of `inside`, in a collective with targets: one of
@@ -126,9 +135,9 @@ class Instance:
         return Fraction(int(sources.sum()) * int(sinks.sum()), len(self.topology.endpoints))
 
 
-def _passes_endpoints(schedule: Schedule) -> bool:
+def _passes_endpoints(schedule: AnySchedule) -> bool:
     """Whether a route in use leads through an endpoint that forwards. O(links of the routes)."""
-    if not schedule.routes:
+    if isinstance(schedule, SymmetricSchedule) or not schedule.routes:
         return False
     used = np.zeros(len(schedule.routes) + 1, np.bool_)
     used[schedule.route] = True  # the last entry is that of DIRECT

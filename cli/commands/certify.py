@@ -11,7 +11,7 @@ from certree.cli.sources import read_schedule
 from certree.cli.terminal import note, show, working
 from certree.models.collective import Collective
 from certree.models.machine import Machine
-from certree.models.schedule_file import save_schedule
+from certree.models.symmetric_file import save_any_schedule
 from certree.models.topology import Topology
 
 
@@ -40,7 +40,7 @@ def certify_command(
         certified, verdict = add_certificate(loaded)
     document = schedule_report(certified, verdict, size, machine)
     if verdict.valid:
-        save_schedule(certified, output, force=force)
+        save_any_schedule(certified, output, force=force)
         note(f"wrote {output}")
     show(document, schedule_words, as_json=as_json)
     return 0 if verdict.valid else 1

@@ -25,8 +25,8 @@ from certree.cli.report import schedule_report, schedule_words
 from certree.cli.terminal import note, show, working
 from certree.models.collective import Collective
 from certree.models.machine import Machine
-from certree.models.schedule import Schedule
-from certree.models.schedule_file import save_schedule
+from certree.models.symmetric import AnySchedule
+from certree.models.symmetric_file import save_any_schedule
 from certree.models.topology import Topology
 from certree.synth.method import Method, Monitor, Request, load_methods
 from certree.verify.verdict import Verdict
@@ -112,7 +112,7 @@ def synthesize_command(
     return 0 if verdict.valid else 1
 
 
-def _make(maker: Method, request: Request) -> tuple[Schedule | None, bool]:
+def _make(maker: Method, request: Request) -> tuple[AnySchedule | None, bool]:
     """The schedule, or on Ctrl-C the best so far that is what was asked for; and whether it was interrupted."""
     try:
         return maker(request), False
@@ -122,7 +122,7 @@ def _make(maker: Method, request: Request) -> tuple[Schedule | None, bool]:
         return None if too_long else best, True
 
 
-def _recorded(schedule: Schedule, request: Request, time_limit: Fraction | None) -> Schedule:
+def _recorded(schedule: AnySchedule, request: Request, time_limit: Fraction | None) -> AnySchedule:
     """The schedule with what it was made for in its provenance."""
     asked: dict[str, Any] = {"message_bytes": request.message_bytes, "machine": request.machine.name}
     if time_limit is not None:
@@ -130,9 +130,11 @@ def _recorded(schedule: Schedule, request: Request, time_limit: Fraction | None)
     return replace(schedule, provenance={**schedule.provenance, **asked})
 
 
-def _hand_over(schedule: Schedule, verdict: Verdict, request: Request, output: Path | None, *, force: bool, as_json: bool) -> None:
+def _hand_over(
+    schedule: AnySchedule, verdict: Verdict, request: Request, output: Path | None, *, force: bool, as_json: bool
+) -> None:
     document = schedule_report(schedule, verdict, request.message_bytes, request.machine)
     if output is not None:
-        save_schedule(schedule, output, force=force)
+        save_any_schedule(schedule, output, force=force)
         note(f"wrote {output}")
     show(document, schedule_words, as_json=as_json)

@@ -14,7 +14,8 @@ from certree.hw.directory import export_tables, read_tables
 from certree.hw.formats import load_formats
 from certree.hw.lowering import lower
 from certree.models.machine import Machine
-from certree.models.schedule_file import save_schedule
+from certree.models.symmetric import written_out
+from certree.models.symmetric_file import save_any_schedule
 from certree.verify.judge import judge
 from certree.verify.table_check import judge_tables
 
@@ -36,7 +37,7 @@ def export_command(schedule: Path, format_name: str, size: int, machine: Machine
         document = schedule_report(loaded, verdict, size, machine)
         show(document, schedule_words, as_json=as_json)
         return 1
-    export_tables(lower(loaded, size, machine), output, format_name, force)
+    export_tables(lower(written_out(loaded), size, machine), output, format_name, force)
     tables = read_tables(output)
     verdict = judge_tables(tables)
     if not verdict.valid:
@@ -78,7 +79,7 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
     judged = judge_path(directory, None, None, None, None)
     document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
     if judged.verdict.valid:
-        save_schedule(judged.schedule, output, force=force)
+        save_any_schedule(judged.schedule, output, force=force)
         note(f"wrote {output}")
     show(document, schedule_words, as_json=as_json)
     return 0 if judged.verdict.valid else 1

@@ -19,6 +19,7 @@ from certree.models.errors import UnsupportedError
 from certree.models.files import parse_size
 from certree.models.machine import Machine, load_machine, machine_from_document
 from certree.models.schedule import Schedule
+from certree.models.symmetric import written_out
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
@@ -248,7 +249,8 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
     found, reasons = [], []
     for method in arguments["methods"]:
         try:
-            schedule = load_methods()[method](Request(network, collective, size, machine, options=arguments["options"]))
+            request = Request(network, collective, size, machine, options=arguments["options"])
+            schedule = written_out(load_methods()[method](request))
             runs = [_simulated(schedule, size, machine, arguments["flow"], mode) for mode in modes]
         except UnsupportedError as error:
             reasons.append(str(error))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule
 from certree.synth.method import METHODS, Request, read_options
 
 #: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
@@ -28,7 +28,7 @@ DENSE_ENDPOINTS = 128
 
 
 @METHODS.register("auto")
-def auto(request: Request) -> Schedule:
+def auto(request: Request) -> AnySchedule:
     """The best of all methods by closed-form time at the given size and machine; the provenance says what was compared.
 
     No options. All-reduce on a direct network is left to the searches: on all we measured they outran the published algorithms.
@@ -41,7 +41,7 @@ def auto(request: Request) -> Schedule:
         dense = DENSE if len(request.topology.endpoints) <= DENSE_ENDPOINTS else ()
         order = tuple(dict.fromkeys((*LEAN, *dense, *SEARCHES)))
     considered: dict[str, str] = {}
-    best: tuple[int, str, Schedule] | None = None
+    best: tuple[int, str, AnySchedule] | None = None
     for name in order:
         if best is not None and request.monitor.expired:
             considered[name] = "not tried: time limit"

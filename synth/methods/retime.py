@@ -8,7 +8,8 @@ from typing import Any
 from certree.models.collective import SYMMETRIC_KINDS
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
-from certree.models.schedule_file import load_schedule
+from certree.models.symmetric import written_out
+from certree.models.symmetric_file import load_any_schedule
 from certree.synth.method import METHODS, Option, Request, read_options, require_collective, require_direct
 from certree.synth.search import Search, Trees
 from certree.synth.trees import family_of
@@ -35,11 +36,11 @@ def retime(request: Request) -> Schedule:
 
 def _source(request: Request, name: str) -> Schedule:
     if name in METHODS and name not in ("retime", "auto"):
-        return METHODS[name](replace(request, options={}, steps=None))
+        return written_out(METHODS[name](replace(request, options={}, steps=None)))
     if not name.endswith((".json", ".json.gz", ".npz")):
         known = ", ".join(method for method in METHODS if method not in ("retime", "auto"))
         raise UnsupportedError(f"retime: option of={name!r}; allowed: {known}, or a schedule file (.json, .json.gz, .npz)")
-    schedule = load_schedule(Path(name)).in_unit_rounds()
+    schedule = written_out(load_any_schedule(Path(name))).in_unit_rounds()
     if schedule.topology.digest != request.topology.digest or schedule.collective != request.collective:
         raise UnsupportedError(f"retime: {name} is a schedule for another topology or collective")
     if request.chunks not in (None, schedule.chunks):

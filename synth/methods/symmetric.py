@@ -1,86 +1,122 @@
 """One tree for all nodes: schedules of Cayley graphs that their translations map to themselves."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS
+from certree.models.collective import SYMMETRIC_KINDS, Collective
 from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.schedule import NO_ROOT, make_schedule
+from certree.models.symmetric import WHOLE, AnySchedule, SymmetricSchedule
+from certree.models.timing import ceil_div, chunk_bytes_of, link_cycles, reduction_cycles, serialization_cycles
 from certree.models.topology import Topology
-from certree.synth.cayley import Cayley, RootedTrees, cayley_of, grow_trees
-from certree.synth.method import METHODS, Request, read_options, require_collective, require_shape
-from certree.synth.phases import Phase, by_reversal, compose
+from certree.synth.cayley import TRIES, Cayley, cayley_of, grow_trees
+from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape, whole_number
+from certree.synth.phases import Phase, by_reversal, joined
 
-#: rows of the largest schedule that is written out; 8.4 million take about a gigabyte
-MAX_TRANSFERS = 1 << 23
-#: up to so many rows the number of chunks that divides exactly is tried beside one chunk a node
+#: rows up to which a schedule is written out if nothing else is asked for
+WRITTEN_TRANSFERS = 1 << 20
+#: up to so many rows the best of several shapes is kept, beyond only the one that promises most is made
 TRIED_TRANSFERS = 1 << 18
+TRIED = 3
+#: edges of the trees that are tried for one shape; the least tries of all
+TRIED_EDGES, LEAST_TRIES = 1 << 18, 3
+MAX_DELAY = 64
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """Trees a node, and the delay of the schedule."""
+
+    trees: int
+    delay: int
 
 
 @METHODS.register("symmetric")
-def symmetric(request: Request) -> Schedule:
+def symmetric(request: Request) -> AnySchedule:
     """Trees at one node, found by randomised greedy search and translated to all others; tori, rings, hypercubes, full, circulants.
 
     For direct networks that a group moves onto themselves with one element for each node (`certree.synth.cayley` finds and checks
-    it), up to MAX_TRANSFERS transfers. An all-gather of C chunks a node takes ⌈C(N-1)/d⌉ rounds, d being what a node sends a round,
-    or the provenance says how many more; a reduce-scatter is its reversal, an all-reduce the two of them. --chunks is C·N;
-    without it C is 1 or, where that is faster and the schedule small, the least that keeps all links busy throughout. No options.
+    it). An all-gather of C chunks a node takes ⌈C(N-1)/d⌉ rounds, d being what a node sends a round, or the provenance says how
+    many more; a reduce-scatter is its reversal, an all-reduce the two of them. --chunks is C·N; without it C is 1 or the least that
+    keeps all links busy throughout, whichever is faster. Options: delay=D, steps until what was sent is used (by default what is
+    fastest at the size); form=folded keeps base trees and group, form=written all transfers, form=auto writes out up to a million.
     """
     require_collective(request, "symmetric", SYMMETRIC_KINDS)
-    read_options(request, "symmetric", {})
+    known: dict[str, Option] = {"delay": whole_number(None, 1, MAX_DELAY), "form": choice("auto", "folded", "written")}
+    options = read_options(request, "symmetric", known)
     cayley = cayley_of(request.topology)
-    made = [_made(request, trees) for trees in _choices(request, cayley)]
-    return min(made, key=request.cycles) if len(made) > 1 else made[0]
+    shapes = _shapes(request, cayley, options["delay"])
+    made = [_made(request, cayley, shape, _tries(request, cayley, shape, len(shapes))) for shape in shapes]
+    best = min(made, key=request.cycles) if len(made) > 1 else made[0]
+    if options["form"] == "written" or (options["form"] == "auto" and best.transfers <= WRITTEN_TRANSFERS):
+        return request.offer(best.written_out())
+    return request.offer(best)
 
 
-def _choices(request: Request, cayley: Cayley) -> list[int]:
-    """Chunks a node that are tried; UnsupportedError where there are none."""
+def _shapes(request: Request, cayley: Cayley, delay: int | None) -> list[_Shape]:
+    """What is made, the most promising by the bound on its rounds first."""
     nodes = cayley.nodes
     if request.chunks is None:
-        exact = cayley.exact_trees
-        return [1] if exact == 1 or _transfers(request, nodes, exact) > TRIED_TRANSFERS else [1, exact]
-    if request.chunks % nodes:
+        counts = sorted({1, cayley.exact_trees})
+    elif request.chunks % nodes:
         raise UnsupportedError(f"symmetric gives each of the {nodes} nodes as many chunks; {request.chunks} were asked for")
-    return [request.chunks // nodes]
+    else:
+        counts = [request.chunks // nodes]
+    delays = range(1, MAX_DELAY + 1) if delay is None and request.steps is None else [delay or 1]
+    shapes = [_Shape(trees, wait) for trees in counts for wait in delays]
+    shapes.sort(key=lambda shape: _promise(request, cayley, shape))
+    largest = _phases(request) * max(counts) * nodes * (nodes - 1)
+    return shapes[: TRIED if largest <= TRIED_TRANSFERS else 1]
 
 
-def _transfers(request: Request, nodes: int, trees: int) -> int:
-    phases = int(request.collective.reduces) + int(request.collective.gathers)
-    return phases * trees * nodes * (nodes - 1)
+def _tries(request: Request, cayley: Cayley, shape: _Shape, shapes: int) -> int:
+    """How often trees of a shape are grown, if none takes the fewest rounds: less often where they are large."""
+    return max(LEAST_TRIES, min(TRIES, TRIED_EDGES // (shape.trees * cayley.nodes)) // shapes) * request.effort
 
 
-def _made(request: Request, trees: int) -> Schedule:
-    """The schedule of so many trees a node."""
-    nodes, transfers = len(request.topology.endpoints), _transfers(request, len(request.topology.endpoints), trees)
-    if transfers > MAX_TRANSFERS:
-        raise UnsupportedError(f"symmetric: {transfers} transfers; at most {MAX_TRANSFERS} are written out")
+def _phases(request: Request) -> int:
+    return int(request.collective.reduces) + int(request.collective.gathers)
+
+
+def _promise(request: Request, cayley: Cayley, shape: _Shape) -> int:
+    """About the cycles of a schedule that takes no round above the bound."""
+    machine, phases = request.machine, _phases(request)
+    chunk = chunk_bytes_of(request.message_bytes, shape.trees * cayley.nodes, 1, machine)
+    ser = serialization_cycles(chunk, machine)
+    work = cayley.degree * reduction_cycles(chunk, machine) * request.collective.reduces
+    lat = machine.interface_cycles + 2 * machine.router_cycles + int(link_cycles(cayley.topology, machine).max())
+    wait = ser + lat + work + machine.reduce_start_cycles * request.collective.reduces
+    steps = phases * cayley.least_rounds(shape.trees, shape.delay) + (phases - 1) * (shape.delay - 1)
+    return steps * max(ser, work, ceil_div(wait, shape.delay))
+
+
+def _made(request: Request, cayley: Cayley, shape: _Shape, tries: int) -> SymmetricSchedule:
+    """The schedule of a shape."""
     least: list[int] = []
     taken: list[int] = []
 
     def gather(topology: Topology) -> Phase:
-        cayley = cayley_of(topology)
-        grown = grow_trees(cayley, trees, request.seed, request.effort)
-        least.append(cayley.least_rounds(trees))
+        here = cayley if topology is request.topology else Cayley(topology, cayley.action)
+        grown = grow_trees(here, shape.trees, request.seed, tries, shape.delay)
+        least.append(here.least_rounds(shape.trees, shape.delay))
         taken.append(grown.rounds)
-        return _translated(cayley, grown)
+        return Phase(chunk=grown.tree, step=grown.round, src=grown.parent, dst=grown.child)
 
     reduce, copy = by_reversal(request, gather)
-    phases = [phase for phase in (reduce, copy) if phase is not None]
-    require_shape(request, "symmetric", trees * nodes, sum(phase.steps for phase in phases))
+    kind = next(base for base, whole in WHOLE.items() if whole is request.collective.kind)
+    base_collective = Collective(kind, 0 if request.collective.is_rooted else None)
+    columns = joined(request.collective, reduce, copy, shape.delay)
+    roots = np.full(shape.trees, 0 if request.collective.is_rooted else NO_ROOT, np.int32)
+    base = make_schedule(request.topology, base_collective, roots, columns, delay=shape.delay)
+    require_shape(request, "symmetric", shape.trees * cayley.nodes, base.steps)
     above = max(took - bound for took, bound in zip(taken, least, strict=True))
     provenance = request.provenance(
-        "symmetric", {}, trees_per_node=trees, phase_rounds=max(taken), phase_bound=max(least), rounds_above_bound=above
+        "symmetric",
+        {},
+        trees_per_node=shape.trees,
+        phase_rounds=max(taken),
+        phase_bound=max(least),
+        rounds_above_bound=above,
     )
-    roots = np.tile(np.arange(nodes, dtype=np.int32), trees)
-    return request.offer(compose(request, roots, reduce, copy, provenance))
-
-
-def _translated(cayley: Cayley, grown: RootedTrees) -> Phase:
-    """Every tree at every node; chunk t·N + g travels tree t moved by element g. O(trees · N^2) rows, in order of steps."""
-    elements = np.arange(cayley.nodes, dtype=np.int32)
-    by_node = np.ascontiguousarray(cayley.moved.T)
-    return Phase(
-        chunk=(grown.tree[:, None] * np.int32(cayley.nodes) + elements).ravel(),
-        step=np.repeat(grown.round, cayley.nodes),
-        src=by_node[grown.parent].ravel(),
-        dst=by_node[grown.child].ravel(),
-    )
+    return SymmetricSchedule(base, cayley.action, provenance=provenance)

@@ -1,9 +1,13 @@
 """Small schedules and files that several tests start from."""
 
+from dataclasses import replace
+
 import numpy as np
 
+from certree.models.action import Action
 from certree.models.collective import parse_collective
 from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
+from certree.models.symmetric import SymmetricSchedule
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_spec import parse_topology
 
@@ -47,3 +51,17 @@ def built(**columns):
     """A Schedule on ring:2 straight from the constructor."""
     fields = {name: columns.pop(name) for name in ("delay", "period", "repeats", "routes") if name in columns}
     return Schedule(parse_topology("ring:2"), parse_collective("all-gather"), **unit_columns(**columns), **fields)
+
+
+def turning(spec, *, named=True):
+    """A symmetric all-gather on a ring: node 0's chunk goes both ways round, the others' likewise."""
+    topology = parse_topology(spec)
+    nodes = len(topology.kind)
+    rows = [(0, Op.COPY, hop, hop, hop + 1) for hop in range(nodes // 2)]
+    rows += [(0, Op.COPY, hop, (nodes - hop) % nodes, nodes - hop - 1) for hop in range((nodes - 1) // 2)]
+    if not named:
+        topology = replace(topology, name="own")
+    columns = {name: np.array([row[i] for row in rows], np.int32) for i, name in enumerate(("chunk", "op", "step", "src", "dst"))}
+    base = make_schedule(topology, parse_collective("broadcast", 0), [0], columns)
+    action = Action.of_box([nodes])
+    return SymmetricSchedule(base, action if named else Action(action.moves))

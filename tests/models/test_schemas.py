@@ -11,14 +11,19 @@ from referencing import Registry, Resource
 from certree.models.errors import InputError
 from certree.models.machine import presets
 from certree.models.schedule_file import schedule_document, schedule_from_document
+from certree.models.symmetric_file import symmetric_document, symmetric_from_document
 from certree.models.topology_file import topology_document, topology_from_document
 from certree.models.topology_spec import parse_topology
-from tests.models.examples import built, pair_all_reduce, ring_all_gather
+from tests.models.examples import built, pair_all_reduce, ring_all_gather, turning
 from tests.models.test_topology_file import changed
 
 FOLDER = resources.files("certree.models") / "schemas"
 SCHEMAS = {file.name.removesuffix(".schema.json"): json.loads(file.read_text()) for file in FOLDER.iterdir()}
-LOADERS = {"topology": topology_from_document, "schedule": schedule_from_document}
+LOADERS = {
+    "topology": topology_from_document,
+    "schedule": schedule_from_document,
+    "symmetric-schedule": symmetric_from_document,
+}
 
 
 def validator(name):
@@ -52,6 +57,13 @@ def test_written_schedules_conform(made):
     validator("schedule").validate(schedule_document(made))
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_written_symmetric_schedules_conform(named):
+    document = symmetric_document(turning("ring:5", named=named))
+    validator("symmetric-schedule").validate(document)
+    assert ("nodes" in document["topology"]) == ("permutations" in document["action"]) == (not named)
+
+
 @pytest.mark.parametrize("name", presets())
 def test_presets_conform(name):
     validator("machine").validate(tomllib.loads((resources.files("certree.models") / "presets" / f"{name}.toml").read_text()))
@@ -66,7 +78,12 @@ def paths(document, prefix=()):
 
 
 WRONG = [None, True, -7, 1.5, 1 << 40, "text", [], {}, [None], {"x": 1}]
-DOCUMENTS = [("topology", topology_document(parse_topology("ring:2"))), ("schedule", schedule_document(built()))]
+DOCUMENTS = [
+    ("topology", topology_document(parse_topology("ring:2"))),
+    ("schedule", schedule_document(built())),
+    ("symmetric-schedule", symmetric_document(turning("ring:2"))),
+    ("symmetric-schedule", symmetric_document(turning("ring:2", named=False))),
+]
 
 
 @pytest.mark.parametrize(("name", "document"), DOCUMENTS)

@@ -1,6 +1,6 @@
 """Witnesses for every collective: degree and distance."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -47,21 +47,37 @@ def best_node(instance: Instance) -> Bound:
     np.add.at(entering, topology.dst, topology.capacity)
     into, out = entering[topology.endpoints].tolist(), leaving[topology.endpoints].tolist()
     if not instance.collective.is_rooted:
-        values = [Fraction(1, min(pair)) for pair in zip(into, out, strict=True)]
+        cases: Iterator[tuple[int, ...]] = zip(into, out, strict=True)
     elif instance.collective.has_targets:
-        values = [max(Fraction(a, i), Fraction(b, o)) for a, b, i, o in zip(*_addressed_at(instance), into, out, strict=True)]
+        cases = zip(into, out, *_addressed_at(instance), strict=True)
     else:
         others, own = (into, out) if instance.collective.gathers else (out, into)
-        values = [max((1 - s) / a, s / b) for s, a, b in zip(instance.shares, others, own, strict=True)]
-    return {"node": int(topology.endpoints[values.index(max(values))])}
+        cases = zip(others, own, instance.parts[0], strict=True)
+    first: dict[tuple[int, ...], int] = {}  # of nodes alike the one with the smallest id
+    for rank, case in enumerate(cases):
+        first.setdefault(case, rank)
+    best = max(first, key=lambda case: (_alone(instance, case), -first[case]))
+    return {"node": int(topology.endpoints[first[best]])}
 
 
-def _addressed_at(instance: Instance) -> tuple[list[Fraction], list[Fraction]]:
-    """The parts of the message addressed to each endpoint and from each, in rank order, in a collective with targets."""
+def _alone(instance: Instance, case: tuple[int, ...]) -> Fraction:
+    """The bound of a node with these capacities of links and, where chunks have roots, parts of the message."""
+    if not instance.collective.is_rooted:
+        return Fraction(1, min(case))
+    if instance.collective.has_targets:
+        into, out, arriving, leaving = case
+        endpoints = len(instance.shares)
+        return max(Fraction(arriving, endpoints * into), Fraction(leaving, endpoints * out))
+    others, own, part = case
+    whole = instance.parts[1]
+    return max(Fraction(whole - part, whole * others), Fraction(part, whole * own))
+
+
+def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
+    """The blocks of the message addressed to each endpoint and from each, in rank order, in a collective with targets."""
     from_source, to_sink = instance.sources.astype(np.int64), instance.sinks.astype(np.int64)
-    endpoints = len(from_source)
     arriving, leaving = to_sink * (from_source.sum() - from_source), from_source * (to_sink.sum() - to_sink)
-    return [Fraction(n, endpoints) for n in arriving.tolist()], [Fraction(n, endpoints) for n in leaving.tolist()]
+    return arriving.tolist(), leaving.tolist()
 
 
 @WITNESSES.register("distance")
