@@ -19,6 +19,14 @@ from tests.synth.play import make, play
 SPECS = [f"torus:{sizes}" for sizes in ("3x3", "4x4", "5x5", "6x6", "7x9", "8x8", "10x10", "12x12", "16x16", "3x3x3", "4x4x4")]
 SPECS += [f"torus:{sizes}" for sizes in ("2x5", "2x3x4", "1x7", "3x10", "2x20", "2x2x64", "3x3x3x3")]
 SPECS += ["ring:2", "ring:3", "ring:8", "ring:33", "hypercube:1", "hypercube:3", "hypercube:5", "hypercube:8"]
+SPECS += [
+    "cayley:16@1+3",
+    "cayley:64@1+7+20",
+    "cayley:7@>1+>2",
+    "cayley:102+021",
+    "cayley:1023+2103+3120",
+    "cayley:10234+21034+31204+41230",
+]
 SPECS += ["full:2", "full:5", "full:33"]
 KINDS = ["all-gather", "reduce-scatter", "all-reduce"]
 
