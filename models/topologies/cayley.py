@@ -19,11 +19,11 @@ Permutation = tuple[int, ...]
 
 @FAMILIES.register("cayley")
 def cayley(arguments: str) -> Topology:
-    """cayley:SIZES@VECTORS|PERMUTATIONS - a group, links from each g to g·s and g·s⁻¹ for generators s: 16@1+3, 8x8@0x1+1x1, 102+021.
+    """cayley:SIZES@VECTORS|PERMUTATIONS - a group, links from g to g·s and g·s⁻¹: 16@1+3, 8x8@0x1+1x1, 102+021
 
     SIZES@VECTORS is addition in a box that wraps around (one size: a circulant), nodes numbered as in a torus. Permutations of
-    0, 1, ... stand in one-line notation, one digit each or joined by dots, and the nodes are numbered in the order in which they are
-    reached from the identity, which is node 0. A generator that starts with > has links to g·s only.
+    0, 1, ... stand in one-line notation, one digit each or joined by dots, and the nodes are numbered in the order in which they
+    are reached from the identity, which is node 0. A generator that starts with > has links to g·s only.
     """
     where = f"cayley:{arguments}"
     sizes, at, generators = arguments.rpartition("@")
