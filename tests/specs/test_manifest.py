@@ -50,8 +50,15 @@ def properties_of(name):
 
 @pytest.mark.parametrize(
     "modules",
-    [("MCAllReduce",), ("MCSchedule",), ("MCNILockstep", "MCNILockstepFaults"), ("MCSubPacketFlow",)],
-    ids=["AllReduce", "Schedule", "NILockstep", "SubPacketFlow"],
+    [
+        ("MCAllReduce",),
+        ("MCSchedule",),
+        ("MCNILockstep", "MCNILockstepFaults"),
+        ("MCSubPacketFlow",),
+        ("MCInNetworkReduce",),
+        ("MCAceEngine",),
+    ],
+    ids=["AllReduce", "Schedule", "NILockstep", "SubPacketFlow", "InNetworkReduce", "AceEngine"],
 )
 def test_every_property_that_holds_somewhere_is_broken_by_some_model(modules):
     """Safety: by name. Liveness, of which TLC tells no name: by the only property of a model."""
