@@ -16,6 +16,7 @@ from certree.models.cost.counting import count
 from certree.models.cost.model import load_parameters
 from certree.models.files import parse_size
 from certree.models.machine import load_machine
+from certree.models.symmetric import written_out
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
@@ -90,7 +91,7 @@ def price_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`priced`: for each of `endpoints` the microseconds of each part, and the share of the peak; exact numbers as strings."""
     topology, size = parse_topology(arguments["network"]), arguments["message_bytes"]
     request = Request(topology, parse_collective("all-reduce"), size, load_machine(DEFAULT_MACHINE))
-    counts = count(load_methods()[arguments["method"]](request))
+    counts = count(written_out(load_methods()[arguments["method"]](request)))
     nodes = len(topology.endpoints)
     least_bytes = Fraction(2 * (nodes - 1), nodes) * size
     width = Fraction(int(topology.capacity[np.isin(topology.src, topology.endpoints)].sum()), nodes)
