@@ -14,6 +14,7 @@ def pack_trees(
     seed: int,
 ) -> tuple[bool, NDArray[np.int32]]: ...
 def schedule_jobs(
+    link_offset: NDArray[np.int32],
     link: NDArray[np.int32],
     reducer: NDArray[np.int32],
     group: NDArray[np.int32],
@@ -28,6 +29,7 @@ def schedule_jobs(
     work: int,
     stagger: int,
     seed: int,
+    turn: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], int]: ...
 def grow_trees(
     endpoint: NDArray[np.uint8],
@@ -40,3 +42,17 @@ def grow_trees(
     turns: int,
     priority: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+
+class SwitchSplitting:
+    def __init__(
+        self,
+        endpoint: NDArray[np.uint8],
+        u: NDArray[np.int32],
+        v: NDArray[np.int32],
+        capacity: NDArray[np.int64],
+        period: int,
+        seed: int,
+    ) -> None: ...
+    def grow(self) -> None: ...
+    def repair(self, parts: NDArray[np.int32], needs: NDArray[np.int64], moves: int) -> bool: ...
+    def paths(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...

@@ -54,9 +54,9 @@ class Network:
         return min(self._eccentricity)
 
     @property
-    def edge_capacity(self) -> int:
-        """Total capacity of the edges, in one direction."""
-        return int(self._edges[2].sum())
+    def edge_capacity(self) -> Fraction:
+        """The most tree edges a round: the total capacity of the edges, in one direction."""
+        return Fraction(int(self._edges[2].sum()))
 
     @property
     def strength(self) -> Fraction:
@@ -120,17 +120,7 @@ class Network:
     def _pack_anew(self, trees: int, period: int, *, unit: int, moves: int, seed: int) -> tuple[bool, Int32]:
         u, v, capacity = self._edges
         centres = np.flatnonzero(np.array(self._eccentricity) == self.radius).astype(np.int32)
-        packed, result = _native.pack_trees(
-            nodes=self.size,
-            u=u,
-            v=v,
-            capacity=capacity // unit * period,
-            roots=centres[np.arange(trees) % len(centres)],
-            diameter_target=2 * self.radius,
-            moves=moves,
-            seed=seed,
-        )
-        return packed, result
+        return pack_into(self.size, u, v, capacity // unit * period, trees, centres, 2 * self.radius, moves=moves, seed=seed)
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
         """`trees` spanning trees, each edge in at most capacity · `period` of them, shortened by `moves` random exchanges and
@@ -142,6 +132,34 @@ class Network:
         table = np.full((trees, len(self.topology.kind)), NONE, np.int32)
         table[:, ids] = np.where(parents == NONE, NONE, ids[np.maximum(parents, 0)])
         return family_from_parents(self.topology, collective, table, {"trees": "packing", "packed": f"{trees}/{period}"})
+
+
+def pack_into(
+    size: int,
+    u: Int32,
+    v: Int32,
+    capacity: NDArray[np.int64],
+    trees: int,
+    centres: Int32,
+    diameter: int,
+    *,
+    moves: int,
+    seed: int,
+) -> tuple[bool, Int32]:
+    """(True, parents[tree, node]) of spanning trees over nodes 0 .. size - 1 with edge i in at most capacity[i] of them, or (False,
+    part of every node) that proves that there are none. They are grown from `centres` in turn, then shortened by `moves` random
+    exchanges towards a `diameter`. Costs as in `Network._tight`."""
+    packed, result = _native.pack_trees(
+        nodes=size,
+        u=u,
+        v=v,
+        capacity=capacity,
+        roots=centres[np.arange(trees) % len(centres)],
+        diameter_target=diameter,
+        moves=moves,
+        seed=seed,
+    )
+    return packed, result
 
 
 @lru_cache(maxsize=4)

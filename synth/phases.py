@@ -52,13 +52,13 @@ def by_reversal(request: Request, make: Callable[[Topology], Phase]) -> tuple[Ph
     gather = make(topology) if collective.gathers else None
     if not collective.reduces:
         return None, gather
-    back = _links_back(topology)
+    back = links_back(topology)
     if back is not None:
         return (gather or make(topology)).reversed(back), gather
     return make(turned_round(topology)).reversed(), gather
 
 
-def _links_back(topology: Topology) -> Int32 | None:
+def links_back(topology: Topology) -> Int32 | None:
     """For each link one of the same capacity the other way, each taken once; None unless all have one. O(links log links)."""
     there = np.lexsort((topology.capacity, topology.dst, topology.src))
     back = np.lexsort((topology.capacity, topology.src, topology.dst))
@@ -72,7 +72,7 @@ def _links_back(topology: Topology) -> Int32 | None:
 
 def turned_round(topology: Topology) -> Topology:
     """The network with every link in the other direction; itself when that changes nothing."""
-    return topology if _links_back(topology) is not None else replace(topology, src=topology.dst, dst=topology.src)
+    return topology if links_back(topology) is not None else replace(topology, src=topology.dst, dst=topology.src)
 
 
 def joined(collective: Collective, reduce: Phase | None, gather: Phase | None, delay: int = 1) -> dict[str, NDArray[Any]]:

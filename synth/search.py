@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.errors import UnsupportedError
+from certree.models.machine import Machine
 from certree.models.schedule import Schedule
+from certree.models.timing import link_stagger, path_latency
 from certree.models.topology import Int32
 from certree.synth.method import Request
 from certree.synth.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
@@ -16,11 +18,28 @@ from certree.synth.trees import TreeFamily
 
 DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
 REDUCTIONS = (0, 1, 2, 3)
+PERIODS = (64, 80, 128)  # 64ths of the shortest
+ROUTED_PERIODS = (64, 66, 68, 72, 80, 128)  # a transfer over several links must find all of them free at once
 MAX_REPEATS = 1 << 16
 BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: half a second or so
 _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
 _LOOKS = 6  # first looks at candidates of one family
 _POLISHED = 3  # families whose best candidates share the rest of the budget
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Of the ways of a family's transfers: the cycles of the slowest, and the most by which two differ in when they meet a link."""
+
+    latency: int
+    stagger: int = 0
+
+    @classmethod
+    def of(cls, family: TreeFamily, machine: Machine) -> "Reach":
+        """As `models.timing` has it for any schedule of the family."""
+        rows = family.transfers
+        schedule = slotted_schedule(family, np.zeros(len(rows.chunk), np.int32), SlotRules(1, None, 0), 1, {})
+        return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
 
 
 @dataclass(frozen=True)
@@ -30,6 +49,7 @@ class Trees:
     `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: at least so many transfers
     follow each other; `rows`: transfers of one iteration; `reductions`: at least so many reduces arrive at the busiest node;
     `even`: reduces load both directions of a link alike (roots all over the network), not only the one towards the centre.
+    `reach`: what its ways are likely to be; None: single links.
     """
 
     chunks: int
@@ -40,6 +60,7 @@ class Trees:
     reductions: int
     even: bool
     build: Callable[[], TreeFamily | None]
+    reach: Reach | None = None
 
     @classmethod
     def built(cls, family: TreeFamily) -> "Trees":
@@ -59,8 +80,8 @@ class Trees:
 class Clock:
     """Closed-form times (`models/timing.py`) over whole arrays of repeats, for choosing; the final word is `Request.cycles`."""
 
-    def __init__(self, request: Request, latency: int) -> None:
-        self.request, self.latency = request, latency
+    def __init__(self, request: Request, reach: Reach) -> None:
+        self.request, self.reach = request, reach
         most = max(1, min(MAX_REPEATS, request.message_bytes // request.machine.flit_bytes))
         grown = [1]
         while grown[-1] < most:
@@ -76,9 +97,9 @@ class Clock:
         quantum = machine.reduce_quantum_cycles
         work = peak * -(-flits * flit // (machine.reduce_bytes_per_cycle * quantum)) * quantum
         red = work + machine.reduce_start_cycles * (peak > 0)
-        slot = np.maximum(np.maximum(ser, work), -(-(ser + self.latency + red) // rules.delay))
+        slot = np.maximum(np.maximum(ser + self.reach.stagger, work), -(-(ser + self.reach.latency + red) // rules.delay))
         last = (repeats - 1) * (rules.period or 0) + slots - 1
-        cycles: NDArray[np.int64] = last * slot + ser + self.latency + (0 if gathers else red)
+        cycles: NDArray[np.int64] = last * slot + ser + self.reach.latency + (0 if gathers else red)
         return cycles
 
     def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
@@ -122,13 +143,13 @@ class Search:
     best_cycles: int = 0
     _spent: int = 0
     _families: dict[int, TreeFamily | None] = field(default_factory=dict)
+    _clocks: dict[Reach, Clock] = field(default_factory=dict)
 
     def run(self, options: Sequence[Trees]) -> Schedule:
         """The best schedule found; UnsupportedError when no option gives one within the requested steps.
 
         What the monitor holds already is a bar: only candidates whose floor lies below it are looked at, but one at least.
         """
-        self.clock = Clock(self.request, _slowest_path(self.request))
         budget = self.budget * self.request.effort
         candidates = sorted(self._candidates(options), key=lambda candidate: candidate.guess)
         tried: list[tuple[int, int, Candidate]] = []
@@ -149,6 +170,11 @@ class Search:
         if self.best is None:
             raise UnsupportedError(f"found no schedule within {self.request.steps} steps")
         return self.best
+
+    def clock(self, reach: Reach | None) -> Clock:
+        """The closed form for ways like these."""
+        reach = reach or slowest_way(self.request, 1)
+        return self._clocks.setdefault(reach, Clock(self.request, reach))
 
     def _promising(self, candidate: Candidate) -> bool:
         bar = self.request.monitor.best_cycles
@@ -172,7 +198,7 @@ class Search:
             for delay in DELAYS:
                 for reductions in REDUCTIONS if self.request.collective.reduces else (0,):
                     found.append(self._candidate(trees, SlotRules(delay, None, reductions)))
-                for period in dict.fromkeys((trees.period, trees.period * 5 // 4, trees.period * 2)):
+                for period in dict.fromkeys(trees.period * part // 64 for part in (ROUTED_PERIODS if trees.reach else PERIODS)):
                     found.append(self._candidate(trees, SlotRules(delay, period, 0)))
         most = self.request.steps
         return [candidate for candidate in found if most is None or candidate.steps <= most]
@@ -197,12 +223,13 @@ class Search:
         else:
             likely += 9 * trees.period * trees.period // (5 * rules.period)
         usual = min(rules.reductions or 4, max(1, trees.reductions)) * reduces
+        clock = self.clock(trees.reach)
         return Candidate(
             trees,
             rules,
             steps=least,
-            floor=self.clock.best(trees.chunks, rules, least, int(reduces))[0],
-            guess=self.clock.best(trees.chunks, rules, likely, usual)[0],
+            floor=clock.best(trees.chunks, rules, least, int(reduces))[0],
+            guess=clock.best(trees.chunks, rules, likely, usual)[0],
         )
 
     @staticmethod
@@ -225,7 +252,8 @@ class Search:
         length = int(slots.max()) + 1
         if self.request.steps is not None and length > self.request.steps:
             return None
-        cycles, repeats = self.clock.best(family.chunks, rules, length, peak_reductions(family, slots, rules.period, 1 << 30))
+        clock = self.clock(Reach.of(family, self.request.machine) if family.routes else None)
+        cycles, repeats = clock.best(family.chunks, rules, length, peak_reductions(family, slots, rules.period, 1 << 30))
         if self.best is None or cycles < self.best_cycles:
             self._keep(family, slots, rules, repeats)
         return cycles
@@ -244,10 +272,10 @@ class Search:
             )
 
 
-def _slowest_path(request: Request) -> int:
-    """Path latency of the slowest link."""
+def slowest_way(request: Request, hops: int) -> Reach:
+    """What ways over so many links take when all are as slow as the slowest."""
     topology = request.topology
     stated = topology.latency.astype(np.int64)
     wire = np.where(stated < 0, request.machine.link_latency_cycles, stated)
     machine = request.machine
-    return machine.interface_cycles + 2 * machine.router_cycles + int(wire.max())
+    return Reach(machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * int(wire.max()))

@@ -28,16 +28,18 @@ def assign_slots(
     """(slots, work): the slot of every transfer of `family.transfers`, few in all, or None when the rules cannot be met; and the
     transfers looked at and slots probed, a measure of effort that is the same on every machine.
 
-    Each try is a list schedule (longest remaining chain first, the first chunk favoured over the last one by `stagger` slots) and a
-    compaction of about `work` units. Time O(tries · (slots · links + work)), memory O(links · period + transfers).
+    Each try is a list schedule (longest remaining chain first, the first chunk favoured over the last one by `stagger` slots; where
+    that finds no slots, one in the family's turns) and a compaction of about `work` units.
+    Time O(tries · (slots · links + work)), memory O(links · period + transfers · hops).
     """
     rows = family.transfers
-    capacity = family.topology.pair_capacity
-    uses = np.bincount(rows.pair, minlength=len(capacity))  # a link never needs more lanes than it has transfers
+    capacity = family.way_capacity
+    uses = np.bincount(rows.way, minlength=len(capacity))  # a link never needs more lanes than it has transfers
     order = np.argsort(rows.before, kind="stable")
     offset = np.searchsorted(rows.before[order], np.arange(len(rows.chunk) + 1)).astype(np.int32)
     slots, work = _native.schedule_jobs(
-        link=rows.pair,
+        link_offset=rows.way_offset,
+        link=rows.way,
         reducer=np.where(rows.op == Op.REDUCE, rows.dst, -1).astype(np.int32),
         group=rows.chunk,
         successor_offset=offset,
@@ -51,6 +53,7 @@ def assign_slots(
         work=work,
         stagger=stagger,
         seed=seed,
+        turn=rows.turn if rules.period == family.turns else np.zeros(0, np.int32),
     )
     return (slots if len(slots) else None), work
 
@@ -70,7 +73,8 @@ def slotted_schedule(family: TreeFamily, slots: Int32, rules: SlotRules, repeats
         family.topology,
         family.collective,
         family.root if family.collective.is_rooted else np.full(family.chunks, NO_ROOT, np.int32),
-        {"chunk": rows.chunk, "op": rows.op, "step": slots, "src": rows.src, "dst": rows.dst},
+        {"chunk": rows.chunk, "op": rows.op, "step": slots, "src": rows.src, "dst": rows.dst, "route": rows.route},
+        routes=family.routes,
         delay=rules.delay,
         period=rules.period,
         repeats=repeats,

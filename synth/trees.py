@@ -13,24 +13,28 @@ from certree.models.errors import UnsupportedError
 from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule
 from certree.models.topology import Int32, Topology
 
-NONE = -1
+NONE = DIRECT  # -1
 
 
 @dataclass(frozen=True, eq=False)
 class Transfers:
     """The transfers of a family and what waits for what.
 
-    Columns, one entry per transfer: `chunk`, `op`, `src`, `dst`, `pair` (joined pair of nodes). `before`, `after`: row numbers;
-    transfer after[i] needs what transfer before[i] brings.
+    Columns, one entry per transfer: `chunk`, `op`, `src`, `dst`, `route` (as in a `Schedule`). What transfer i occupies for a slot
+    is way[way_offset[i] : way_offset[i + 1]], in terms of `TreeFamily.way_capacity`. `before`, `after`: row numbers; transfer
+    after[i] needs what transfer before[i] brings. `turn`: as in the family; empty where it has none.
     """
 
     chunk: Int32
     op: NDArray[np.int8]
     src: Int32
     dst: Int32
-    pair: Int32
+    route: Int32
+    way_offset: Int32
+    way: Int32
     before: Int32
     after: Int32
+    turn: Int32
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +43,9 @@ class TreeFamily:
 
     `up[k, node]`: where the node sends its sum of chunk k; `down[k, node]`: where it gets the finished chunk from; NONE at the
     root, at absent nodes, and throughout in a phase that the collective has not. Shapes (K, node ids). `origin`: how it was made.
+    `up_route`, `down_route`: the route of each of these edges (DIRECT, or an index into `routes`); None where all are direct.
+    `up_turn`, `down_turn`: slots modulo `turns` in which no link is overfilled if each edge keeps to its own; None where none are
+    known, and then `turns` is 0.
     """
 
     topology: Topology
@@ -47,6 +54,12 @@ class TreeFamily:
     up: Int32
     down: Int32
     origin: Mapping[str, Any]
+    up_route: Int32 | None = None
+    down_route: Int32 | None = None
+    routes: tuple[tuple[int, ...], ...] = ()
+    up_turn: Int32 | None = None
+    down_turn: Int32 | None = None
+    turns: int = 0
 
     @property
     def chunks(self) -> int:
@@ -55,7 +68,7 @@ class TreeFamily:
 
     @cached_property
     def transfers(self) -> Transfers:
-        """All transfers and their dependencies. O(K · N) time and memory, and the square of the root's degree a chunk."""
+        """All transfers and their dependencies. O(K · N · hops) time and memory, and the square of the root's degree a chunk."""
         reduce_row, reduces = _numbered(self.up, 0)
         copy_row, copies = _numbered(self.down, len(reduces[0]))
         src = np.concatenate((reduces[1], self.down[copies]))
@@ -75,21 +88,46 @@ class TreeFamily:
         first = ends[reduces[0][into_root]]
         within = np.arange(width.sum()) - np.repeat(np.cumsum(width) - width, width)
         after.append(from_root[np.repeat(first, width) + within])
+        route = np.concatenate((_at(self.up_route, reduces), _at(self.down_route, copies)))
+        way_offset, way = self._ways(src, dst, route)
         return Transfers(
             chunk=np.concatenate((reduces[0], copies[0])).astype(np.int32),
             op=np.repeat(np.array([Op.REDUCE, Op.COPY], np.int8), [len(reduces[0]), len(copies[0])]),
             src=src.astype(np.int32),
             dst=dst.astype(np.int32),
-            pair=self.topology.pair_index(src, dst).astype(np.int32),
+            route=route,
+            way_offset=way_offset,
+            way=way,
             before=np.concatenate(before).astype(np.int32),
             after=np.concatenate(after).astype(np.int32),
+            turn=np.concatenate((_at(self.up_turn, reduces), _at(self.down_turn, copies))) if self.turns else np.zeros(0, np.int32),
         )
+
+    @cached_property
+    def way_capacity(self) -> NDArray[np.int64]:
+        """Capacity of what transfers occupy: the joined pairs for direct ones, behind them the single links for routes."""
+        pairs = self.topology.pair_capacity
+        return np.concatenate((pairs, self.topology.capacity.astype(np.int64))) if self.routes else pairs
+
+    def _ways(self, src: NDArray[Any], dst: NDArray[Any], route: Int32) -> tuple[Int32, Int32]:
+        """(way_offset, way) of rows with these ends and routes."""
+        pair = self.topology.pair_index(src, dst)
+        if not self.routes:
+            return np.arange(len(src) + 1, dtype=np.int32), pair.astype(np.int32)
+        lengths = np.array([*map(len, self.routes), 1], np.int64)  # a last place that direct rows (route -1) fill with their pair
+        begin = np.cumsum(lengths) - lengths
+        places = np.append(np.fromiter((link for path in self.routes for link in path), np.int64, int(begin[-1])), 0)
+        count = lengths[route]
+        offset = np.concatenate(([0], np.cumsum(count)))
+        row = np.repeat(np.arange(len(src)), count)
+        link = len(self.topology.pair_capacity) + places[begin[route[row]] + np.arange(len(row)) - offset[row]]
+        return offset.astype(np.int32), np.where(route[row] == DIRECT, pair[row], link).astype(np.int32)
 
     @cached_property
     def period(self) -> int:
         """The shortest period in which every link can carry all its transfers."""
-        uses = np.bincount(self.transfers.pair, minlength=len(self.topology.pair_capacity))
-        return max(1, int((-(-uses // self.topology.pair_capacity)).max()))
+        uses = np.bincount(self.transfers.way, minlength=len(self.way_capacity))
+        return max(1, int((-(-uses // self.way_capacity)).max()))
 
     @cached_property
     def reductions(self) -> int:
@@ -109,6 +147,11 @@ def _numbered(parent: Int32, first: int) -> tuple[NDArray[np.int64], tuple[NDArr
     numbers: NDArray[np.int64] = np.full(parent.shape, NONE, np.int64)
     numbers[rows] = first + np.arange(len(rows[0]))
     return numbers, rows
+
+
+def _at(table: Int32 | None, rows: tuple[NDArray[Any], ...]) -> Int32:
+    """The entries at these (chunk, node); NONE, which is DIRECT, without a table."""
+    return np.full(len(rows[0]), NONE, np.int32) if table is None else table[rows]
 
 
 def _depths(parent: Int32) -> Int32:
@@ -139,15 +182,13 @@ def family_from_parents(topology: Topology, collective: Collective, parents: Int
 def family_of(schedule: Schedule) -> TreeFamily:
     """The trees that a valid schedule uses.
 
-    UnsupportedError unless each node sends a chunk's sum once and receives the finished chunk once, between neighbours.
+    UnsupportedError unless each node sends a chunk's sum once and receives the finished chunk once.
     """
-    if (schedule.route != DIRECT).any():
-        raise UnsupportedError("only transfers between neighbours can be re-timed; the schedule has multi-hop routes")
     shape = (schedule.chunks, len(schedule.topology.kind))
-    up, down = np.full(shape, NONE, np.int32), np.full(shape, NONE, np.int32)
-    for op, table, own, other, what in (
-        (Op.REDUCE, up, schedule.src, schedule.dst, "sends more than one REDUCE"),
-        (Op.COPY, down, schedule.dst, schedule.src, "receives more than one COPY"),
+    up, down, up_route, down_route = (np.full(shape, NONE, np.int32) for _ in range(4))
+    for op, table, route, own, other, what in (
+        (Op.REDUCE, up, up_route, schedule.src, schedule.dst, "sends more than one REDUCE"),
+        (Op.COPY, down, down_route, schedule.dst, schedule.src, "receives more than one COPY"),
     ):
         rows = schedule.op == op
         cell = schedule.chunk[rows].astype(np.int64) * shape[1] + own[rows]
@@ -156,6 +197,7 @@ def family_of(schedule: Schedule) -> TreeFamily:
             chunk, node = divmod(int(cells[counts > 1][0]), shape[1])
             raise UnsupportedError(f"not a schedule of trees: node {node} {what} of chunk {chunk}")
         table[schedule.chunk[rows], own[rows]] = other[rows]
+        route[schedule.chunk[rows], own[rows]] = schedule.route[rows]
     return TreeFamily(
         schedule.topology,
         schedule.collective,
@@ -163,6 +205,9 @@ def family_of(schedule: Schedule) -> TreeFamily:
         up=up,
         down=down,
         origin={"trees": schedule.provenance.get("method", "file")},
+        up_route=up_route,
+        down_route=down_route,
+        routes=schedule.routes,
     )
 
 

@@ -1,4 +1,4 @@
-"""Spanning-tree packing, modulo-scheduled: the all-reduce of highest bandwidth on any full-duplex direct network."""
+"""Spanning-tree packing, modulo-scheduled: the all-reduce of highest bandwidth on full-duplex networks, direct or with switches."""
 
 import math
 from collections.abc import Mapping
@@ -17,15 +17,16 @@ from certree.synth.method import (
     Request,
     read_options,
     require_collective,
-    require_direct,
     whole_number,
 )
 from certree.synth.packing import MAX_TREES, MOVES, Network, network_of
-from certree.synth.search import BUDGET, Search, Trees
+from certree.synth.search import BUDGET, Search, Trees, slowest_way
+from certree.synth.splitting import SwitchedNetwork
 
 _MAX_TREES = 1024  # in packings below the highest rate
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
+_MAX_PATHS = 1 << 20  # trees times paths through switches, likewise
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
@@ -33,14 +34,14 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
 def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
-    All-reduce on direct networks whose links are equally wide both ways. Chunks K, period L, repeats and delay are chosen together
-    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250, where
-    an iteration is not too long to make.
+    All-reduce on networks whose links are equally wide both ways; with switches the edges of trees are paths through them
+    (`certree.synth.splitting`), and whether the rate is the highest is for the bound to say. Chunks K, period L, repeats and delay
+    are chosen together by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less
+    than 1 in 250, where an iteration is not too long to make.
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
     require_collective(request, "packing", [CollectiveKind.ALL_REDUCE])
-    require_direct(request, "packing")
     if not request.topology.is_full_duplex:
         raise UnsupportedError(f"packing needs links equally wide both ways; {request.topology.name} has others")
     options = read_options(
@@ -51,7 +52,7 @@ def packing(request: Request) -> Schedule:
             "moves": whole_number(MOVES, 0, 1 << 40),
         },
     )
-    network = network_of(request.topology)
+    network = network_of(request.topology) if request.topology.is_direct else SwitchedNetwork(request.topology)
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("packing", options, **origin)
@@ -61,19 +62,22 @@ def packing(request: Request) -> Schedule:
         return best
     if 2 * network.strength.numerator * (network.size - 1) > _MAX_TIGHT_ROWS * request.effort:
         return best
-    tight = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET).run(
-        packings(request, network, rate="optimal", moves=options["moves"])
-    )
+    try:
+        tight = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET).run(
+            packings(request, network, rate="optimal", moves=options["moves"])
+        )
+    except UnsupportedError:  # with switches the highest rate that the bound leaves need not be had
+        return best
     return request.offer(tight) if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1) else best
 
 
-def _bandwidth_bound(request: Request, network: Network, schedule: Schedule) -> bool:
+def _bandwidth_bound(request: Request, network: Network | SwitchedNetwork, schedule: Schedule) -> bool:
     """Whether the message is so large that the links' rate decides: within a tenth of the bandwidth bound."""
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
     return request.cycles(schedule) * 10 <= 11 * bound
 
 
-def packings(request: Request, network: Network, *, rate: str = "any", moves: int = MOVES) -> list[Trees]:
+def packings(request: Request, network: Network | SwitchedNetwork, *, rate: str = "any", moves: int = MOVES) -> list[Trees]:
     """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
     strength = network.strength
     tight = (strength.numerator, strength.denominator)
@@ -82,6 +86,10 @@ def packings(request: Request, network: Network, *, rate: str = "any", moves: in
             raise UnsupportedError(f"the highest rate asks for {tight[0]} trees; allowed: up to {MAX_TREES}")
         tight = (1, math.ceil(1 / strength))
     shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
+    if isinstance(network, SwitchedNetwork):
+        shapes = [
+            (trees, period) for trees, period in shapes if trees * period * network.edge_capacity <= _MAX_PATHS * request.effort
+        ]
     if request.chunks is not None:
         shapes = [shape for shape in shapes if shape[0] == request.chunks]
         if not shapes:
@@ -93,7 +101,7 @@ def packings(request: Request, network: Network, *, rate: str = "any", moves: in
     return [_option(request, network, trees, period, moves) for trees, period in shapes]
 
 
-def _shapes(network: Network, rows: int) -> list[tuple[int, int]]:
+def _shapes(network: Network | SwitchedNetwork, rows: int) -> list[tuple[int, int]]:
     """(K, L): for short periods the most trees they hold; for numbers of trees from 1 the period without and with some slack."""
     strength, size = network.strength, network.size
     most = min(_MAX_TREES, max(8 * size, 64), rows // (2 * size))
@@ -110,17 +118,19 @@ def _shapes(network: Network, rows: int) -> list[tuple[int, int]]:
     return shapes
 
 
-def _option(request: Request, network: Network, trees: int, period: int, moves: int) -> Trees:
+def _option(request: Request, network: Network | SwitchedNetwork, trees: int, period: int, moves: int) -> Trees:
     size = network.size
     slack = Fraction(trees, period) < network.strength
+    direct = isinstance(network, Network)
+    height = network.radius if isinstance(network, Network) else network.least_height(period)
     return Trees(
         chunks=trees,
         period=period,
-        least_period=-(-trees * (size - 1) // network.edge_capacity),
-        chain=2 * network.radius,
+        least_period=math.ceil(trees * (size - 1) / network.edge_capacity),
+        chain=2 * height,
         rows=2 * trees * (size - 1),
         reductions=-(-trees * (size - 1) // size),
-        even=network.radius == network.diameter,
+        even=not isinstance(network, Network) or network.radius == network.diameter,
         build=partial(
             network.pack,
             request.collective,
@@ -129,4 +139,5 @@ def _option(request: Request, network: Network, trees: int, period: int, moves: 
             moves=0 if slack and trees > 256 else moves,
             seed=request.seed,
         ),
+        reach=None if direct else slowest_way(request, 2),
     )

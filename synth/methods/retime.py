@@ -10,7 +10,7 @@ from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.symmetric import written_out
 from certree.models.symmetric_file import load_any_schedule
-from certree.synth.method import METHODS, Option, Request, read_options, require_collective, require_direct
+from certree.synth.method import METHODS, Option, Request, read_options, require_collective
 from certree.synth.search import Search, Trees
 from certree.synth.trees import family_of
 
@@ -22,7 +22,6 @@ def retime(request: Request) -> Schedule:
     Option: of=METHOD (multitree by default) or of=FILE.json names the schedule; it is returned itself when nothing is faster.
     """
     require_collective(request, "retime", SYMMETRIC_KINDS)
-    require_direct(request, "retime")
     options = read_options(request, "retime", {"of": Option(str, "multitree", "a method or a schedule file")})
     source = _source(request, options["of"])
 

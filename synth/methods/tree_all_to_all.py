@@ -97,6 +97,7 @@ def _as_links_allow(topology: Topology, moves: Phase, onward: np.ndarray) -> Int
     if len(onward) > MOST_GREEDY:
         raise UnsupportedError(f"tree-all-to-all: timing=greedy covers up to {MOST_GREEDY} transfers; here are {len(onward)}")
     slots, _ = _native.schedule_jobs(
+        link_offset=np.arange(len(onward) + 1, dtype=np.int32),
         link=topology.pair_index(moves.src, moves.dst).astype(np.int32),
         reducer=np.full(len(onward), -1, np.int32),
         group=moves.chunk,
@@ -111,5 +112,6 @@ def _as_links_allow(topology: Topology, moves: Phase, onward: np.ndarray) -> Int
         work=0,
         stagger=0,
         seed=0,
+        turn=np.zeros(0, np.int32),
     )
     return slots

@@ -7,6 +7,7 @@
 
 #include "forest_packing.hpp"
 #include "modulo_scheduler.hpp"
+#include "switch_splitting.hpp"
 #include "tree_growth.hpp"
 #include "tree_shape.hpp"
 
@@ -66,11 +67,12 @@ std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Colum
 }
 
 // (start slots, empty when the rules cannot be met; work done)
-std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> link, Column<int32_t> reducer, Column<int32_t> group,
+std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> link_offset, Column<int32_t> link,
+                                         Column<int32_t> reducer, Column<int32_t> group,
                                          Column<int32_t> successor_offset, Column<int32_t> successor,
                                          Column<int64_t> capacity, int32_t reducers, int32_t delay, int32_t period,
-                                         int32_t reductions, int32_t tries, int64_t work, int32_t stagger, uint64_t seed) {
-  const Jobs jobs{copy(link), copy(reducer), copy(group), copy(successor_offset), copy(successor)};
+                                         int32_t reductions, int32_t tries, int64_t work, int32_t stagger, uint64_t seed, Column<int32_t> turn) {
+  const Jobs jobs{copy(link_offset), copy(link), copy(reducer), copy(group), copy(successor_offset), copy(successor), copy(turn)};
   const auto capacities = copy(capacity);
   SlotResult result;
   {
@@ -92,17 +94,65 @@ auto grow(Column<uint8_t> endpoint, Column<int32_t> offset, Column<int32_t> pair
                          column(growth.path_offset));
 }
 
+SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Column<int32_t> v, Column<int64_t> capacity,
+                               int32_t period, uint64_t seed) {
+  std::vector<Cable> cables(u.size());
+  for (size_t c = 0; c < cables.size(); ++c) cables[c] = {u.data()[c], v.data()[c]};
+  return SwitchSplitting(copy(endpoint), std::move(cables), copy(capacity), period, seed);
+}
+
+// Partitions as rows of one table: a part for each node id.
+bool repair(SwitchSplitting& splitting, nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> parts,
+            Column<int64_t> needs, int64_t moves) {
+  std::vector<std::vector<int32_t>> rows;
+  for (size_t i = 0; i < parts.shape(0); ++i) {
+    rows.emplace_back(parts.data() + i * parts.shape(1), parts.data() + (i + 1) * parts.shape(1));
+  }
+  const auto needed = copy(needs);
+  nb::gil_scoped_release release;
+  return splitting.repair(rows, needed, moves);
+}
+
+// (layer, offset, nodes, cables): path i visits nodes[offset[i] .. offset[i + 1]]; its cables are those at the same places but the
+// last.
+auto paths_of(const SwitchSplitting& splitting) {
+  std::vector<int32_t> layer, offset{0}, nodes, cables;
+  for (size_t l = 0; l < splitting.layers().size(); ++l) {
+    for (const auto& path : splitting.layers()[l]) {
+      layer.push_back(static_cast<int32_t>(l));
+      nodes.insert(nodes.end(), path.nodes.begin(), path.nodes.end());
+      cables.insert(cables.end(), path.cables.begin(), path.cables.end());
+      cables.push_back(-1);
+      offset.push_back(static_cast<int32_t>(nodes.size()));
+    }
+  }
+  const auto column = [](const std::vector<int32_t>& values) { return to_numpy(values, {values.size()}); };
+  return std::make_tuple(column(layer), column(offset), column(nodes), column(cables));
+}
+
 }  // namespace
 }  // namespace certree
 
 NB_MODULE(_native, module) {
-  module.doc() = "Kernels of the synthesizer: spanning-tree packing, tree growth and modulo scheduling.";
+  module.doc() = "Kernels of the synthesizer: spanning-tree packing, splitting of switches, tree growth and modulo scheduling.";
   module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "diameter_target"_a,
              "moves"_a, "seed"_a,
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
-  module.def("schedule_jobs", &certree::schedule, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a, "successor"_a,
-             "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a, "seed"_a,
+  module.def("schedule_jobs", &certree::schedule, "link_offset"_a, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a,
+             "successor"_a, "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a,
+             "seed"_a, "turn"_a,
              "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
   module.def("grow_trees", &certree::grow, "endpoint"_a, "offset"_a, "pair"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
              "turns"_a, "priority"_a, "MultiTree: (tree, step, src, dst, path, path offset) of every node added to a tree.");
+  nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting", "Paths between endpoints through switches for all slots of a period.")
+      .def("__init__",
+           [](certree::SwitchSplitting* self, certree::Column<uint8_t> endpoint, certree::Column<int32_t> u,
+              certree::Column<int32_t> v, certree::Column<int64_t> capacity, int32_t period, uint64_t seed) {
+             new (self) certree::SwitchSplitting(certree::make_splitting(endpoint, u, v, capacity, period, seed));
+           },
+           "endpoint"_a, "u"_a, "v"_a, "capacity"_a, "period"_a, "seed"_a)
+      .def("grow", nb::overload_cast<>(&certree::SwitchSplitting::grow), nb::call_guard<nb::gil_scoped_release>(),
+           "Shortest paths, evenly, until nothing fits.")
+      .def("repair", &certree::repair, "parts"_a, "needs"_a, "moves"_a, "Exchanges towards needs[i] paths across parts[i]; whether reached.")
+      .def("paths", &certree::paths_of, "(layer, offset, nodes, cables) of all paths.");
 }

@@ -13,7 +13,7 @@ class ListScheduler {
  public:
   ListScheduler(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
                 int32_t stagger)
-      : jobs_(jobs), capacity_(capacity), rules_(rules), count_(jobs.link.size()), tail_(count_, 0) {
+      : jobs_(jobs), capacity_(capacity), rules_(rules), count_(jobs.count()), tail_(count_, 0) {
     indegree_.assign(count_, 0);
     for (const int32_t s : jobs.successor) ++indegree_[s];
     measure_tails();
@@ -63,6 +63,18 @@ class ListScheduler {
 
   const std::vector<int32_t>& start() const { return start_; }
 
+  // Every job in its turn, as early as what it waits for allows; false when there are no turns, or units take few reductions.
+  bool run_in_turns() {
+    if (jobs_.turn.empty() || rules_.period == 0 || rules_.reductions > 0) return false;
+    start_.assign(count_, 0);
+    for (const int32_t job : order_) {
+      const int32_t wait = (jobs_.turn[job] - start_[job]) % rules_.period;
+      start_[job] += wait < 0 ? wait + rules_.period : wait;
+      for_successors(job, [&](int32_t s) { start_[s] = std::max(start_[s], start_[job] + rules_.delay); });
+    }
+    return true;
+  }
+
   // After a pass: chunks that ended last weigh more in the next one (squeaky wheel).
   void favour_latest() {
     const int32_t last = *std::max_element(start_.begin(), start_.end());
@@ -73,17 +85,17 @@ class ListScheduler {
 
  private:
   void measure_tails() {
-    std::vector<int32_t> order, missing = indegree_;
-    order.reserve(count_);
+    std::vector<int32_t> missing = indegree_;
+    order_.reserve(count_);
     for (size_t j = 0; j < count_; ++j) {
-      if (missing[j] == 0) order.push_back(static_cast<int32_t>(j));
+      if (missing[j] == 0) order_.push_back(static_cast<int32_t>(j));
     }
-    for (size_t head = 0; head < order.size(); ++head) {
-      for_successors(order[head], [&](int32_t s) {
-        if (--missing[s] == 0) order.push_back(s);
+    for (size_t head = 0; head < order_.size(); ++head) {
+      for_successors(order_[head], [&](int32_t s) {
+        if (--missing[s] == 0) order_.push_back(s);
       });
     }
-    for (auto it = order.rbegin(); it != order.rend(); ++it) {
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
       for_successors(*it, [&](int32_t s) { tail_[*it] = std::max(tail_[*it], tail_[s] + rules_.delay); });
     }
   }
@@ -97,7 +109,7 @@ class ListScheduler {
   bool fits(int32_t reducers) const {
     std::vector<int64_t> uses(capacity_.size(), 0), reductions(reducers, 0);
     for (size_t j = 0; j < count_; ++j) {
-      ++uses[jobs_.link[j]];
+      for (const int32_t link : jobs_.links(static_cast<int32_t>(j))) ++uses[link];
       if (jobs_.reducer[j] >= 0) ++reductions[jobs_.reducer[j]];
     }
     for (size_t l = 0; l < uses.size(); ++l) {
@@ -116,7 +128,7 @@ class ListScheduler {
       std::fill(reducer_used_.begin(), reducer_used_.end(), 0);
     }
     if (static_cast<size_t>(slot) < buckets_.size()) {
-      for (const int32_t job : buckets_[slot]) waiting_[jobs_.link[job]].push_back(job);
+      for (const int32_t job : buckets_[slot]) waiting_[jobs_.links(job)[0]].push_back(job);
       buckets_[slot].clear();
     }
     const size_t residue = rules_.period == 0 ? 0 : slot % rules_.period;
@@ -136,17 +148,19 @@ class ListScheduler {
   }
 
   size_t place(int32_t job, int32_t slot, size_t residue) {
-    const int32_t link = jobs_.link[job], reducer = jobs_.reducer[job];
-    int64_t& used = link_used_[link * residues_ + residue];
-    if (used >= capacity_[link]) return 0;
+    const auto links = jobs_.links(job);
+    const int32_t reducer = jobs_.reducer[job];
+    for (const int32_t link : links) {
+      if (link_used_[link * residues_ + residue] >= capacity_[link]) return 0;
+    }
     if (reducer >= 0 && rules_.reductions > 0) {
       int32_t& arrivals = reducer_used_[reducer * residues_ + residue];
       if (arrivals >= rules_.reductions) return 0;
       ++arrivals;
     }
-    ++used;
+    for (const int32_t link : links) ++link_used_[link * residues_ + residue];
     start_[job] = slot;
-    auto& queue = waiting_[link];
+    auto& queue = waiting_[links[0]];
     queue.erase(std::find(queue.begin(), queue.end(), job));
     for_successors(job, [&](int32_t s) {
       ready_at_[s] = std::max(ready_at_[s], slot + rules_.delay);
@@ -162,8 +176,10 @@ class ListScheduler {
   const std::vector<int64_t>& capacity_;
   SlotRules rules_;
   size_t count_;
+  std::vector<int32_t> order_;  // each job after all that it waits for
   std::vector<int32_t> tail_, indegree_, missing_, ready_at_, start_, favour_, candidates_;
-  std::vector<std::vector<int32_t>> waiting_, buckets_;
+  std::vector<std::vector<int32_t>> waiting_;  // jobs that may start, at the first of their links
+  std::vector<std::vector<int32_t>> buckets_;
   std::vector<int64_t> link_used_;
   std::vector<int32_t> reducer_used_;
   size_t residues_ = 1;
@@ -176,10 +192,10 @@ class ListScheduler {
 SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
                          const Effort& effort, uint64_t seed) {
   ListScheduler scheduler(jobs, capacity, reducers, rules, effort.stagger);
-  const auto count = static_cast<int64_t>(jobs.link.size());
+  const auto count = static_cast<int64_t>(jobs.count());
   SlotResult result{{}, count};
   if (!scheduler.feasible() || count == 0) return result;
-  std::vector<int32_t> noise(jobs.link.size(), 0);
+  std::vector<int32_t> noise(jobs.count(), 0);
   Random random(seed);
   int32_t limit = INT32_MAX;
   for (int32_t attempt = 0; attempt < effort.tries && limit + 1 > scheduler.floor(); ++attempt) {
@@ -187,7 +203,7 @@ SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity,
       for (auto& n : noise) n = random.below(rules.delay * (1 + (attempt + static_cast<int32_t>(seed % 4)) % 4) + 1);
     }
     result.work += 8 * count;
-    if (!scheduler.run(noise)) continue;
+    if (!scheduler.run(noise) && !scheduler.run_in_turns()) continue;
     SlotCompactor compactor(jobs, capacity, reducers, rules, scheduler.start(), random.next());
     compactor.run(effort.work);
     result.work += compactor.work();

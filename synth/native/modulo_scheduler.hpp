@@ -3,18 +3,26 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace certree {
 
-// Jobs 0..n-1: each occupies one unit of `link` for one slot and, when `reducer` >= 0, one of that node's `reductions`
+// Jobs 0..n-1: each occupies one unit of all its links for one slot and, when `reducer` >= 0, one of that node's `reductions`
 // places in the slot; it starts `delay` slots after all its predecessors at the earliest.
 struct Jobs {
+  std::vector<int32_t> link_offset;  // CSR: links of job j at [offset[j], offset[j+1]), one at least, each once
   std::vector<int32_t> link;
   std::vector<int32_t> reducer;
   std::vector<int32_t> group;             // jobs of one chunk: the one that ends last is favoured in the next try
   std::vector<int32_t> successor_offset;  // CSR: successors of job j at [offset[j], offset[j+1])
   std::vector<int32_t> successor;
+  std::vector<int32_t> turn;  // empty, or slots modulo the period in which all jobs together meet no link twice too often
+
+  size_t count() const { return reducer.size(); }
+  std::span<const int32_t> links(int32_t job) const {
+    return {link.data() + link_offset[job], static_cast<size_t>(link_offset[job + 1] - link_offset[job])};
+  }
 };
 
 struct SlotRules {
@@ -38,7 +46,7 @@ struct SlotResult {
 
 // The best schedule found (fewest slots): list schedules, each compacted; with seed 0 the first goes by the longest remaining
 // chain alone, all others perturb that priority. Deterministic in `seed`.
-// Time O(tries · (slots · links + work)), memory O(links · period + jobs).
+// Time O(tries · (slots · links + work)), memory O(links · period + jobs · hops).
 SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
                          const SlotRules& rules, const Effort& effort, uint64_t seed);
 

@@ -78,32 +78,39 @@ int32_t SlotCompactor::latest(int32_t job) const {
   return slot;
 }
 
-bool SlotCompactor::room_to_reduce(int32_t job, size_t residue) const {
-  return rules_.reductions == 0 || jobs_.reducer[job] < 0 ||
-         arrivals_[jobs_.reducer[job] * width_ + residue] < rules_.reductions;
+bool SlotCompactor::has_place(int32_t link, size_t residue) {
+  const int32_t* place = places(link, residue);
+  return std::find(place, place + capacity_[link], kFree) != place + capacity_[link];
+}
+
+bool SlotCompactor::room(int32_t job, size_t residue) {
+  const auto links = jobs_.links(job);
+  return std::all_of(links.begin(), links.end(), [&](int32_t link) { return has_place(link, residue); }) &&
+         (rules_.reductions == 0 || jobs_.reducer[job] < 0 ||
+          arrivals_[jobs_.reducer[job] * width_ + residue] < rules_.reductions);
 }
 
 void SlotCompactor::put(int32_t job, int32_t slot) {
-  int32_t* place = places(jobs_.link[job], residue(slot));
-  while (*place != kFree) ++place;  // the caller has made sure of a free one
-  *place = job;
+  for (const int32_t link : jobs_.links(job)) {
+    int32_t* place = places(link, residue(slot));
+    while (*place != kFree) ++place;  // the caller has made sure of a free one
+    *place = job;
+  }
   if (jobs_.reducer[job] >= 0) ++arrivals_[jobs_.reducer[job] * width_ + residue(slot)];
   start_[job] = slot;
 }
 
 void SlotCompactor::take(int32_t job) {
-  int32_t* place = places(jobs_.link[job], residue(start_[job]));
-  while (*place != job) ++place;
-  *place = kFree;
+  for (const int32_t link : jobs_.links(job)) {
+    int32_t* place = places(link, residue(start_[job]));
+    while (*place != job) ++place;
+    *place = kFree;
+  }
   if (jobs_.reducer[job] >= 0) --arrivals_[jobs_.reducer[job] * width_ + residue(start_[job])];
 }
 
 bool SlotCompactor::move_to(int32_t job, int32_t slot) {
-  const int32_t* place = places(jobs_.link[job], residue(slot));
-  const int32_t* end = place + capacity_[jobs_.link[job]];
-  if (residue(slot) != residue(start_[job]) && (std::find(place, end, kFree) == end || !room_to_reduce(job, residue(slot)))) {
-    return false;
-  }
+  if (residue(slot) != residue(start_[job]) && !room(job, residue(slot))) return false;
   take(job);
   put(job, slot);
   return true;
@@ -122,8 +129,15 @@ int32_t SlotCompactor::partner_slot(int32_t partner, int32_t given, bool forced)
   return first + width * nearest;
 }
 
+// The first link of a job that is full in that residue; its first link when none is.
+int32_t SlotCompactor::contested_link(int32_t job, size_t residue) {
+  const auto links = jobs_.links(job);
+  const auto full = std::find_if(links.begin(), links.end(), [&](int32_t link) { return !has_place(link, residue); });
+  return full == links.end() ? links[0] : *full;
+}
+
 bool SlotCompactor::swap_into(int32_t job, int32_t slot, bool forced) {
-  const int32_t link = jobs_.link[job], old = start_[job];
+  const int32_t link = contested_link(job, residue(slot)), old = start_[job];
   for (int64_t i = 0; i < capacity_[link]; ++i) {
     const int32_t partner = places(link, residue(slot))[i];
     if (partner == kFree || partner == job) continue;
@@ -132,10 +146,13 @@ bool SlotCompactor::swap_into(int32_t job, int32_t slot, bool forced) {
     const int32_t partner_old = start_[partner];
     take(job);
     take(partner);
-    if (room_to_reduce(job, residue(slot)) && room_to_reduce(partner, residue(given))) {
+    if (room(job, residue(slot))) {
       put(job, slot);
-      put(partner, given);
-      return true;
+      if (room(partner, residue(given))) {
+        put(partner, given);
+        return true;
+      }
+      take(job);
     }
     put(job, old);
     put(partner, partner_old);

@@ -13,10 +13,10 @@ namespace certree {
 // Start slots within a horizon, repaired by alternating sweeps: backwards, every transfer that starts too late for its
 // successors (or the horizon) moves to the latest slot that suits them; forwards, every transfer that starts too early for its
 // predecessors moves to the earliest that suits them. A slot taken by another transfer of the same link is won by a swap, at best
-// with one that has slack for the slot given in return. Transfers that are in time stay where they are.
+// with one that has slack for the slot given in return; one that passes several links needs room on all others. Transfers that are in time stay where they are.
 class SlotCompactor {
  public:
-  // `start` is a valid schedule. Memory O(links · period + jobs).
+  // `start` is a valid schedule. Memory O(links · period + jobs · hops).
   SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
                 std::vector<int32_t> start, uint64_t seed);
 
@@ -34,10 +34,12 @@ class SlotCompactor {
   int32_t* places(int32_t link, size_t residue) {
     return places_.data() + offset_[link] * width_ + residue * static_cast<size_t>(capacity_[link]);
   }
-  bool room_to_reduce(int32_t job, size_t residue) const;
+  bool has_place(int32_t link, size_t residue);
+  bool room(int32_t job, size_t residue);
   void put(int32_t job, int32_t slot);
   void take(int32_t job);
   bool move_to(int32_t job, int32_t slot);
+  int32_t contested_link(int32_t job, size_t residue);
   bool swap_into(int32_t job, int32_t slot, bool forced);
   int32_t partner_slot(int32_t partner, int32_t given, bool forced);
   bool relocate(int32_t job, int32_t first, int32_t last, int32_t step);

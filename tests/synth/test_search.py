@@ -18,7 +18,7 @@ from certree.synth import _native
 from certree.synth.method import METHODS, Monitor, Request, load_methods
 from certree.synth.methods.packing import packings
 from certree.synth.packing import Network
-from certree.synth.search import Clock, Search, Trees
+from certree.synth.search import Clock, Reach, Search, Trees
 from certree.synth.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
 from certree.synth.trees import family_of
 from certree.verify.judge import judge
@@ -62,7 +62,7 @@ def brute_force_slots(family: object, delay: int, horizon: int) -> int | None:
     for length in range(1, horizon + 1):
         for slots in itertools.product(range(length), repeat=count):
             waits = all(slots[a] >= slots[b] + delay for b, a in zip(rows.before, rows.after, strict=True))
-            if waits and len({(slot, int(pair)) for slot, pair in zip(slots, rows.pair, strict=True)}) == count:
+            if waits and len({(slot, int(pair)) for slot, pair in zip(slots, rows.way, strict=True)}) == count:
                 return length
     return None
 
@@ -86,7 +86,8 @@ def test_a_period_too_short_for_a_link_is_refused() -> None:
 
 def test_no_jobs_need_no_slots() -> None:
     none = np.zeros(0, np.int32)
-    slots, _ = _native.schedule_jobs(none, none, none, np.zeros(1, np.int32), none, np.ones(1, np.int64), 1, 1, 0, 0, 1, 1, 0, 0)
+    zero = np.zeros(1, np.int32)
+    slots, _ = _native.schedule_jobs(zero, none, none, none, zero, none, np.ones(1, np.int64), 1, 1, 0, 0, 1, 1, 0, 0, none)
     assert len(slots) == 0
 
 
@@ -110,7 +111,7 @@ def test_the_search_clock_is_the_closed_form(topology: Topology, size: int, rule
     schedule = slotted_schedule(family, slots, rules, repeats, {})
     latency = 2 * MACHINE.ni_cycles + 2 * MACHINE.router_cycles + MACHINE.link_latency_cycles
     peak = peak_reductions(family, slots, rules.period, repeats)
-    times = Clock(asked, latency).cycles(family.chunks, rules, int(slots.max()) + 1, peak, np.array([repeats]))
+    times = Clock(asked, Reach(latency)).cycles(family.chunks, rules, int(slots.max()) + 1, peak, np.array([repeats]))
     assert times.tolist() == [asked.cycles(schedule)]
 
 
@@ -131,7 +132,7 @@ def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -
         if slots is None:
             continue
         peak = peak_reductions(family, slots, candidate.rules.period, 1 << 30)
-        assert candidate.floor <= search.clock.best(family.chunks, candidate.rules, int(slots.max()) + 1, peak)[0]
+        assert candidate.floor <= search.clock(None).best(family.chunks, candidate.rules, int(slots.max()) + 1, peak)[0]
 
 
 @pytest.mark.parametrize("method", ["packing", "retime", "auto"])
