@@ -151,7 +151,7 @@ class FlitEngine:
             source.topology, source.machine, _classes(source, lengths, others), issue_cycles=source.machine.ni_issue_cycles
         )
         ways, plan = self._plan()
-        order = np.lexsort((np.arange(len(others.id)), others.start))
+        order = np.argsort(others.start, kind="stable")
         self._other_ids = others.id[order]
         columns, routes = packet_columns(self.network, others, order)
         if self.network.table is None:

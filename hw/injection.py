@@ -63,7 +63,7 @@ def inject(
             f"holds it whole, and buffers have {machine.vc_buffer_flits}"
         )
     network = RouterNetwork(topology, machine, [TrafficClass(0, machine.vc_count - 1, WHOLE_PACKET if cut_through else 1)])
-    order = np.lexsort((np.arange(len(packets.id)), packets.start))
+    order = np.argsort(packets.start, kind="stable")
     columns, routes = packet_columns(network, packets, order)
     hops = [network.hops_of(network.first_lanes(route)) for route in routes]
     core = _core.PacketRun(network.scalars, network.core_columns(hops), columns)
@@ -100,7 +100,7 @@ def _ways(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64,
     routes: list[tuple[int, ...]] = []
     if network.table is not None:
         port = network.table[src, dst] & 0x3FFF
-        lane = np.searchsorted(topology.src[network.lane_link], src).astype(np.int64) + port
+        lane = np.searchsorted(topology.src[network.lane_link], np.arange(len(topology.kind)))[src] + port
         route = np.full(len(src), TABLE_ROUTED, np.int64)
     else:
         pairs, of_packet = np.unique(src * len(topology.kind) + dst, return_inverse=True)

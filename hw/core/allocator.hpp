@@ -9,42 +9,47 @@
 
 namespace certree {
 
-struct Request {
+struct Match {
   std::uint32_t input;
   std::uint32_t output;
-  std::uint32_t label;  // the caller's, for instance the VC behind an input port
 };
 
-// Round-robin arbiters on both sides. iSLIP (McKeown 1999) grants first: each output picks an input, then each input accepts one
-// grant; pointers move past a match of the first iteration only. The separable allocator lets the inputs pick first. A cycle costs
-// O(requests · iterations).
+// Round-robin arbiters on both sides. iSLIP (McKeown 1999): outputs choose first, each an input that asks for it, then each input
+// accepts one of the outputs that chose it; pointers move past a match of the first iteration only. The separable allocator lets the
+// inputs choose first. Sets are bits in words of 64: an iteration costs O(choosers · words), and O(1) for each match.
 class Allocator {
  public:
   Allocator(AllocatorKind kind, std::uint32_t iterations, std::uint32_t inputs, std::uint32_t outputs);
 
-  // Indices of the requests that are granted, at most one for each input and each output; no pair asks twice.
-  std::span<const std::uint32_t> allocate(std::span<const Request> requests);
+  // Asks for a match in the next allocation.
+  void request(std::uint32_t input, std::uint32_t output) {
+    const std::uint32_t chooser = outputs_choose_ ? output : input, asker = outputs_choose_ ? input : output;
+    rows_[std::size_t{chooser} * asker_words_ + asker / 64] |= std::uint64_t{1} << (asker % 64);
+    asked_[chooser / 64] |= std::uint64_t{1} << (chooser % 64);
+  }
+
+  // Matches what was requested since the last time.
+  std::span<const Match> allocate();
+
+  // Matches an input at once that nobody competes with for any of the outputs that it asks for: bits of `wanted`, from `base` on.
+  Match match_alone(std::uint32_t input, std::uint32_t base, std::uint64_t wanted);
 
  private:
-  // Of one input or output.
-  struct Arbiter {
-    std::uint32_t pointer = 0;   // who is preferred
-    std::uint32_t best = 0;      // request that is preferred so far
-    std::uint32_t distance = 0;  // of it from the pointer
-    bool is_matched = false;
-  };
-  // The arbiter sees a request of requester `who` out of `size`.
-  static void consider(Arbiter& arbiter, std::uint32_t who, std::uint32_t size, std::uint32_t request);
-  void iterate(std::span<const Request> requests, bool is_first);
-  void move_pointers(const Request& request);
+  template <bool kOneWord>
+  void iterate(bool is_first, bool is_last);
+  void withdraw(std::size_t first_match);
 
-  AllocatorKind kind_;
+  bool outputs_choose_;
   std::uint32_t iterations_;
-  std::uint32_t input_count_;
-  std::uint32_t output_count_;
-  std::vector<Arbiter> inputs_;
-  std::vector<Arbiter> outputs_;
-  std::vector<std::uint32_t> granted_;
+  std::uint32_t asker_words_;
+  std::uint32_t chooser_words_;
+  std::vector<std::uint32_t> chooser_pointers_;  // who is preferred
+  std::vector<std::uint32_t> asker_pointers_;
+  std::vector<std::uint64_t> rows_;    // chooser -> set of those that ask it
+  std::vector<std::uint64_t> asked_;   // set of choosers with requests that are still open
+  std::vector<std::uint64_t> offers_;  // asker -> set of choosers that chose it, in one iteration
+  std::vector<std::uint64_t> chosen_;  // set of askers with offers
+  std::vector<Match> matches_;
 };
 
 }  // namespace certree

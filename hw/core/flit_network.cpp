@@ -91,8 +91,7 @@ void FlitNetwork::activate_injector(std::uint32_t injector) {
 }
 
 void FlitNetwork::deliver(const NetworkEvent& event) {
-  if (event.kind == EventKind::kRouted) {
-    routers_[event.target].finish_routing(event.port, event.vc);
+  if (event.kind == EventKind::kWake) {
     activate_router(event.target);
   } else if (event.kind == EventKind::kCredit) {
     const End& source = sources_[event.target];
@@ -195,7 +194,7 @@ void FlitNetwork::check_conservation() const {
   std::vector<std::uint64_t> places(sources_.size() * vcs);  // buffer places that are taken or on their way back
   std::uint64_t flits = 0;
   wires_.wheel().visit([&](const NetworkEvent& event) {
-    if (event.kind == EventKind::kRouted) return;
+    if (event.kind == EventKind::kWake) return;
     ++places[std::size_t{event.target} * vcs + event.vc];
     if (event.kind == EventKind::kFlit) ++flits;
   });

@@ -9,14 +9,13 @@
 
 namespace certree {
 
-enum class EventKind : std::uint8_t { kFlit, kCredit, kRouted };
+enum class EventKind : std::uint8_t { kFlit, kCredit, kWake };
 
 struct NetworkEvent {
-  std::uint32_t target;  // the channel; kRouted: the router
-  PacketId packet;       // of a head flit; kNoPacket for the flits behind it
+  std::uint32_t target;  // the channel; kWake: the router
+  PacketId packet;  // of a head flit; kNoPacket for the flits behind it
   EventKind kind;
   std::uint8_t vc;
-  std::uint16_t port;  // kRouted only
 };
 
 // The wires: what is sent on a channel arrives after a fixed time, which here includes the stages of the router around it.
@@ -36,14 +35,13 @@ class Wires {
   }
 
   void send_flit(Cycle now, std::uint32_t channel, std::uint32_t vc, PacketId head) {
-    wheel_.schedule(now + flit_cycles_[channel], {channel, head, EventKind::kFlit, static_cast<std::uint8_t>(vc), 0});
+    wheel_.schedule(now + flit_cycles_[channel], {channel, head, EventKind::kFlit, static_cast<std::uint8_t>(vc)});
   }
   void send_credit(Cycle now, std::uint32_t channel, std::uint32_t vc) {
-    wheel_.schedule(now + credit_cycles_[channel], {channel, kNoPacket, EventKind::kCredit, static_cast<std::uint8_t>(vc), 0});
+    wheel_.schedule(now + credit_cycles_[channel], {channel, kNoPacket, EventKind::kCredit, static_cast<std::uint8_t>(vc)});
   }
-  void finish_routing(Cycle when, std::uint32_t router, std::uint32_t port, std::uint32_t vc) {
-    wheel_.schedule(when, {router, kNoPacket, EventKind::kRouted, static_cast<std::uint8_t>(vc), static_cast<std::uint16_t>(port)});
-  }
+  // A router looks again.
+  void wake(Cycle when, std::uint32_t router) { wheel_.schedule(when, {router, kNoPacket, EventKind::kWake, 0}); }
   EventWheel<NetworkEvent>& wheel() { return wheel_; }
   const EventWheel<NetworkEvent>& wheel() const { return wheel_; }
 

@@ -39,7 +39,7 @@ constexpr FlitCode flit_code(std::uint32_t index, std::uint32_t flits, std::uint
 inline constexpr std::uint32_t kTableRouted = UINT32_MAX;
 
 // A packet or a message: one head flit that opens a way, and whatever follows it.
-struct Packet {
+struct alignas(64) Packet {
   std::uint32_t injector = 0;
   std::uint32_t destination = 0;  // router of the receiving node
   std::uint32_t flits = 0;

@@ -4,6 +4,11 @@
 #include <bit>
 
 namespace certree {
+namespace {
+
+std::uint32_t first_of(std::uint64_t bits) { return static_cast<std::uint32_t>(std::countr_zero(bits)); }
+
+}  // namespace
 
 Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::uint32_t> inputs, std::vector<std::uint32_t> outputs,
                RoutingUnit& routing, Wires& wires)
@@ -24,9 +29,13 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
       switch_allocator_(layout.allocator, layout.allocator_iterations, inputs_.size(), outputs_.size()),
       sending_(inputs_.size()),
       vc_pointer_(inputs_.size()),
-      asked_(outputs_.size()),
+      waiting_for_(outputs_.size()),
       busy_(outputs_.size()) {
   for (const std::uint32_t channel : inputs_) ejection_.push_back(layout.channel_ejection[channel]);
+  for (std::uint32_t index = 0; index < input_vcs_.size(); ++index) {
+    input_vcs_[index].port = static_cast<std::uint16_t>(index / vcs_);
+    input_vcs_[index].vc = static_cast<std::uint8_t>(index % vcs_);
+  }
 }
 
 void Router::receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, Cycle now) {
@@ -34,10 +43,10 @@ void Router::receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, C
   if (++input.flits > buffer_flits_) throw std::logic_error("a flit arrived at a full buffer");
   ++flits_;
   if (head == kNoPacket) {
-    if (input.flits == 1) refresh(port, vc);  // otherwise nothing changes for the one in front
+    if (input.flits == 1) refresh(input);  // otherwise nothing changes for the one in front
   } else if (input.state == VcState::kIdle) {
     input.front = head;
-    start_routing(port, vc, now, now);
+    start_routing(input, now, now);
   } else {
     input.behind.push_back(head);
   }
@@ -48,117 +57,142 @@ void Router::receive_credit(std::uint32_t port, std::uint32_t vc) {
   output.receive_credit(vc);
   if (output.credits(vc) > 1) return;  // there was one already
   const std::uint32_t holder = output.holder(vc);
-  if (holder != OutputVcs::kNobody) refresh(holder / vcs_, holder % vcs_);
+  if (holder != OutputVcs::kNobody) refresh(input_vcs_[holder]);
 }
 
-void Router::start_routing(std::uint32_t port, std::uint32_t vc, Cycle front_since, Cycle now) {
-  InputVc& input = input_vcs_[port * vcs_ + vc];
+void Router::start_routing(InputVc& input, Cycle front_since, Cycle now) {
   input.state = VcState::kRouting;
   input.left = routing_.flits(input.front);
   input.head_is_next = true;
   const Cycle done = front_since + routing_offset_;
   if (done == now) {
-    finish_routing(port, vc);
+    finish_routing(input);
   } else {
-    wires_.finish_routing(done, id_, port, vc);
+    routing_queue_.push_back({done, index_of(input)});
   }
 }
 
-void Router::finish_routing(std::uint32_t port, std::uint32_t vc) {
-  InputVc& input = input_vcs_[port * vcs_ + vc];
+void Router::finish_routing(InputVc& input) {
   const Hop hop = routing_.next(id_, input.front);
-  input.output = hop.is_ejection() ? ejection_[port] : hop.port();
-  if (input.output >= outputs_.size()) throw std::logic_error("a packet was routed to a port that does not exist");
+  const std::uint32_t output = hop.is_ejection() ? ejection_[input.port] : hop.port();
+  if (output >= outputs_.size()) throw std::logic_error("a packet was routed to a port that does not exist");
+  input.output = static_cast<std::uint16_t>(output);
   input.wanted = routing_.vcs(input.front, hop.dateline());
   input.needed = std::min(routing_.unit_flits(input.front), input.left);
   input.state = VcState::kWaiting;
-  waiting_.push_back(port * vcs_ + vc);
+  waiting_.push_back(index_of(input));
+  ++waiting_for_[output];
 }
 
-void Router::refresh(std::uint32_t port, std::uint32_t vc) {
-  const InputVc& input = input_vcs_[port * vcs_ + vc];
+void Router::refresh(const InputVc& input) {
   const bool may_bid =
-      input.state == VcState::kActive && input.flits > 0 && output_vcs_[input.output].credits(input.output_vc) > 0;
-  const std::uint64_t before = sending_[port], bit = std::uint64_t{1} << vc;
-  sending_[port] = may_bid ? before | bit : before & ~bit;
-  sending_ports_ += (before == 0 && may_bid) ? 1U : 0U;
-  sending_ports_ -= (before != 0 && sending_[port] == 0) ? 1U : 0U;
+      input.state == VcState::kActive && input.flits > 0 && output_vcs_[input.output].has_credit(input.output_vc);
+  const std::uint64_t before = sending_[input.port], bit = std::uint64_t{1} << input.vc;
+  const std::uint64_t after = may_bid ? before | bit : before & ~bit;
+  sending_[input.port] = after;
+  sending_ports_ += static_cast<std::uint32_t>(after != 0) - static_cast<std::uint32_t>(before != 0);
 }
 
 bool Router::evaluate(Cycle now) {
-  request_vcs();
-  if (!vc_stage_is_own_cycle_) grant_vcs();
-  bool has_freed_vc = false;
-  if (sending_ports_ > 0) {
-    request_switch();
-    for (const std::uint32_t granted : switch_allocator_.allocate(switch_requests_)) {
-      const Request& request = switch_requests_[granted];
-      vc_pointer_[request.input] = request.label + 1 == vcs_ ? 0 : request.label + 1;
-      has_freed_vc |= input_vcs_[request.input * vcs_ + request.label].left == 1;
-      send(request.input, request.label, now);
-    }
+  for (; !routing_queue_.empty() && routing_queue_.front().done <= now; routing_queue_.pop_front()) {
+    finish_routing(input_vcs_[routing_queue_.front().input]);
   }
+  const bool some_bid = !waiting_.empty() && match_vcs();
+  if (!vc_stage_is_own_cycle_) grant_vcs();
+  const bool has_freed_vc = sending_ports_ > 0 && allocate_switch(now);
   if (vc_stage_is_own_cycle_) grant_vcs();
-  return sending_ports_ > 0 || (!waiting_.empty() && (has_freed_vc || !vc_requests_.empty()));
+  if (sending_ports_ > 0 || (!waiting_.empty() && (has_freed_vc || some_bid))) return true;
+  if (routing_queue_.empty()) return false;
+  const Cycle done = routing_queue_.front().done;
+  if (done > now + 1) wires_.wake(done, id_);
+  return done <= now + 1;
 }
 
-void Router::request_vcs() {
-  vc_requests_.clear();
-  vc_grants_.clear();
+// The VCs of its output that a head may take: those that are free, and with room for as much as must fit; a wormhole VC may be full.
+std::uint64_t Router::vcs_for(const InputVc& input) const {
+  const OutputVcs& output = output_vcs_[input.output];
+  std::uint64_t vcs = output.free() & input.wanted;
+  if (input.needed > 1) vcs = output.with_credits(vcs, input.needed);
+  if (!rotate_vcs_ || vcs == 0) return vcs;
+  const std::uint64_t ahead = vcs & (~std::uint64_t{0} << next_vc_[input.output]);
+  return std::uint64_t{1} << first_of(ahead != 0 ? ahead : vcs);
+}
+
+// A head that is alone in waiting for its output, as most are, needs no allocation. Returns whether any VC was bid for.
+bool Router::match_vcs() {
+  bool some_bid = false, some_compete = false;
   for (const std::uint32_t index : waiting_) {
     const InputVc& input = input_vcs_[index];
-    const OutputVcs& output = output_vcs_[input.output];
-    std::uint64_t wanted = output.free() & input.wanted;
-    if (input.needed > 1) wanted = output.with_credits(wanted, input.needed);  // wormhole VCs may be taken while full
-    if (rotate_vcs_ && wanted != 0) {
-      const std::uint64_t ahead = wanted & (~std::uint64_t{0} << next_vc_[input.output]);
-      wanted = std::uint64_t{1} << std::countr_zero(ahead != 0 ? ahead : wanted);
+    const std::uint64_t vcs = vcs_for(input);
+    if (vcs == 0) continue;
+    some_bid = true;
+    if (waiting_for_[input.output] == 1) {
+      vc_matches_.push_back(vc_allocator_.match_alone(index, input.output * vcs_, vcs));
+      continue;
     }
-    for (; wanted != 0; wanted &= wanted - 1) {
-      const auto vc = static_cast<std::uint32_t>(std::countr_zero(wanted));
-      vc_requests_.push_back({index, input.output * vcs_ + vc, 0});
-    }
+    some_compete = true;
+    for (std::uint64_t left = vcs; left != 0; left &= left - 1) vc_allocator_.request(index, input.output * vcs_ + first_of(left));
   }
-  if (vc_requests_.empty()) return;
-  const auto granted = vc_allocator_.allocate(vc_requests_);
-  vc_grants_.assign(granted.begin(), granted.end());
+  if (some_compete) {
+    const auto matches = vc_allocator_.allocate();
+    vc_matches_.insert(vc_matches_.end(), matches.begin(), matches.end());
+  }
+  return some_bid;
 }
 
+// Heads get their VCs in the order in which they were routed.
 void Router::grant_vcs() {
-  if (vc_grants_.empty()) return;
-  for (const std::uint32_t granted : vc_grants_) {
-    const Request& request = vc_requests_[granted];
-    InputVc& input = input_vcs_[request.input];
+  if (vc_matches_.empty()) return;
+  for (const Match& match : vc_matches_) {
+    InputVc& input = input_vcs_[match.input];
     input.state = VcState::kActive;
-    input.output_vc = request.output % vcs_;
-    output_vcs_[input.output].take(input.output_vc, request.input);
-    next_vc_[input.output] = input.output_vc + 1 == vcs_ ? 0 : input.output_vc + 1;
-    refresh(request.input / vcs_, request.input % vcs_);
+    input.output_vc = static_cast<std::uint8_t>(match.output - input.output * vcs_);
   }
-  std::erase_if(waiting_, [&](std::uint32_t index) { return input_vcs_[index].state != VcState::kWaiting; });
+  std::size_t still_waiting = 0;
+  for (const std::uint32_t index : waiting_) {
+    const InputVc& input = input_vcs_[index];
+    if (input.state == VcState::kWaiting) {
+      waiting_[still_waiting++] = index;
+      continue;
+    }
+    --waiting_for_[input.output];
+    output_vcs_[input.output].take(input.output_vc, index);
+    next_vc_[input.output] = input.output_vc + 1U == vcs_ ? 0 : input.output_vc + 1U;
+    refresh(input);
+  }
+  waiting_.resize(still_waiting);
+  vc_matches_.clear();
 }
 
-// Of the VCs of a port that want the same output, the first one from the port's pointer on bids.
-void Router::request_switch() {
-  switch_requests_.clear();
+bool Router::allocate_switch(Cycle now) {
   for (std::uint32_t port = 0; port < inputs_.size(); ++port) {
-    if (sending_[port] == 0) continue;
-    ++stamp_;
-    const std::uint64_t ahead = ~std::uint64_t{0} << vc_pointer_[port];
-    for (std::uint64_t part : {sending_[port] & ahead, sending_[port] & ~ahead}) {
-      for (; part != 0; part &= part - 1) {
-        const auto vc = static_cast<std::uint32_t>(std::countr_zero(part));
-        const std::uint32_t output = input_vcs_[port * vcs_ + vc].output;
-        if (asked_[output] == stamp_) continue;
-        asked_[output] = stamp_;
-        switch_requests_.push_back({port, output, vc});
-      }
+    for (std::uint64_t left = sending_[port]; left != 0; left &= left - 1) {
+      switch_allocator_.request(port, input_vc(port, first_of(left)).output);
     }
   }
+  bool has_freed_vc = false;
+  for (const Match& match : switch_allocator_.allocate()) {
+    InputVc& input = sender(match);
+    has_freed_vc |= input.left == 1;
+    send_flit(input, now);
+  }
+  return has_freed_vc;
 }
 
-void Router::send(std::uint32_t port, std::uint32_t vc, Cycle now) {
-  InputVc& input = input_vcs_[port * vcs_ + vc];
+// Of the VCs of the port that want the output, the first one from the port's pointer on.
+InputVc& Router::sender(const Match& match) {
+  const std::uint32_t port = match.input;
+  const std::uint64_t ahead = sending_[port] & (~std::uint64_t{0} << vc_pointer_[port]);
+  std::uint64_t left = ahead;
+  while (left != 0 && input_vc(port, first_of(left)).output != match.output) left &= left - 1;
+  if (left == 0) left = sending_[port] & ~ahead;
+  while (input_vc(port, first_of(left)).output != match.output) left &= left - 1;
+  const std::uint32_t vc = first_of(left);
+  vc_pointer_[port] = vc + 1 == vcs_ ? 0 : vc + 1;
+  return input_vcs_[port * vcs_ + vc];
+}
+
+void Router::send_flit(InputVc& input, Cycle now) {
   --input.left;
   --input.flits;
   --flits_;
@@ -166,16 +200,16 @@ void Router::send(std::uint32_t port, std::uint32_t vc, Cycle now) {
   output_vcs_[input.output].send(input.output_vc, input.left == 0);
   wires_.send_flit(now, outputs_[input.output], input.output_vc, input.head_is_next ? input.front : kNoPacket);
   input.head_is_next = false;
-  wires_.send_credit(now, inputs_[port], vc);
+  wires_.send_credit(now, inputs_[input.port], input.vc);
   if (input.left == 0) {
     input.state = VcState::kIdle;
     if (!input.behind.empty()) {
       input.front = input.behind.front();
       input.behind.pop_front();
-      start_routing(port, vc, now + 1, now);
+      start_routing(input, now + 1, now);
     }
   }
-  refresh(port, vc);
+  refresh(input);
 }
 
 }  // namespace certree

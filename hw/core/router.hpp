@@ -22,7 +22,6 @@ class Router {
   // Events at the start of cycle `now`; ports are this router's.
   void receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, Cycle now);
   void receive_credit(std::uint32_t port, std::uint32_t vc);
-  void finish_routing(std::uint32_t port, std::uint32_t vc);
 
   // One cycle; returns whether the router may act in the next one without another event.
   bool evaluate(Cycle now);
@@ -36,12 +35,22 @@ class Router {
   std::uint64_t busy_cycles(std::uint32_t port) const { return busy_[port]; }
 
  private:
-  void start_routing(std::uint32_t port, std::uint32_t vc, Cycle front_since, Cycle now);
-  void request_vcs();
+  // Route computation that is under way.
+  struct Routing {
+    Cycle done;
+    std::uint32_t input;  // port · vcs + vc
+  };
+
+  void start_routing(InputVc& input, Cycle front_since, Cycle now);
+  void finish_routing(InputVc& input);
+  std::uint64_t vcs_for(const InputVc& input) const;
+  bool match_vcs();
   void grant_vcs();
-  void request_switch();
-  void send(std::uint32_t port, std::uint32_t vc, Cycle now);
-  void refresh(std::uint32_t port, std::uint32_t vc);  // whether the VC may bid for the switch
+  bool allocate_switch(Cycle now);  // returns whether a VC was freed
+  InputVc& sender(const Match& match);
+  void send_flit(InputVc& input, Cycle now);
+  void refresh(const InputVc& input);  // whether it may bid for the switch
+  std::uint32_t index_of(const InputVc& input) const { return input.port * vcs_ + input.vc; }
 
   std::uint32_t id_;
   std::uint32_t vcs_;
@@ -59,16 +68,14 @@ class Router {
   std::vector<std::uint32_t> next_vc_;  // of each output: behind the one that it gave away last
   Allocator vc_allocator_;
   Allocator switch_allocator_;
-  std::vector<std::uint64_t> sending_;     // input port -> VCs that may bid for the switch
-  std::uint32_t sending_ports_ = 0;        // ports with such VCs
-  std::vector<std::uint32_t> vc_pointer_;  // input port -> VC that is preferred when several want the same output
-  std::vector<std::uint64_t> asked_;       // output port -> last bid (port-wise stamp), to keep one bid for each pair
-  std::uint64_t stamp_ = 0;
-  std::vector<std::uint32_t> waiting_;  // input VCs that want an output VC
-  std::vector<Request> vc_requests_;
-  std::vector<Request> switch_requests_;
-  std::vector<std::uint32_t> vc_grants_;
-  std::vector<std::uint64_t> busy_;  // output port -> flits sent
+  std::vector<std::uint64_t> sending_;      // input port -> VCs that may bid for the switch
+  std::uint32_t sending_ports_ = 0;         // ports with such VCs
+  std::vector<std::uint32_t> vc_pointer_;   // input port -> VC that is preferred when several want the same output
+  Queue<Routing> routing_queue_;            // the first to be finished in front
+  std::vector<std::uint32_t> waiting_;      // input VCs that want an output VC
+  std::vector<std::uint32_t> waiting_for_;  // output port -> how many of them
+  std::vector<Match> vc_matches_;           // of this cycle
+  std::vector<std::uint64_t> busy_;         // output port -> flits sent
   std::uint64_t flits_ = 0;
 };
 
