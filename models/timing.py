@@ -13,7 +13,7 @@ their slots opened, and one that comes late may not meet one of the next slot th
 
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,7 @@ def way_of(
     # one list of pairs for each route, and behind them an empty place that direct rows (route -1) fill with their own pair
     lengths = np.array([len(path) for path in routes] + [1], np.int64)
     begin = np.cumsum(lengths) - lengths
-    links = np.fromiter((link for path in routes for link in path), np.int64, int(begin[-1]))
+    links = np.fromiter(chain.from_iterable(routes), np.int64, int(begin[-1]))
     of_routes = np.append(topology.pair_of_link[links], 0)
     count = lengths[route]
     row = np.repeat(np.arange(len(src)), count)

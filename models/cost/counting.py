@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 from fractions import Fraction
-from math import lcm
+from math import lcm, prod
 from operator import mul
 from typing import Any
 
@@ -155,8 +155,12 @@ class Flows:
 
 def link_flows(schedule: Schedule) -> Flows:
     """The flows of a schedule, as `count` looks at them, and raising what it raises."""
+    return _flows(schedule, *hops(schedule))
+
+
+def _flows(schedule: Schedule, row: Int64, pair: Int64) -> Flows:
+    """`link_flows`, from the hops."""
     period, stages = _stages(schedule)
-    row, pair = hops(schedule)
     if len(pair) and int(pair.min()) < 0:
         raise InputError("a transfer has no link; verify the schedule first")
     if len(row) * stages > MAX_ROWS:
@@ -164,7 +168,7 @@ def link_flows(schedule: Schedule) -> Flows:
     pairs = np.int64(len(schedule.topology.pair_capacity))
     used = _overlapped(schedule.step[row], stages, period) * pairs + np.tile(pair, stages)
     key, load = np.unique(used, return_counts=True)
-    each = np.unique(np.stack([used, np.tile(schedule.src[row], stages)]), axis=1)[0]
+    (each, _), _ = distinct(used, np.tile(schedule.src[row], stages))
     return Flows(key // pairs, key % pairs, load.astype(np.int64), np.unique(each, return_counts=True)[1] + 1)
 
 
@@ -177,7 +181,10 @@ def count(schedule: Schedule) -> Counts:
     UnsupportedError beyond MAX_ROWS, InputError for transfers that no link carries.
     """
     period, stages = _stages(schedule)
-    links = _link_columns(schedule.topology, link_flows(schedule))
+    row, pair = hops(schedule)
+    kinds = link_kinds(schedule.topology)
+    links = _link_columns(schedule.topology, kinds, _flows(schedule, row, pair))
+    passed = switches_passed(schedule.topology, kinds, row, pair, schedule.transfers)
     step = _overlapped(schedule.step, stages, period)
     moving = np.zeros((stages - 1) * period + schedule.steps, np.int64)
     moving[step] = 1
@@ -190,7 +197,8 @@ def count(schedule: Schedule) -> Counts:
     )
     shares = schedule.message_chunks * schedule.repeats
     columns = links | _server_columns(schedule, step, stages) | _port_columns(schedule, step, stages)
-    columns |= _way_columns(schedule, step, stages)
+    ways, _ = distinct(step, *np.tile(passed.T, stages))
+    columns |= dict(zip(("way_step", "way_middle", "way_root", "way_cross"), ways, strict=True))
     return Counts(endpoints=ends, shares=shares, occurs=moving, sent=sent, received=received, **columns)
 
 
@@ -205,9 +213,9 @@ def _overlapped(step: NDArray[np.int32], stages: int, period: int) -> Int64:
     return (step.astype(np.int64)[None, :] + (np.arange(stages) * period)[:, None]).ravel()
 
 
-def _link_columns(topology: Topology, flows: Flows) -> dict[str, Any]:
+def _link_columns(topology: Topology, kinds: Int64, flows: Flows) -> dict[str, Any]:
     """The columns of links of `Counts`, with `scale` and `narrowest`."""
-    kinds, capacity = link_kinds(topology), topology.pair_capacity
+    capacity = topology.pair_capacity
     scale = lcm(*np.unique(capacity).tolist())
     if scale * int(flows.load.max(initial=0)) >= 1 << 62:
         raise UnsupportedError(f"{topology.name}: links of too many capacities for costs")
@@ -216,6 +224,26 @@ def _link_columns(topology: Topology, flows: Flows) -> dict[str, Any]:
     columns = _fullest(flows.step, kinds[flows.pair], flows.communicators, scaled)
     names = ("link_step", "link_kind", "link_communicators", "link_load")
     return {**dict(zip(names, columns, strict=True)), "scale": scale, "narrowest": narrowest}
+
+
+def distinct(*columns: NDArray[np.integer[Any]]) -> tuple[tuple[Int64, ...], Int64]:
+    """The distinct rows of columns of numbers from 0 on, ascending, as columns, and how often each occurs.
+
+    O(rows log rows): rows are sorted as one number each, or where that has more than 62 bits column by column.
+    """
+    sizes = [int(column.max(initial=0)) + 1 for column in columns]
+    if prod(sizes) >= 1 << 62:
+        rows, count = np.unique(np.stack(columns), axis=1, return_counts=True)
+        return tuple(rows.astype(np.int64)), count.astype(np.int64)
+    every = np.zeros(len(columns[0]), np.int64)
+    for column, size in zip(columns, sizes, strict=True):
+        every = every * size + column
+    key, count = np.unique(every, return_counts=True)
+    found: list[Int64] = []
+    for size in reversed(sizes):
+        key, column = key // size, key % size
+        found.append(column.astype(np.int64))
+    return tuple(reversed(found)), count.astype(np.int64)
 
 
 def _fullest(*columns: NDArray[np.integer[Any]]) -> list[Int64]:
@@ -234,16 +262,15 @@ def _server_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, A
     reduces = np.tile((schedule.op == Op.REDUCE) & ends[schedule.dst], stages)
     iteration = np.repeat(np.arange(stages), schedule.transfers)[reduces]
     src, dst, chunk = (np.tile(column, stages).astype(np.int64) for column in (schedule.src, schedule.dst, schedule.chunk))
-    cells = np.stack([(step * nodes + dst)[reduces], iteration * schedule.chunks + chunk[reduces]])
-    cell, terms = np.unique(cells, axis=1, return_counts=True)
+    (cell, _), terms = distinct((step * nodes + dst)[reduces], iteration * schedule.chunks + chunk[reduces])
     sends = (step * nodes + src)[ends[src]]
-    servers = np.unique(np.concatenate((cell[0], sends)))
+    servers = np.unique(np.concatenate((cell, sends)))
     additions, accesses, sent = (np.zeros(len(servers), np.int64) for _ in range(3))
-    at = np.searchsorted(servers, cell[0])
+    at = np.searchsorted(servers, cell)
     np.add.at(additions, at, terms)
     np.add.at(accesses, at, terms + 2)
     np.add.at(sent, np.searchsorted(servers, sends), 1)
-    columns = np.unique(np.stack([servers // nodes, additions, accesses, sent]), axis=1)
+    columns, _ = distinct(servers // nodes, additions, accesses, sent)
     return dict(zip(("server_step", "server_additions", "server_accesses", "server_sent"), columns, strict=True))
 
 
@@ -260,14 +287,6 @@ def _port_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any
         found.append((node // nodes, messages, total))
     columns = _fullest(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
     return dict(zip(("port_step", "port_messages", "port_shares"), columns, strict=True))
-
-
-def _way_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any]:
-    """The columns of ways of `Counts`, from the step of every transfer."""
-    row, pair = hops(schedule)
-    passed = switches_passed(schedule.topology, link_kinds(schedule.topology), row, pair, schedule.transfers)
-    columns = np.unique(np.concatenate((step[None, :], np.tile(passed.T, stages))), axis=1)
-    return dict(zip(("way_step", "way_middle", "way_root", "way_cross"), columns, strict=True))
 
 
 def switches_passed(topology: Topology, kinds: Int64, row: Int64, pair: Int64, rows: int) -> Int64:

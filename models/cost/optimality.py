@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from certree.models.collective import CollectiveKind
-from certree.models.cost.counting import count, link_flows
+from certree.models.cost.counting import count, distinct, link_flows
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Op, Schedule
 from certree.models.topology import NodeKind
@@ -125,8 +125,7 @@ def optimality(schedule: Schedule, incast_threshold: int) -> Optimality:
 
 def _memory_access(schedule: Schedule) -> MemoryAccess:
     reduces = schedule.op == Op.REDUCE
-    rows = np.stack([schedule.chunk[reduces], schedule.step[reduces], schedule.dst[reduces]])
-    (chunk, step, server), arrivals = np.unique(rows, axis=1, return_counts=True)
+    (chunk, step, server), arrivals = distinct(schedule.chunk[reduces], schedule.step[reduces], schedule.dst[reduces])
     most = int(np.bincount(chunk, minlength=schedule.chunks).argmax())
     found = np.flatnonzero(chunk == most).tolist()
     accesses = np.zeros(len(schedule.topology.kind), np.int64)
