@@ -71,6 +71,14 @@ def test_genmodel_takes_the_slowest_link_of_a_step() -> None:
     assert {term.symbol: term.seconds for term in wide.cost(counts, BYTES).terms}["epsilon"] == 2 * Fraction(5, 6) * 10**7 * 4
 
 
+def test_genmodel_of_neighbours_and_of_wide_links() -> None:
+    """A direct link starts up as a server's switch does; the beta of links is that of the narrowest, whatever that is called."""
+    direct = GENMODEL.cost(count(make("cps", "torus:3x3")), BYTES)
+    assert direct.terms[0].seconds == 2 * START
+    plain, wide = (GENMODEL.cost(count(make("cps", network)), BYTES) for network in ("switch:12", "switch:12,capacity=3"))
+    assert plain == wide
+
+
 @pytest.mark.parametrize(
     ("method", "network"),
     [

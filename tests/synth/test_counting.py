@@ -92,10 +92,15 @@ def written_out(made: Schedule) -> Schedule:
 def repeating() -> list[Schedule]:
     """Iterations that overlap in two steps, in all, in many, and not at all."""
     ring, cps = make("ring", "full:4"), make("cps", "full:4")
-    return [repeated(ring, 4, 5), repeated(cps, 1, 3), make("packing", "mesh:3x3"), repeated(ring, 9, 4), repeated(ring, 1, 2)]
+    one = make("reduce-broadcast", "full:4")  # its terms one after the other, into the cell that the next iteration's go to as well
+    slow = replace(one, rounds=np.ones(4, np.int32), step=np.where(one.op == Op.REDUCE, one.src - 1, 3))
+    return [
+        repeated(ring, 4, 5), repeated(cps, 1, 3), make("packing", "mesh:3x3"), repeated(ring, 9, 4), repeated(ring, 1, 2),
+        repeated(slow, 1, 4),
+    ]  # fmt: skip
 
 
-@pytest.mark.parametrize("made", repeating(), ids=["ring", "cps", "packing", "apart", "twice"])
+@pytest.mark.parametrize("made", repeating(), ids=["ring", "cps", "packing", "apart", "twice", "one cell"])
 def test_a_repeating_schedule_counts_as_it_does_written_out(made: Schedule) -> None:
     short, long = count(made), count(written_out(made))
     assert made.repeats > 1
