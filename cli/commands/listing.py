@@ -8,6 +8,7 @@ from certree.cli.parameters import option_json
 from certree.cli.terminal import emit, say
 from certree.hw.formats import load_formats
 from certree.models.collective import CollectiveKind
+from certree.models.cost import model as cost_model
 from certree.models.errors import InputError
 from certree.models.machine import presets
 from certree.models.registry import Registry
@@ -19,21 +20,29 @@ from certree.synth.method import load_methods
 @click.argument("name", required=False)
 @option_json()
 def list_command(name: str | None, as_json: bool) -> None:
-    """Methods, machine presets, table formats, topologies, collectives; or what one method, format or topology is and takes."""
-    registries: dict[str, Registry[Any]] = {"methods": load_methods(), "formats": load_formats(), "topologies": load_families()}
+    """Methods, presets, table formats, topologies, collectives, cost models; or what one of a name is and takes."""
+    registries: dict[str, Registry[Any]] = {
+        "methods": load_methods(),
+        "formats": load_formats(),
+        "topologies": load_families(),
+        "cost models": cost_model.load_models(),
+    }
     if name is not None:
-        for registry in registries.values():
-            if name in registry:
-                text = registry.explain(name)
-                emit({"name": name, "text": text}) if as_json else say(text)
-                return
-        raise InputError(f"nothing to explain is called {name!r}; `certree list` has the methods, formats and topologies")
+        text = "\n\n".join(registry.explain(name) for registry in registries.values() if name in registry)
+        if not text:
+            raise InputError(
+                f"nothing to explain is called {name!r}; `certree list` has the methods, formats, topologies and cost models"
+            )
+        emit({"name": name, "text": text}) if as_json else say(text)
+        return
     described = {
         "methods": dict(registries["methods"].describe()),
         "presets": {preset: f"models/presets/{preset}.toml" for preset in presets()},
         "formats": dict(registries["formats"].describe()),
         "topologies": dict(registries["topologies"].describe()),
         "collectives": {str(kind): "" for kind in CollectiveKind},
+        "cost models": dict(registries["cost models"].describe()),
+        "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in cost_model.presets()},
     }
     if as_json:
         emit({kind: list(entries) for kind, entries in described.items()})

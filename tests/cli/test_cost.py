@@ -160,3 +160,13 @@ def test_a_forest_is_no_network(tmp_path: Path) -> None:
     links = [{"source": leaf, "target": switch} for leaf, switch in ((0, 2), (1, 2), (3, 5), (4, 5))]
     path.write_text(json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "links": links}))
     assert_bad_input(certree("cost", path), "disconnected: no path from 0 to 3; every endpoint must reach every other")
+
+
+def test_models_and_presets_are_listed() -> None:
+    document = certree("list", "--json").document
+    assert document["cost models"] == ["ace", "alpha-beta-gamma", "genmodel", "loggp", "netreduce"]
+    assert document["cost presets"] == ["ace", "gentree", "netreduce"]
+    assert "Latency L, overhead o at either end" in certree("list", "loggp").out
+    both = certree("list", "netreduce").out  # a method and a cost model
+    assert "Endpoints send to reducing switches" in both
+    assert "bandwidth inside and between machines" in both
