@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.cost.genmodel import GenModel, Level
 from certree.models.cost.profile import Profile, factored_profile, pairwise_profile
@@ -182,17 +183,14 @@ def _rearranged(tree: SwitchTree, placement: Placement, switch: int, child: int,
     """
     if child not in tree.children:
         return None
-    holders, target = placement[child], placement[switch]
-    leaving = np.flatnonzero(~np.isin(target, tree.servers(child)))
+    holders, leaving = placement[child], leaving_blocks(tree, placement, switch, child)
     senders = np.unique(holders[leaving])
     level, part = level_of(tree, switch, model), Fraction(len(leaving), len(holders))
     inward = sum(tree.uplink(below, child) for below in tree.children[child])
     fewest = -(-len(senders) * tree.uplink(child, switch) // inward)
     best, cheapest = None, part * level.flow_seconds(len(senders)) * floats
     for count in range(max(fewest, 1), len(senders)):
-        subset = senders[np.arange(count) * len(senders) // count]
-        moved = holders.copy()
-        moved[leaving] = subset[np.arange(len(leaving)) * count // len(leaving)]
+        moved = rearranged(holders, leaving, count)
         receivers, blocks = np.unique(moved[moved != holders], return_counts=True)
         # in the worst case every block that a server takes in comes from another one
         worst = max((Fraction(int(n), len(holders)) * model.middle.flow_seconds(int(n) + 1) for n in blocks), default=Fraction(0))
@@ -201,6 +199,20 @@ def _rearranged(tree: SwitchTree, placement: Placement, switch: int, child: int,
         if seconds < cheapest:
             best, cheapest = moved, seconds
     return best
+
+
+def leaving_blocks(tree: SwitchTree, placement: Placement, switch: int, child: int) -> NDArray[np.int64]:
+    """The blocks whose sum at `switch` is not kept below `child`."""
+    return np.flatnonzero(~np.isin(placement[switch], tree.servers(child)))
+
+
+def rearranged(holders: Int32, leaving: NDArray[np.int64], count: int) -> Int32:
+    """New holders: what leaves is dealt out evenly to `count` of those that hold it, evenly spread; the rest stays."""
+    senders = np.unique(holders[leaving])
+    moved = holders.copy()
+    subset = senders[np.arange(count) * len(senders) // count]
+    moved[leaving] = subset[np.arange(len(leaving)) * count // len(leaving)]
+    return moved
 
 
 def there_and_back(
