@@ -74,6 +74,10 @@ class FlowTime:
         """All three."""
         return self.start_up + self.transfer + self.reduction
 
+    def stretched(self, factor: Fraction) -> "FlowTime":
+        """The same steps for a message so many times as long: start-up stays."""
+        return FlowTime(self.steps, self.start_up, self.transfer * factor, self.reduction * factor)
+
     def __add__(self, other: "FlowTime") -> "FlowTime":
         return FlowTime(
             self.steps + other.steps,

@@ -1,0 +1,140 @@
+"""certree reproduce: GenTree's tables and figures, readings of its simulation, the family of its plans; and wrong target files."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.cli.running import assert_bad_input, certree
+
+
+def cells_of(*arguments):
+    return {
+        (cell["row"], cell["column"]): cell for cell in certree("reproduce", *arguments, "--jobs", "1", "--json").document["cells"]
+    }
+
+
+def test_picks_of_the_testbed():
+    assert all(cell["agrees"] for cell in cells_of("gentree-table3-picks").values())
+
+
+def test_table_6_but_for_one_cell():
+    cells = cells_of("gentree-table6")
+    judged = [place for place, cell in cells.items() if cell["agrees"] is not None]
+    assert len(judged) == 27
+    wrong = {place: cell["ours"] for place, cell in cells.items() if cell["agrees"] is False}
+    assert wrong == {("CDC384 DC0 Middle SW", "1e7"): "8x4"}
+    assert "No start-up gives both" in cells[next(iter(wrong))]["why"]
+    assert {cell["ours"] for (row, _), cell in cells.items() if row == "ASY384 Root SW"} == {"acps"}
+
+
+def test_table_7_on_one_switch():
+    """The paper's SS24, nine cells: within 5 % all of them."""
+    cells = cells_of("gentree-table7", "--smoke")
+    assert len(cells) == 9
+    assert all(cell["agrees"] for cell in cells.values())
+    assert cells["SS24 CPS", "1e7"]["ours"] == cells["SS24 GenTree", "1e7"]["ours"]
+    assert cells["SS24 Ring", "1e8"]["steps"] == 46
+
+
+def test_readings_agree_on_one_switch():
+    cells = cells_of("gentree-table7-readings", "--smoke")
+    rows = {row for row, _ in cells} - {"nearest"}
+    assert len(rows) == 36
+    assert {cells[row, "within 5 %"]["ours"] for row in rows} == {"9"}
+    # w counts the senders and the receiver: the same over a single switch whichever way
+    assert len({cells[row, "mean deviation"]["ours"] for row in rows}) == 1
+
+
+def test_terms_of_figure_10():
+    cells = cells_of("genmodel-fig10")
+    assert all(cell["agrees"] for cell in cells.values() if cell["agrees"] is not None)
+    for plan in ("ring", "2x6", "3x4", "4x3", "6x2", "cps"):
+        terms = [Fraction(cell["ours"]) for (row, _), cell in cells.items() if row == f"12 servers, {plan}"]
+        assert sum(terms) == 1
+
+
+def test_predictions_of_figure_8():
+    """The best plan is right at every size; the (alpha, beta, gamma) model takes co-located PS for the best, always."""
+    cells = cells_of("genmodel-fig8")
+    assert all(cell["agrees"] for (row, _), cell in cells.items() if row.endswith("cheapest"))
+    for servers in (8, 12, 15):
+        times = {row: Fraction(cell["ours"]) for (row, column), cell in cells.items() if column == "(alpha, beta, gamma)"}
+        mine = {row: time for row, time in times.items() if row.startswith(f"{servers} servers")}
+        assert min(mine, key=lambda row: mine[row]) == f"{servers} servers, cps"
+
+
+def test_family_beside_greedy_and_bound():
+    cells = cells_of("gentree-family", "--topology", "tree:2x4@10", "--smoke")
+    row = "tree:2x4@10 1e7"
+    assert Fraction(cells[row, "best of its family, s"]["ours"]) <= Fraction(cells[row, "GenTree, s"]["ours"])
+    assert Fraction(cells[row, "any schedule, at least M/B"]["ours"]) == Fraction(7, 4)
+    assert cells[row, "GenTree's plan"]["ours"] == "the best"
+    assert cells[row, "best plan"]["ours"] == "cps"
+
+
+PICKS = """
+experiment = "gentree-picks"
+title = "mine"
+model = "gentree"
+floats = ["1e7"]
+switches = [{ name = "a", network = "ss:8", switch = "8" }]
+"""
+TIMES = """
+experiment = "flow-times"
+title = "mine"
+model = "gentree"
+floats = ["1e7"]
+[[lines]]
+name = "a"
+network = "ss:8"
+method = "cps"
+"""
+COSTS = """
+experiment = "plan-costs"
+title = "mine"
+measure = "seconds"
+model = "gentree"
+floats = ["1e7"]
+[[groups]]
+servers = "12"
+plans = ["6x2"]
+"""
+FAMILY = """
+experiment = "plan-family"
+title = "mine"
+model = "gentree"
+floats = ["1e7"]
+networks = ["ss:8"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "reason"),
+    [
+        (PICKS, '"8" }', '"7" }', "ss:8 has no switch '7'; expected the id of one, or crossing"),
+        (PICKS, '"8" }', '"crossing" }', "ss:8 has no switch 'crossing'"),
+        (PICKS, '"8" }', '"top" }', "ss:8 has no switch 'top'"),
+        (PICKS, '"ss:8"', '"ring:8"', "ring:8 has no switches; a tree of switches"),
+        (PICKS, '"gentree"\nfloats', '"ace"\nfloats', "parameters of another cost model"),
+        (PICKS, '"1e7"', '"-1e7"', "floats has '-1e7'; expected whole numbers from 1"),
+        (PICKS, '"1e7"', '"1MB"', "floats has '1MB'; expected whole numbers from 1"),
+        (TIMES, 'model = "gentree"', "", "model is missing"),
+        (TIMES, "[[lines]]", 'reading = { sharing = "fair" }\n[[lines]]', "allowed: max-min, equal, busiest, in-turn"),
+        (TIMES, '"cps"', '"pcs"', "unknown method 'pcs'"),
+        (TIMES, '"1e7"', '"7"', "7 floats of 4 bytes leaves some of the 8 servers without data"),
+        (COSTS, '"6x2"', '"6x3"', "plan '6x3' is none for 12 servers"),
+        (COSTS, '"12"', '"one"', "servers is 'one'; expected a whole number from 2"),
+        (COSTS, '["1e7"]', '["1e7", "1e8"]', "floats has 2 entries; expected one"),
+        (FAMILY, '"ss:8"', '"bigraph:2x4"', "bigraph:2x4 is no tree"),
+        (FAMILY, '"1e7"', '"3"', "3 floats of 4 bytes leaves some of the 8 servers without data"),
+    ],
+)
+def test_wrong_files(tmp_path, text, old, new, reason):
+    assert old in text
+    (tmp_path / "mine.toml").write_text(text.replace(old, new, 1))
+    assert_bad_input(certree("reproduce", tmp_path / "mine.toml", "--jobs", "1"), reason)
+
+
+def test_readings_need_a_target_of_flows(tmp_path):
+    (tmp_path / "mine.toml").write_text('experiment = "flow-readings"\ntitle = "mine"\nof = "gentree-table6"\n')
+    assert_bad_input(certree("reproduce", tmp_path / "mine.toml"), "expected a target with the experiment flow-times")
