@@ -54,6 +54,8 @@ class PacketRun:
         """When the last flit of each packet was received; all ones: never."""
     def counters(self) -> dict[str, int]:
         """Counters of the run so far."""
+    def lost(self) -> tuple[int, int, int, int]:
+        """(packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one."""
     def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
         """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
 
@@ -84,6 +86,8 @@ class FlitRun:
         """Counters of the run so far."""
     def waiting(self) -> list[tuple[int, int, int, int]]:
         """(node, row or -1, iteration, arrival or -1) of every node that is not done."""
+    def lost(self) -> tuple[int, int, int, int]:
+        """(packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one."""
     def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
         """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
     def trace(self) -> list[tuple[int, int, int, int, int, int, int, int]]:

@@ -1,4 +1,4 @@
-"""Who waits for whom when nothing in a network can move any more, in words."""
+"""Who waits for whom when nothing in a network can move any more, or who moves for ever, in words."""
 
 from collections.abc import Sequence
 
@@ -27,6 +27,15 @@ def describe_blockage(network: RouterNetwork, blocked: Sequence[Blocked], names:
     if circle:
         lines.append("the last of these waits for the first")
     return tuple(lines)
+
+
+def describe_lost(lost: tuple[int, int, int, int], names: NDArray[np.int64]) -> tuple[str, ...]:
+    """A packet that moves for ever and never arrives; nothing when there is none (packet -1)."""
+    packet, router, destination, passed = lost
+    if packet < 0:
+        return ()
+    where = f"is at node {router} after {passed} routers, more than there are"
+    return (f"packet {names[packet]} to node {destination} {where}: its way goes round for ever",)
 
 
 def _line(network: RouterNetwork, entry: Blocked, names: NDArray[np.int64]) -> str:

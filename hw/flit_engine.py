@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.blockage import describe_blockage
+from certree.hw.blockage import describe_blockage, describe_lost
 from certree.hw.clocks import Clocks
 from certree.hw.injection import BUDGET, packet_columns
 from certree.hw.packets import NO_PACKETS, Packets
@@ -110,7 +110,7 @@ def simulate_flits(
     if trace is not None:
         write_trace(trace, engine.rows, core.trace(), engine.link_uses, force=force)
     statistics = core.statistics()
-    deadlock: tuple[str, ...] = ()
+    deadlock = describe_lost(core.lost(), np.arange(core.lost()[0] + 1))
     if core.is_deadlocked:
         names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
         deadlock = describe_waiting(engine.rows, core.waiting()) + describe_blockage(engine.network, core.blocked(), names)
@@ -242,6 +242,6 @@ def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list
             )
     last = machine.vc_count - 1
     return [
-        TrafficClass(0, last - reserved, unit if cut_through else 1),
+        TrafficClass(0, last - reserved, unit if cut_through else 1, router.sub_message_flits if len(lengths) == 1 else 0),
         TrafficClass(last - reserved + 1 if reserved else 0, last, WHOLE_PACKET if cut_through else 1),
     ]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.blockage import describe_blockage
+from certree.hw.blockage import describe_blockage, describe_lost
 from certree.hw.packets import Packets
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.errors import UnsupportedError
@@ -27,7 +27,7 @@ class InjectionResult:
 
     `head`, `tail`: when the network interface of the destination received the first and the last flit. `cycles`: when the last
     flit of all was received. `flit_hops`: flits over links. `busiest_link_cycles`: flits over the busiest lane. `deadlock`: who
-    waits for whom, when nothing could move any more; empty for runs that ended.
+    waits for whom, when nothing could move any more, or who moves for ever; empty for runs that ended.
     """
 
     head: Int64
@@ -73,7 +73,9 @@ def inject(
     head, tail = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
     head[order], tail[order] = core.heads().astype(np.int64), core.tails().astype(np.int64)  # never arrived: -1
     counters = core.counters()
-    deadlock = describe_blockage(network, core.blocked(), packets.id[order]) if core.is_deadlocked else ()
+    deadlock = describe_lost(core.lost(), packets.id[order])
+    if core.is_deadlocked:
+        deadlock = describe_blockage(network, core.blocked(), packets.id[order])
     cycles = int(tail.max(initial=0))
     return InjectionResult(head, tail, cycles, counters["flit_hops"], counters["busiest_channel_cycles"], deadlock)
 

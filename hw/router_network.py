@@ -24,11 +24,13 @@ WHOLE_PACKET = 0xFFFFFFFF  # as unit of cut-through
 @dataclass(frozen=True)
 class TrafficClass:
     """Packets that share virtual channels: `vcs` are the first and the last they may take; `unit_flits` of a packet
-    must fit into the next buffer before its first flit moves on (1: wormhole)."""
+    must fit into the next buffer before its first flit moves on (1: wormhole). `sub_message_flits`: their flits have the codes of
+    messages (MultiTree, Table II), so many in a sub-message; 0: those of ordinary packets."""
 
     first_vc: int
     last_vc: int
     unit_flits: int
+    sub_message_flits: int = 0
 
 
 class RouterNetwork:
@@ -159,6 +161,7 @@ class RouterNetwork:
             **self.columns,
             "vc_mask": np.concatenate([self._vc_masks(entry) for entry in self.classes]),
             "unit_flits": np.array([entry.unit_flits for entry in self.classes], np.uint32),
+            "sub_message_flits": np.array([entry.sub_message_flits for entry in self.classes], np.uint32),
             "table": self.table.ravel() if self.table is not None else np.zeros(0, np.uint16),
             "route_begin": begin.astype(np.uint32),
             "route_hops": np.concatenate([np.zeros(0, np.int64), *routes]).astype(np.uint32),

@@ -13,14 +13,16 @@ class Ejector {
   explicit Ejector(std::uint32_t vcs) : arriving_(vcs) {}
 
   // A flit at time `now`, with the packet it opens if it is a head. Returns the packet when this was its tail, else kNoPacket.
-  PacketId receive(std::uint32_t vc, PacketId head, PacketTable& packets, Cycle now) {
+  PacketId receive(std::uint32_t vc, PacketId head, FlitCode code, PacketTable& packets, Cycle now) {
     Arriving& arriving = arriving_[vc];
     if (head != kNoPacket) {
       arriving = {head, packets[head.value].flits};
       packets[head.value].head = now;
     }
     if (arriving.left == 0) throw std::logic_error("a flit without a packet left the network");
-    if (--arriving.left > 0) return kNoPacket;
+    --arriving.left;
+    if (closes_way(code) != (arriving.left == 0)) throw std::logic_error("a flit's code is not that of its place in the packet");
+    if (arriving.left > 0) return kNoPacket;
     packets[arriving.packet.value].tail = now;
     return arriving.packet;
   }

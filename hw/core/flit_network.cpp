@@ -110,11 +110,12 @@ void FlitNetwork::deliver(const NetworkEvent& event) {
         link_trace_->record(event.target, event.vc, event.packet, packets_, {now_.value - wire});
       }
     }
-    routers_[destination.unit].receive_flit(destination.port, event.vc, event.packet, now_);
+    routers_[destination.unit].receive_flit(destination.port, event.vc, event.packet, event.code, now_);
     activate_router(destination.unit);
   } else {
     ++counters_.ejected;
-    const PacketId whole = ejectors_[destination.unit].receive(event.vc, event.packet, packets_, now_);
+    ++counters_.ejected_by_code[static_cast<std::size_t>(event.code)];
+    const PacketId whole = ejectors_[destination.unit].receive(event.vc, event.packet, event.code, packets_, now_);
     if (whole != kNoPacket) {
       ++counters_.packets;
       completed_.push_back(whole);

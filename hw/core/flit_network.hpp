@@ -1,6 +1,7 @@
 // Routers, network interfaces and the channels between them, cycle by cycle.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 
@@ -27,6 +28,7 @@ struct NetworkCounters {
   std::uint64_t injected = 0;   // flits
   std::uint64_t ejected = 0;    // flits
   std::uint64_t flit_hops = 0;  // flits over channels between routers
+  std::array<std::uint64_t, kFlitCodes> ejected_by_code{};
 };
 
 // A cycle has two halves: events that were under way arrive, then every interface and router evaluates what it has, reading its own
@@ -70,6 +72,7 @@ class FlitNetwork {
   std::uint64_t busiest_channel_cycles() const;  // of those between routers
 
   std::vector<BlockedPacket> blocked() const;
+  const std::optional<RoutingUnit::Lost>& lost() const { return routing_.lost(); }
 
   // Every flit that was injected is in a buffer, on a channel or has left; every credit is at its counter, on its way, or stands for a
   // flit on the channel or in the buffer. Throws std::logic_error otherwise. O(channels · VCs + events).

@@ -35,6 +35,7 @@ NetworkLayout read_layout(const nb::dict& scalars, const nb::dict& columns) {
   layout.channel_ejection = column<std::uint32_t>(columns, "channel_ejection");
   layout.vc_mask = column<std::uint64_t>(columns, "vc_mask");
   layout.unit_flits = column<std::uint32_t>(columns, "unit_flits");
+  layout.sub_message_flits = column<std::uint32_t>(columns, "sub_message_flits");
   layout.table = column<std::uint16_t>(columns, "table");
   layout.routes = {column<std::uint32_t>(columns, "route_begin"), column<std::uint32_t>(columns, "route_hops")};
   return layout;
@@ -72,6 +73,13 @@ std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_
     rows.emplace_back(use.traffic_class, use.number, use.channel, use.start.value, use.flits);
   }
   return rows;
+}
+
+// (packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one.
+std::tuple<std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t> lost(FlitNetwork& network) {
+  if (!network.lost()) return {-1, 0, 0, 0};
+  const auto& [packet, router] = *network.lost();
+  return {packet.value, router, network.packets()[packet.value].destination, network.packets()[packet.value].hop};
 }
 
 nb::dict counters(PacketRun& run) {
@@ -121,6 +129,8 @@ class FlitRun {
 nb::dict flit_statistics(FlitRun& run) {
   FlitSimulator& simulator = run.simulator();
   nb::dict result = shown_statistics(simulator.statistics(), simulator.network().busiest_channel_cycles());
+  const auto& by_code = simulator.network().counters().ejected_by_code;
+  result["flits_by_code"] = std::vector<std::uint64_t>(by_code.begin(), by_code.end());
   result["other_packets"] = simulator.other_packets();
   result["other_latency"] = simulator.other_latency();
   result["longest_other_latency"] = simulator.longest_other_latency();
@@ -144,6 +154,7 @@ void bind_flit_network(nb::module_& module) {
       .def("heads", [](PacketRun& run) { return times(run, &Packet::head); })
       .def("tails", [](PacketRun& run) { return times(run, &Packet::tail); })
       .def("counters", &counters)
+      .def("lost", [](PacketRun& run) { return lost(run.network()); })
       .def("blocked", [](PacketRun& run) { return blocked(run.network()); });
   nb::class_<FlitRun>(module, "FlitRun", "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.")
       .def(nb::init<const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&,
@@ -156,6 +167,7 @@ void bind_flit_network(nb::module_& module) {
       .def_prop_ro("is_deadlocked", [](FlitRun& run) { return run.simulator().is_deadlocked(); })
       .def("statistics", &flit_statistics)
       .def("waiting", [](FlitRun& run) { return waiting_rows(run.simulator().waiting()); })
+      .def("lost", [](FlitRun& run) { return lost(run.simulator().network()); })
       .def("blocked", [](FlitRun& run) { return blocked(run.simulator().network()); })
       .def("trace", [](FlitRun& run) { return trace_rows(run.simulator().trace()); })
       .def("link_uses", [](FlitRun& run) { return link_uses(run.simulator().network()); });

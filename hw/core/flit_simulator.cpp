@@ -109,6 +109,7 @@ bool FlitSimulator::run(std::uint64_t budget) {
     if (earliest_wake_ <= now) evaluate_interfaces(now);
     network_.finish_cycle();
     note_senders(now);
+    if (network_.lost()) break;
   }
   ledger_.statistics.flit_hops = network_.counters().flit_hops;
   network_.check_conservation();

@@ -48,7 +48,7 @@ class FlitSimulator {
   FlitSimulator(const FlitSimulator&) = delete;
   FlitSimulator& operator=(const FlitSimulator&) = delete;
 
-  // Runs until the end or for about `budget` cycles; returns whether it has ended.
+  // Runs until the end, or until nothing can move any more or a packet is lost, or for about `budget` cycles; returns whether it has ended.
   bool run(std::uint64_t budget);
 
   bool is_deadlocked() const { return is_deadlocked_; }

@@ -55,14 +55,13 @@ bool Injector::evaluate(Cycle now) {
 
 void Injector::send(Queue& queue, Cycle now) {
   const PacketId packet = queue.packets.front();
-  const bool is_head = queue.left == routing_.flits(packet);
-  --queue.left;
+  const std::uint32_t flits = routing_.flits(packet), index = flits - queue.left--;
   --backlog_;
   --queue.backlog;
   ++flits_sent_;
   vcs_.send(queue.vc, queue.left == 0);
-  wires_.send_flit(now, channel_, queue.vc, is_head ? packet : kNoPacket);
-  if (is_head) started_ = packet;
+  wires_.send_flit(now, channel_, queue.vc, packet, index, flits, routing_.sub_message_flits(packet));
+  if (index == 0) started_ = packet;
   if (queue.left > 0) return;
   queue.packets.pop_front();
   queue.last_vc = queue.vc;

@@ -16,6 +16,7 @@ struct NetworkEvent {
   PacketId packet;  // of a head flit; kNoPacket for the flits behind it
   EventKind kind;
   std::uint8_t vc;
+  FlitCode code;  // of a flit
 };
 
 // The wires: what is sent on a channel arrives after a fixed time, which here includes the stages of the router around it.
@@ -34,14 +35,17 @@ class Wires {
     wheel_ = EventWheel<NetworkEvent>(horizon);
   }
 
-  void send_flit(Cycle now, std::uint32_t channel, std::uint32_t vc, PacketId head) {
-    wheel_.schedule(now + flit_cycles_[channel], {channel, head, EventKind::kFlit, static_cast<std::uint8_t>(vc)});
+  // Flit `index` of `packet`, which has so many flits.
+  void send_flit(Cycle now, std::uint32_t channel, std::uint32_t vc, PacketId packet, std::uint32_t index, std::uint32_t flits,
+                 std::uint32_t sub_message_flits) {
+    wheel_.schedule(now + flit_cycles_[channel], {channel, index == 0 ? packet : kNoPacket, EventKind::kFlit,
+                                                  static_cast<std::uint8_t>(vc), flit_code(index, flits, sub_message_flits)});
   }
   void send_credit(Cycle now, std::uint32_t channel, std::uint32_t vc) {
-    wheel_.schedule(now + credit_cycles_[channel], {channel, kNoPacket, EventKind::kCredit, static_cast<std::uint8_t>(vc)});
+    wheel_.schedule(now + credit_cycles_[channel], {channel, kNoPacket, EventKind::kCredit, static_cast<std::uint8_t>(vc), {}});
   }
   // A router looks again.
-  void wake(Cycle when, std::uint32_t router) { wheel_.schedule(when, {router, kNoPacket, EventKind::kWake, 0}); }
+  void wake(Cycle when, std::uint32_t router) { wheel_.schedule(when, {router, kNoPacket, EventKind::kWake, 0, {}}); }
   EventWheel<NetworkEvent>& wheel() { return wheel_; }
   const EventWheel<NetworkEvent>& wheel() const { return wheel_; }
 

@@ -42,6 +42,7 @@ void NetworkLayout::validate() const {
   const std::uint64_t all = vcs == kMaxVcs ? ~std::uint64_t{0} : (std::uint64_t{1} << vcs) - 1;
   for (const std::uint64_t mask : vc_mask) require(mask != 0 && (mask & ~all) == 0, "vc_mask");
   for (const std::uint32_t unit : unit_flits) require(unit > 0, "unit_flits");
+  require(sub_message_flits.size() == unit_flits.size(), "sub_message_flits");
   require(table.empty() || table.size() == std::size_t{routers} * routers, "table");
   for (std::size_t entry = 0; entry < table.size(); ++entry) {
     const Hop hop{table[entry]};

@@ -47,6 +47,7 @@ struct NetworkLayout {
   // Traffic classes.
   std::vector<std::uint64_t> vc_mask;     // class · kDatelines + dateline -> VCs it may use
   std::vector<std::uint32_t> unit_flits;  // class -> so much of a packet must fit behind a VC that it takes (1: wormhole)
+  std::vector<std::uint32_t> sub_message_flits;  // class -> flits of a sub-message; 0: its packets are ordinary ones
   // Ways.
   std::vector<std::uint16_t> table;  // router · routers + destination -> Hop; may be empty when all packets bring their route
   Lists routes;                      // source routes: Hop codes, the last one an ejection

@@ -24,16 +24,25 @@ enum class FlitCode : std::uint8_t {
   kHeadTail = 0b111,
 };
 
-// The code of flit `index` of `flits`; `sub_message_flits` zero: an ordinary packet.
+// The code of flit `index` of `flits`; `sub_message_flits` zero: an ordinary packet, as is a message of one flit.
 constexpr FlitCode flit_code(std::uint32_t index, std::uint32_t flits, std::uint32_t sub_message_flits) {
   const bool is_first = index == 0, is_last = index + 1 == flits;
-  if (sub_message_flits == 0) {
+  if (sub_message_flits == 0 || flits == 1) {
     if (is_first) return is_last ? FlitCode::kHeadTail : FlitCode::kHead;
     return is_last ? FlitCode::kTail : FlitCode::kBody;
   }
   if (is_first) return FlitCode::kMessageHead;
   if (is_last) return FlitCode::kMessageTail;
   return (index + 1) % sub_message_flits == 0 ? FlitCode::kSubTail : FlitCode::kMessageBody;
+}
+
+inline constexpr std::size_t kFlitCodes = 8;
+
+constexpr bool opens_way(FlitCode code) {
+  return code == FlitCode::kMessageHead || code == FlitCode::kHead || code == FlitCode::kHeadTail;
+}
+constexpr bool closes_way(FlitCode code) {
+  return code == FlitCode::kMessageTail || code == FlitCode::kTail || code == FlitCode::kHeadTail;
 }
 
 inline constexpr std::uint32_t kTableRouted = UINT32_MAX;

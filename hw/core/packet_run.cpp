@@ -47,6 +47,7 @@ bool PacketRun::run(std::uint64_t budget) {
     network_.begin_cycle();
     for (; released_ < packets.size() && packets[released_].release <= next; ++released_) network_.inject({released_});
     network_.finish_cycle();
+    if (network_.lost()) break;
   }
   network_.check_conservation();
   return true;

@@ -38,9 +38,10 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
   }
 }
 
-void Router::receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, Cycle now) {
+void Router::receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, FlitCode code, Cycle now) {
   InputVc& input = input_vcs_[port * vcs_ + vc];
   if (++input.flits > buffer_flits_) throw std::logic_error("a flit arrived at a full buffer");
+  if (opens_way(code) != (head != kNoPacket)) throw std::logic_error("a flit's code is not that of its place in the packet");
   ++flits_;
   if (head == kNoPacket) {
     if (input.flits == 1) refresh(input);  // otherwise nothing changes for the one in front
@@ -62,8 +63,8 @@ void Router::receive_credit(std::uint32_t port, std::uint32_t vc) {
 
 void Router::start_routing(InputVc& input, Cycle front_since, Cycle now) {
   input.state = VcState::kRouting;
-  input.left = routing_.flits(input.front);
-  input.head_is_next = true;
+  input.length = input.left = routing_.flits(input.front);
+  input.sub_message_flits = routing_.sub_message_flits(input.front);
   const Cycle done = front_since + routing_offset_;
   if (done == now) {
     finish_routing(input);
@@ -193,13 +194,12 @@ InputVc& Router::sender(const Match& match) {
 }
 
 void Router::send_flit(InputVc& input, Cycle now) {
-  --input.left;
+  const std::uint32_t index = input.length - input.left--;
   --input.flits;
   --flits_;
   ++busy_[input.output];
   output_vcs_[input.output].send(input.output_vc, input.left == 0);
-  wires_.send_flit(now, outputs_[input.output], input.output_vc, input.head_is_next ? input.front : kNoPacket);
-  input.head_is_next = false;
+  wires_.send_flit(now, outputs_[input.output], input.output_vc, input.front, index, input.length, input.sub_message_flits);
   wires_.send_credit(now, inputs_[input.port], input.vc);
   if (input.left == 0) {
     input.state = VcState::kIdle;

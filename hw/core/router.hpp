@@ -20,7 +20,7 @@ class Router {
          RoutingUnit& routing, Wires& wires);
 
   // Events at the start of cycle `now`; ports are this router's.
-  void receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, Cycle now);
+  void receive_flit(std::uint32_t port, std::uint32_t vc, PacketId head, FlitCode code, Cycle now);
   void receive_credit(std::uint32_t port, std::uint32_t vc);
 
   // One cycle; returns whether the router may act in the next one without another event.

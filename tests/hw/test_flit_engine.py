@@ -2,16 +2,18 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.flit_engine import NO_PACKETS, packet_lengths, simulate_flits, with_flow
+from certree.hw.flit_engine import NO_PACKETS, FlitEngine, packet_lengths, simulate_flits, with_flow
 from certree.hw.lowering import lower
-from certree.hw.packets import Packets, synthetic_packets
+from certree.hw.packets import Packets, read_packets, synthetic_packets
 from certree.hw.plan import Plan
+from certree.hw.program import first_cells
 from certree.hw.simulator import simulate
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
@@ -217,3 +219,48 @@ def test_a_reducing_switch_has_an_interface():
     columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
     schedule = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT], columns)
     agree_on(Plan.of(schedule, 4096, MULTITREE), "message")
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_flits_carry_the_codes_of_table_ii(flow: str):
+    """Two reduces and two copies a node, of 20 flits of data each: in message flow one head opens them, every 16th flit ends a
+    sub-message and the last one the message; in packet flow and beside it there are ordinary packets."""
+    tables = made("ring:2", "ring", 2 * 320)
+    assert tables.chunk_bytes == 320
+    others = packets((0, 1, 1, 0), (1, 0, 4, 0))
+    lengths = packet_lengths(tables, flow)
+    cells = first_cells(tables.topology, tables.chunks)
+    engine = FlitEngine(with_flow(tables, flow), "slotted", lengths, cells, traced=False, others=others)
+    while not engine.core.advance(1 << 20):
+        pass
+    codes = engine.core.statistics()["flits_by_code"]
+    messages = engine.core.statistics()["messages"]
+    assert messages == 4
+    beside = {0b100: 1, 0b101: 2, 0b110: 1, 0b111: 1}
+    if flow == "message":  # 21 flits: head, 14 bodies, sub-tail, 4 bodies, tail
+        expected = {0b000: messages, 0b001: 18 * messages, 0b010: messages, 0b011: messages} | beside
+    else:  # 17 and 5 flits
+        assert lengths == [17, 5]
+        own = {0b100: 2 * messages, 0b101: (15 + 3) * messages, 0b110: 2 * messages}
+        expected = beside | {code: beside[code] + count for code, count in own.items()}
+    assert {code: count for code, count in enumerate(codes) if count} == expected
+
+
+@pytest.mark.parametrize("traffic", ["uniform", "hot-spot", "file"])
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: str, tmp_path: Path):
+    """Whoever the others are: all of them arrive while the collective runs, and it ends within the time that both need in turn."""
+    tables = made("torus:4x4", "multitree", 1 << 17)
+    alone, _ = simulate_flits(tables, "paced", flow=flow)
+    hot_spot = (5, Fraction(1, 4)) if traffic == "hot-spot" else None
+    others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8, hot_spot=hot_spot)
+    if traffic == "file":
+        columns = (others.id, others.src, others.dst, others.flits, others.start)
+        rows = ["id,src,dst,flits,start", *(",".join(map(str, row)) for row in zip(*(c.tolist() for c in columns), strict=True))]
+        (tmp_path / "p.csv").write_text("\n".join(rows))
+        others = read_packets(tmp_path / "p.csv", tables.topology)
+    result, beside = simulate_flits(tables, "paced", flow=flow, others=others)
+    assert result.data_ok
+    assert beside.arrived == beside.packets == len(others.id) > 0
+    busiest = np.bincount(others.src, weights=others.flits).max() + np.bincount(others.dst, weights=others.flits).max()
+    assert alone.cycles <= result.cycles < 2 * (alone.cycles + busiest)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certree.hw.grid_routing import Grid
 from certree.hw.injection import inject
 from certree.hw.packets import synthetic_packets
 from certree.models.errors import UnsupportedError
@@ -219,3 +220,21 @@ def test_the_same_seed_gives_the_same_packets_and_times():
     )
     assert (first.dst == second.dst).all()
     assert (inject(topology, BOOKSIM2, first).tail == inject(topology, BOOKSIM2, second).tail).all()
+
+
+def test_a_packet_that_goes_round_for_ever_is_found(monkeypatch):
+    """A table that sends what is for node 2 on instead of out: it never waits and never arrives."""
+    plain = Grid.table
+
+    def misled(grid: Grid, *lanes: np.ndarray) -> np.ndarray:
+        hops = plain(grid, *lanes)
+        hops[2, 2] = hops[3, 2] = hops[1, 2]
+        return hops
+
+    monkeypatch.setattr(Grid, "table", misled)
+    result = inject(parse_topology("ring:4"), BOOKSIM2, packets((0, 1, 3, 0), (0, 2, 3, 0)))
+    assert result.tail.tolist()[0] > 0
+    assert result.tail.tolist()[1] < 0
+    (line,) = result.deadlock
+    assert line.startswith("packet 1 to node 2 is at node ")
+    assert line.endswith("after 5 routers, more than there are: its way goes round for ever")

@@ -22,6 +22,7 @@ inline NetworkLayout pair_layout(std::uint32_t vcs, std::uint32_t buffer_flits) 
   const std::uint64_t every = (std::uint64_t{1} << vcs) - 1;
   layout.vc_mask = {every, every, every};
   layout.unit_flits = {1};
+  layout.sub_message_flits = {0};
   layout.table = {Hop::kEjectPort, 0, Hop::kEjectPort, Hop::kEjectPort};
   layout.routes = {{0}, {}};
   return layout;

@@ -76,6 +76,7 @@ TEST(flit_codes_are_those_of_table_ii) {
   CHECK(count[FlitCode::kMessageHead] == 1 && count[FlitCode::kMessageTail] == 1);
   CHECK(count[FlitCode::kSubTail] == 3);  // flits 15, 31 and 47
   CHECK(flit_code(15, 49, 16) == FlitCode::kSubTail && flit_code(16, 49, 16) == FlitCode::kMessageBody);
+  CHECK(flit_code(0, 1, 16) == FlitCode::kHeadTail);  // Table II has no code for a message of one flit
   CHECK(static_cast<int>(FlitCode::kHeadTail) == 7 && static_cast<int>(FlitCode::kSubTail) == 2);
 }
 
@@ -279,6 +280,7 @@ TEST(layouts_that_do_not_fit_together_are_refused) {
   refused("channel_ejection", [](NetworkLayout& layout) { layout.channel_ejection[0] = 9; });
   refused("vc_mask", [](NetworkLayout& layout) { layout.vc_mask[0] = 4; });
   refused("unit_flits", [](NetworkLayout& layout) { layout.unit_flits[0] = 0; });
+  refused("sub_message_flits", [](NetworkLayout& layout) { layout.sub_message_flits = {}; });
   refused("table", [](NetworkLayout& layout) { layout.table[1] = 5; });
   refused("routes", [](NetworkLayout& layout) { layout.routes = {{0, 1}, {0}}; });
 }
