@@ -7,14 +7,13 @@ from dataclasses import replace
 from fractions import Fraction
 
 from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.cost.genmodel import load_genmodel
+from certree.models.cost.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.synth.embedding import ROUNDS
 from certree.synth.gentree import basic_placement, choose_plans, there_and_back
 from certree.synth.method import METHODS, Option, Request, flag, read_options, require_collective, whole_number
 from certree.synth.switch_tree import CROSSING, switch_tree
-
-FLOAT_BYTES = 4  # the paper counts data in floats
 
 
 @METHODS.register("gentree")
@@ -35,6 +34,12 @@ def gentree(request: Request) -> Schedule:
     tree = switch_tree(request.topology, options["root"])
     placement = basic_placement(tree)
     floats = Fraction(request.message_bytes, FLOAT_BYTES)
+    servers = len(request.topology.endpoints)
+    if floats < servers:
+        raise UnsupportedError(
+            f"gentree: a message of {request.message_bytes} bytes leaves servers without data; {servers} servers need"
+            f" {servers * FLOAT_BYTES} bytes, a float each"
+        )
     plans = choose_plans(tree, placement, model, floats, rearrange=options["rearrange"])
     made = there_and_back(request, tree, placement, plans, method="gentree", options=options)
     chosen = {

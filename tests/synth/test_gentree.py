@@ -186,3 +186,9 @@ def test_wrong_options_are_refused() -> None:
         make("gentree", "switch:8", options={"rearrange": "no"})
     with pytest.raises(UnsupportedError, match="gentree does not make all-to-all"):
         make("gentree", "switch:8", "all-to-all")
+
+
+def test_servers_without_data_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="a message of 47 bytes leaves servers without data; 12 servers need 48 bytes"):
+        make("gentree", "ss:12", message_bytes=47)
+    assert judge(make("gentree", "ss:12", message_bytes=48)).valid
