@@ -25,6 +25,7 @@ COMMANDS = {
     "frontier": ("frontier", "The exact frontier of steps and rounds of a small network, with proofs."),
     "gallery": ("gallery", "A worked example of each paper, with pictures."),
     "import": ("tables", "Read tables back as a schedule."),
+    "improve": ("improve", "A faster schedule from any valid one."),
     "inject": ("inject", "Packets through a network of routers: when each arrives."),
     "list": ("listing", "Methods, machine presets, table formats, topologies, collectives."),
     "measure": ("measure", "Benchmarks on this computer, for fit."),
