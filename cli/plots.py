@@ -67,7 +67,7 @@ def figure_plot(plot: Plot, title: str, suffix: str) -> bytes:
             _panel(place, plot, panel, names)
         for place in axes.flat[len(plot.panels) :]:
             place.set_visible(False)
-        figure.suptitle(title, fontsize=11)
+        figure.suptitle("\n".join(wrap(title, 30 * columns + 30)), fontsize=11)
         found: dict[str, Any] = {}
         for place in axes.flat:
             found |= {label: handle for handle, label in zip(*place.get_legend_handles_labels(), strict=True)}

@@ -106,7 +106,7 @@ class Compared:
 
 def targets() -> list[tuple[str, str]]:
     """(name, title) of the targets that come with certree."""
-    return [(name, load_target(name).title) for name in _names()]
+    return [(name, Fields(name, parse_toml(_source(name), name)).text("title")) for name in _names()]
 
 
 def _names() -> list[str]:
@@ -114,14 +114,17 @@ def _names() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
 
 
+def _source(name: str) -> bytes:
+    if name in _names():
+        return (resources.files("certree.cli") / "targets" / f"{name}.toml").read_bytes()
+    if name.endswith(".toml"):
+        return read_bytes(Path(name))
+    raise InputError(f"unknown target {name!r}; known: {', '.join(_names())}, or a file ending in .toml")
+
+
 def load_target(name: str) -> Target:
     """A target by name, or a TOML file; InputError says what is wrong in it."""
-    if name in _names():
-        data = (resources.files("certree.cli") / "targets" / f"{name}.toml").read_bytes()
-    elif name.endswith(".toml"):
-        data = read_bytes(Path(name))
-    else:
-        raise InputError(f"unknown target {name!r}; known: {', '.join(_names())}, or a file ending in .toml")
+    data = _source(name)
     fields = Fields(name, parse_toml(data, name))
     title, tolerance = fields.text("title"), fields.fraction("tolerance", default="0")
     remarks = fields.texts("remarks", default=[])

@@ -4,7 +4,9 @@ from typing import Any
 
 import click
 
+from certree.cli.experiment import load_experiments
 from certree.cli.parameters import option_json
+from certree.cli.reproduction import targets
 from certree.cli.terminal import emit, say
 from certree.hw.formats import load_formats
 from certree.models.collective import CollectiveKind
@@ -20,19 +22,19 @@ from certree.synth.method import load_methods
 @click.argument("name", required=False)
 @option_json()
 def list_command(name: str | None, as_json: bool) -> None:
-    """Methods, presets, table formats, topologies, collectives, cost models; or what one of a name is and takes."""
+    """Methods, presets, table formats, topologies, collectives, cost models, targets and experiments of `reproduce`; or what one of
+    a name is and takes."""
     registries: dict[str, Registry[Any]] = {
         "methods": load_methods(),
         "formats": load_formats(),
         "topologies": load_families(),
         "cost models": cost_model.load_models(),
+        "experiments": load_experiments(),
     }
     if name is not None:
         text = "\n\n".join(registry.explain(name) for registry in registries.values() if name in registry)
         if not text:
-            raise InputError(
-                f"nothing to explain is called {name!r}; `certree list` has the methods, formats, topologies and cost models"
-            )
+            raise InputError(f"nothing to explain is called {name!r}; `certree list` has the {', '.join(registries)}")
         emit({"name": name, "text": text}) if as_json else say(text)
         return
     described = {
@@ -43,6 +45,8 @@ def list_command(name: str | None, as_json: bool) -> None:
         "collectives": {str(kind): "" for kind in CollectiveKind},
         "cost models": dict(registries["cost models"].describe()),
         "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in cost_model.presets()},
+        "targets": dict(targets()),
+        "experiments": dict(registries["experiments"].describe()),
     }
     if as_json:
         emit({kind: list(entries) for kind, entries in described.items()})

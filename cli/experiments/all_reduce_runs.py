@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from dataclasses import fields as dataclass_fields
+from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
@@ -32,7 +33,7 @@ SMOKE_BYTES = 1 << 20  # sizes of a smoke run, if the target has any so small
 @dataclass(frozen=True)
 class Line:
     """One curve: a method with its options, in message or packet flow, slotted or paced, on a machine; of several methods, and of
-    both ways to run, the fastest."""
+    both ways to run, the fastest. It is drawn for networks that one of `networks` (patterns) matches."""
 
     name: str
     methods: tuple[str, ...]
@@ -40,6 +41,7 @@ class Line:
     run: str
     options: tuple[tuple[str, str], ...]
     machine: Machine
+    networks: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -95,8 +97,8 @@ class _AllReduceRuns(Experiment):
         for network in self.networks:
             nodes = len(parse_topology(network).endpoints) if self.per_node else 1
             for line in self.lines:
-                for size in self.sizes:
-                    yield _Run(network, line, size * nodes)
+                if any(fnmatchcase(network, pattern) for pattern in line.networks):
+                    yield from (_Run(network, line, size * nodes) for size in self.sizes)
 
     def tasks(self) -> list[Task]:
         return [run.task for run in self._runs()]
@@ -174,7 +176,8 @@ class _AllReduceRuns(Experiment):
     def on(self, networks: Sequence[str]) -> "_AllReduceRuns":
         for network in networks:
             parse_topology(network)
-        return replace(self, networks=tuple(networks))
+        lines = tuple(replace(line, networks=("*",)) for line in self.lines)
+        return replace(self, networks=tuple(networks), lines=lines)
 
 
 def _size_of(cell: Cell) -> int:
@@ -186,10 +189,12 @@ def all_reduce_runs(fields: Fields) -> Experiment:
     """All-reduces of `sizes`, or of `bytes_per_node`, on `networks`, a curve for each of `lines`; `ratios` between them.
 
     measure = "bandwidth": bytes a cycle. "time": cycles over those of the very first cell. "growth": cycles over those of the same
-    line on the first network, for one size. A line has `name`, `method` (of several the fastest counts), and may have `options`,
-    `flow` ("message" or "packet"), `run` ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, and single
-    `parameters` of it. What has no tables is paced part by part (`certree.hw.parts`), or runs in slots from its own transfers; the
-    cell says so. What no method makes is a cell with the reason.
+    line on the first network, for one size.
+    A line has `name`, `method` (of several the fastest counts), and may have `options`, `flow` ("message" or "packet"), `run`
+    ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, single `parameters` of it, and `networks`, patterns
+    that say which of the target's it is for.
+    What has no tables is paced part by part (`certree.hw.parts`), or runs in slots from its own transfers; the cell says so. What
+    no method makes is a cell with the reason.
     """
     machine = fields.text("machine")
     per_node = "bytes_per_node" in fields
@@ -209,7 +214,9 @@ def all_reduce_runs(fields: Fields) -> Experiment:
     names = [line.name for line in experiment.lines]
     if not names or len(set(names)) < len(names):
         fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
-    return replace(experiment.on(experiment.networks), ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
+    for network in experiment.networks:
+        parse_topology(network)
+    return replace(experiment, ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
 
 
 def _line(fields: Fields, machine: str) -> Line:
@@ -221,6 +228,7 @@ def _line(fields: Fields, machine: str) -> Line:
         run=fields.text("run", default="paced", known=(*RUN_MODES, FASTEST)),
         options=tuple(sorted(fields.mapping("options").items())),
         machine=_with(preset, fields.numbers("parameters"), fields),
+        networks=fields.texts("networks", default=["*"]),
     )
     fields.done()
     return line

@@ -81,6 +81,18 @@ def test_scaling_in_small():
     assert Fraction(speedup["difference"]) == Fraction(speedup["ours"]) / 3 - 1
 
 
+@pytest.mark.parametrize("name", ["multitree-fig2", "multitree-fig9", "multitree-fig10-variants", "multitree-strong-scaling"])
+def test_smoke_of_targets(tmp_path, name):
+    """Every file is written, every cell has a value or the reason, what differs is explained."""
+    assert certree("reproduce", name, "--smoke", "--jobs", "1", "-o", tmp_path).code == 0
+    files = {path.name for path in tmp_path.iterdir()}
+    assert files == {"cells", "cells.json", "plot.png", "plot.svg", "table.csv", "table.md", "target.toml"}
+    cells = json.loads((tmp_path / "cells.json").read_text())
+    assert all(cell["ours"] is not None or cell["reason"] for cell in cells)
+    assert any(cell["agrees"] for cell in cells) == (name != "multitree-strong-scaling")
+    assert all(cell["why"] for cell in cells if cell["agrees"] is False)
+
+
 def test_own_targets_resume(tmp_path):
     asked = ("reproduce", mine(tmp_path), "--jobs", "1", "-o", tmp_path / "out")
     first = certree(*asked)
@@ -169,6 +181,10 @@ parameters = { link_latency_cycles = 1 }
 [[lines]]
 name = "rings"
 method = "ring-2d"
+[[lines]]
+name = "elsewhere"
+method = "hdrm"
+networks = ["bigraph:*", "torus:4*"]
 """
 
 
@@ -185,6 +201,9 @@ def test_lines_of_all_kinds(tmp_path):
         assert found["fastest", network]["method"] == "multitree"
         assert "2 parts with a barrier" in found["rings", network]["reason"]
     assert found["paced / fastest", "mean"]["ours"] == "1"
+    assert [cell["column"] for cell in cells if cell["row"] == "elsewhere"] == ["torus:4x4"]
+    own = certree("reproduce", mine(tmp_path, GROWTH), "--topology", "bigraph:2x2", "--jobs", "1", "--json").document["cells"]
+    assert [cell["column"] for cell in own if cell["row"] == "elsewhere"] == ["bigraph:2x2"]
     words = certree("reproduce", mine(tmp_path, GROWTH.replace('"48KiB"', '"48KiB", "1MiB"')))
     assert_bad_input(words, "is for one size; sizes are 48KiB, 1MiB")
     assert_bad_input(

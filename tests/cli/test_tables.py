@@ -91,7 +91,15 @@ def test_descriptions_are_whole_sentences():
         assert line.endswith("."), line
 
 
-@pytest.mark.parametrize(("name", "text"), [("multitree", "order=authors"), ("readmemh", "routes.hex"), ("dgx2", "DGX-2-like")])
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("multitree", "order=authors"),
+        ("readmemh", "routes.hex"),
+        ("dgx2", "DGX-2-like"),
+        ("all-reduce-runs", "`bytes_per_node`"),
+    ],
+)
 def test_list_explains_a_name(name, text):
     assert text in certree("list", name).out
     assert text in certree("list", name, "--json").document["text"]
