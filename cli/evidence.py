@@ -6,7 +6,7 @@ from certree.models.collective import Collective
 from certree.models.errors import CertreeError
 from certree.models.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.topology import Topology
-from certree.verify.certificate import make_certificate
+from certree.verify.certificate import make_certificate, proved_fewest
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
 from certree.verify.witness import Bound, Instance, WitnessError, check_bound
@@ -21,14 +21,15 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
 
     With `search`, the bounds of `certree.synth.bounds`; the cheap ones of the verifier always. A symmetric
     schedule needs no others: where all nodes look the same, one node and the count of all messages say what can be said.
+    A proof of the fewest steps that came with the schedule is kept where it holds.
     """
     bare = schedule.with_certificate(None)
     verdict = judge(bare)
     if not verdict.valid:
         return schedule, verdict
-    certified = bare.with_certificate(
-        make_certificate(bare, found_bounds(bare) if search and not isinstance(bare, SymmetricSchedule) else [])
-    )
+    fewest = None if schedule.certificate is None else proved_fewest(schedule)
+    bounds = found_bounds(bare) if search and not isinstance(bare, SymmetricSchedule) else []
+    certified = bare.with_certificate(make_certificate(bare, bounds, fewest))
     return certified, judge(certified)
 
 

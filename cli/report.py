@@ -33,7 +33,7 @@ def schedule_report(schedule: AnySchedule, verdict: Verdict, message_bytes: int,
         "topology": schedule.topology.name,
         "collective": str(schedule.collective.kind),
         "root": schedule.collective.root,
-        "method": _method(schedule),
+        "method": _said(schedule, "method"),
         "chunks": schedule.chunks,
         "steps": schedule.steps,
         "total_steps": schedule.total_steps,
@@ -43,6 +43,7 @@ def schedule_report(schedule: AnySchedule, verdict: Verdict, message_bytes: int,
         "transfers": schedule.transfers,
         **({"base_transfers": schedule.base.transfers} if isinstance(schedule, SymmetricSchedule) else {}),
         **_quality(verdict.quality),
+        "fewest_steps_said": _said(schedule, "fewest_steps"),
         **(closed_form(schedule, message_bytes, machine) if verdict.valid else {"time_cycles": None}),
         "message_bytes": message_bytes,
         "machine": machine.name,
@@ -62,18 +63,25 @@ def stated_rounds(schedule: AnySchedule) -> int:
     return schedule.total_steps if schedule.period is not None else int(schedule.rounds.sum(dtype=np.int64))
 
 
-def _method(schedule: AnySchedule) -> str | None:
-    method = schedule.provenance.get("method")
-    return method if isinstance(method, str) else None
+def _said(schedule: AnySchedule, name: str) -> str | None:
+    """What the schedule's maker noted of it; nobody's claim."""
+    words = schedule.provenance.get(name)
+    return words if isinstance(words, str) else None
 
 
 def _quality(quality: Quality | None) -> dict[str, Any]:
     if quality is None:
         names = ("bandwidth_time", "bandwidth_bound", "latency_steps", "latency_bound")
-        return dict.fromkeys(names) | {"optimal_in": [], "gap": {"bandwidth": None, "latency": None}, "witnesses": []}
+        return dict.fromkeys(names) | {
+            "optimal_in": [],
+            "gap": {"bandwidth": None, "latency": None},
+            "fewest_steps": None,
+            "witnesses": [],
+        }
     return {
         **claim_document(quality),
         "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
+        "fewest_steps": quality.fewest_steps,
         "witnesses": [dict(witness) for witness in quality.witnesses],
     }
 
@@ -103,6 +111,10 @@ def schedule_words(report: dict[str, Any]) -> str:
     ):
         judged = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
         lines.append(f"  {name}: {value} {UNITS[name]}, bound {bound} ({kinds.get(name, 'none')}): {judged}")
+    if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
+        proved = f"proved to be the fewest ({report['fewest_steps']})" if report["fewest_steps"] else "not proved to be the fewest"
+        said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"
+        lines.append(f"  steps: {report['steps']} for {report['chunks']} chunk{'s' * (report['chunks'] != 1)}, {proved}{said}")
     if report["time_cycles"] is None:
         lines.append(f"  time: unknown: {report['time_unknown']}")
     else:

@@ -10,28 +10,25 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from math import ceil
 from types import MappingProxyType
 
 from certree.models.collective import Collective
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.topology import Topology
-from certree.synth.bounds import Bound, find_bounds
+from certree.synth.bounds import Bound
 from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.asking import Asking
 from certree.synth.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.method import Monitor
-from certree.synth.prices import best_prices
+from certree.synth.refuter import Refuter, formula_proof
 from certree.synth.symmetry import Group, free_groups
 from certree.verify.exact.bundle import bundle_document, rounds_of, why_not
 from certree.verify.exact.frontier import best_rate, last_steps, levels, most_uncovered, obligations, undominated
-from certree.verify.exact.prices import Rows, payments
+from certree.verify.exact.prices import Rows
 from certree.verify.exact.question import Point, Question
-from certree.verify.exact.refutation import Document, drat_proof
-from certree.verify.exact.rup import ProofError, check_proof
-from certree.verify.exact.time_cut import needed_rounds
-from certree.verify.witness import Instance, best_bounds
+from certree.verify.exact.refutation import Document
+from certree.verify.exact.rup import ProofError
 
 TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
 POINT_CONFLICTS = 100_000  # for one candidate
@@ -84,10 +81,7 @@ class FrontierSearch:
         self._require_scratch()
         self._max_chunks, self._monitor = max_chunks, monitor
         self._budget, self._effort = Budget(TOTAL_CONFLICTS * effort), effort
-        self._bounds = find_bounds(topology, collective)
-        self._bandwidth = best_bounds(Instance(topology, collective), self._bounds)["bandwidth"]
-        self._cuts: dict[tuple[int, int], tuple[Fraction | None, Document]] = {}
-        self._prices: dict[int, tuple[Fraction, Rows] | None] = {}
+        self._refuter = Refuter(self.question)
         self._found: dict[Point, Schedule] = {}
         self._refuted: dict[Point, Document] = {}
         self.known = {name: point for name, schedule in known.items() if (point := self._place(schedule)) is not None}
@@ -157,11 +151,7 @@ class FrontierSearch:
 
     def _fewest_rounds(self, chunks: int, steps: int, most: int) -> None:
         """Find the point of so many chunks and steps that has the fewest rounds, up to `most`."""
-        least = max(steps, self._bound_rounds(chunks))
-        if least <= most:
-            least = max(least, ceil(self._time_cut(chunks, steps)[0] or 0))
-        if least <= most:
-            least = max(least, ceil(self._price_cut(chunks, steps)[0]))
+        least = self._refuter.least_rounds(chunks, steps, most)
         certain = not self.question.is_sum and not self.question.is_limited  # with enough rounds all goes along shortest ways
         if most - least > MANY_ROUNDS and not certain:
             most = self._fewer_at_once((chunks, steps, most))
@@ -181,10 +171,6 @@ class FrontierSearch:
         if found:
             return most_uncovered(self.question, list(self._found), point[0], point[1])
         return 0 if self._implied_by(point) is not None else point[2] - 1
-
-    def _bound_rounds(self, chunks: int) -> int:
-        """The fewest rounds that the bandwidth bound allows."""
-        return ceil(chunks * self._rate_bound)
 
     def _implied_by(self, point: Point) -> Point | None:
         """A refuted point that excludes this one."""
@@ -214,19 +200,15 @@ class FrontierSearch:
         self._found[question.chunks, question.steps, rounds_of(schedule)] = schedule
 
     def _by_formula(self, question: Question) -> bool:
-        """Ask the trusted formula; its model is a schedule, its refutation a proof. Without one that the checker takes (too long
-        for it, or with steps that are no RUP) the candidate stays open: the solver's word decides nothing."""
+        """Ask the trusted formula; its model is a schedule, its refutation a proof. Without one that the checker takes the
+        candidate stays open."""
         asking = TrustedClauses(question)
         status = self._ask(asking, POINT_CONFLICTS)
         if status is Status.INFEASIBLE:
-            formula = asking.encoder.formula
             try:
-                needed = check_proof(formula, asking.proof)
+                self._refuted[question.point] = formula_proof(asking)
             except ProofError as error:
                 self._monitor.report(f"frontier: {question.point} is left undecided: {error}")
-                return False
-            text = "".join(asking.proof.splitlines(keepends=True)[:needed])
-            self._refuted[question.point] = drat_proof(formula.digest, text, ordered=asking.ordered)
         return status is Status.FEASIBLE
 
     @property
@@ -237,7 +219,7 @@ class FrontierSearch:
         undecided: list[Point] = []
         for point in obligations(self.question, points, self._max_chunks):
             known = self._implied_by(point)
-            if (easy := self._easy_proof(point)) is not None:
+            if (easy := self._refuter.easy_proof(point)) is not None:
                 refuted[point] = easy
             elif known is not None:
                 refuted[known] = self._refuted[known]
@@ -247,76 +229,21 @@ class FrontierSearch:
                 undecided.append(point)
         schedules = {point: self._found[point] for point in points}
         proofs = dict(sorted(refuted.items()))
-        return Frontier(self.question, self._max_chunks, self._bandwidth, schedules, proofs, undecided, self._met_prices)
+        return Frontier(self.question, self._max_chunks, self._refuter.bandwidth, schedules, proofs, undecided, self._met_prices)
 
     def _price_levels(self) -> None:
         """Prices for the steps up to which the points reach no better rate, so that it may be shown that nothing does."""
         reached = levels(self._found)
         for (_, rate), (after, _) in pairwise([*reached, (reached[-1][0] + 1, Fraction(0))] if reached else ()):
-            if rate > self._rate_bound and not self._monitor.expired:
-                self._price(after - 1)
+            if rate > self._refuter.rate_bound and not self._monitor.expired:
+                self._refuter.price(after - 1)
 
     @property
     def _met_prices(self) -> dict[int, Rows]:
         """Prices that the best point of as many steps meets, where they show more than the bandwidth bound: of each rate those for
         the most steps."""
         met: dict[Fraction, tuple[int, Rows]] = {}
-        for steps, priced in sorted(self._prices.items()):
-            if priced is not None and self._rate_bound < priced[0] == best_rate(self._found, self._max_chunks, steps):
+        for steps, priced in sorted(self._refuter.prices.items()):
+            if priced is not None and self._refuter.rate_bound < priced[0] == best_rate(self._found, self._max_chunks, steps):
                 met[priced[0]] = steps, priced[1]
         return dict(sorted(met.values()))
-
-    @property
-    def _rate_bound(self) -> Fraction:
-        """The rounds per chunk (of C) that the bandwidth bound demands."""
-        return self._bandwidth[0] * self.question.at((1, 1, 1)).message_chunks
-
-    def _easy_proof(self, point: Point) -> Document | None:
-        """A proof that takes no search: the distance or the bandwidth bound; None when neither excludes the point."""
-        hops, start, end = self.question.least_steps
-        if point[1] < hops:
-            return {"kind": "distance", "from": start, "to": end, "hops": hops}
-        if point[2] < self._bound_rounds(point[0]):
-            return {"kind": "bound", "bound": self._bandwidth[1]}
-        rounds, proof = self._time_cut(point[0], point[1])
-        if rounds is None or point[2] < rounds:
-            return proof
-        needed, proof = self._price_cut(point[0], point[1], known=True)
-        return proof if point[2] < needed else None
-
-    def _price(self, steps: int) -> tuple[Fraction, Rows] | None:
-        """The best prices for so many steps, looked for once."""
-        if steps not in self._prices:
-            self._prices[steps] = best_prices(self.question.at((1, steps, steps)))
-        return self._prices[steps]
-
-    def _price_cut(self, chunks: int, steps: int, *, known: bool = False) -> tuple[Fraction, Document]:
-        """The rounds that prices demand for so many chunks and steps, and the proof; `known`: only prices that were looked for."""
-        priced = self._prices.get(steps) if known else self._price(steps)
-        if priced is None:
-            return Fraction(0), {}
-        paid, earned = payments(self.question.at((1, steps, steps)), priced[1])
-        return steps + Fraction(chunks * paid - sum(earned), max(earned)), {"kind": "prices", "price": priced[1]}
-
-    def _time_cut(self, chunks: int, steps: int) -> tuple[Fraction | None, Document]:
-        """The time-cut that demands the most rounds (None: more than any) for so many chunks and steps, as rounds and proof."""
-        if (chunks, steps) not in self._cuts:
-            question = self.question.at((chunks, steps, steps))
-            best: tuple[Fraction | None, Document] = (Fraction(0), {})
-            for inside in self._sets:
-                for target in sorted(inside & set(question.topology.endpoints.tolist())):
-                    needed = needed_rounds(question, inside, target)
-                    if best[0] is not None and (needed is None or needed > best[0]):
-                        best = needed, {"kind": "time-cut", "set": sorted(inside), "to": target}
-            self._cuts[chunks, steps] = best
-        return self._cuts[chunks, steps]
-
-    @cached_property
-    def _sets(self) -> list[frozenset[int]]:
-        """Sets worth a time-cut: those of the cuts that were found, each endpoint alone, and everything but one endpoint."""
-        if self.question.is_sum:
-            return []
-        topology = self.question.topology
-        nodes, ends = frozenset(range(len(topology.kind))) & frozenset(topology.src.tolist()), topology.endpoints.tolist()
-        found = [frozenset(bound["witness"]["set"]) for bound in self._bounds if "set" in bound["witness"]]
-        return [*found, *(nodes - one for one in found), *(frozenset((node,)) for node in ends), *(nodes - {node} for node in ends)]

@@ -1,9 +1,12 @@
 """Certificates: the bounds that were proved for one schedule, and what follows from them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from certree.models.symmetric import AnySchedule
+from certree.verify.exact.rup import ProofError
+from certree.verify.fewest import check_fewest
 from certree.verify.quality import quality_of
 from certree.verify.verdict import Findings, Quality
 from certree.verify.witness import Bound, Instance, WitnessError, check_bound
@@ -11,10 +14,12 @@ from certree.verify.wording import short
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["format", "version", "topology", "schedule", "bounds", "claim"]
+_FEWEST = "fewest_steps"  # may be there too
 
 
-def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound]) -> dict[str, Any]:
-    """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows.
+def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound], fewest: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
+    the claim that no schedule of its chunks has fewer steps, with its proof (`fewest`).
 
     It is evidence beside the schedule, not instead of judging it. Raises WitnessError for a bound that its witness does not prove.
     """
@@ -28,6 +33,7 @@ def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound]) -> dict[str
         "schedule": schedule.digest,
         "bounds": used,
         "claim": claim_document(quality),
+        **({} if fewest is None else {_FEWEST: dict(fewest)}),
     }
 
 
@@ -46,7 +52,8 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     """Re-check the certificate, if there is one; returns the quality by its bounds that hold and the cheap ones.
 
     Rules: `certificate` (not such a document), `certificate-topology`, `certificate-schedule` (made for another one),
-    `witness-...` (a bound is not proved), `certificate-claim` (a claim is not what follows, too bold or too modest).
+    `witness-...` (a bound is not proved), `proof-...` (its steps are not proved to be the fewest), `certificate-claim` (a claim is
+    not what follows, too bold or too modest).
     """
     document = schedule.certificate
     if document is None:
@@ -68,12 +75,26 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
             findings.add(error.rule, end, (), f"certificate: bound {number}: {error.message}")
     quality = quality_of(schedule, proved)
     _check_claim(document["claim"], claim_document(quality), end, findings)
+    if _FEWEST in document:
+        try:
+            return replace(quality, fewest_steps=check_fewest(schedule, document[_FEWEST]))
+        except (ProofError, WitnessError) as error:
+            findings.add(error.rule, end, (), f"certificate: {_FEWEST}: {error.message}")
     return quality
 
 
+def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
+    """The claim in a schedule's certificate that it has the fewest steps, if it holds."""
+    claim = (schedule.certificate or {}).get(_FEWEST)
+    try:
+        return None if claim is None or not check_fewest(schedule, claim) else claim
+    except (ProofError, WitnessError):
+        return None
+
+
 def _malformed(document: Any) -> str | None:
-    if not isinstance(document, Mapping) or set(document) != set(_KEYS):
-        return f"expected exactly the fields {', '.join(_KEYS)}"
+    if not isinstance(document, Mapping) or set(document) - {_FEWEST} != set(_KEYS):
+        return f"expected exactly the fields {', '.join(_KEYS)}, and perhaps {_FEWEST}"
     if document["format"] != FORMAT or type(document["version"]) is not int or document["version"] != VERSION:
         return f"expected format {FORMAT!r}, version {VERSION}"
     if not isinstance(document["topology"], str) or not isinstance(document["schedule"], str):

@@ -30,7 +30,8 @@ class Quality:
 
     `bandwidth_time` and `bandwidth_bound` are coefficients of M/B (rounds a period per chunk); `latency_steps` are the steps of
     one iteration. `optimal_in` lists the quantities whose value equals its re-checked bound; `gap` is value ÷ bound − 1;
-    `witnesses` are the bound documents that give the two bounds, bandwidth first.
+    `witnesses` are the bound documents that give the two bounds, bandwidth first. `fewest_steps`: the kind of the
+    re-checked proof that no schedule of as many chunks has fewer steps (`fewest`), None without one.
     """
 
     bandwidth_time: Fraction
@@ -40,6 +41,7 @@ class Quality:
     optimal_in: tuple[str, ...]
     gap: Mapping[str, Fraction | None]
     witnesses: tuple[Mapping[str, Any], ...]
+    fewest_steps: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,11 @@ from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.all_reduce import AllReduceEncoding, ExchangeEncoding
 from certree.synth.encodings.encoding import Columns, Encoding
 from certree.synth.encodings.gather import GatherEncoding
+from certree.synth.fewest import prove_fewest
 from certree.synth.growth import grow_trees
 from certree.synth.method import METHODS, Request, flag, read_options, require_collective
 from certree.synth.phases import Phase, by_reversal, compose
+from certree.verify.certificate import make_certificate
 from certree.verify.witness import Instance, best_bounds
 
 TOTAL_BUDGET = 20  # deterministic seconds at effort 1
@@ -33,7 +35,9 @@ def exact(request: Request) -> Schedule:
     Option exchange=true: two neighbours may exchange sums in an all-reduce, which saves a step but cannot be exported to tables.
 
     Provenance records the model, what the solver said of every step count, and the status: `optimal` when each smaller step count
-    is refuted, by a bound or by the solver; else `feasible`. The solver's word holds for the model only and is no certificate.
+    is refuted, by a bound or by the solver; else `feasible`. The solver's word holds for the model only and is no certificate. The
+    certificate has a proof that one step less is impossible (`verify.fewest`), where one was found with the effort; provenance says
+    in words what came of that.
     UnsupportedError when `steps` is below a bound, UndecidedError when so few were not found.
     """
     require_collective(request, "exact", SYMMETRIC_KINDS)
@@ -44,9 +48,18 @@ def exact(request: Request) -> Schedule:
     budget = Budget(TOTAL_BUDGET * request.effort)
     first = _fewest_steps(request, encoding, nodes if request.chunks is None else request.chunks, budget, provenance)
     if request.chunks is not None or request.steps is not None or first.settled:
-        return first.schedule
+        return _proved(first.schedule, request)
     second = _fewest_steps(request, encoding, 2 * nodes, budget, provenance)
-    return min(first.schedule, second.schedule, key=request.cycles)
+    return _proved(min(first.schedule, second.schedule, key=request.cycles), request)
+
+
+def _proved(schedule: Schedule, request: Request) -> Schedule:
+    """The schedule with a proof that its steps are the fewest, where that is found; not sought where the solver left it open."""
+    if schedule.provenance["status"] != Status.OPTIMAL.value:
+        return replace(schedule, provenance={**schedule.provenance, "fewest_steps": "not proved: fewer steps are undecided"})
+    claim, words = prove_fewest(schedule, request.effort, request.monitor)
+    noted = replace(schedule, provenance={**schedule.provenance, "fewest_steps": words})
+    return noted if claim is None else noted.with_certificate(make_certificate(noted, [], claim))
 
 
 @dataclass(frozen=True)

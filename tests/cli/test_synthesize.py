@@ -247,3 +247,19 @@ def test_ctrl_c_while_bounds_are_looked_for_keeps_the_schedule(tmp_path, monkeyp
     assert outcome.code == 130
     assert outcome.document["valid"] is True
     assert {bound["kind"] for bound in load_schedule(tmp_path / "s.json").certificate["bounds"]} == {"counting", "distance"}
+
+
+def test_the_fewest_steps_are_proved_or_said_not_to_be(tmp_path) -> None:
+    target = tmp_path / "ring.json"
+    done = certree("synthesize", "ring:5", "--method", "exact", "--chunks", "3", "-o", str(target))
+    assert "  steps: 4 for 3 chunks, proved to be the fewest (drat)\n" in done.out
+    assert certree("verify", str(target)).out == done.out
+    document = json.loads(target.read_text())
+    document["certificate"]["fewest_steps"]["proof"]["sha256"] = "0" * 64
+    target.write_text(json.dumps(document))
+    refused = certree("verify", str(target), "--json")
+    assert (refused.code, [found["rule"] for found in refused.document["violations"]]) == (1, ["proof-digest"])
+    again = certree("certify", str(target), "-o", str(tmp_path / "again.json"), "--json")
+    assert (again.code, again.document["fewest_steps"]) == (0, None)  # a claim that does not hold is dropped
+    open_ = certree("synthesize", "mesh:2x3", "--method", "exact")
+    assert "  steps: 6 for 6 chunks, not proved to be the fewest; noted: not proved: 5 steps are possible, with" in open_.out

@@ -9,6 +9,7 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import canonical_json
 from certree.models.topology_spec import parse_topology
 from certree.synth import frontier as frontier_module
+from certree.synth import refuter
 from certree.synth.frontier import FrontierSearch
 from certree.synth.known import known_schedules
 from certree.synth.method import Monitor
@@ -118,7 +119,7 @@ def test_a_refutation_whose_proof_is_not_accepted_decides_nothing(monkeypatch: p
 
     proved = found("ring:5", "all-reduce", 2)
     by_formula = [one["point"] for one in proved["refuted"] if one["proof"]["kind"] in ("drat", "implied")]
-    monkeypatch.setattr(frontier_module, "check_proof", refuse)
+    monkeypatch.setattr(refuter, "check_proof", refuse)
     document = found("ring:5", "all-reduce", 2)
     assert (document["complete"], document["undecided"]) == (False, by_formula)
     assert by_formula

@@ -24,7 +24,7 @@ from certree.models.schedule_file import schedule_document, schedule_from_docume
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import topology_document, topology_from_document
 from certree.verify.exact.frontier import covers, covers_all_chunks, obligations
-from certree.verify.exact.plans import most_stored
+from certree.verify.exact.plans import most_stored, shares_of
 from certree.verify.exact.prices import Rows, rounds_per_chunk
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, check_refutation
@@ -199,7 +199,7 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
     wanted = question.chunks if question.is_sum else question.spread_chunks
     if schedule.chunks != wanted:
         return f"the schedule has {schedule.chunks} chunks, not {wanted}"
-    if not question.is_sum and _shares(schedule) != {question.chunks}:
+    if not question.is_sum and shares_of(schedule) != {question.chunks}:
         return "the schedule's chunks are not shared out equally"
     inner = [
         int(schedule.topology.dst[link])
@@ -223,15 +223,6 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
 def rounds_of(schedule: Schedule) -> int:
     """Rounds of all steps of one iteration."""
     return int(schedule.rounds.sum())
-
-
-def _shares(schedule: Schedule) -> set[int]:
-    """The numbers of chunks of one root, or of one root and one target, that occur."""
-    keys = list(
-        zip(schedule.chunk_root.tolist(), [] if schedule.chunk_target is None else schedule.chunk_target.tolist(), strict=False)
-    )
-    owners: list[Any] = keys or schedule.chunk_root.tolist()
-    return {owners.count(owner) for owner in set(owners)}
 
 
 def _is_implied(entry: Mapping[str, Any]) -> bool:

@@ -1,6 +1,7 @@
 """From chosen transfers to a schedule: who sends what over which arc in which step, as the columns that the judge takes."""
 
 from collections.abc import Container, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -138,3 +139,12 @@ def most_stored(question: Question, schedule: Schedule, *, passing: bool = False
             for step in range(since, use + 1):
                 stored.setdefault((cell, step), set()).add(chunk)
     return max((len(chunks) for chunks in stored.values()), default=0)
+
+
+def shares_of(schedule: Schedule) -> set[int]:
+    """The numbers of chunks of one root, or of one root and one target, that occur."""
+    keys = list(
+        zip(schedule.chunk_root.tolist(), [] if schedule.chunk_target is None else schedule.chunk_target.tolist(), strict=False)
+    )
+    owners: list[Any] = keys or schedule.chunk_root.tolist()
+    return {owners.count(owner) for owner in set(owners)}

@@ -1,0 +1,67 @@
+"""The claim of the fewest steps: proved without a solver, or refused."""
+
+import copy
+
+import pytest
+
+from certree.models.errors import UnsupportedError
+from certree.synth.method import load_methods
+from certree.verify.certificate import make_certificate
+from certree.verify.fewest import question_before
+from certree.verify.judge import judge
+from tests.synth.play import ask
+
+exact = load_methods()["exact"]
+RING5 = exact(ask("ring:5", chunks=3))  # 4 steps, where bounds leave 3
+MESH = exact(ask("mesh:2x3", "all-gather", chunks=12))
+
+
+def rules(schedule, claim) -> set[str]:
+    certificate = {**make_certificate(schedule, []), "fewest_steps": claim}
+    return {violation.rule for violation in judge(schedule.with_certificate(certificate)).violations}
+
+
+def test_a_proof_is_judged_with_the_schedule() -> None:
+    for made, kind in ((RING5, "drat"), (MESH, "bound")):
+        verdict = judge(made)
+        assert (verdict.valid, verdict.quality.fewest_steps) == (True, kind)
+        assert judge(made.with_certificate(make_certificate(made, []))).quality.fewest_steps is None
+    assert RING5.certificate["fewest_steps"]["point"] == [3, 3, 3]
+    assert RING5.provenance["fewest_steps"] == "proved"
+
+
+@pytest.mark.parametrize(
+    ("rule", "change"),
+    [
+        ("proof-malformed", lambda claim: claim.pop("machine")),
+        ("proof-malformed", lambda claim: claim.update(proof={"kind": "word of honour"})),
+        ("proof-foreign", lambda claim: claim.update(point=[1, 1, 1])),
+        ("proof-foreign", lambda claim: claim.update(machine="with scratch buffers")),
+        ("proof-foreign", lambda claim: claim["proof"].update(formula="0")),
+        ("proof-digest", lambda claim: claim["proof"].update(sha256="0")),
+        ("proof-distance", lambda claim: claim.update(proof={"kind": "distance", "from": 0, "to": 1, "hops": 3})),
+    ],
+)
+def test_what_was_changed_is_found(rule: str, change) -> None:
+    claim = copy.deepcopy(dict(RING5.certificate["fewest_steps"]))
+    change(claim)
+    assert rules(RING5, claim) == {rule}
+    assert rules(RING5, None) == {"proof-malformed"}
+
+
+def test_a_claim_of_another_schedule_is_refused() -> None:
+    longer = load_methods()["multitree"](ask("ring:5"))
+    assert rules(longer, RING5.certificate["fewest_steps"]) == {"proof-foreign"}
+
+
+def test_what_the_claim_cannot_be_about() -> None:
+    with pytest.raises(UnsupportedError, match="two or more steps of one round each, delay 1, without a period"):
+        question_before(load_methods()["direct"](ask("full:4", "all-gather")))
+    repeating = load_methods()["packing"](ask("mesh:2x2"))
+    assert rules(repeating, RING5.certificate["fewest_steps"]) == {"proof-foreign"}
+
+
+def test_where_sums_need_no_trees_the_fewest_are_not_claimed() -> None:
+    made = exact(ask("mesh:2x3"))
+    assert made.certificate is None
+    assert made.provenance["fewest_steps"] == "not proved: 5 steps are possible, with sums that go along no trees"
