@@ -43,6 +43,12 @@ class InjectionResult:
         count = int(chosen.sum())
         return Fraction(int((self.tail[chosen] - packets.start[chosen]).sum()), count) if count else Fraction(0)
 
+    def accepted_load(self, packets: Packets, endpoints: int, since: int, until: int) -> Fraction:
+        """Flits a cycle and endpoint, of the packets whose last flit arrived from cycle `since` to before cycle `until`: beyond
+        saturation less than what is offered."""
+        arrived = (self.tail >= since) & (self.tail < until)
+        return Fraction(int(packets.flits[arrived].sum()), endpoints * (until - since))
+
 
 def inject(
     topology: Topology, machine: Machine, packets: Packets, *, progress: Callable[[int], None] | None = None

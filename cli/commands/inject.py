@@ -79,7 +79,7 @@ def inject_command(
         pattern = {"pattern": traffic, "load": str(load), "flits": flits, "cycles": cycles, "warmup": warmup, "seed": seed}
         if hot_spot is not None:
             pattern |= {"hot_spot": hot_spot[0], "share": str(hot_spot[1])}
-        document |= {"traffic": pattern} | _traffic_report(rows, result, warmup, cycles)
+        document |= {"traffic": pattern} | _traffic_report(rows, result, len(topology.endpoints), warmup, cycles)
     document |= {"cycles": result.cycles, "flit_hops": result.flit_hops, "deadlock": list(result.deadlock)}
     show(document, injection_words, as_json=as_json)
     return 1 if result.deadlock else 0
@@ -91,7 +91,7 @@ def _explicit_report(packets: Packets, result: InjectionResult) -> dict[str, Any
     return {"packets": [{"id": i, "head": None if h < 0 else h, "tail": None if t < 0 else t} for i, h, t in times]}
 
 
-def _traffic_report(packets: Packets, result: InjectionResult, warmup: int, cycles: int) -> dict[str, Any]:
+def _traffic_report(packets: Packets, result: InjectionResult, endpoints: int, warmup: int, cycles: int) -> dict[str, Any]:
     """What a latency curve shows of one load: the packets that started from `warmup` on."""
     if warmup >= cycles:
         raise InputError(f"a warm-up of {warmup} cycles leaves nothing of {cycles}")
@@ -100,6 +100,7 @@ def _traffic_report(packets: Packets, result: InjectionResult, warmup: int, cycl
     return {
         "measured_packets": int(measured.sum()),
         "mean_latency": str(result.mean_latency(packets, warmup)),
+        "accepted_load": str(result.accepted_load(packets, endpoints, warmup, cycles)),
         "max_latency": int(latency.max(initial=0)),
     }
 
@@ -123,4 +124,6 @@ def injection_words(report: dict[str, Any]) -> str:
         lines.append(
             f"  {report['measured_packets']:,} packets measured: mean latency {mean:.2f}, longest {report['max_latency']:,}"
         )
+        accepted = float(Fraction(report["accepted_load"]))
+        lines.append(f"  accepted: {accepted:.4f} flits a cycle and endpoint from cycle {traffic['warmup']:,} on")
     return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])
