@@ -111,7 +111,7 @@ def test_mean_latency_under_uniform_traffic(flits: int, load: str):
     ],
 )
 def test_accepted_load_below_and_beyond_saturation(spec: str, flits: int, load: str, accepted: float):
-    """What is offered, up to the saturation of long runs (hw/README.md), within 5 %. It is our own: BookSim2's is not known here."""
+    """What is offered, up to the saturation of long runs (hw/README.md), within 5 %. It is our own: BookSim2's is not known."""
     topology = parse_topology(spec)
     sent = synthetic_packets(topology, load=Fraction(load), flits=flits, cycles=3000, seed=1)
     result = inject(topology, BOOKSIM2, sent)
