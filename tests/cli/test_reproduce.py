@@ -79,6 +79,12 @@ def test_scaling_in_small():
     assert speedup["paper"] == "3"
     assert Fraction(speedup["ours"]) == 1 / Fraction(cells["multitree-msg"]["ours"])
     assert Fraction(speedup["difference"]) == Fraction(speedup["ours"]) / 3 - 1
+    assert {row: cell["agrees"] for row, cell in cells.items() if cell["paper"] is not None} == {
+        "ring / multitree-msg": True,
+        "ring-2d / multitree-msg": True,
+        "ring / multitree-msg, lockstep": False,
+        "ring-2d / multitree-msg, lockstep": False,
+    }
 
 
 @pytest.mark.parametrize("name", ["multitree-fig2", "multitree-fig9", "multitree-fig10-variants", "multitree-strong-scaling"])
