@@ -8,14 +8,14 @@ import click
 from certree.cli.experiment import Plot
 from certree.cli.parameters import COUNT, option_json
 from certree.cli.reproduction import Compared, Target, compared, load_target, table_csv, table_markdown, targets
-from certree.cli.terminal import emit, note, say, working
+from certree.cli.terminal import emit, note, one_line, say, working
 from certree.cli.workers import run_tasks
 from certree.models.errors import InputError
 from certree.models.files import canonical_json, write_atomically
 
 
 @click.command("reproduce")
-@click.argument("target", metavar="TARGET", required=False)
+@click.argument("target", metavar="[TARGET]", required=False)
 @click.option("--topology", "networks", multiple=True, help="Another network in the place of the target's; may repeat.")
 @click.option("--smoke", is_flag=True, help="A subset, seconds long.")
 @click.option("--jobs", "workers", type=COUNT, default=2, show_default=True, help="Processes side by side.")
@@ -39,7 +39,8 @@ def reproduce_command(
     """Compute every cell of a figure or table: TARGET is one of those listed without it, or a TOML file of one's own.
 
     Cells are exact; `paper` is filled in where the paper's text states a value, and where ours differs `why` says so. The folder
-    gets table.md, table.csv, cells.json, plot.svg, plot.png, and target.toml, the file that says what was run.
+    gets table.md, table.csv, cells.json, plot.svg, plot.png, and target.toml, the file that says what was run, with --smoke and
+    --topology in its first line.
     """
     if target is None:
         _list(as_json=as_json)
@@ -52,6 +53,7 @@ def reproduce_command(
         asked = asked.on(networks)
     if smoke:
         asked = asked.smoke()
+    changes = [f"--topology {one_line(network)}" for network in networks] + ["--smoke"] * smoke
     folder = _folder(output)
     tasks = asked.experiment.tasks()
     with working(f"reproducing {asked.name}") as tell:
@@ -65,7 +67,7 @@ def reproduce_command(
     if tasks:
         note(f"{len(tasks)} cells took {done.cpu_seconds:.1f} CPU s")
     if output is not None:
-        _write(output, asked, cells, asked.experiment.plot(results))
+        _write(output, asked, changes, cells, asked.experiment.plot(results))
         note(f"wrote {output}")
     if as_json:
         emit({"target": asked.name, "title": asked.title, "cells": [entry.document() for entry in cells], "remarks": asked.remarks})
@@ -92,12 +94,13 @@ def _folder(output: Path | None) -> Path | None:
     return output / "cells"
 
 
-def _write(output: Path, target: Target, cells: Sequence[Compared], plot: Plot | None) -> None:
+def _write(output: Path, target: Target, changes: Sequence[str], cells: Sequence[Compared], plot: Plot | None) -> None:
+    banner = f"# Run with {' '.join(changes)}\n".encode() if changes else b""
     files = {
         "table.md": table_markdown(target, cells).encode(),
         "table.csv": table_csv(cells).encode(),
         "cells.json": canonical_json([entry.document() for entry in cells]),
-        "target.toml": target.source,
+        "target.toml": banner + target.source,
     }
     if plot is not None:
         from certree.cli.plots import figure_plot
