@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from certree.models.columns import int_column
 from certree.models.errors import ScheduleFormatError
-from certree.models.topology import MAX_NODES, Int32
+from certree.models.topology import MAX_DIMENSIONS, MAX_NODES, Int32
 
 MAX_GENERATORS = 64
 #: a new node, the node it comes from, and the generator that takes one to the other; columns
@@ -120,6 +120,8 @@ def action_from_document(document: Any, nodes: int, where: str) -> Action:
         raise ScheduleFormatError(f"{where} must hold either box or permutations")
     if "box" in document:
         sizes = int_column(document, "box", where, 1, MAX_NODES, None, ScheduleFormatError).tolist()
+        if len(sizes) > MAX_DIMENSIONS:
+            raise ScheduleFormatError(f"{where}.box has {len(sizes)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
         if math.prod(sizes) != nodes:
             raise ScheduleFormatError(f"{where}.box has {math.prod(sizes)} places; expected one for each of the {nodes} nodes")
         return Action.of_box(sizes)

@@ -11,6 +11,7 @@ from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.columns import int_column
 from certree.models.errors import InputError, ScheduleFormatError
 from certree.models.files import canonical_json, check_format, read_json, write_atomically
+from certree.models.imports import SUFFIXES
 from certree.models.schedule import DIRECT, MAX_CHUNKS, MAX_STEPS, NO_ROOT, Schedule
 from certree.models.schedule_file import load_schedule, save_schedule, schedule_from_document
 from certree.models.symmetric import WHOLE, AnySchedule, SymmetricSchedule
@@ -65,9 +66,14 @@ def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
     }
 
 
+def _is_of_family(name: str) -> bool:
+    """Whether a token names a network by its family: no file is opened for what a document says."""
+    return name.partition(":")[0] in load_families() and not name.partition(",")[0].lower().endswith(SUFFIXES)
+
+
 def _named(topology: Topology) -> dict[str, str] | None:
     """Name and digest, where the name of a family makes the very same network."""
-    if topology.name.partition(":")[0] not in load_families():
+    if not _is_of_family(topology.name):
         return None
     try:
         made = parse_topology(topology.name)
@@ -81,7 +87,7 @@ def _topology(value: Any, where: str) -> Topology:
     if not isinstance(value, dict) or set(value) != {"name", "digest"}:
         return topology_from_document(value, where)
     name = value["name"]
-    if not isinstance(name, str) or name.partition(":")[0] not in load_families():
+    if not isinstance(name, str) or not _is_of_family(name):
         raise ScheduleFormatError(
             f"{where}.name is {str(name)[:60]!r}; allowed: a network by the name of its family, or one in full"
         )

@@ -13,6 +13,7 @@ from certree.models.files import canonical_json, sha256
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
+MAX_DIMENSIONS = 20  # of a box: so many nodes have no more sizes above 1
 _BLOCK = 1 << 18  # rows
 MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
 MAX_CAPACITY = 1 << 20

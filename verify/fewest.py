@@ -17,14 +17,18 @@ from certree.verify.exact.plans import shares_of
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutation import check_refutation
 from certree.verify.exact.rup import ProofError
+from certree.verify.witness import Instance
 from certree.verify.wording import short
 
 
 def question_before(schedule: Schedule) -> Question:
     """The question whether one step less would do. UnsupportedError for a schedule that the claim cannot be about: with steps of
-    several rounds, another delay than 1, a period, one step only, or chunks that are not shared out equally."""
+    several rounds, another delay than 1, a period, one step only, routes that pass endpoints (which that machine does not, so that
+    fewer steps may be possible), or chunks that are not shared out equally."""
     if schedule.delay != 1 or schedule.period is not None or (schedule.rounds != 1).any() or schedule.steps < 2:
         raise UnsupportedError("fewest steps are claimed of two or more steps of one round each, delay 1, without a period")
+    if Instance.of(schedule).passing:
+        raise UnsupportedError("fewest steps are not claimed of transfers that pass endpoints within a step")
     question = Question(schedule.topology, schedule.collective, 1, 1, 1)
     each = 1 if question.is_sum else len(question.demands)
     chunks = schedule.chunks // each

@@ -6,7 +6,7 @@ import re
 import numpy as np
 
 from certree.models.errors import TopologyError
-from certree.models.topology import MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.topology import MAX_DIMENSIONS, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 
 def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
@@ -19,6 +19,8 @@ def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -
     sizes = tuple(int(size) for size in arguments.split("x"))
     if dimensions is not None and len(sizes) != dimensions:
         raise TopologyError(f"{where}: expected {wanted}")
+    if len(sizes) > MAX_DIMENSIONS:
+        raise TopologyError(f"{family}: {len(sizes)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
     if min(sizes) < 1:
         raise TopologyError(f"{where}: sizes start at 1")
     if math.prod(sizes) > MAX_NODES:

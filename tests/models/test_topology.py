@@ -132,6 +132,7 @@ def test_digest_is_of_the_network_not_of_its_name():
         ("mesh:8y8", "whole numbers joined by x"),
         ("torus:0x4", "sizes start at 1"),
         ("torus:9999999x9999999", "more than 1048576 nodes"),
+        ("torus:" + "x".join(["1"] * 70), "torus: 70 sizes; allowed: 1 to 20"),
         ("hypercube:0", "sizes start at 1"),
         ("hypercube:21", "allowed dimensions: 1 to 20"),
         ("full:1", "allowed: 2 to 4096"),

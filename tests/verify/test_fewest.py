@@ -1,10 +1,15 @@
 """The claim of the fewest steps: proved without a solver, or refused."""
 
 import copy
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
+from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
+from certree.models.schedule import Op, make_schedule
+from certree.models.topology_spec import parse_topology
 from certree.synth.method import load_methods
 from certree.verify.certificate import make_certificate
 from certree.verify.fewest import question_before
@@ -59,6 +64,40 @@ def test_what_the_claim_cannot_be_about() -> None:
         question_before(load_methods()["direct"](ask("full:4", "all-gather")))
     repeating = load_methods()["packing"](ask("mesh:2x2"))
     assert rules(repeating, RING5.certificate["fewest_steps"]) == {"proof-foreign"}
+
+
+def passing_broadcast(*steps: list[tuple[int, ...]]):
+    """A broadcast from node 0 of mesh:1x4, whose transfers go along the ways that are listed for each step."""
+    line = parse_topology("mesh:1x4,capacity=3")
+    link = {ends: number for number, ends in enumerate(zip(line.src.tolist(), line.dst.tolist(), strict=True))}
+    rows = [(step, way) for step, ways in enumerate(steps) for way in ways]
+    columns = {
+        "chunk": [0] * len(rows),
+        "op": [Op.COPY] * len(rows),
+        "step": [step for step, _ in rows],
+        "src": [way[0] for _, way in rows],
+        "dst": [way[-1] for _, way in rows],
+        "route": list(range(len(rows))),
+    }
+    routes = [[link[hop] for hop in pairwise(way)] for _, way in rows]
+    return make_schedule(
+        line,
+        parse_collective("broadcast", 0),
+        [0],
+        {name: np.array(values, np.int32) for name, values in columns.items()},
+        routes=routes,
+        rounds=[1] * len(steps),
+    )
+
+
+def test_transfers_that_pass_endpoints_may_need_fewer_steps_than_a_proof_says() -> None:
+    """Three steps are the fewest without forwarding within a step; with it one is enough."""
+    farthest = {"kind": "distance", "from": 0, "to": 3, "hops": 3}
+    claim = {"point": [1, 2, 2], "machine": RING5.certificate["fewest_steps"]["machine"], "proof": farthest}
+    stepwise = passing_broadcast([(0, 1)], [(1, 2)], [(2, 3)])
+    assert rules(stepwise, claim) == set()
+    assert judge(passing_broadcast([(0, 1), (0, 1, 2), (0, 1, 2, 3)])).valid
+    assert rules(passing_broadcast([(0, 1)], [(1, 2)], [(1, 2, 3)]), claim) == {"proof-foreign"}
 
 
 def test_where_sums_need_no_trees_the_fewest_are_not_claimed() -> None:

@@ -1,5 +1,6 @@
 """From chosen transfers to a schedule: who sends what over which arc in which step, as the columns that the judge takes."""
 
+from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
@@ -120,13 +121,14 @@ def most_stored(question: Question, schedule: Schedule, *, passing: bool = False
     Those that start in it, those that it will send before they come again, and those that are due there; with `passing` only those
     that neither start in it nor are due there. O(transfers + cells · chunks · steps).
     """
+    owners = _demands_of(question, schedule)
     counted = [set(question.passing(number) if passing else question.cells) for number in range(len(question.demands))]
     came: dict[tuple[int, int], list[int]] = {}
     used: dict[tuple[int, int], list[int]] = {}
     for chunk, step, src, dst in zip(*(getattr(schedule, name).tolist() for name in ("chunk", "step", "src", "dst")), strict=True):
         came.setdefault((dst, chunk), []).append(step + 1)
         used.setdefault((src, chunk), []).append(step)
-    for chunk, number in enumerate(question.sources):
+    for chunk, number in enumerate(owners):
         demand = question.demands[number]
         came.setdefault((demand.source, chunk), []).append(0)
         used.setdefault((demand.source, chunk), []).append(0)
@@ -134,7 +136,7 @@ def most_stored(question: Question, schedule: Schedule, *, passing: bool = False
             used.setdefault((target, chunk), []).append(question.steps)
     stored: dict[tuple[int, int], set[int]] = {}
     for (cell, chunk), uses in used.items():
-        for use in uses if cell in counted[question.sources[chunk]] else ():
+        for use in uses if cell in counted[owners[chunk]] else ():
             since = max(start for start in came[cell, chunk] if start <= use)
             for step in range(since, use + 1):
                 stored.setdefault((cell, step), set()).add(chunk)
@@ -147,4 +149,13 @@ def shares_of(schedule: Schedule) -> set[int]:
         zip(schedule.chunk_root.tolist(), [] if schedule.chunk_target is None else schedule.chunk_target.tolist(), strict=False)
     )
     owners: list[Any] = keys or schedule.chunk_root.tolist()
-    return {owners.count(owner) for owner in set(owners)}
+    return set(Counter(owners).values())
+
+
+def _demands_of(question: Question, schedule: Schedule) -> list[int]:
+    """The demand of every chunk of a schedule, by its root and target: a schedule may number its chunks in any order."""
+    if schedule.chunk_target is None:
+        of_root = {demand.source: number for number, demand in enumerate(question.demands)}
+        return [of_root[root] for root in schedule.chunk_root.tolist()]
+    of_ends = {(demand.source, demand.targets[0]): number for number, demand in enumerate(question.demands)}
+    return [of_ends[ends] for ends in zip(schedule.chunk_root.tolist(), schedule.chunk_target.tolist(), strict=True)]

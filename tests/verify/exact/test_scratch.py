@@ -125,6 +125,23 @@ def test_a_schedule_that_needs_more_scratch_is_no_answer() -> None:
     assert why_not(replace(asked, scratch=5), schedule) == "a cell has to store 6 chunks in passing, more than 5"
 
 
+@pytest.mark.parametrize("kind", ["all-to-all", "scatter", "gather"])
+def test_the_numbers_of_chunks_do_not_decide_what_is_in_passing(kind: str) -> None:
+    """A chunk that took the number of another one passed for one that starts or is due where it is only passing."""
+    asked = Question(STAR, parse_collective(kind, None if kind == "all-to-all" else 1), 1, 3, 9)
+    encoder = encode(asked)
+    with Cadical195(bootstrap_with=encoder.formula.clauses) as solver:
+        assert solver.solve()
+        schedule = encoder.decode(solver.get_model())
+    stored = [most_stored(asked, schedule), most_stored(asked, schedule, passing=True)]
+    for seed in range(20):
+        number = np.random.default_rng(seed).permutation(schedule.chunks)
+        column = {name: getattr(schedule, name)[np.argsort(number)] for name in ("chunk_root", "chunk_target")}
+        other = replace(schedule, chunk=number[schedule.chunk], **column)
+        assert [most_stored(asked, other), most_stored(asked, other, passing=True)] == stored
+        assert why_not(replace(asked, scratch=stored[1] - 1), other) == why_not(replace(asked, scratch=stored[1] - 1), schedule)
+
+
 def found(topology, kind: str, max_chunks: int, scratch: int | None):
     search = FrontierSearch(topology, parse_collective(kind), max_chunks, 1, Monitor(), scratch=scratch)
     search.run()
