@@ -9,7 +9,7 @@ def pack_trees(
     v: NDArray[np.int32],
     capacity: NDArray[np.int64],
     roots: NDArray[np.int32],
-    diameter_target: int,
+    height: int,
     moves: int,
     seed: int,
 ) -> tuple[bool, NDArray[np.int32]]: ...

@@ -120,7 +120,7 @@ class Network:
     def _pack_anew(self, trees: int, period: int, *, unit: int, moves: int, seed: int) -> tuple[bool, Int32]:
         u, v, capacity = self._edges
         centres = np.flatnonzero(np.array(self._eccentricity) == self.radius).astype(np.int32)
-        return pack_into(self.size, u, v, capacity // unit * period, trees, centres, 2 * self.radius, moves=moves, seed=seed)
+        return pack_into(self.size, u, v, capacity // unit * period, trees, centres, self.radius, moves=moves, seed=seed)
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
         """`trees` spanning trees, each edge in at most capacity · `period` of them, shortened by `moves` random exchanges and
@@ -141,21 +141,21 @@ def pack_into(
     capacity: NDArray[np.int64],
     trees: int,
     centres: Int32,
-    diameter: int,
+    height: int,
     *,
     moves: int,
     seed: int,
 ) -> tuple[bool, Int32]:
     """(True, parents[tree, node]) of spanning trees over nodes 0 .. size - 1 with edge i in at most capacity[i] of them, or (False,
     part of every node) that proves that there are none. They are grown from `centres` in turn, then shortened by `moves` random
-    exchanges towards a `diameter`. Costs as in `Network._tight`."""
+    exchanges towards a `height`. Costs as in `Network._tight`."""
     packed, result = _native.pack_trees(
         nodes=size,
         u=u,
         v=v,
         capacity=capacity,
         roots=centres[np.arange(trees) % len(centres)],
-        diameter_target=diameter,
+        height=height,
         moves=moves,
         seed=seed,
     )

@@ -137,7 +137,7 @@ class SwitchedNetwork:
         far = _eccentricities(self.size, paths)
         radius = int(far.min())
         centres = np.flatnonzero(far == radius).astype(np.int32)
-        return pack_into(self.size, paths.u, paths.v, paths.capacity, trees, centres, 2 * radius, moves=moves, seed=seed)
+        return pack_into(self.size, paths.u, paths.v, paths.capacity, trees, centres, radius, moves=moves, seed=seed)
 
     def _paths(self, splitting: Any, period: int) -> _Paths:
         """The edges that the paths of a splitting and the links between endpoints make."""

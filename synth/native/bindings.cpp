@@ -43,7 +43,7 @@ ForestPacking make_packing(int32_t nodes, const Column<int32_t>& u, const Column
 // (True, parents of shape (K, n), -1 at the root) or (False, part of every node).
 std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Column<int32_t> u, Column<int32_t> v,
                                                             Column<int64_t> capacity, Column<int32_t> roots,
-                                                            int32_t diameter_target, int64_t moves, uint64_t seed) {
+                                                            int32_t height, int64_t moves, uint64_t seed) {
   const auto forests = static_cast<int32_t>(roots.size());
   auto packing = make_packing(nodes, u, v, capacity, forests);
   const auto starts = copy(roots);
@@ -53,7 +53,7 @@ std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Colum
     while (!packing.spanning() && packing.augment()) {
     }
     if (packing.spanning()) {
-      shorten(packing, diameter_target, moves, seed);
+      shorten(packing, starts, height, moves, seed);
       root_at_centres(packing);
     }
   }
@@ -135,7 +135,7 @@ auto paths_of(const SwitchSplitting& splitting) {
 
 NB_MODULE(_native, module) {
   module.doc() = "Kernels of the synthesizer: spanning-tree packing, splitting of switches, tree growth and modulo scheduling.";
-  module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "diameter_target"_a,
+  module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "height"_a,
              "moves"_a, "seed"_a,
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
   module.def("schedule_jobs", &certree::schedule, "link_offset"_a, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a,

@@ -8,6 +8,9 @@ namespace certree {
 
 namespace {
 
+constexpr int32_t kDetour = 4;  // a move may hang a node this much deeper, less one, when other trees gain by it
+constexpr int32_t kTakers = 2;  // trees that are tried for an edge that comes free
+
 using Adjacency = std::vector<std::vector<std::pair<int32_t, int32_t>>>;  // node -> (edge, other end)
 
 Adjacency adjacency_of(const ForestPacking& packing) {
@@ -48,41 +51,50 @@ int32_t deepest(const ForestPacking& packing, int32_t forest) {
   return best;
 }
 
-// Leaves the tree rooted at one end of a longest path; the other end is `deepest`.
-int32_t diameter_of(ForestPacking& packing, int32_t forest) {
+// Roots the tree at its centre; returns the centre.
+int32_t root_at_centre(ForestPacking& packing, int32_t forest) {
+  packing.orient(forest, 0);
   packing.orient(forest, deepest(packing, forest));
-  return packing.depth(forest, deepest(packing, forest));
+  int32_t centre = deepest(packing, forest);
+  for (int32_t i = packing.depth(forest, centre) / 2; i > 0; --i) centre = packing.parent(forest, centre);
+  packing.orient(forest, centre);
+  return centre;
 }
 
-std::vector<int32_t> tree_path(const ForestPacking& packing, int32_t forest, int32_t edge) {
-  std::vector<int32_t> path;
-  auto [u, v] = packing.edges()[edge];
+// Whether `edge` lies on the tree's path between the ends of `other`.
+bool on_path(const ForestPacking& packing, int32_t forest, int32_t edge, int32_t other) {
+  auto [u, v] = packing.edges()[other];
   while (u != v) {
     if (packing.depth(forest, u) < packing.depth(forest, v)) std::swap(u, v);
-    path.push_back(packing.parent_edge(forest, u));
+    if (packing.parent_edge(forest, u) == edge) return true;
     u = packing.parent(forest, u);
   }
-  return path;
+  return false;
 }
 
+// What counts is how far nodes lie below the height that is aimed at, squared.
 class Shortener {
  public:
-  Shortener(ForestPacking& packing, int32_t target, uint64_t seed)
-      : packing_(packing), target_(target), random_(seed), diameter_(packing.forests()) {
+  Shortener(ForestPacking& packing, const std::vector<int32_t>& roots, int32_t height, uint64_t seed)
+      : packing_(packing), adjacency_(adjacency_of(packing)), roots_(roots), height_(height), random_(seed), excess_(packing.forests()) {
     for (int32_t f = 0; f < packing.forests(); ++f) {
-      diameter_[f] = diameter_of(packing, f);
-      left_ += excess(diameter_[f]);
+      excess_[f] = reshaped(f);
+      left_ += excess_[f];
     }
   }
 
   bool done() const { return left_ == 0; }
 
+  // A node above one that lies too deep is hung to a neighbour, mostly to one nearer to the root.
   void move() {
     const int32_t first = long_tree();
-    const int32_t in = random_.below(static_cast<int32_t>(packing_.edges().size()));
-    if (packing_.contains(first, in)) return;
-    const auto cycle = tree_path(packing_, first, in);
-    const int32_t out = cycle[random_.below(static_cast<int32_t>(cycle.size()))];
+    int32_t node = deep_node(first);
+    for (int32_t up = random_.below(packing_.depth(first, node)); up > 0; --up) node = packing_.parent(first, node);
+    const auto [in, other] = adjacency_[node][random_.below(static_cast<int32_t>(adjacency_[node].size()))];
+    const int32_t out = packing_.parent_edge(first, node);
+    const int32_t deeper = random_.below(kDetour);
+    if (in == out || packing_.depth(first, other) >= packing_.depth(first, node) + deeper) return;
+    if (!on_path(packing_, first, out, in)) return;  // the neighbour hangs below the node
     if (packing_.spare(in)) {
       replace(first, out, in);
     } else {
@@ -91,25 +103,30 @@ class Shortener {
   }
 
  private:
-  int64_t excess(int32_t diameter) const {
-    const int64_t over = std::max(0, diameter - target_);
-    return over * over;
-  }
-
-  // The longest of three random trees: mostly the long ones are worth a move.
+  // The one farthest from its aim of three random trees.
   int32_t long_tree() {
     int32_t best = random_.below(packing_.forests());
     for (int i = 0; i < 2; ++i) {
       const int32_t other = random_.below(packing_.forests());
-      if (diameter_[other] > diameter_[best]) best = other;
+      if (excess_[other] > excess_[best]) best = other;
+    }
+    return best;
+  }
+
+  // The deepest of some random nodes.
+  int32_t deep_node(int32_t forest) {
+    int32_t best = random_.below(packing_.nodes());
+    for (int i = 0; i < 7 || packing_.depth(forest, best) == 0; ++i) {
+      const int32_t other = random_.below(packing_.nodes());
+      if (packing_.depth(forest, other) > packing_.depth(forest, best)) best = other;
     }
     return best;
   }
 
   void replace(int32_t first, int32_t out, int32_t in) {
     packing_.replace(first, out, in);
-    const int32_t now = reshaped(first);
-    if (now <= diameter_[first]) {
+    const int64_t now = reshaped(first);
+    if (now <= excess_[first]) {
       settle(first, now);
     } else {
       packing_.replace(first, in, out);
@@ -117,38 +134,51 @@ class Shortener {
     }
   }
 
+  // Another tree that has `in` takes `out` for it: one of the first, from a random one on, that stay trees.
   void swap(int32_t first, int32_t out, int32_t in) {
-    const int32_t second = random_.below(packing_.forests());
-    if (second == first || !packing_.contains(second, in) || packing_.contains(second, out)) return;
-    const auto cycle = tree_path(packing_, second, out);
-    if (std::find(cycle.begin(), cycle.end(), in) == cycle.end()) return;
-    packing_.exchange(first, second, out, in);
-    const int32_t now_first = reshaped(first), now_second = reshaped(second);
-    if (excess(now_first) + excess(now_second) <= excess(diameter_[first]) + excess(diameter_[second])) {
-      settle(first, now_first);
-      settle(second, now_second);
-    } else {
-      packing_.exchange(first, second, in, out);
-      reshaped(first);
-      reshaped(second);
+    const int32_t start = random_.below(packing_.forests());
+    int32_t tries = 0;
+    for (int32_t k = 0; k < packing_.forests(); ++k) {
+      const int32_t second = (start + k) % packing_.forests();
+      if (second == first || !packing_.contains(second, in) || packing_.contains(second, out)) continue;
+      if (!on_path(packing_, second, in, out)) continue;
+      packing_.exchange(first, second, out, in);
+      const int64_t now_first = reshaped(first), now_second = reshaped(second);
+      const bool accepted = now_first + now_second <= excess_[first] + excess_[second];
+      if (accepted) {
+        settle(first, now_first);
+        settle(second, now_second);
+      } else {
+        packing_.exchange(first, second, in, out);
+        reshaped(first);
+        reshaped(second);
+      }
+      if (accepted || ++tries == kTakers) return;
     }
   }
 
-  void settle(int32_t forest, int32_t diameter) {
-    left_ += excess(diameter) - excess(diameter_[forest]);
-    diameter_[forest] = diameter;
+  void settle(int32_t forest, int64_t excess) {
+    left_ += excess - excess_[forest];
+    excess_[forest] = excess;
   }
 
-  int32_t reshaped(int32_t forest) {
-    packing_.orient(forest, 0);
-    return diameter_of(packing_, forest);
+  int64_t reshaped(int32_t forest) {
+    packing_.orient(forest, roots_[forest]);
+    int64_t sum = 0;
+    for (int32_t v = 0; v < packing_.nodes(); ++v) {
+      const int64_t over = std::max(0, packing_.depth(forest, v) - height_);
+      sum += over * over;
+    }
+    return sum;
   }
 
   ForestPacking& packing_;
-  int32_t target_;
+  Adjacency adjacency_;
+  const std::vector<int32_t>& roots_;
+  int32_t height_;
   int64_t left_ = 0;
   Random random_;
-  std::vector<int32_t> diameter_;
+  std::vector<int64_t> excess_;
 };
 
 }  // namespace
@@ -179,21 +209,14 @@ void grow_shallow(ForestPacking& packing, const std::vector<int32_t>& roots) {
   }
 }
 
-void shorten(ForestPacking& packing, int32_t target, int64_t moves, uint64_t seed) {
-  Shortener shortener(packing, target, seed);
+void shorten(ForestPacking& packing, const std::vector<int32_t>& roots, int32_t height, int64_t moves, uint64_t seed) {
+  Shortener shortener(packing, roots, height, seed);
   for (int64_t i = 0; i < moves && !shortener.done(); ++i) shortener.move();
 }
 
 std::vector<int32_t> root_at_centres(ForestPacking& packing) {
   std::vector<int32_t> roots;
-  for (int32_t f = 0; f < packing.forests(); ++f) {
-    packing.orient(f, 0);
-    const int32_t diameter = diameter_of(packing, f);
-    int32_t centre = deepest(packing, f);
-    for (int32_t i = 0; i < diameter / 2; ++i) centre = packing.parent(f, centre);
-    packing.orient(f, centre);
-    roots.push_back(centre);
-  }
+  for (int32_t f = 0; f < packing.forests(); ++f) roots.push_back(root_at_centre(packing, f));
   return roots;
 }
 

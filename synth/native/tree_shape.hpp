@@ -13,9 +13,9 @@ namespace certree {
 // Nodes that no spare edge joins to the layer before stay out; augmentations add them later. O(K·m·ecc).
 void grow_shallow(ForestPacking& packing, const std::vector<int32_t>& roots);
 
-// Random edge exchanges that never lengthen: the sum of squared excess diameters (over `target`) goes down, until it is zero.
-// Deterministic in `seed`. O(moves·n).
-void shorten(ForestPacking& packing, int32_t target, int64_t moves, uint64_t seed);
+// Random edge exchanges: the sum over all nodes of how far they lie below `height`, squared, goes down, until it is zero; depths
+// count from `roots`, one for each tree. Deterministic in `seed`. O(moves · n).
+void shorten(ForestPacking& packing, const std::vector<int32_t>& roots, int32_t height, int64_t moves, uint64_t seed);
 
 // Roots every tree at its centre; returns the roots. O(K·n).
 std::vector<int32_t> root_at_centres(ForestPacking& packing);
