@@ -13,6 +13,13 @@ def pack_trees(
     moves: int,
     seed: int,
 ) -> tuple[bool, NDArray[np.int32]]: ...
+def pack_branchings(
+    nodes: int,
+    tail: NDArray[np.int32],
+    head: NDArray[np.int32],
+    capacity: NDArray[np.int64],
+    roots: NDArray[np.int32],
+) -> NDArray[np.int32]: ...
 def schedule_jobs(
     link_offset: NDArray[np.int32],
     link: NDArray[np.int32],

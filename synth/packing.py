@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,53 @@ from certree.synth.trees import NONE, TreeFamily, family_from_parents
 
 MAX_TREES = 4096  # in one packing
 MOVES = 60_000  # random exchanges that shorten the trees, unless somebody asks for others
+
+
+class Fabric(Protocol):
+    """A network into which trees over all endpoints are packed, for one collective."""
+
+    @property
+    def topology(self) -> Topology:
+        """The network itself."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Endpoints."""
+        ...
+
+    @property
+    def strength(self) -> Fraction:
+        """No packing has more trees a round."""
+        ...
+
+    @property
+    def tight(self) -> tuple[int, int]:
+        """(K, L): the fewest trees, and the period that holds them, at just that rate."""
+        ...
+
+    @property
+    def multiple(self) -> int:
+        """Trees come in multiples of this number."""
+        ...
+
+    @property
+    def edge_capacity(self) -> Fraction:
+        """The most tree edges a round."""
+        ...
+
+    @property
+    def is_even(self) -> bool:
+        """Whether reduces load both directions of a link alike, because trees have roots all over the network."""
+        ...
+
+    def least_height(self, period: int) -> int:
+        """No tree that fits into a period is less high."""
+        ...
+
+    def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
+        """`trees` spanning trees that a `period` holds, shortened by `moves` random exchanges; None when none were found."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +99,25 @@ class Network:
     def radius(self) -> int:
         """Least height of a spanning tree."""
         return min(self._eccentricity)
+
+    @property
+    def tight(self) -> tuple[int, int]:
+        """The strength as trees and period."""
+        return self.strength.numerator, self.strength.denominator
+
+    @property
+    def multiple(self) -> int:
+        """Any number of trees will do."""
+        return 1
+
+    @property
+    def is_even(self) -> bool:
+        """Whether every node is as good a root as any other."""
+        return self.radius == self.diameter
+
+    def least_height(self, period: int) -> int:
+        """The radius, whatever the period."""
+        return self.radius
 
     @property
     def edge_capacity(self) -> Fraction:

@@ -65,6 +65,21 @@ class SwitchedNetwork:
         return len(self.topology.endpoints)
 
     @property
+    def tight(self) -> tuple[int, int]:
+        """The strength as trees and period."""
+        return self.strength.numerator, self.strength.denominator
+
+    @property
+    def multiple(self) -> int:
+        """Any number of trees will do."""
+        return 1
+
+    @property
+    def is_even(self) -> bool:
+        """Paths join all pairs alike."""
+        return True
+
+    @property
     def edge_capacity(self) -> Fraction:
         """The most tree edges a round, each taking two ports of endpoints."""
         return Fraction(int(self._ports.sum()), 2)

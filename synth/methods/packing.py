@@ -11,15 +11,17 @@ from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.timing import bandwidth_bound_cycles
+from certree.synth.branching import KINDS, RootedNetwork
 from certree.synth.method import (
     METHODS,
     Option,
     Request,
     read_options,
     require_collective,
+    require_direct,
     whole_number,
 )
-from certree.synth.packing import MAX_TREES, MOVES, Network, network_of
+from certree.synth.packing import MAX_TREES, MOVES, Fabric, network_of
 from certree.synth.search import BUDGET, Search, Trees, slowest_way
 from certree.synth.splitting import SwitchedNetwork
 
@@ -27,6 +29,7 @@ _MAX_TREES = 1024  # in packings below the highest rate
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
 _MAX_PATHS = 1 << 20  # trees times paths through switches, likewise
+_MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
@@ -34,16 +37,16 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
 def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
-    All-reduce on networks whose links are equally wide both ways; with switches the edges of trees are paths through them
-    (`certree.synth.splitting`), and whether the rate is the highest is for the bound to say. Chunks K, period L, repeats and delay
-    are chosen together by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less
-    than 1 in 250, where an iteration is not too long to make.
+    All-gather, reduce-scatter, broadcast and reduce on direct networks: branchings with the roots that are asked for, by Edmonds'
+    theorem at the rate of the best cut, whatever the capacities (`certree.synth.branching`). All-reduce on networks whose links are
+    equally wide both ways; with switches the edges of trees are paths through them (`certree.synth.splitting`), and whether the
+    rate is the highest is for the bound to say. Chunks K, period L, repeats and delay are chosen together by closed form at the
+    given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250, where an iteration is not
+    too long to make.
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
-    require_collective(request, "packing", [CollectiveKind.ALL_REDUCE])
-    if not request.topology.is_full_duplex:
-        raise UnsupportedError(f"packing needs links equally wide both ways; {request.topology.name} has others")
+    require_collective(request, "packing", [CollectiveKind.ALL_REDUCE, *KINDS])
     options = read_options(
         request,
         "packing",
@@ -52,7 +55,7 @@ def packing(request: Request) -> Schedule:
             "moves": whole_number(MOVES, 0, 1 << 40),
         },
     )
-    network = network_of(request.topology) if request.topology.is_direct else SwitchedNetwork(request.topology)
+    network = fabric_of(request)
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("packing", options, **origin)
@@ -60,7 +63,7 @@ def packing(request: Request) -> Schedule:
     best = Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
     if request.chunks is not None or best.bandwidth_time * network.strength <= 1 or not _bandwidth_bound(request, network, best):
         return best
-    if 2 * network.strength.numerator * (network.size - 1) > _MAX_TIGHT_ROWS * request.effort:
+    if _rows(request, network.tight[0]) > _MAX_TIGHT_ROWS * request.effort:
         return best
     try:
         tight = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET).run(
@@ -71,21 +74,41 @@ def packing(request: Request) -> Schedule:
     return request.offer(tight) if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1) else best
 
 
-def _bandwidth_bound(request: Request, network: Network | SwitchedNetwork, schedule: Schedule) -> bool:
+def fabric_of(request: Request) -> Fabric:
+    """What trees are packed into for this collective; UnsupportedError where nothing is known to be."""
+    topology = request.topology
+    if request.collective.kind in KINDS:
+        require_direct(request, f"packing for {request.collective.kind}")
+        return RootedNetwork(topology, request.collective)
+    if not topology.is_full_duplex:
+        raise UnsupportedError(f"packing needs links equally wide both ways for an all-reduce; {topology.name} has others")
+    return network_of(topology) if topology.is_direct else SwitchedNetwork(topology)
+
+
+def _rows(request: Request, trees: int) -> int:
+    """Transfers of one iteration."""
+    phases = int(request.collective.reduces) + int(request.collective.gathers)
+    return phases * trees * (len(request.topology.endpoints) - 1)
+
+
+def _bandwidth_bound(request: Request, network: Fabric, schedule: Schedule) -> bool:
     """Whether the message is so large that the links' rate decides: within a tenth of the bandwidth bound."""
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
     return request.cycles(schedule) * 10 <= 11 * bound
 
 
-def packings(request: Request, network: Network | SwitchedNetwork, *, rate: str = "any", moves: int = MOVES) -> list[Trees]:
+def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int = MOVES) -> list[Trees]:
     """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
-    strength = network.strength
-    tight = (strength.numerator, strength.denominator)
+    strength, tight = network.strength, network.tight
     if tight[0] > MAX_TREES:
         if rate == "optimal":
             raise UnsupportedError(f"the highest rate asks for {tight[0]} trees; allowed: up to {MAX_TREES}")
-        tight = (1, math.ceil(1 / strength))
+        tight = (network.multiple, math.ceil(network.multiple / strength))
     shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
+    if isinstance(network, RootedNetwork):
+        shapes = [shape for shape in shapes if shape[0] ** 2 * len(request.topology.src) <= _MAX_FLOW * request.effort]
+        if not shapes:
+            raise UnsupportedError(f"packing: too many trees for {request.collective.kind} on {request.topology.name}")
     if isinstance(network, SwitchedNetwork):
         shapes = [
             (trees, period) for trees, period in shapes if trees * period * network.edge_capacity <= _MAX_PATHS * request.effort
@@ -93,51 +116,51 @@ def packings(request: Request, network: Network | SwitchedNetwork, *, rate: str 
     if request.chunks is not None:
         shapes = [shape for shape in shapes if shape[0] == request.chunks]
         if not shapes:
-            multiple, rest = divmod(request.chunks, strength.numerator)
-            period = (
-                strength.denominator * multiple if rest == 0 else -(-request.chunks * strength.denominator // strength.numerator)
-            )
-            shapes = [(request.chunks, period)]
+            if request.chunks % network.multiple:
+                raise UnsupportedError(
+                    f"packing gives each of {network.multiple} roots as many chunks; {request.chunks} were asked for"
+                )
+            shapes = [(request.chunks, math.ceil(request.chunks / strength))]
     return [_option(request, network, trees, period, moves) for trees, period in shapes]
 
 
-def _shapes(network: Network | SwitchedNetwork, rows: int) -> list[tuple[int, int]]:
+def _shapes(network: Fabric, rows: int) -> list[tuple[int, int]]:
     """(K, L): for short periods the most trees they hold; for numbers of trees from 1 the period without and with some slack."""
     strength, size = network.strength, network.size
     most = min(_MAX_TREES, max(8 * size, 64), rows // (2 * size))
     shapes = []
     for period in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64):
-        if 1 <= int(strength * period) <= most and period < strength.denominator:
-            shapes.append((int(strength * period), period))
+        trees = int(strength * period) // network.multiple * network.multiple
+        if 1 <= trees <= most and period < network.tight[1]:
+            shapes.append((trees, period))
     # Chunks come in whole flits and reductions in whole quanta: a few trees more than a round number can fit better.
     near = {size, size + -(-size // 16), size + size // 8, size + size // 4}
-    for trees in sorted({2**i for i in range(11)} | {3 * 2**i for i in range(10)} | near):
-        if trees <= most:
+    round_numbers = {2**i for i in range(11)} | {3 * 2**i for i in range(10)}
+    for trees in sorted({network.multiple * number for number in round_numbers} | near):
+        if trees <= most and trees % network.multiple == 0:
             slack = Fraction(9, 8) if trees >= size else Fraction(3, 2)
             shapes += [(trees, math.ceil(trees / strength)), (trees, math.ceil(trees / strength * slack))]
     return shapes
 
 
-def _option(request: Request, network: Network | SwitchedNetwork, trees: int, period: int, moves: int) -> Trees:
-    size = network.size
+def _option(request: Request, network: Fabric, trees: int, period: int, moves: int) -> Trees:
+    size, collective = network.size, request.collective
     slack = Fraction(trees, period) < network.strength
-    direct = isinstance(network, Network)
-    height = network.radius if isinstance(network, Network) else network.least_height(period)
     return Trees(
         chunks=trees,
         period=period,
         least_period=math.ceil(trees * (size - 1) / network.edge_capacity),
-        chain=2 * height,
-        rows=2 * trees * (size - 1),
-        reductions=-(-trees * (size - 1) // size),
-        even=not isinstance(network, Network) or network.radius == network.diameter,
+        chain=(int(collective.reduces) + int(collective.gathers)) * network.least_height(period),
+        rows=_rows(request, trees),
+        reductions=-(-trees * (size - 1) // size) * collective.reduces,
+        even=network.is_even,
         build=partial(
             network.pack,
-            request.collective,
+            collective,
             trees,
             period,
             moves=0 if slack and trees > 256 else moves,
             seed=request.seed,
         ),
-        reach=None if direct else slowest_way(request, 2),
+        reach=slowest_way(request, 2) if isinstance(network, SwitchedNetwork) else None,
     )

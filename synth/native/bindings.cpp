@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "branching_packing.hpp"
 #include "forest_packing.hpp"
 #include "modulo_scheduler.hpp"
 #include "switch_splitting.hpp"
@@ -64,6 +65,22 @@ std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Colum
     for (int32_t node = 0; node < nodes; ++node) parents.push_back(packing.parent(f, node));
   }
   return {true, to_numpy(parents, {static_cast<size_t>(forests), static_cast<size_t>(nodes)})};
+}
+
+// Parents of shape (roots, n), -1 at the root; no rows when the branchings do not fit.
+nb::ndarray<nb::numpy, int32_t> pack_branchings(int32_t nodes, Column<int32_t> tail, Column<int32_t> head, Column<int64_t> capacity,
+                                                Column<int32_t> roots) {
+  std::vector<Arc> arcs(tail.size());
+  for (size_t a = 0; a < arcs.size(); ++a) arcs[a] = {tail.data()[a], head.data()[a]};
+  BranchingPacking packing(nodes, std::move(arcs), copy(capacity));
+  const auto starts = copy(roots);
+  std::vector<int32_t> parents;
+  {
+    nb::gil_scoped_release release;
+    parents = packing.pack(starts);
+  }
+  const auto width = static_cast<size_t>(nodes);
+  return to_numpy(parents, {parents.size() / width, width});
 }
 
 // (start slots, empty when the rules cannot be met; work done)
@@ -138,6 +155,8 @@ NB_MODULE(_native, module) {
   module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "height"_a,
              "moves"_a, "seed"_a,
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
+  module.def("pack_branchings", &certree::pack_branchings, "nodes"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
+             "Spanning branchings, one a root, arc a in at most capacity[a] of them: parents[K, n], no rows when they do not fit.");
   module.def("schedule_jobs", &certree::schedule, "link_offset"_a, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a,
              "successor"_a, "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a,
              "seed"_a, "turn"_a,
