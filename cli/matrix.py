@@ -13,7 +13,7 @@ from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.machine import load_machine
 from certree.models.topology_spec import parse_topology
-from certree.synth.method import Request, load_methods
+from certree.synth.method import Monitor, Request, load_methods
 from certree.verify.judge import judge
 
 #: kind of network -> small instances: more than one size, and damaged ones, where that makes a difference
@@ -52,6 +52,7 @@ SHORT = {
 EMPTY = "–"
 NOT_MADE = " does not make "  # of a reason: it is the collective, not the network
 LEFT_OUT = ("auto",)
+ANYTIME = ("packing", "retime")  # searches that only improve on what they have: here their first schedule will do
 ROOT = 1  # of the collectives that have one
 MESSAGE = 1 << 16
 
@@ -98,7 +99,8 @@ def matrix_cell(method: str, network: str) -> Cell:
         for kind in CollectiveKind:
             collective = Collective(kind, ROOT if kind in WITH_ONE_ROOT else None)
             try:
-                schedule = load_methods()[method](Request(topology, collective, MESSAGE, machine))
+                monitor = Monitor(deadline=0.0 if method in ANYTIME else None)
+                schedule = load_methods()[method](Request(topology, collective, MESSAGE, machine, monitor=monitor))
             except (UnsupportedError, UndecidedError) as error:
                 cell.reasons[spec, kind] = str(error).replace(spec, "the network")
                 continue

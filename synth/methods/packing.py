@@ -78,7 +78,7 @@ def fabric_of(request: Request) -> Fabric:
     """What trees are packed into for this collective; UnsupportedError where nothing is known to be."""
     topology = request.topology
     if request.collective.kind in KINDS:
-        require_direct(request, f"packing for {request.collective.kind}")
+        require_direct(request, "packing of branchings")
         return RootedNetwork(topology, request.collective)
     if not topology.is_full_duplex:
         raise UnsupportedError(f"packing needs links equally wide both ways for an all-reduce; {topology.name} has others")
