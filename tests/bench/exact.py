@@ -1,4 +1,4 @@
-"""Frontiers of small networks: time, memory, proof size and checking time, beside what SCCL takes; and the heuristics, certified.
+"""Frontiers of small networks: time, memory, proof size and checking time, beside what SCCL takes.
 
 CPU seconds of one process; each frontier starts from nothing (`unaided`) and in a process of its own, so that its peak memory is
 its own. SCCL's figures were measured with its public code on a 2-core machine like ours.
@@ -17,7 +17,6 @@ from certree.models.files import canonical_json
 from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.frontier import FrontierSearch
-from certree.synth.known import known_schedules
 from certree.synth.method import Monitor
 from certree.verify.exact.bundle import judge_bundle
 from certree.verify.exact.refutation import unpack
@@ -36,16 +35,10 @@ FRONTIERS = (
     ("barbell:4", "all-gather", 3, "never stops"),
     ("ring:4", "all-reduce", 6, None),
     ("ring:5", "all-reduce", 4, None),
+    ("ring:8", "all-reduce", 6, "never ends"),
     *((f"ring:{nodes}", "all-reduce", 1, "never ends" if nodes >= 8 else None) for nodes in range(3, 17)),
 )
 SMOKE = (("ring:4", "all-gather", 6, None), ("ring:8", "all-reduce", 1, "never ends"))
-
-#: networks of up to 25 nodes for the table of heuristics
-NETWORKS = (
-    "ring:4", "ring:8", "mesh:2x3", "mesh:3x3", "mesh:4x4", "mesh:5x5", "torus:3x3", "torus:4x4", "torus:4x5", "torus:5x5",
-    "torus:4x4,without-link=0-1", "hypercube:3", "hypercube:4", "full:8", "dgx1", "switch:8", "fattree:2x4", "fattree:4x4",
-    "bigraph:2x4", "ss:24",
-)  # fmt: skip
 
 
 def network(spec: str) -> Topology:
@@ -100,45 +93,9 @@ def frontiers(smoke: bool) -> None:
         )
 
 
-def heuristics(smoke: bool) -> None:
-    """One line for each network and collective: what each algorithm takes, the frontier, and who is on it.
-
-    One chunk a node; all-to-all on up to 9 endpoints; all-reduce of up to N chunks on up to 5.
-    """
-    print("(chunks, steps, rounds) of MultiTree, the frontier, and the algorithms; * is on the frontier")
-    print(f"{'network':<27} {'collective':<11} {'C':>2} {'MultiTree':<11} {'frontier':<32} {'proofs':<21} algorithms")
-    for spec in NETWORKS[:2] if smoke else NETWORKS:
-        topology = parse_topology(spec)
-        endpoints = len(topology.endpoints)
-        _heuristics_of(topology, "all-gather", 1)
-        if endpoints <= 9:
-            _heuristics_of(topology, "all-to-all", 1)
-        if endpoints <= 5:
-            _heuristics_of(topology, "all-reduce", endpoints)
-
-
-def _heuristics_of(topology: Topology, name: str, max_chunks: int) -> None:
-    collective = parse_collective(name)
-    search = FrontierSearch(topology, collective, max_chunks, 1, Monitor(), known_schedules(topology, collective, Monitor()))
-    search.run()
-    found = search.result
-    kinds = ", ".join(sorted({proof["kind"] for proof in found.refuted.values()}))
-    state = kinds if not found.undecided else "undecided " + kinds
-    judged = [f"{method} {_told(point)}{'*' * (point in found.points)}" for method, point in sorted(search.known.items())]
-    trees = _told(search.known["multitree"]) if "multitree" in search.known else "-"
-    best = " ".join(map(_told, found.points)) or "-"
-    print(f"{topology.name:<27} {name:<11} {max_chunks:>2} {trees:<11} {best:<32} {state:<21} {', '.join(judged)}", flush=True)
-
-
-def _told(point: tuple[int, int, int]) -> str:
-    return "({},{},{})".format(*point)
-
-
 def run(smoke: bool) -> None:
-    """Both tables."""
+    """The table."""
     frontiers(smoke)
-    print()
-    heuristics(smoke)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,37 @@
+"""The table of certified algorithms: as the command writes it, and whole."""
+
+from pathlib import Path
+
+import pytest
+
+from certree.cli.certified import HEAD, NETWORKS, composed, table
+from certree.models.collective import parse_collective
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import load_methods
+from certree.verify.judge import judge
+from tests.synth.play import ask
+
+TABLE = (Path(__file__).parents[2] / "synth" / "CERTIFIED.md").read_text()
+
+
+@pytest.mark.parametrize("spec", ["ring:4", "mesh:2x3", "tree:2+1", "ss:3"])
+def test_its_rows_are_what_the_command_writes(spec: str) -> None:
+    assert spec in NETWORKS
+    for row in table([spec]):
+        assert row + "\n" in TABLE
+
+
+def test_it_is_whole() -> None:
+    assert TABLE.startswith(HEAD)
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in TABLE[len(HEAD) :].splitlines()]
+    for collective in ("all-gather", "all-reduce"):
+        assert [row[0] for row in rows if row[1] == collective] == [parse_topology(spec).name for spec in NETWORKS]
+    assert not any("undecided" in row[4] for row in rows)
+
+
+def test_an_all_gather_and_its_reverse_are_an_all_reduce() -> None:
+    gather = load_methods()["multitree"](ask("torus:3x3", "all-gather"))
+    made = composed(gather)[0]
+    assert judge(made).valid
+    assert made.collective == parse_collective("all-reduce")
+    assert composed(load_methods()["multitree"](ask("switch:4", "all-gather"))) == []
