@@ -37,6 +37,11 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
+def gzipped(data: bytes) -> bytes:
+    """The bytes as a .gz file, always the same ones."""
+    return gzip.compress(data, compresslevel=6, mtime=0)  # 9, the default, takes several times as long for a few per cent
+
+
 def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
     """Write to a temporary file beside `path`, then rename; InputError for an existing `path` unless `force`, and when the
     system refuses. Nothing is left behind on failure."""

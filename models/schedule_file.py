@@ -1,7 +1,6 @@
 """Schedules in files: JSON (also .gz), .npz for millions of rows, and CSV for schedules written by hand."""
 
 import csv
-import gzip
 import io
 import lzma
 import tokenize
@@ -17,7 +16,16 @@ from certree.models.chunks import chunk_owners
 from certree.models.collective import Collective, parse_collective
 from certree.models.columns import int_column
 from certree.models.errors import InputError, ScheduleFormatError
-from certree.models.files import MAX_UNZIPPED, canonical_json, check_format, parse_json, read_bytes, read_json, write_atomically
+from certree.models.files import (
+    MAX_UNZIPPED,
+    canonical_json,
+    check_format,
+    gzipped,
+    parse_json,
+    read_bytes,
+    read_json,
+    write_atomically,
+)
 from certree.models.schedule import DIRECT, MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
 from certree.models.topology import MAX_NODES, Topology
 from certree.models.topology_file import topology_document, topology_from_document
@@ -51,7 +59,7 @@ def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> Non
     else:
         data = canonical_json(schedule_document(schedule))
         if path.suffix == ".gz":
-            data = gzip.compress(data, mtime=0)
+            data = gzipped(data)
     write_atomically(path, data, force=force)
 
 

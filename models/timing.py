@@ -236,6 +236,15 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
     if not len(rows):
         return 0
     period = schedule.period or schedule.steps
+    cycles = reduction_cycles(timing.chunk_bytes, machine)
+    if latency.min() == latency.max() and timing.work <= timing.slot_cycles:
+        # A slot's arrivals come together, and are worked off before those of the next: those of the last slot are the last.
+        last = (schedule.repeats - 1) * period + int(schedule.step[rows].max())
+        stage, residue = np.divmod(schedule.step[rows], period)
+        iteration = last // period - stage
+        there = rows[(residue == last % period) & (iteration >= 0) & (iteration < schedule.repeats)]
+        arrived = last * timing.slot_cycles + timing.ser + int(latency[0]) + machine.reduce_start_cycles
+        return arrived + int(np.bincount(schedule.dst[there]).max()) * cycles
     stages = int(schedule.step.max()) // period + 1
     # Backlog does not outlive a slot, so a few slots before the last iteration are enough to start from an idle unit.
     lead = ceil_div(timing.red + timing.lat, timing.slot_cycles) + 1
@@ -245,7 +254,6 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
     ready = slot * timing.slot_cycles + timing.ser + np.tile(latency[rows], len(iterations)) + machine.reduce_start_cycles
     order = np.lexsort((ready, node))
     node, ready = node[order], ready[order]
-    cycles = reduction_cycles(timing.chunk_bytes, machine)
     position = np.arange(len(node)) - np.searchsorted(node, node)
     # finish[k] = max over j <= k of (ready[j] - j·cycles) + (k + 1)·cycles within a node, node by node
     bounds = [*np.flatnonzero(position == 0).tolist(), len(node)]

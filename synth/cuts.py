@@ -40,7 +40,8 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
     network = _Network(topology, tail, head, weight)
     entering = np.zeros(len(topology.kind), np.int64)
     np.add.at(entering, head, topology.pair_capacity)
-    alone = {node: int(weight[endpoints != node].sum()) for node in owed}
+    others = int(weight.sum()) - weight
+    alone = {node: int(others[topology.rank[node]]) for node in owed}
     best = min((node for node in owed if alone[node]), key=lambda node: (Fraction(int(entering[node]), alone[node]), node))
     inside, rate = [best], Fraction(int(entering[best]), alone[best])
     for node in owed if len(owed) * len(topology.src) <= FLOW_WORK else []:

@@ -33,7 +33,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     """The fastest schedule found by closed form at the request's size and machine, `source` itself when none is faster.
 
     `source` must be valid, and of the request's topology and collective. Tried are: all trees in new slots, phases overlapping and
-    iterations repeating (`search`, direct networks); any rows in new slots at other delays, moved back and forth in time; trees
+    iterations repeating (`search`); any rows in new slots at other delays, moved back and forth in time; trees
     grown again where others leave links free (`regrowth`, direct networks); and the last slot emptied by CP-SAT (`tail_search`).
     What is found on the way goes to the monitor. UnsupportedError when the source has no closed form to be compared by.
     """
@@ -63,7 +63,7 @@ def _offer(request: Request, schedule: Schedule, what: str) -> bool:
 
 def _try_retiming(source: Schedule, request: Request, origin: Mapping[str, Any]) -> None:
     """The trees with new slots, delays, periods and repeats."""
-    if source.collective.kind not in SYMMETRIC_KINDS or not source.topology.is_direct:
+    if source.collective.kind not in SYMMETRIC_KINDS:
         return
     try:
         family = family_of(source)

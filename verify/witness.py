@@ -64,7 +64,8 @@ class Instance:
         endpoints = len(self.topology.endpoints)
         if self.collective.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
             at_root = self.topology.endpoints == self.collective.root
-            object.__setattr__(self, "shares", tuple(map(Fraction, at_root.tolist())))
+            part = (Fraction(0), Fraction(1))
+            object.__setattr__(self, "shares", tuple(part[flag] for flag in at_root.tolist()))
         if not self.shares:
             object.__setattr__(self, "shares", (Fraction(1, endpoints),) * endpoints)
         if len(self.shares) != endpoints or min(self.parts[0]) < 0 or sum(self.parts[0]) != self.parts[1]:

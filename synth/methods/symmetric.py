@@ -4,15 +4,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS, Collective
+from certree.models.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
 from certree.models.errors import UnsupportedError
-from certree.models.schedule import NO_ROOT, make_schedule
+from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.symmetric import WHOLE, AnySchedule, SymmetricSchedule
 from certree.models.timing import ceil_div, chunk_bytes_of, link_cycles, reduction_cycles, serialization_cycles
 from certree.models.topology import Topology
 from certree.synth.cayley import TRIES, Cayley, cayley_of, grow_trees
+from certree.synth.disjoint_trees import disjoint_trees
 from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape, whole_number
 from certree.synth.phases import Phase, by_reversal, joined
+from certree.synth.search import Clock, slowest_way
+from certree.synth.slotting import SlotRules
 
 #: rows up to which a schedule is written out if nothing else is asked for
 WRITTEN_TRANSFERS = 1 << 20
@@ -39,19 +42,60 @@ def symmetric(request: Request) -> AnySchedule:
     For direct networks that a group moves onto themselves with one element for each node (`certree.synth.cayley` finds and checks
     it). An all-gather of C chunks a node takes ⌈C(N-1)/d⌉ rounds, d being what a node sends a round, or the provenance says how
     many more; a reduce-scatter is its reversal, an all-reduce the two of them. --chunks is C·N; without it C is 1 or the least that
-    keeps all links busy throughout, whichever is faster. Options: delay=D, steps until what was sent is used (by default what is
-    fastest at the size); form=folded keeps base trees and group, form=written all transfers, form=auto writes out up to a million.
+    keeps all links busy throughout, whichever is faster. A broadcast or reduce goes along as many trees as a node has links, no
+    link in two of them, again in each round (tori, hypercubes, full networks; `certree.synth.disjoint_trees`). Options: delay=D,
+    steps until what was sent is used (by default what is fastest at the size); form=folded keeps base trees and group,
+    form=written all transfers, form=auto writes out up to a million.
     """
-    require_collective(request, "symmetric", SYMMETRIC_KINDS)
+    require_collective(request, "symmetric", (*SYMMETRIC_KINDS, CollectiveKind.BROADCAST, CollectiveKind.REDUCE))
     known: dict[str, Option] = {"delay": whole_number(None, 1, MAX_DELAY), "form": choice("auto", "folded", "written")}
     options = read_options(request, "symmetric", known)
     cayley = cayley_of(request.topology)
+    if request.collective.has_one_root:
+        return request.offer(_from_one_root(request, cayley, options["delay"]))
     shapes = _shapes(request, cayley, options["delay"])
     made = [_made(request, cayley, shape, _tries(request, cayley, shape, len(shapes))) for shape in shapes]
     best = min(made, key=request.cycles) if len(made) > 1 else made[0]
     if options["form"] == "written" or (options["form"] == "auto" and best.transfers <= WRITTEN_TRANSFERS):
         return request.offer(best.written_out())
     return request.offer(best)
+
+
+def _from_one_root(request: Request, cayley: Cayley, delay: int | None) -> Schedule:
+    """A broadcast in all slots at once: period 1, the repeats and the delay by closed form; a reduce is its reversal."""
+    topology, reduces = request.topology, request.collective.reduces
+    trees = disjoint_trees(topology, cayley.action.box, int(request.collective.root or 0))
+    if trees is None or len(np.unique(cayley.capacity)) > 1:
+        raise UnsupportedError(
+            f"symmetric makes a {request.collective.kind} on tori, hypercubes and full networks with links of one width;"
+            f" {topology.name} is none"
+        )
+    width = int(cayley.capacity[0])
+    chunks = width * len(trees.parent)
+    clock = Clock(request, slowest_way(request, 1))
+    choices = []
+    for wait in range(1, MAX_DELAY + 1) if delay is None else [delay]:
+        steps = (trees.most_hops - 1) * wait + 1
+        cycles, repeats = clock.best(chunks, SlotRules(wait, 1, 0), steps, cayley.degree * reduces)
+        choices.append((cycles, wait, steps, repeats))
+    _, wait, steps, repeats = min(choices)
+    require_shape(request, "symmetric", chunks, steps)
+    tree, child = np.nonzero(trees.parent >= 0)
+    parent, slot = trees.parent[tree, child], (trees.depth[tree, child] - 1) * wait
+    columns = {
+        "chunk": (tree[:, None] * width + np.arange(width)).ravel(),
+        "op": np.full(width * len(tree), Op.REDUCE if reduces else Op.COPY, np.int8),
+        "step": np.repeat(steps - 1 - slot if reduces else slot, width),
+        "src": np.repeat(child if reduces else parent, width),
+        "dst": np.repeat(parent if reduces else child, width),
+    }
+    columns = {name: column.astype(np.int8 if name == "op" else np.int32) for name, column in columns.items()}
+    provenance = request.provenance("symmetric", {}, trees=len(trees.parent), links=len(cayley.generators), hops=trees.most_hops)
+    period = 1 if repeats > 1 else None
+    roots = np.full(chunks, request.collective.root, np.int32)
+    return make_schedule(
+        topology, request.collective, roots, columns, delay=wait, period=period, repeats=repeats, provenance=provenance
+    )
 
 
 def _shapes(request: Request, cayley: Cayley, delay: int | None) -> list[_Shape]:

@@ -143,6 +143,32 @@ def test_links_of_unequal_width_may_leave_a_gap_that_is_stated() -> None:
     assert made.provenance["rounds_above_bound"] == made.steps - 63 >= 12
 
 
+@pytest.mark.parametrize("kind", ["broadcast", "reduce"])
+@pytest.mark.parametrize(
+    "spec", ["torus:3x3", "torus:4x6", "torus:7x9", "torus:3x4x5", "ring:5", "hypercube:4", "full:6", "torus:4x4,capacity=3"]
+)
+def test_broadcasts_at_the_bound(spec: str, kind: str) -> None:
+    """Every link carries its capacity in every round, once the first copies have arrived."""
+    topology = parse_topology(spec)
+    for root in (0, len(topology.kind) - 2):
+        made = make("symmetric", topology, kind, message_bytes=1 << 24, root=root)
+        verdict = judge(made)
+        assert verdict.valid, verdict.violations
+        assert made.period == 1
+        assert verdict.quality.bandwidth_time == verdict.quality.bandwidth_bound
+        assert made.chunks == topology.capacity[topology.src == 0].sum()
+    short = make("symmetric", topology, kind, message_bytes=16, root=1, options={"delay": "2"})
+    assert judge(short).valid
+    assert short.delay == 2
+
+
+@pytest.mark.parametrize(("spec", "trees", "links"), [("torus:2x5", 2, 3), ("torus:2x2x3", 3, 4), ("cayley:9@1+2", 2, 4)])
+def test_fewer_trees_than_links_are_said(spec: str, trees: int, links: int) -> None:
+    made = make("symmetric", spec, "broadcast", root=1)
+    assert judge(made).valid
+    assert (made.provenance["trees"], made.provenance["links"]) == (trees, links)
+
+
 def test_same_seed_same_bytes() -> None:
     first, again, other = (make("symmetric", "torus:5x5", seed=seed) for seed in (3, 3, 4))
     assert first.digest == again.digest != other.digest
@@ -193,8 +219,12 @@ def test_wrong_requests_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
         make("symmetric", "torus:3x3", chunks=10)
     with pytest.raises(UnsupportedError, match="takes 4 steps here; at most 3 were asked for"):
         make("symmetric", "torus:3x3", chunks=9, steps=3)
-    with pytest.raises(UnsupportedError, match="does not make broadcast"):
-        make("symmetric", "torus:3x3", "broadcast", root=0)
+    with pytest.raises(UnsupportedError, match="does not make gather"):
+        make("symmetric", "torus:3x3", "gather", root=0)
+    with pytest.raises(
+        UnsupportedError, match="tori, hypercubes and full networks with links of one width; ace-torus:4x4x4 is none"
+    ):
+        make("symmetric", "ace-torus:4x4x4", "broadcast", root=0)
     with pytest.raises(InputError, match="unknown option 'group'"):
         make("symmetric", "torus:3x3", options={"group": "z9"})
     monkeypatch.setattr(symmetric, "MAX_TRANSFERS", 143)
