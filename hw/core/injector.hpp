@@ -1,11 +1,11 @@
 // The sending side of a network interface: packets wait in a queue per traffic class, one flit a cycle enters the router.
 #pragma once
 
-#include <deque>
 #include <optional>
 
 #include "network_event.hpp"
 #include "output_vcs.hpp"
+#include "queue.hpp"
 #include "routing_unit.hpp"
 
 namespace certree {
@@ -23,7 +23,7 @@ class Injector {
   bool evaluate(Cycle now);
 
   // Flits of a class that wait here.
-  std::uint64_t backlog(std::uint32_t traffic_class) const { return queues_[traffic_class].backlog; }
+  std::uint64_t backlog(std::uint32_t traffic_class) const { return classes_[traffic_class].backlog; }
   std::uint64_t flits_sent() const { return flits_sent_; }
   const OutputVcs& vcs() const { return vcs_; }
   // The packet whose first flit was sent in the last evaluated cycle.
@@ -31,25 +31,26 @@ class Injector {
   // The packet in front of a class, kNoPacket when there is none.
   PacketId front(std::uint32_t traffic_class) const;
   // The VC that it holds, UINT32_MAX when it holds none.
-  std::uint32_t vc(std::uint32_t traffic_class) const { return queues_[traffic_class].vc; }
+  std::uint32_t vc(std::uint32_t traffic_class) const { return classes_[traffic_class].vc; }
 
  private:
   static constexpr std::uint32_t kNoVc = UINT32_MAX;
-  struct Queue {
-    std::deque<PacketId> packets;
+  struct Class {
+    Queue<PacketId> packets;
     std::uint32_t vc = kNoVc;       // of the packet in front, once it has one
     std::uint32_t last_vc = kNoVc;  // of the packet before
-    std::uint32_t left = 0;         // flits of the packet in front
+    std::uint32_t length = 0;       // flits of the packet in front
+    std::uint32_t left = 0;         // those of them that have not been sent
     std::uint64_t backlog = 0;      // flits of all packets
   };
-  std::uint32_t choose_vc(const Queue& queue) const;
-  void send(Queue& queue, Cycle now);
+  std::uint32_t choose_vc(const Class& entry) const;
+  void send(Class& entry, Cycle now);
 
   std::uint32_t channel_;
   RoutingUnit& routing_;
   Wires& wires_;
   OutputVcs vcs_;
-  std::vector<Queue> queues_;
+  std::vector<Class> classes_;
   std::uint32_t last_class_ = 0;
   std::uint64_t backlog_ = 0;  // of all classes
   std::uint64_t flits_sent_ = 0;

@@ -30,6 +30,7 @@ std::vector<Packet> packets_of(const PacketList& list, const NetworkLayout& layo
 }
 
 PacketRun::PacketRun(NetworkLayout layout, const PacketList& list) : network_(std::move(layout)) {
+  network_.packets().reserve(list.injector.size());
   for (const Packet& packet : packets_of(list, network_.layout(), 0)) network_.add(packet);
 }
 
