@@ -36,7 +36,7 @@ class Found:
     """The best plans of the family: `plans` by switch, their time, and in how many places of the search a plan was timed or cut
     off by its bound."""
 
-    plans: Mapping[int, LocalPlan]
+    plans: dict[int, LocalPlan]
     seconds: Fraction
     timed: int
     cut: int
@@ -110,18 +110,28 @@ class PlanTimer:
         return self._transfers[key][1:]
 
     def least(self, switch: int, plan: GroupPlan, number: int, holders: Int32) -> Fraction:
-        """A lower bound on `local` wherever child `number` has its results at `holders`: in each step it sends over its own link to
-        the switch, and back it does so with what it received there. O(rows of the plan)."""
+        """A lower bound on `local` wherever child `number` has its results at `holders`: in each step what it sends goes up over
+        its own links, what it receives comes down over them, from one sender at least, and is added up. O(rows of the plan)."""
         row, block = self._rows(switch, plan)
-        child, steps = self.tree.children[switch][number], plan.step[row]
+        steps, sends, receives = plan.step[row], plan.src[row] == number, plan.dst[row] == number
         total = Fraction(0)
         for step in range(plan.steps):
-            for mine in (plan.src[row], plan.dst[row]):
-                at = (mine == number) & (steps == step)
-                if at.any():
-                    time = self._timer.step(self._ways.last_hop(child, switch, holders[block[at]]))
-                    total += time.transfer + max(time.start_up, self._start_up(switch))
+            out, into = (block[mine & (steps == step)] for mine in (sends, receives))
+            total += self._least_step(switch, number, holders[out], holders[into], into)
+            total += self._least_step(switch, number, holders[into], holders[out], None)
         return total
+
+    def _least_step(self, switch: int, number: int, src: Int32, dst: Int32, block: Int64 | None) -> Fraction:
+        """A lower bound on one step in which blocks leave a child from `src` and come to `dst`, where they are added up."""
+        child, timer = self.tree.children[switch][number], self._timer
+        start, transfer, reduction = self._start_up(switch), Fraction(0), Fraction(0)
+        if len(src):
+            flows = self._ways.upward(child, switch, src)
+            start, transfer = max(start, timer.start_up(flows)), timer.least_transfer(flows)
+        if len(dst):
+            flows = self._ways.downward(child, switch, dst, block)
+            transfer, reduction = max(transfer, timer.least_transfer(flows)), timer.reduction(flows)
+        return start + transfer + reduction
 
     def _start_up(self, switch: int) -> Fraction:
         """The start-up of any flow by way of a switch, where all servers below are equally deep; 0 where it differs."""
@@ -131,7 +141,7 @@ class PlanTimer:
             everyone = np.array(self.tree.servers(switch), np.int64)
             flows = self._ways.flows(switch, first[:1], second[:1], None)
             uniform = self._ways.equally_deep(everyone, switch)
-            self._known[key] = self._timer.step(flows).start_up if uniform else Fraction(0)
+            self._known[key] = self._timer.start_up(flows) if uniform else Fraction(0)
         return self._known[key]
 
     def _both_ways(self, switch: int, src: Int32, dst: Int32, block: Int64 | None) -> Fraction:
@@ -159,34 +169,47 @@ class _Ways:
     def flows(self, switch: int, src: Int32, dst: Int32, block: Int64 | None) -> Flows:
         """The flows of transfers of one block each by way of `switch`, from the servers below one child to those below another.
 
-        Endpoints are deepest in the tree, their paths padded by -1 where they are shorter. O(transfers · depth).
+        With `block` the transfers are added up at `dst`. O(transfers · depth).
         """
-        nodes, blocks = len(self._topology.kind), len(self._topology.endpoints)
+        nodes = len(self._topology.kind)
         pairs, parts = np.unique(src.astype(np.int64) * nodes + dst, return_counts=True)
         start, end = pairs // nodes, pairs % nodes
         ups, tops = self._climb(start, switch, self._up)
         downs, ends = self._climb(end, switch, self._down)
         middle = [self._topology.pair_index(tops, ends)[:, None]] if switch == CROSSING else []
-        way = np.hstack([ups, *middle, downs[:, ::-1]])
-        there = way >= 0
+        return self._along(start, end, parts, np.hstack([ups, *middle, downs[:, ::-1]]), dst, block)
+
+    def upward(self, child: int, switch: int, src: Int32) -> Flows:
+        """Flows of one block each from `src` below a child, on the links from there up to the switch only."""
+        start, parts = np.unique(src.astype(np.int64), return_counts=True)
+        ups, tops = self._climb(start, switch, self._up)
+        end = np.full(len(start), self._beyond(child, switch))
+        middle = [self._topology.pair_index(tops, end)[:, None]] if switch == CROSSING else []
+        return self._along(start, end, parts, np.hstack([ups, *middle]), src, None)
+
+    def downward(self, child: int, switch: int, dst: Int32, block: Int64 | None) -> Flows:
+        """Flows of one block each to `dst` below a child, on the links down from the switch only, as if from one sender."""
+        end, parts = np.unique(dst.astype(np.int64), return_counts=True)
+        downs, tops = self._climb(end, switch, self._down)
+        start = np.full(len(end), self._beyond(child, switch))
+        middle = [self._topology.pair_index(start, tops)[:, None]] if switch == CROSSING else []
+        return self._along(start, end, parts, np.hstack([*middle, downs[:, ::-1]]), dst, block)
+
+    def _beyond(self, child: int, switch: int) -> int:
+        """The switch, or the other top switch at CROSSING."""
+        return switch if switch != CROSSING else next(top for top in self._tree.children[switch] if top != child)
+
+    def _along(self, start: Int64, end: Int64, parts: Int64, way: Int64, dst: Int32, block: Int64 | None) -> Flows:
+        """Flows by their ways, padded with -1; transfers of `block` to `dst` are added up: f arrivals are f additions."""
+        blocks = len(self._topology.endpoints)
         additions = accesses = np.zeros(0, np.int64)
         if block is not None:
             cells, terms = np.unique(dst.astype(np.int64) * blocks + block, return_counts=True)
             server, of_server = np.unique(cells // blocks, return_inverse=True)
             additions = np.bincount(of_server, weights=terms, minlength=len(server)).astype(np.int64)
             accesses = additions + 2 * np.bincount(of_server, minlength=len(server))
-        hop_flow = np.nonzero(there)[0]
-        return Flows(self._topology, blocks, start, end, parts, hop_flow, way[there], additions, accesses)
-
-    def last_hop(self, child: int, switch: int, src: Int32) -> Flows:
-        """Flows of one block each from `src` below a child, on the link from that child to its parent only."""
-        other = next(top for top in self._tree.children[switch] if top != child) if switch == CROSSING else switch
-        pair = self._topology.pair_index(np.array([child]), np.array([other]))
-        start, parts = np.unique(src.astype(np.int64), return_counts=True)
-        flows, none = np.arange(len(start)), np.zeros(0, np.int64)
-        hops = np.repeat(pair.astype(np.int64), len(start))
-        end = np.full(len(start), other, np.int64)
-        return Flows(self._topology, len(self._topology.endpoints), start, end, parts, flows, hops, none, none)
+        there = way >= 0
+        return Flows(self._topology, blocks, start, end, parts, np.nonzero(there)[0], way[there], additions, accesses)
 
     def equally_deep(self, servers: Int64, switch: int) -> bool:
         """Whether all servers are as many hops below a switch."""

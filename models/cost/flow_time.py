@@ -125,27 +125,33 @@ class FlowTimer:
         """One step."""
         key = flows.key
         if key not in self._known:
-            self._known[key] = FlowTime(1, self._start_up(flows), self._transfer(flows), self._reduction(flows))
+            self._known[key] = FlowTime(1, self.start_up(flows), self._transfer(flows), self.reduction(flows))
         return self._known[key]
 
-    def _start_up(self, flows: Flows) -> Fraction:
+    def start_up(self, flows: Flows) -> Fraction:
         """The most that any flow takes: both servers and every switch on its way; a Cross DC link in the place of its two ends."""
         passed = switches_passed(self._topology, self._kinds, flows.hop_flow, flows.hop_pair, len(flows.src))
         return max((self._model.start_seconds(*way) for way in np.unique(passed, axis=0).tolist()), default=Fraction(0))
 
     def _transfer(self, flows: Flows) -> Fraction:
         sharing = self._reading.sharing
+        if sharing not in ("max-min", "equal"):
+            return self.least_transfer(flows)
         used, link = np.unique(flows.hop_pair, return_inverse=True)
-        costs = self._link_costs(flows, used, link)
-        if sharing in ("max-min", "equal"):
-            rule = max_min if sharing == "max-min" else equal_shares
-            return makespan(flows.parts, flows.hop_flow, link, [1 / cost for cost in costs], rule)
+        capacity = [1 / cost for cost in self._link_costs(flows, used, link)]
+        return makespan(flows.parts, flows.hop_flow, link, capacity, max_min if sharing == "max-min" else equal_shares)
+
+    def least_transfer(self, flows: Flows) -> Fraction:
+        """The time of the busiest link, or with `in-turn` of the busiest of each kind: no sharing is shorter, whatever other flows
+        there are on these and on other links."""
+        used, link = np.unique(flows.hop_pair, return_inverse=True)
         load = np.zeros(len(used), np.int64)
         np.add.at(load, link, flows.parts[flows.hop_flow])
+        costs = self._link_costs(flows, used, link)
         longest: dict[int, Fraction] = {}
         for kind, parts, cost in zip(self._kinds[used].tolist(), load.tolist(), costs, strict=True):
             longest[kind] = max(longest.get(kind, Fraction(0)), parts * cost)
-        return sum(longest.values(), Fraction(0)) if sharing == "in-turn" else max(longest.values())
+        return sum(longest.values(), Fraction(0)) if self._reading.sharing == "in-turn" else max(longest.values())
 
     def _link_costs(self, flows: Flows, used: Int64, link: Int64) -> Sequence[Fraction]:
         """Seconds that a share takes over each of the links `used`, incast included (Equation 10); `link`: of every hop."""
@@ -177,7 +183,7 @@ class FlowTimer:
         np.maximum.at(most, link, into[flows.dst[flows.hop_flow]])
         return most + 1
 
-    def _reduction(self, flows: Flows) -> Fraction:
+    def reduction(self, flows: Flows) -> Fraction:
         """The busiest server's additions and memory accesses."""
         share, server = self._floats / flows.shares, self._model.server
         work = np.unique(np.stack([flows.additions, flows.accesses]), axis=1).T.tolist()

@@ -7,12 +7,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 from certree.models.collective import SYMMETRIC_KINDS
+from certree.models.cost.flow_time import FlowTimer, Reading
 from certree.models.cost.genmodel import FLOAT_BYTES, load_genmodel
-from certree.models.errors import UnsupportedError
+from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Schedule
 from certree.synth.embedding import ROUNDS
 from certree.synth.gentree import basic_placement, choose_plans, there_and_back
-from certree.synth.method import METHODS, Option, Request, flag, read_options, require_collective, whole_number
+from certree.synth.method import METHODS, Option, Request, choice, flag, read_options, require_collective, whole_number
+from certree.synth.plan_family import PlanTimer, best_plans
 from certree.synth.switch_tree import CROSSING, switch_tree
 
 
@@ -22,14 +24,23 @@ def gentree(request: Request) -> Schedule:
 
     As many blocks as endpoints, summed up at every switch by its children: cps, f0xf1x..., ring or rhd where they have equally many
     endpoints, asymmetric cps elsewhere; where it pays, a child first gathers its results on a subset (rearrange=false: never).
-    Options: root=NODE, a switch, by default the centre; model=NAME or FILE.toml, GenModel's parameters (`gentree`: Table 5). The
+    Options: root=NODE, a switch, by default the centre; model=NAME or FILE.toml, GenModel's parameters (`gentree`: Table 5);
+    plans=best: instead of the greedy choice the best of the same family by what plans send (`certree.synth.plan_family`). The
     provenance says what was chosen at which switch. Needs a tree of switches with endpoints as leaves; further top switches of a
     fat tree or leaf-spine carry routes but do not count.
     """
     require_collective(request, "gentree", SYMMETRIC_KINDS)
     root = whole_number(None, 0, len(request.topology.kind) - 1)
-    known = {**ROUNDS, "root": root, "rearrange": flag(True), "model": Option(str, "gentree", "a preset or a file ending in .toml")}
+    known = {
+        **ROUNDS,
+        "root": root,
+        "rearrange": flag(True),
+        "plans": choice("greedy", "best"),
+        "model": Option(str, "gentree", "a preset or a file ending in .toml"),
+    }
     options = read_options(request, "gentree", known)
+    if options["plans"] == "best" and not options["rearrange"]:
+        raise InputError("gentree: plans=best decides on rearrangement itself; rearrange=false is for plans=greedy")
     model = load_genmodel(options["model"])
     tree = switch_tree(request.topology, options["root"])
     placement = basic_placement(tree)
@@ -40,7 +51,10 @@ def gentree(request: Request) -> Schedule:
             f"gentree: a message of {request.message_bytes} bytes leaves servers without data; {servers} servers need"
             f" {servers * FLOAT_BYTES} bytes, a float each"
         )
-    plans = choose_plans(tree, placement, model, floats, rearrange=options["rearrange"])
+    if options["plans"] == "best":
+        plans = best_plans(PlanTimer(tree, placement, FlowTimer(request.topology, model, floats, Reading("busiest")))).plans
+    else:
+        plans = choose_plans(tree, placement, model, floats, rearrange=options["rearrange"])
     made = there_and_back(request, tree, placement, plans, method="gentree", options=options)
     chosen = {
         "crossing" if switch == CROSSING else str(switch): {"plan": plans[switch].name, "rearranged": sorted(plans[switch].moved)}

@@ -8,11 +8,13 @@ import pytest
 
 from certree.models.cost.flow_time import FlowTimer, Reading, schedule_time
 from certree.models.cost.genmodel import load_genmodel
+from certree.models.errors import InputError
 from certree.models.topology_spec import parse_topology
 from certree.synth.gentree import LocalPlan, basic_placement, choose_plans, plan_types
 from certree.synth.group_plans import direct_plan
 from certree.synth.plan_family import PlanTimer, best_plans
 from certree.synth.switch_tree import switch_tree
+from certree.verify.judge import judge
 from tests.synth.play import make
 
 MODEL = load_genmodel("gentree")
@@ -67,9 +69,10 @@ def test_a_plan_takes_what_its_schedule_takes(network):
     assert timer.plan(plans) == schedule_time(schedule, MODEL, Fraction(floats), READING).seconds
 
 
+@pytest.mark.parametrize("sharing", ["max-min", "in-turn"])
 @pytest.mark.parametrize("network", ["tree:3x4", "tree:3+5", "tree:2x3/2x4"])
-def test_bounds_are_below_what_they_bound(network):
-    timer = timer_of(network, 10**8)
+def test_bounds_are_below_what_they_bound(network, sharing):
+    timer = timer_of(network, 10**8, Reading(sharing))
     draw = np.random.default_rng(8)
     for switch in timer.tree.order:
         children = timer.tree.children[switch]
@@ -92,3 +95,19 @@ def test_greedy_is_not_always_the_best():
     assert timer.plan(greedy) / found.seconds > Fraction(105, 100)
     assert not found.plans[400].moved
     assert found.cut > found.timed
+
+
+def test_the_best_plan_as_a_schedule():
+    """tree:16x6@2 for 10^8 floats: the schedule of the best plans is valid, takes what the search says, and is faster."""
+    network, floats = "tree:16x6@2", 10**8
+    found = best_plans(timer_of(network, floats))
+    made = {plans: make("gentree", network, message_bytes=4 * floats, options={"plans": plans}) for plans in ("greedy", "best")}
+    seconds = {plans: schedule_time(schedule, MODEL, Fraction(floats), READING).seconds for plans, schedule in made.items()}
+    assert all(judge(schedule).valid for schedule in made.values())
+    assert seconds["best"] == found.seconds < seconds["greedy"]
+    assert {entry["plan"] for entry in made["best"].provenance["plans"].values()} == {p.name for p in found.plans.values()}
+
+
+def test_the_best_plan_decides_on_rearrangement_itself():
+    with pytest.raises(InputError, match="plans=best decides on rearrangement itself"):
+        make("gentree", "tree:2x3", options={"plans": "best", "rearrange": "false"})
