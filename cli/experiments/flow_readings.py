@@ -1,7 +1,7 @@
 """Every reading of GenModel's flow-level simulation beside what a paper states: which one is nearest overall."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -54,4 +54,12 @@ def flow_readings(fields: Fields) -> Experiment:
     target = load_target(fields.text("of"))
     if not isinstance(target.experiment, FlowTimes):
         fields.refuse(f"of is {target.name!r}; expected a target with the experiment flow-times")
-    return _FlowReadings(target, target.experiment)
+    stated = tuple(line for line in target.experiment.lines if _is_stated(target, line.name, target.experiment.floats))
+    if not stated:
+        fields.refuse(f"of is {target.name!r}, where the paper states nothing to compare with")
+    return _FlowReadings(target, replace(target.experiment, lines=stated))
+
+
+def _is_stated(target: Target, row: str, columns: Sequence[str]) -> bool:
+    """Whether the paper states any cell of a row."""
+    return any(entry.paper is not None for entry in compared(target, [Cell(row, column, None) for column in columns]))
