@@ -149,9 +149,14 @@ class SymmetricSchedule:
     @cached_property
     def label(self) -> NDArray[np.int64]:
         """For each base row the neighbour of node 0, by its position among them, that its destination is an image of when its
-        source is one of node 0; -1 where there is none. Of a regular group no link has two. O(rows · d)."""
-        found = self.heads[self.base.src] == self.base.dst[:, None]
-        return np.where(found.any(axis=1), found.argmax(axis=1), -1)
+        source is one of node 0; -1 where there is none. Of a regular group no link has two. O(rows + links · log links)."""
+        topology, degree = self.topology, self.heads.shape[1]
+        of_pair = np.full(len(topology.pair_capacity) + 1, -1)
+        of_pair[topology.pair_index(np.repeat(np.arange(self.nodes), degree), self.heads.ravel())] = np.tile(
+            np.arange(degree), self.nodes
+        )
+        of_pair[-1] = -1  # what is no link
+        return of_pair[self.base.pair]
 
     @cached_property
     def timed(self) -> Schedule:

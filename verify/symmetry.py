@@ -69,7 +69,7 @@ def check_action(topology: Topology, action: Action, findings: Findings) -> None
 def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
     """Report whatever is wrong with a schedule and all its images; rows are those of the base.
 
-    O(generators · links + base rows · (d + log)) for trees; else the abstract machine plays the base chunks.
+    O(generators · links + base rows · log) for trees; else the abstract machine plays the base chunks.
     """
     base = schedule.base
     check_action(schedule.topology, schedule.action, findings)

@@ -13,10 +13,12 @@ Family = Mapping[tuple[int, ...], int]
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of a formula: what it counts, its variables, and the numbers of the clauses that define them."""
+    """A counter of a formula: what it counts, its variables, those of them that speak of all it counts, and the numbers of the
+    clauses that define them."""
 
     literals: tuple[int, ...]
     variables: range
+    totals: tuple[int, ...]
     clauses: range
 
 
@@ -64,7 +66,7 @@ class Formula:
                     self.add(-literal, -before[level - 1], variable)
             before = now
         variables, clauses = range(first_variable, self.variables + 1), range(first_clause, len(self.clauses))
-        self.counters.append(Counter(tuple(literals), variables, clauses))
+        self.counters.append(Counter(tuple(literals), variables, tuple(before), clauses))
         return before
 
     def dimacs(self, comments: Iterable[str] = ()) -> bytes:

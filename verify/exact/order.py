@@ -8,7 +8,7 @@ It rests on the formula being the same after two chunks have changed places, whi
 
 - every clause that counts nothing becomes another one of the formula;
 - every counter counts the same literals as before, and no counted literal is a counter's variable;
-- elsewhere, variables of counters occur negated only.
+- elsewhere, variables of counters occur negated only, and only those that speak of all that is counted.
 
 Then a model becomes a model: let the two chunks change places, and set every counter to what it has to say at least. That depends
 on how many of its literals hold, which is as many as before; so clauses of counters hold, others that mention them hold if they did
@@ -38,12 +38,15 @@ def order_chunks(encoder: Encoder) -> None:
 
 
 def plain_clauses(formula: Formula) -> set[frozenset[int]]:
-    """The clauses that define no counter; ProofError where one asks for a counter to hold."""
+    """The clauses that define no counter; ProofError where one asks for a counter to hold, or for a part of a count."""
     counters = {variable for counter in formula.counters for variable in counter.variables}
     defining = {index for counter in formula.counters for index in counter.clauses}
     clauses = {frozenset(clause) for index, clause in enumerate(formula.clauses) if index not in defining}
     if any(literal in counters for clause in clauses for literal in clause):
         raise ProofError("proof-symmetry", "a clause asks for a counter to hold: what it counts may not change places")
+    partial = counters.difference(*(counter.totals for counter in formula.counters))
+    if any(-literal in partial for clause in clauses for literal in clause):
+        raise ProofError("proof-symmetry", "a clause asks for a part of what is counted: it may not change places with the rest")
     if any(abs(literal) in counters for counter in formula.counters for literal in counter.literals):
         raise ProofError("proof-symmetry", "a counter counts another one: what it counts may not change places")
     return clauses

@@ -11,7 +11,8 @@ The machine, on which every impossibility depends:
   its step and loads every link of it once. Endpoints do not forward within a step. Links between the same two nodes count as one of
   their total capacity.
 - *Memory*, optional and only where nothing is added up: when a step begins, and at the end, a cell stores at most so many chunks:
-  those that start in it, those it is a target of once they are there, and those it will send on. Whatever else it had is forgotten.
+  those that start in it, those it is a target of once they are there for good, and those it will send on. Whatever else it had is
+  forgotten.
 - *Scratch*, optional: K buffers of one chunk each, beside those that a cell must have anyway. What it must have, and what the K
   buffers are then for:
   - all-gather, broadcast: an endpoint keeps every chunk and needs no scratch; reducing switches keep nothing, all is scratch there.

@@ -95,11 +95,13 @@ def drat(question: Question, proof: Mapping[str, Any]) -> None:
     text. A formula without model means no schedule.
     """
     only_fields(proof, "formula", "ordered", "sha256", "lines")
+    if type(proof["ordered"]) is not bool:
+        raise ProofError("proof-malformed", f"ordered is {short(proof['ordered'])}; allowed: true, false")
     text = unpack(proof["lines"])
     if sha256(text.encode()) != proof["sha256"]:
         raise ProofError("proof-digest", "the lines of the proof are not those whose digest is stated")
     try:
-        formula = encode(question, ordered=proof["ordered"] is True).formula
+        formula = encode(question, ordered=proof["ordered"]).formula
     except UnsupportedError as error:
         raise ProofError("proof-foreign", str(error)) from None
     if formula.digest != proof["formula"]:

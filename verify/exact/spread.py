@@ -4,6 +4,7 @@ holds[c, v, t]   cell v holds chunk c when step t begins (t = steps: at the end)
 send[c, a, t]    chunk c goes over arc a in step t
 """
 
+from collections import Counter
 from collections.abc import Sequence
 
 from certree.models.schedule import Schedule
@@ -15,12 +16,22 @@ class SpreadEncoder(Encoder):
     """Chunks start at one cell and are copied on until all their targets hold them."""
 
     def estimate(self) -> int:
-        """Clauses of holding and sending, and of the counters."""
+        """Clauses of holding and sending, and of the counters of loads and of room."""
         question, chunks = self.question, len(self.chunks)
         steady = chunks * question.steps * (len(question.cells) + len(question.arcs))
         loaded = sum(len(arc.pairs) for arc in question.arcs)
         pairs = len(question.topology.pair_capacity)
-        return steady + pairs * question.steps * self.load_clauses(chunks * -(-loaded // pairs))
+        return steady + self._room_clauses() + pairs * question.steps * self.load_clauses(chunks * -(-loaded // pairs))
+
+    def _room_clauses(self) -> int:
+        """About how many clauses `_memory` needs."""
+        question, demands = self.question, len(self.question.demands)
+        passing = Counter(cell for number in range(demands) for cell in question.passing(number))
+        limits = [
+            (most, of) for cell in question.cells for most, of in ((question.memory, demands), (question.scratch, passing[cell]))
+        ]
+        counted = [(most + 1, of * question.chunks) for most, of in limits if most is not None]
+        return (question.steps + 1) * sum(2 * chunks * min(most, chunks) for most, chunks in counted)
 
     def build(self) -> None:
         """Add every clause."""

@@ -23,13 +23,15 @@ class SumEncoder(Encoder):
     """Sets of contributions are added up and copied until all endpoints have all of every chunk."""
 
     def estimate(self) -> int:
-        """Clauses of the sets, and of the counters."""
+        """Clauses of the sets, of the counters, and of what slots store."""
         question = self.question
         ends, arcs, cells = len(question.topology.endpoints), len(question.arcs), len(question.cells)
         in_degree = -(-arcs // cells)
         sets = question.chunks * question.steps * ends * (arcs * (6 + in_degree // 2) + 2 * cells)
         pairs = len(question.topology.pair_capacity)
-        return sets + pairs * question.steps * self.load_clauses(2 * question.chunks * -(-arcs // pairs))
+        slots = len(question.slots.ids) if question.slots else 0
+        stored = slots * question.steps * question.chunks * (question.chunks // 2 + 5 * in_degree)
+        return sets + stored + pairs * question.steps * self.load_clauses(2 * question.chunks * -(-arcs // pairs))
 
     def build(self) -> None:
         """Add every variable and clause."""

@@ -14,6 +14,7 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
 from certree.verify.exact.bundle import judge_bundle
+from certree.verify.exact.encoder import encode
 from certree.verify.exact.frontier import covers, obligations, undominated
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutation import check_refutation, pack, unpack
@@ -149,6 +150,7 @@ FORMULA_CHANGES = [
     lambda d: entry(d, "refuted", (3, 3, 4))["proof"].update(lines="?"),
     lambda d: entry(d, "refuted", (3, 3, 4))["proof"].update(lines=d["refuted"][-1]["point"]),
     lambda d: entry(d, "refuted", (3, 3, 4))["proof"].pop("sha256"),
+    lambda d: entry(d, "refuted", (3, 3, 4))["proof"].update(ordered=1),
 ]
 
 
@@ -238,6 +240,19 @@ def test_one_refutation_serves_points_that_are_harder() -> None:
     far = Question(parse_topology("ring:4"), parse_collective("all-gather"), 1, 1, 4)
     assert far.enough_rounds == 4
     assert far.implies((2, 1, 100))  # more rounds would not have helped
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        Question(parse_topology("mesh:1x2"), parse_collective("broadcast", 0), 3000, 1, 1, 4000),
+        Question(parse_topology("mesh:1x3"), parse_collective("all-to-all"), 1000, 2, 2, None, 900),
+        Question(parse_topology("mesh:1x2"), parse_collective("all-reduce"), 2500, 1, 1, None, 1),
+    ],
+)
+def test_what_limits_of_room_take_is_counted_before_a_formula_is_made(asked: Question) -> None:
+    with pytest.raises(UnsupportedError, match="clauses; at most 4000000 are tried"):
+        encode(asked)
 
 
 FAR_POINTS = {

@@ -71,6 +71,10 @@ def test_chunks_that_are_not_alike_are_not_put_in_order() -> None:
         (lambda encoder: encoder.formula.count([first(encoder)], 1), "they are not counted together"),
         (lambda encoder: encoder.formula.add(encoder.formula.counters[0].variables[0]), "a clause asks for a counter to hold"),
         (lambda encoder: encoder.formula.count([encoder.formula.counters[0].variables[0]], 1), "a counter counts another one"),
+        (
+            lambda encoder: encoder.formula.add(-encoder.formula.counters[1].variables[0]),
+            "a clause asks for a part of what is counted",
+        ),
     ):
         encoder = encoder_of()
         change(encoder)
