@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certree.hw.clocks import parse_clocks
 from certree.hw.flit_engine import NO_PACKETS, FlitEngine, packet_lengths, simulate_flits, with_flow
 from certree.hw.lowering import lower
 from certree.hw.packets import Packets, read_packets, synthetic_packets
@@ -66,6 +68,7 @@ def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int
     agree(tables, "slotted", flow)
 
 
+@cache
 def made(spec: str, method: str, size: int, machine: Machine = MULTITREE) -> Tables:
     request = Request(parse_topology(spec), parse_collective("all-reduce"), size, machine)
     return lower(load_methods()[method](request), size, machine)
@@ -264,3 +267,39 @@ def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: 
     assert beside.arrived == beside.packets == len(others.id) > 0
     busiest = np.bincount(others.src, weights=others.flits).max() + np.bincount(others.dst, weights=others.flits).max()
     assert alone.cycles <= result.cycles < 2 * (alone.cycles + busiest)
+
+
+@given(
+    schedules(),
+    st.integers(1, 20_000),
+    st.sampled_from(["message", "packet"]),
+    st.sampled_from(["0", "7", "0=40", "1=300,2=9"]),
+    st.sampled_from(["0", "1=1/50", "0=-1/40,2=1/100"]),
+)
+@settings(max_examples=40)
+def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: int, flow: str, skew: str, drift: str):
+    """Rows that are late, and messages that wait for each other's ports, take the same cycles on routers as on lanes."""
+    tables = lower(schedule, size, MULTITREE)
+    clocks = parse_clocks(len(tables.topology.kind), skew, drift)
+    ours, _ = simulate_flits(tables, flow=flow, clocks=clocks)
+    lanes = simulate(with_flow(tables, flow), clocks=clocks)
+    assert ours.data_ok
+    assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x3", "torus:4x4"])
+def test_the_exact_step_time_paces_both_alike(spec: str):
+    tables = made(spec, "multitree", 1 << 15)
+    paper, exact = (simulate_flits(tables, "paced", step_time=step)[0].cycles for step in ("paper", "exact"))
+    assert exact == simulate(tables, "paced", step_time="exact").cycles
+    assert paper == simulate(tables, "paced", step_time="paper").cycles
+    assert exact >= paper
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+@pytest.mark.parametrize(("spec", "method"), [("mesh:3x3", "packing"), ("mesh:2x4", "retime"), ("hypercube:3", "symmetric")])
+def test_schedules_of_the_best_methods_take_their_closed_form(spec: str, method: str, flow: str):
+    """Periods that overlap, delays of several slots: what a certificate promises is what routers take."""
+    tables = made(spec, method, 1 << 15)
+    assert tables.repeats * tables.chunks > 8
+    agree_on(tables, flow)
