@@ -259,3 +259,8 @@ def test_flow_engine_times_no_wrong_schedule(tmp_path):
 def test_flow_engine_bad_input(tmp_path, arguments, reason):
     path = schedule_file(tmp_path, "switch:4", "cps")
     assert_bad_input(certree("simulate", path, *arguments), reason)
+
+
+def test_flow_engine_needs_parameters_of_every_kind_of_link(tmp_path):
+    path = schedule_file(tmp_path, "tree:2x2", "cps")
+    assert_bad_input(certree("simulate", path, "--engine", "flow", "--model", "gentree-testbed"), "have no table [root]")
