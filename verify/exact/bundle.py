@@ -25,7 +25,7 @@ from certree.models.topology import NodeKind, Topology
 from certree.models.topology_file import topology_document, topology_from_document
 from certree.verify.exact.frontier import covers, covers_all_chunks, obligations
 from certree.verify.exact.plans import most_stored, shares_of
-from certree.verify.exact.prices import Rows, rounds_per_chunk
+from certree.verify.exact.prices import MAX_STEPS, Rows, rounds_per_chunk
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutation import Document, check_refutation
 from certree.verify.exact.rup import ProofError
@@ -129,6 +129,8 @@ def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
         isinstance(entry, dict) and set(entry) == {"steps", "rounds_per_chunk", "price"} for entry in document["step_bounds"]
     ):
         raise InputError(f"{where}: step_bounds must list objects with steps, rounds_per_chunk and price")
+    if len(document["step_bounds"]) > MAX_STEPS:
+        raise InputError(f"{where}: {len(document['step_bounds'])} step_bounds; at most {MAX_STEPS} are checked")
     for name, least in (("memory", 1), ("scratch", 0)):
         if document[name] is not None and (type(document[name]) is not int or not least <= document[name] <= MAX_NUMBER):
             raise InputError(f"{where}: {name} is {short(document[name])}; allowed: null or {least} to {MAX_NUMBER}")

@@ -199,6 +199,7 @@ def test_a_point_that_another_covers_is_found() -> None:
         (lambda d: d.update(points=[1]), "points must list objects with point and schedule"),
         (lambda d: d.update(collective={"kind": "broadcast", "root": None}), "broadcast needs a root"),
         (lambda d: d.update(undecided=None), "undecided must list points"),
+        (lambda d: d.update(step_bounds=d["step_bounds"] * 65), "65 step_bounds; at most 64 are checked"),
         (lambda d: d.update(step_bounds=[{}]), "step_bounds must list objects with steps, rounds_per_chunk and price"),
     ],
 )
