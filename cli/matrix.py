@@ -24,6 +24,7 @@ NETWORKS = {
     "damaged grid": ("torus:4x4,without-link=0-1", "mesh:3x3,without-node=4"),
     "hypercube": ("hypercube:3", "hypercube:4"),
     "full": ("full:5", "full:8"),
+    "Cayley graph": ("cayley:10@1+3", "cayley:102+021"),
     "DGX-1": ("dgx1",),
     "DGX-2": ("dgx2", "dgx2:1"),
     "single switch": ("switch:6", "switch:8", "ss:24"),
