@@ -10,7 +10,17 @@ from certree.synth.method import METHODS, Request, read_options
 #: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
 SEARCHES = ("ring", "multitree", "symmetric", "packing", "retime", "exact")
 #: published algorithms that have few transfers or few rivals
-LEAN = ("ring", "binomial", "recursive-doubling", "halving-doubling", "netreduce", "gentree", "direct", "hierarchical-all-to-all")
+LEAN = (
+    "ring",
+    "binomial",
+    "recursive-doubling",
+    "halving-doubling",
+    "netreduce",
+    "gentree",
+    "asymmetric-cps",
+    "direct",
+    "hierarchical-all-to-all",
+)
 #: those that move something between all pairs at many stages: not tried beyond so many endpoints
 DENSE = (
     "hierarchical",
@@ -21,24 +31,29 @@ DENSE = (
     "ring-2d",
     "switch-fc",
     "tencent",
+    "cps",
+    "reduce-broadcast",
     "tree-all-to-all",
     "ring-all-to-all",
 )
 DENSE_ENDPOINTS = 128
+#: an all-reduce of more bytes an endpoint on a direct network is left to the searches
+SEARCHED_BYTES = 4096
 
 
 @METHODS.register("auto")
 def auto(request: Request) -> AnySchedule:
     """The best of all methods by closed-form time at the given size and machine; the provenance says what was compared.
 
-    No options. All-reduce on a direct network is left to the searches: on all we measured they outran the published algorithms.
-    Elsewhere those are tried too, the ones with most transfers up to DENSE_ENDPOINTS. Within a time limit it stops after the
-    method that reached it.
+    No options. All-reduces of more than SEARCHED_BYTES for each endpoint on direct networks are left to the searches: on all we
+    measured they outran the published algorithms. Elsewhere those are tried too, the ones with most transfers up to
+    DENSE_ENDPOINTS. Within a time limit it stops after the method that reached it.
     """
     read_options(request, "auto", {})
     order: tuple[str, ...] = SEARCHES
-    if not request.topology.is_direct or request.collective.kind is not CollectiveKind.ALL_REDUCE:
-        dense = DENSE if len(request.topology.endpoints) <= DENSE_ENDPOINTS else ()
+    endpoints, is_all_reduce = len(request.topology.endpoints), request.collective.kind is CollectiveKind.ALL_REDUCE
+    if not (request.topology.is_direct and is_all_reduce and request.message_bytes > SEARCHED_BYTES * endpoints):
+        dense = DENSE if endpoints <= DENSE_ENDPOINTS else ()
         order = tuple(dict.fromkeys((*LEAN, *dense, *SEARCHES)))
     considered: dict[str, str] = {}
     best: tuple[int, str, AnySchedule] | None = None

@@ -5,8 +5,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import choice
+import damage
 import exact
 import headline
+import packing
 import routers
 import scale
 import simulator
@@ -16,7 +19,7 @@ import synthesis
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (synthesis, simulator, routers, scale, exact, headline):
+    for module in (synthesis, simulator, routers, scale, packing, damage, choice, exact, headline):
         module.run(smoke)
         print(flush=True)
 

@@ -1,11 +1,14 @@
 """The automatic choice: something for every collective on every network, and the fastest of what it compared."""
 
+from contextlib import suppress
+
 import pytest
 
+from certree.models.errors import UndecidedError, UnsupportedError
 from certree.synth.method import load_methods
 from certree.synth.methods.auto import DENSE, LEAN, SEARCHES
 from certree.verify.judge import judge
-from tests.synth.play import make
+from tests.synth.play import ask, make
 
 ROOTED = {"broadcast": 1, "reduce": 1, "gather": 1, "scatter": 1}
 COLLECTIVES = ["all-reduce", "reduce-scatter", "all-gather", "all-to-all", *ROOTED]
@@ -26,6 +29,30 @@ def test_packages_whose_nodes_no_route_can_pass(collective: str) -> None:
     assert judge(make("auto", "switch-fc:1x2x4x2", collective)).valid
 
 
+@pytest.mark.parametrize(
+    ("network", "collective", "size"),
+    [
+        ("switch:5", "all-reduce", 1 << 10),
+        ("mesh:2x3", "all-gather", 1 << 20),
+        ("mesh:2x3", "broadcast", 1 << 30),
+        ("switch-fc:1x2x2x2", "all-reduce", 1 << 15),
+    ],
+)
+def test_nothing_published_is_faster(network: str, collective: str, size: int) -> None:
+    """A sample; tests/bench/choice.py goes through all kinds of networks."""
+    request = ask(network, collective, size, root=ROOTED.get(collective))
+    methods = load_methods()
+    picked = request.cycles(methods["auto"](request))
+    compared = 0
+    for name in methods:
+        if name in ("auto", "exact", "packing", "retime", "symmetric"):
+            continue
+        with suppress(UnsupportedError, UndecidedError):
+            assert picked <= request.cycles(methods[name](request)), name
+            compared += 1
+    assert compared > 2
+
+
 def test_in_network_reduction_is_among_the_candidates() -> None:
     considered = make("auto", "switch:8,reducing=switches").provenance["auto"]["considered"]
     assert considered["netreduce"].endswith(" cycles")
@@ -37,9 +64,11 @@ def test_methods_with_most_transfers_are_left_out_of_large_networks() -> None:
     assert set(LEAN) <= set(considered)
 
 
-def test_all_reduce_on_direct_networks_is_left_to_the_searches() -> None:
+def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None:
     assert set(make("auto", "torus:3x3").provenance["auto"]["considered"]) == set(SEARCHES)
+    small = make("auto", "torus:3x3", message_bytes=1 << 10).provenance["auto"]["considered"]
+    assert set(small) == {*SEARCHES, *LEAN, *DENSE}
 
 
 def test_every_method_is_known() -> None:
-    assert {*SEARCHES, *LEAN, *DENSE} <= set(load_methods())
+    assert {*SEARCHES, *LEAN, *DENSE} == set(load_methods()) - {"auto"}
