@@ -53,7 +53,7 @@ SHORT = {
 EMPTY = "–"
 NOT_MADE = " does not make "  # of a reason: it is the collective, not the network
 LEFT_OUT = ("auto",)
-ANYTIME = ("packing", "retime")  # searches that only improve on what they have: here their first schedule will do
+ANYTIME = ("free-shares", "packing", "retime")  # searches that only improve on what they have: here their first schedule will do
 ROOT = 1  # of the collectives that have one
 MESSAGE = 1 << 16
 

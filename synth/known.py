@@ -9,7 +9,7 @@ from certree.models.topology import Topology
 from certree.synth.method import Monitor, Request, load_methods
 
 #: methods that search: what they find depends on effort and message size
-SEARCHES = ("auto", "exact", "packing", "retime", "symmetric")
+SEARCHES = ("auto", "exact", "free-shares", "packing", "retime", "symmetric")
 
 
 def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:

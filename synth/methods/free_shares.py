@@ -1,0 +1,59 @@
+"""All-gather and reduce-scatter with unequal shares: endpoints of few links root more of the message."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from certree.models.collective import CollectiveKind
+from certree.models.errors import UnsupportedError
+from certree.models.schedule import Schedule
+from certree.synth.free_roots import FreeRoots
+from certree.synth.method import METHODS, Request, read_options, require_collective, require_direct
+from certree.synth.search import Search, Trees
+
+PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16)
+_MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit of effort
+_MAX_ENDPOINTS = 512
+
+
+@METHODS.register("free-shares")
+def free_shares(request: Request) -> Schedule:
+    """An all-gather or reduce-scatter in which endpoints may have unequal parts of the message, as many as is fastest.
+
+    Where a corner has two links an equal share binds everyone to its pace; the more it roots itself the less it must receive. For
+    every period of PERIODS the most chunks that fit with any shares are found by flows (`certree.synth.free_roots`), packed as
+    branchings and given slots; the fastest by closed form wins. Two such phases take 3/4 M/B on a mesh, with equal shares 63/64.
+    For direct networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
+    """
+    require_collective(request, "free-shares", [CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER])
+    require_direct(request, "free-shares")
+    read_options(request, "free-shares", {})
+    topology, size = request.topology, len(request.topology.endpoints)
+    if size > _MAX_ENDPOINTS:
+        raise UnsupportedError(f"free-shares: {size} endpoints; up to {_MAX_ENDPOINTS} are tried")
+    network = FreeRoots(topology, request.collective)
+    options = []
+    for period in PERIODS:
+        chunks, held = network.most(period)
+        if request.chunks not in (None, chunks) or chunks**2 * len(topology.src) > _MAX_FLOW * request.effort:
+            continue
+        rooted = network.rooted(held)
+        options.append(
+            Trees(
+                chunks=chunks,
+                period=period,
+                least_period=period,
+                chain=rooted.least_height(period),
+                rows=chunks * (size - 1),
+                reductions=-(-chunks * (size - 1) // size) * request.collective.reduces,
+                even=False,
+                build=partial(rooted.pack, request.collective, chunks, period, moves=0, seed=request.seed),
+            )
+        )
+    if not options:
+        raise UnsupportedError(f"free-shares: no period of {PERIODS} fits that many chunks, or the packings are too large")
+
+    def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
+        return request.provenance("free-shares", {}, **origin)
+
+    return Search(request, provenance).run(options)

@@ -1,0 +1,93 @@
+"""Unequal shares: as many chunks as any shares allow, packed, judged, exported and played."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certree.hw.lowering import lower
+from certree.hw.simulator import simulate
+from certree.models.collective import parse_collective
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.machine import load_machine
+from certree.models.topology import Topology
+from certree.models.topology_spec import parse_topology
+from certree.synth.free_roots import FreeRoots
+from certree.verify.judge import judge
+from tests.models.examples import network
+from tests.synth.play import make
+
+ONE_WAY = network(4, [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2, 2)])
+
+
+def fits(topology: Topology, chunks: int, period: int, held: tuple[int, ...], *, turned: bool) -> bool:
+    """Edmonds' condition, set by set."""
+    nodes = range(len(topology.kind))
+    tail, head = (topology.dst, topology.src) if turned else (topology.src, topology.dst)
+    for size in range(1, len(nodes)):
+        for inside in itertools.combinations(nodes, size):
+            entering = np.isin(head, inside) & ~np.isin(tail, inside)
+            if period * int(topology.capacity[entering].sum()) < chunks - sum(held[node] for node in inside):
+                return False
+    return True
+
+
+@pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter"])
+@pytest.mark.parametrize("topology", [parse_topology("mesh:1x4"), parse_topology("mesh:2x2"), ONE_WAY], ids=["path", "mesh", "own"])
+def test_the_most_chunks_of_any_shares(topology, kind):
+    """Against every vector of shares there is."""
+    free, turned = FreeRoots(topology, parse_collective(kind)), kind == "reduce-scatter"
+    nodes = len(topology.kind)
+    for period in (1, 2):
+        for chunks in range(1, 9):
+            every = (held for held in itertools.product(range(chunks + 1), repeat=nodes) if sum(held) == chunks)
+            possible = any(fits(topology, chunks, period, held, turned=turned) for held in every)
+            found = free.shares(chunks, period)
+            assert (found is not None) == possible, (chunks, period)
+            if found is not None:
+                assert found.sum() == chunks
+                assert fits(topology, chunks, period, tuple(found.tolist()), turned=turned)
+
+
+@pytest.mark.parametrize(
+    ("spec", "time", "equal"),
+    [("mesh:4x4", "3/8", "15/32"), ("mesh:8x8", "3/8", "63/128"), ("torus:4x4", "15/64", "15/64"), ("mesh:1x4", "1/2", "3/4")],
+)
+def test_the_rate_of_long_messages(spec, time, equal):
+    """A mesh's four corners together hold back less than one with an equal share; on a torus nothing is gained."""
+    for kind in ("all-gather", "reduce-scatter")[: 1 if spec == "mesh:8x8" else 2]:
+        made = make("free-shares", spec, kind, message_bytes=1 << 26)
+        verdict = judge(made)
+        assert verdict.valid
+        assert verdict.quality.bandwidth_time <= Fraction(time) * Fraction(101, 100)
+        assert spec.startswith("torus") or verdict.quality.bandwidth_time < Fraction(equal)
+
+
+def test_the_corners_root_what_they_cannot_receive():
+    made = make("free-shares", "mesh:4x4", "all-gather", message_bytes=1 << 26)
+    held = np.bincount(made.chunk_root, minlength=16)
+    assert (held[[0, 3, 12, 15]] * 4 >= made.chunks).all()
+
+
+@pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter"])
+def test_tables_of_unequal_shares_run(kind):
+    machine = load_machine("multitree")
+    result = simulate(lower(make("free-shares", "mesh:3x3", kind, message_bytes=1 << 16), 1 << 16, machine), "slotted")
+    assert result.data_ok
+    assert result.cycles == result.closed_form_cycles
+    assert not result.late
+    assert not result.contention_cycles
+
+
+def test_other_requests_are_refused():
+    for arguments, fields, words in (
+        (("mesh:3x3", "all-reduce"), {}, "does not make all-reduce"),
+        (("switch:4", "all-gather"), {}, "needs a direct network"),
+        (("mesh:32x32", "all-gather"), {}, "1024 endpoints; up to 512 are tried"),
+        (("mesh:3x3", "all-gather"), {"chunks": 7919}, "no period of"),
+    ):
+        with pytest.raises(UnsupportedError, match=words):
+            make("free-shares", *arguments, **fields)
+    with pytest.raises(InputError, match="unknown option 'shares'"):
+        make("free-shares", "mesh:3x3", "all-gather", options={"shares": "equal"})
