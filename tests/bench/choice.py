@@ -48,13 +48,13 @@ def compare(spec: str, kind: CollectiveKind, size: int) -> tuple[float, str] | N
     ratio = request.cycles(made) / other[0]
     return (
         ratio,
-        f"{spec:<28}{kind:<15}{size >> 10:>8} KiB{ratio:>8.3f}  {made.provenance['method']:<18}{other[1]:<24}{spent:>6.1f} s",
+        f"{spec:<28}{kind:<15}{size >> 10:>8} KiB{ratio:>8.3f}  {made.provenance['method']:<20}{other[1]:<24}{spent:>6.1f} s",
     )
 
 
 def run(smoke: bool, networks: tuple[str, ...] = (), kinds: tuple[CollectiveKind, ...] = tuple(CollectiveKind)) -> None:
     """All of it, or a few."""
-    print(f"{'network':<28}{'collective':<15}{'size':>12}{'ratio':>8}  {'auto picks':<18}{'best published':<24}{'CPU':>8}")
+    print(f"{'network':<28}{'collective':<15}{'size':>12}{'ratio':>8}  {'auto picks':<20}{'best published':<24}{'CPU':>8}")
     slower = []
     for spec in networks or (("mesh:3x4", "switch:6") if smoke else tuple(spec for specs in NETWORKS.values() for spec in specs)):
         for kind in kinds[:2] if smoke else kinds:
