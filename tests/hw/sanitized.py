@@ -16,6 +16,7 @@ TESTS = (
     "tests/hw/test_published.py",
     "tests/hw/test_injection.py",
     "tests/hw/test_flit_engine.py",
+    "tests/hw/test_flit_traces.py",
     "--deselect=tests/hw/test_injection.py::test_mean_latency_under_uniform_traffic",
 )
 
