@@ -37,6 +37,10 @@ DENSE = (
     "ring-all-to-all",
 )
 DENSE_ENDPOINTS = 128
+#: beyond so many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to get
+#: something from all others: a row for each pair would not fit in memory
+PAIRWISE_ENDPOINTS = 4096
+SPARSE = ("netreduce", "symmetric")
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
 
@@ -47,7 +51,7 @@ def auto(request: Request) -> AnySchedule:
 
     No options. All-reduces of more than SEARCHED_BYTES for each endpoint on direct networks are left to the searches: on all we
     measured they outran the published algorithms. Elsewhere those are tried too, the ones with most transfers up to
-    DENSE_ENDPOINTS. Within a time limit it stops after the method that reached it.
+    DENSE_ENDPOINTS; beyond PAIRWISE_ENDPOINTS only SPARSE ones. Within a time limit it stops after the method that reached it.
     """
     read_options(request, "auto", {})
     order: tuple[str, ...] = SEARCHES
@@ -55,6 +59,8 @@ def auto(request: Request) -> AnySchedule:
     if not (request.topology.is_direct and is_all_reduce and request.message_bytes > SEARCHED_BYTES * endpoints):
         dense = DENSE if endpoints <= DENSE_ENDPOINTS else ()
         order = tuple(dict.fromkeys((*LEAN, *dense, *SEARCHES)))
+    if endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root:
+        order = SPARSE
     considered: dict[str, str] = {}
     best: tuple[int, str, AnySchedule] | None = None
     for name in order:

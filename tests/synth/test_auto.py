@@ -6,6 +6,7 @@ import pytest
 
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.synth.method import load_methods
+from certree.synth.methods import auto
 from certree.synth.methods.auto import DENSE, LEAN, SEARCHES
 from certree.verify.judge import judge
 from tests.synth.play import ask, make
@@ -72,3 +73,10 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
 
 def test_every_method_is_known() -> None:
     assert {*SEARCHES, *LEAN, *DENSE} == set(load_methods()) - {"auto"}
+
+
+def test_huge_networks_are_left_to_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "PAIRWISE_ENDPOINTS", 8)
+    assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["netreduce", "symmetric"]
+    with pytest.raises(UnsupportedError, match=r"no method applies: netreduce: .*; symmetric: "):
+        make("auto", "mesh:3x3", "all-gather")
