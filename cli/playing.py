@@ -8,11 +8,13 @@ from certree.cli.sources import machine_or_default, read_schedule, size_or_defau
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.lowering import lower
 from certree.hw.plan import Plan
+from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import Schedule
 from certree.models.symmetric import AnySchedule, written_out
 from certree.models.tables import Tables
+from certree.models.topology_spec import parse_topology
 
 #: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
 MOST_THROUGH_FILES = 100_000
@@ -24,6 +26,15 @@ def through_files(schedule: Schedule, message_bytes: int, machine: Machine) -> T
     with tempfile.TemporaryDirectory(prefix="certree-") as folder:
         export_tables(tables, Path(folder) / "tables")
         return read_tables(Path(folder) / "tables")
+
+
+def made_tables(topology: str, collective: str, method: str, message_bytes: int) -> Tables:
+    """The tables of what a method makes for a network, on the default machine, after export and reading back."""
+    from certree.synth.method import Request, load_methods
+
+    machine = machine_or_default(None)
+    request = Request(parse_topology(topology), parse_collective(collective), message_bytes, machine)
+    return through_files(written_out(load_methods()[method](request)), message_bytes, machine)
 
 
 def playable(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables | Plan:

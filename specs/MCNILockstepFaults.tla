@@ -45,9 +45,6 @@ AnyOrder(m) == TRUE
 \* In place of Plus: a sum replaces what was there.
 Overwrites(a, b) == b
 
-\* In place of OpensAt: slots are counted from one.
-OpensLate(n, s) == start[n] + (s + 1) * (SlotTicks + drift[n])
-
 \* In place of OpensAt: slots open a tick early.
 OpensEarly(n, s) == start[n] + s * (SlotTicks + drift[n]) - (IF s > 0 THEN 1 ELSE 0)
 
@@ -68,6 +65,33 @@ CountsTwice(m, counted) == [counted EXCEPT ![m.dst][<<m.op, m.item[1], m.src>>] 
 
 \* In place of Spec: nothing has to happen, even when it can.
 UnfairSpec == Init /\ [][Next]_vars
+
+-------------------------------------------------------------------------------
+(* An NI, or time itself, that forgets one of its guards                     *)
+
+\* In place of CanFire: rows do not wait for their slot.
+FiresAnyTime(n) == HasNext(n) /\ DependenciesHold(n) /\ \A peer \in Upcoming(n).to : <<n, peer>> \in DOMAIN Path
+
+\* In place of CanAdvance: timestep counters of slotted NIs advance, too.
+AdvancesSlotted(n) == HasNext(n) /\ counter[n].step < Upcoming(n).slot /\ now >= counter[n].until /\ IsIdle(n)
+
+\* In place of CanAdvance: the timestep counter passes a step whose rows have not been issued.
+AdvancesPastRows(n) == Run = "paced" /\ HasNext(n) /\ counter[n].step <= Upcoming(n).slot /\ now >= counter[n].until /\ IsIdle(n)
+
+\* In place of CanAdvance: the down-counter is not waited for.
+AdvancesBeforeZero(n) == Run = "paced" /\ HasNext(n) /\ counter[n].step < Upcoming(n).slot /\ IsIdle(n)
+
+\* In place of CanCount: messages count from the moment in which they are sent.
+CountsWhenSent(m) == now <= Latest(m) /\ IsFirstInUnit(m)
+
+\* In place of TimeCanPass: time passes although a row can fire.
+PassesRows == \A m \in flying : now < Latest(m)
+
+\* In place of TimeCanPass: time passes although a message must count.
+PassesMessages == \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)
+
+\* In place of IsNextEvent: time passes over what could happen.
+JumpsOver(t) == t > now
 
 -------------------------------------------------------------------------------
 (* Wrong tables for ring:4                                                   *)

@@ -64,6 +64,18 @@ WaitForNothing(t) == {}
 \* In place of Before: what arrives in the same slot as well, so that two transfers can wait for each other.
 WaitForSameSlot(t) == {u \in Into(t.src, t.item) : u.slot <= t.slot}
 
+\* In place of Before: what arrives a slot before it is needed is not waited for.
+WaitForOneLess(t) == {u \in Into(t.src, t.item) : u.slot + Delay < t.slot}
+
+\* In place of Move: what has happened happens again.
+MoveAgain(t) ==
+  /\ Before(t) \subseteq done
+  /\ held' = [held EXCEPT ![t.dst][t.item] = IF t.op = "REDUCE" THEN Plus(@, held[t.src][t.item]) ELSE held[t.src][t.item]]
+  /\ done' = done \union {t}
+
+\* Where to stop looking at what happens again and again.
+NothingThrice == \A n \in Nodes, item \in Items, k \in Nodes : held[n][item][k] <= 2
+
 \* In place of Spec: nothing has to happen, even when it can.
 UnfairSpec == Init /\ [][Next]_vars
 ===============================================================================

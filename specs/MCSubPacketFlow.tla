@@ -52,6 +52,32 @@ MeshClockwise ==
 Separate == {Worm("a", <<0>>, Stream, <<{0}>>), Worm("p", <<0>>, Packet, <<{1}>>)}
 Together == {Worm("a", <<0>>, Stream, <<{0}>>), Worm("p", <<0>>, Packet, <<{0}>>)}
 
+\* Two endless messages that share a VC, and a packet in the other.
+TwoStreams == {Worm("a", <<0>>, Stream, <<{0}>>), Worm("b", <<0>>, Stream, <<{0}>>), Worm("p", <<0>>, Packet, <<{1}>>)}
+
+\* Packets over three hops of a ring of four, with a dateline at channel 0.
+AroundFourFarther ==
+  {Worm("p", <<0, 1, 2>>, Packet, <<{1}, {1}, {1}>>), Worm("q", <<1, 2, 3>>, Packet, <<{1}, {1}, {1}>>),
+   Worm("r", <<2, 3, 0>>, Packet, <<{1}, {1}, {2}>>), Worm("s", <<3, 0, 1>>, Packet, <<{1}, {2}, {2}>>)}
+
+\* A message beside them, as long as in OneHop, in VC 0 of the channel at the dateline.
+RingOfFour == AroundFourFarther \union {Worm("a", <<0>>, Message, <<{0}>>)}
+
+\* mesh:2x3, nodes 0 1 2 above 3 4 5: packets that share channels, along the row first, and a message in the middle; VC 0 is for
+\* messages.
+MeshTwoByThree ==
+  {Worm("p", <<"01", "12", "25">>, Packet, <<{1}, {1}, {1}>>), Worm("q", <<"12", "25">>, Packet, <<{1}, {1}>>),
+   Worm("r", <<"34", "41">>, Packet, <<{1}, {1}>>), Worm("a", <<"12">>, <<"head", "subtail", "tail">>, <<{0}>>)}
+
+\* mesh:3x3, rows 012 345 678: eight packets between opposite nodes, rows first, and messages out of the middle.
+MeshThreeByThree ==
+  {Worm("p08", <<"01", "12", "25", "58">>, Packet, <<{1}, {1}, {1}, {1}>>), Worm("p80", <<"87", "76", "63", "30">>, Packet, <<{1}, {1}, {1}, {1}>>),
+   Worm("p26", <<"21", "10", "03", "36">>, Packet, <<{1}, {1}, {1}, {1}>>), Worm("p62", <<"67", "78", "85", "52">>, Packet, <<{1}, {1}, {1}, {1}>>),
+   Worm("p17", <<"14", "47">>, Packet, <<{1}, {1}>>), Worm("p71", <<"74", "41">>, Packet, <<{1}, {1}>>),
+   Worm("p35", <<"34", "45">>, Packet, <<{1}, {1}>>), Worm("p53", <<"54", "43">>, Packet, <<{1}, {1}>>),
+   Worm("a1", <<"41">>, Message, <<{0}>>), Worm("a3", <<"43">>, Message, <<{0}>>),
+   Worm("a5", <<"45">>, Message, <<{0}>>), Worm("a7", <<"47">>, Message, <<{0}>>)}
+
 CONSTANT
   Traffic  \* the worms
 
@@ -77,8 +103,14 @@ SubtailReleases(w, k) == IF Flits[w][k] \in {"subtail", "tail"} THEN Nobody ELSE
 \* In place of OwnerAfter: the tail does not give the VC back.
 TailKeeps(w, k) == w
 
-\* In place of VcIsIts: a head takes any VC that it may, held or not.
-TakesAny(w, k, h, v) == IF k = 1 THEN v \in MayTake[w][h] ELSE \E c \in {Route[w][h]} : v \in MayTake[w][h]
+\* In place of VcIsIts: a head takes a VC that is held.
+TakesHeld(w, k, h, v) == IF k = 1 THEN v \in MayTake[w][h] ELSE owner[Route[w][h]][v] = w
+
+\* In place of VcIsIts: a head takes any VC that is free, those of others too.
+TakesAnyFree(w, k, h, v) == owner[Route[w][h]][v] = IF k = 1 THEN Nobody ELSE w
+
+\* In place of VcIsIts: what follows a head goes into any VC that the head might have taken.
+FollowsAnywhere(w, k, h, v) == v \in MayTake[w][h] /\ (k = 1 => owner[Route[w][h]][v] = Nobody)
 
 \* In place of HasRoom: nobody looks at the credits.
 NeverLooks(w, k, h, v) == TRUE
@@ -91,6 +123,13 @@ LosesCredit(c, u) == returning
 
 \* In place of Released: two credits return for one flit.
 DoublesCredit(c, u) == [returning EXCEPT ![c][u] = @ + 2]
+
+\* In place of Return: a credit returns that nobody has given back.
+ReturnsOneMore(c, v) ==
+  /\ returning[c][v] >= 0
+  /\ returning' = [returning EXCEPT ![c][v] = @ - 1]
+  /\ credits' = [credits EXCEPT ![c][v] = @ + 1]
+  /\ UNCHANGED <<sent, owner, last, buffer, ejected, partial, handed, arrived>>
 
 \* In place of HandsOver: only the tail hands over.
 OnlyTail(w, k) == Flits[w][k] = "tail"

@@ -172,10 +172,14 @@ IsFirstInUnit(m) ==
 \* The counters when message m, which is expected, has counted too.
 Counted(m, counted) == [counted EXCEPT ![m.dst][<<m.op, m.item[1], m.src>>] = @ + 1]
 
-\* Message m is usable from now on: a REDUCE is added, a GATHER replaces what was there; then, and not before, it counts.
-Count(m) ==
+\* Message m can count.
+CanCount(m) ==
   /\ InItsWindow:: now \in Earliest(m)..Latest(m)
   /\ InOrder::     IsFirstInUnit(m)
+
+\* Message m is usable from now on: a REDUCE is added, a GATHER replaces what was there; then, and not before, it counts.
+Count(m) ==
+  /\ CanCount(m)
   /\ flying' = flying \ {m}
   /\ held' = [held EXCEPT ![m.dst][m.item] = IF m.op = "REDUCE" THEN Plus(@, m.load) ELSE m.load]
   /\ count' = IF <<m.op, m.item[1], m.src>> \in Arrivals[m.dst] THEN Counted(m, count) ELSE count
@@ -191,14 +195,20 @@ SequencerEvents(n) ==
 Events ==
   UNION {{Earliest(m), Latest(m), LeavesPort(m)} : m \in flying} \union UNION {SequencerEvents(n) : n \in Nodes}
 
-\* Time goes on to the next event, once all that must happen now has happened.
-Tick ==
+\* All that must happen now has happened.
+TimeCanPass ==
   /\ NothingFires::  \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)
   /\ NothingIsLeft:: \A m \in flying : now < Latest(m)
-  /\ \E t \in Events :
-       /\ t > now
-       /\ \A other \in Events : other > now => t <= other
-       /\ now' = t
+
+\* Nothing can change between now and tick t.
+IsNextEvent(t) ==
+  /\ t > now
+  /\ NothingBetween:: \A other \in Events : other > now => t <= other
+
+\* Time goes on to the next event.
+Tick ==
+  /\ TimeCanPass
+  /\ \E t \in Events : IsNextEvent(t) /\ now' = t
   /\ UNCHANGED <<start, drift, counter, played, flying, held, count>>
 
 \* Node n is done: all rows of all iterations fired, all expected arrivals counted.
@@ -258,6 +268,14 @@ Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] : ~(Feeds(n, k) \sub
 
 \* Rows wait for all that feeds them. No difference in a run that is on time; it keeps sums right when something is late.
 EveryArrivalAwaited == \A n \in Nodes : played[n] > 0 => <<n, Program[n][played[n]].row>> \notin Careless
+
+\* Nothing counts before it can: a copy when all of it has arrived, a sum MinReduceTicks later.
+NothingCountsEarly == [][\A m \in flying \ flying' : now >= Earliest(m)]_flying
+
+\* Sums count in the order in which their messages arrived.
+SumsInOrder ==
+  [][\A m \in flying \ flying', other \in flying :
+       m.op = "REDUCE" /\ other.op = "REDUCE" /\ other.dst = m.dst => ArrivesAt(m) <= ArrivesAt(other)]_flying
 
 \* The step that node n is at: what its counter shows, or the slot of the row that holds it up.
 StepOf(n) ==

@@ -86,7 +86,9 @@ OverLinks == \A t \in done : <<t.src, t.dst>> \in DOMAIN Path
 Loading(link, slot) == {t \in done : t.slot = slot /\ <<t.src, t.dst>> \in DOMAIN Path /\ link \in Path[<<t.src, t.dst>>]}
 
 \* No link carries more in one slot than it can.
-ContentionFree == \A t \in done : \A link \in DOMAIN Capacity : Cardinality(Loading(link, t.slot)) <= Capacity[link]
+ContentionFree ==
+  \A t \in {u \in done : <<u.src, u.dst>> \in DOMAIN Path} : \A link \in Path[<<t.src, t.dst>>] :
+    Cardinality(Loading(link, t.slot)) <= Capacity[link]
 
 \* What is sent is complete: all that feeds a transfer is delivered in time for its slot.
 InTime == \A t \in done : Feeding(t) \subseteq Before(t)

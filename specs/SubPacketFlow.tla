@@ -90,7 +90,11 @@ Init ==
   /\ arrived = {}
 
 \* The VC is there for flit k of worm w: a head takes one that is nobody's, the others follow on the one that is theirs.
-VcIsIts(w, k, h, v) == IF k = 1 THEN owner[Route[w][h]][v] = Nobody /\ v \in MayTake[w][h] ELSE owner[Route[w][h]][v] = w
+VcIsIts(w, k, h, v) ==
+  IF k = 1
+  THEN /\ IsFree::    owner[Route[w][h]][v] = Nobody
+       /\ IsAllowed:: v \in MayTake[w][h]
+  ELSE /\ IsHeld::    owner[Route[w][h]][v] = w
 
 \* The upstream end knows of enough room.
 HasRoom(w, k, h, v) == credits[Route[w][h]][v] >= RoomFor(w, k)
@@ -101,7 +105,7 @@ OwnerAfter(w, k) == IF Flits[w][k] = "tail" THEN Nobody ELSE w
 \* Flit k of worm w goes into VC v of its hop h.
 Enters(w, k, h, v) ==
   /\ VcIsIts(w, k, h, v)
-  /\ HasRoom(w, k, h, v)
+  /\ ThereIsRoom:: HasRoom(w, k, h, v)
   /\ owner' = [owner EXCEPT ![Route[w][h]][v] = OwnerAfter(w, k)]
   /\ last' = [last EXCEPT ![Route[w][h]][v] = <<w, k>>]
   /\ credits' = [credits EXCEPT ![Route[w][h]][v] = @ - 1]
@@ -154,7 +158,7 @@ Eject(c, u) ==
 
 \* A credit arrives at the upstream end.
 Return(c, v) ==
-  /\ returning[c][v] > 0
+  /\ IsOnItsWay:: returning[c][v] > 0
   /\ returning' = [returning EXCEPT ![c][v] = @ - 1]
   /\ credits' = [credits EXCEPT ![c][v] = @ + 1]
   /\ UNCHANGED <<sent, owner, last, buffer, ejected, partial, handed, arrived>>

@@ -16,7 +16,7 @@ from typing import Any
 
 import z3
 
-from certree.verify.models import ModelResult
+from certree.verify.model_list import ModelResult
 from certree.verify.symbolic_ni import MEMBERS, Formula, Machine, World
 
 SYMBOLIC = "symbolic"  # the mode of these results

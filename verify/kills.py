@@ -1,23 +1,67 @@
 """Which property refutes which mutant: every model that must fail, put to all the properties of its module.
 
-Invariants are checked in one run, where each prints its name instead of ending the run; the other properties in a run each.
+The table is kept in `specs/KILLS.md`, with a digest of what it was made from. What is about states and steps is checked in one run,
+where each property prints its name instead of ending the run; what is about whole runs in one, and in a run each where that fails.
 """
 
 import re
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from certree.verify.models import TIME_LIMITS, in_parallel, load_manifest, specs_folder
+from certree.models.files import sha256
+from certree.verify.model_list import TIME_LIMITS, in_parallel, load_manifest, specs_folder
 from certree.verify.tlc import Result, TlcError, TlcRun, run_tlc
 
-KILLED, SURVIVED, NO_ANSWER = "x", "", "?"
+KILLED, SURVIVED, NO_ANSWER, MEANS_NOTHING = "x", "", "?", "-"
+DEADLOCK = "no deadlock"
 # What means nothing in a paced run, which knows no slots.
-_SLOTTED = ("NoLateRow", "SlottedInvariant")
+_SLOTTED = ("NoLateRow", "SlottedInvariant", "FiredInTime", "NotTooEarly", "SentWhenDue")
 _LISTS = re.compile(r"^(INVARIANTS|PROPERTIES) (.*)$", re.MULTILINE)
+_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*.*?$", re.MULTILINE | re.DOTALL)
+_USES = re.compile(r"\b(?:EXTENDS|INSTANCE)\b(.*)$", re.MULTILINE)
+_WIDE = 8  # names of a table beyond so many are numbered, and listed above it
 
 Model = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Properties that hold in some model of a family; `invariants` are about single states, `properties` about steps and runs."""
+
+    invariants: tuple[str, ...]
+    properties: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, and that there is no deadlock, in the order of the table."""
+        return (*self.invariants, *self.properties, DEADLOCK)
+
+
+def digest_of(models: Sequence[Model]) -> str:
+    """SHA-256 of the modules of a family and the configurations of its mutants, without comments and empty lines."""
+    folder = specs_folder()
+    paths = [folder / f"{name}.tla" for name in _modules(models)]
+    paths += [folder / "models" / f"{model['name']}.cfg" for model in models if model["expected"] != Result.SUCCESS]
+    parts = []
+    for path in sorted(paths, key=lambda path: path.name):
+        lines = (line.rstrip() for line in _COMMENT.sub("", path.read_text()).splitlines())
+        parts.append("\n".join([path.name, *filter(None, lines)]))
+    return sha256("\n".join(parts).encode())
+
+
+def _modules(models: Sequence[Model]) -> frozenset[str]:
+    """The modules of the models, and all that these extend or make instances of."""
+    texts = {path.stem: _COMMENT.sub("", path.read_text()) for path in specs_folder().glob("*.tla")}
+    found: set[str] = set()
+    new = {model["module"] for model in models}
+    while new:
+        found |= new
+        named = {word for name in new for line in _USES.findall(texts[name]) for word in re.findall(r"\w+", line)}
+        new = (named & texts.keys()) - found
+    return frozenset(found)
 
 
 def properties_of(name: str) -> tuple[list[str], list[str]]:
@@ -28,82 +72,142 @@ def properties_of(name: str) -> tuple[list[str], list[str]]:
     return found["INVARIANTS"], found["PROPERTIES"]
 
 
+def families() -> dict[str, list[Model]]:
+    """The models whose manifest entries say what is changed in them, by module; mutants in one of their own belong to the one that
+    they mutate."""
+    found: dict[str, list[Model]] = {}
+    for model in load_manifest():
+        if "mutation" in model:
+            found.setdefault(model["module"].removesuffix("Faults"), []).append(model)
+    return found
+
+
+def columns_of(models: Sequence[Model]) -> Columns:
+    """The properties that some model of the family has, each once; those that say several, and each of these."""
+    held = [properties_of(model["name"]) for model in models if model["expected"] == Result.SUCCESS]
+    invariants = dict.fromkeys(part for names, _ in held for name in names for part in (name, *_conjuncts(name)))
+    return Columns(tuple(invariants), tuple(dict.fromkeys(name for _, names in held for name in names)))
+
+
 def kill_table(report: Callable[[str], None] | None = None) -> str:
     """Markdown: for each family of modules a line for each mutant and a column for each property that holds somewhere.
 
-    `x`: the property refutes the mutant; `?`: TLC cannot evaluate the property there. Some minutes. `report` is told each mutant.
+    `x`: the property refutes the mutant; `?`: TLC cannot evaluate the property there; `-`: it means nothing there.
+    `report` is told each mutant. Some minutes.
     """
-    models = load_manifest()
-    families: dict[str, list[Model]] = {}
-    for model in models:
-        families.setdefault(model["module"].removesuffix("Faults"), []).append(model)
     parts = []
-    for family, members in families.items():
-        columns = _columns(members)
+    for family, members in families().items():
         mutants = [model for model in members if model["expected"] != Result.SUCCESS]
-        parts.append(_table(family, columns, mutants, _rows(mutants, columns, report)))
+        parts.append(_table(family, members, _rows(mutants, columns_of(members), report)))
     return "\n".join(parts)
 
 
-def _columns(models: Sequence[Model]) -> tuple[list[str], list[str]]:
-    """Invariants and other properties that hold in some model, each once."""
-    held = [properties_of(model["name"]) for model in models if model["expected"] == Result.SUCCESS]
-    invariants = dict.fromkeys(name for names, _ in held for name in names)
-    return list(invariants), list(dict.fromkeys(name for _, names in held for name in names))
+def _conjuncts(name: str) -> list[str]:
+    """The names that an invariant is a conjunction of, if it is one."""
+    for path in specs_folder().glob("*.tla"):
+        if found := re.search(rf"^{name} == (\w+(?: /\\ \w+)+)$", path.read_text(), re.MULTILINE):
+            return found[1].split(" /\\ ")
+    return []
 
 
-def _rows(mutants: Sequence[Model], columns: tuple[list[str], list[str]], report: Callable[[str], None] | None) -> list[list[str]]:
+def _rows(mutants: Sequence[Model], columns: Columns, report: Callable[[str], None] | None) -> list[list[str]]:
     def tell(named: tuple[str, list[str]]) -> None:
         if report is not None:
             report(f"{named[0]}: {named[1].count(KILLED)} properties refute it")
 
-    return [row for _, row in in_parallel(lambda mutant: (mutant["name"], _row(mutant, *columns)), mutants, tell)]
+    return [row for _, row in in_parallel(lambda mutant: (mutant["name"], _row(mutant, columns)), mutants, tell)]
 
 
-def _row(mutant: Model, invariants: Sequence[str], properties: Sequence[str]) -> list[str]:
+def _row(mutant: Model, columns: Columns) -> list[str]:
     means_nothing = _SLOTTED if 'Run = "paced"' in _configuration(mutant["name"]) else ()
-    asked = [name for name in invariants if name not in means_nothing]
-    killers = _breaking(mutant, asked)
-    cells = [KILLED if name in killers else SURVIVED for name in invariants]
-    return cells + [_verdict(mutant, name) for name in properties]
+    asked = [name for name in columns.invariants if name not in means_nothing]
+    steps = {name: found for name in columns.properties if (found := _step(mutant, name))}
+    rest = [name for name in columns.properties if name not in steps]
+    cells = dict.fromkeys(means_nothing, MEANS_NOTHING) | _watched(mutant, asked, steps) | _others(mutant, rest)
+    # where nothing is broken that says that all runs end, none comes to a halt
+    may_halt = not rest or any(cells[name] != SURVIVED for name in rest)
+    cells[DEADLOCK] = _verdict(mutant, "CHECK_DEADLOCK TRUE", Result.DEADLOCK) if may_halt else SURVIVED
+    return [cells[name] for name in columns.names]
 
 
-def _breaking(mutant: Model, invariants: Sequence[str]) -> frozenset[str]:
-    """The invariants that some state breaks."""
+def _watched(mutant: Model, invariants: Sequence[str], steps: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """Whether some state or step breaks each."""
     watched = [f'Watched{name} == {name} \\/ PrintT("{name}")' for name in invariants]
-    lines = ["CHECK_DEADLOCK FALSE", "INVARIANTS " + " ".join(f"Watched{name}" for name in invariants)]
+    for name, (body, variables) in steps.items():
+        # TLC looks at the variables last, and what leaves them alone breaks nothing
+        allowed = f"UNCHANGED {variables} \\/ Step{name}"
+        watched += [f"Step{name} ==", body, f'Watched{name} == [][{allowed} \\/ PrintT("{name}")]_{variables}']
+    lines = [f"INVARIANTS {' '.join(f'Watched{name}' for name in invariants)}"] if invariants else []
+    lines += [f"PROPERTIES {' '.join(f'Watched{name}' for name in steps)}"] if steps else []
     try:
-        return _run(mutant, ["LOCAL INSTANCE TLC", *watched], lines).printed
+        run = _run(mutant, lines, watched)
     except TlcError:  # beyond the first wrong state some properties have no value: ask one by one
-        return frozenset(name for name in invariants if _verdict(mutant, name, "INVARIANTS") == KILLED)
+        single = {name: _verdict(mutant, f"INVARIANTS {name}") for name in invariants}
+        return single | {name: _verdict(mutant, f"PROPERTIES {name}") for name in steps}
+    rest = NO_ANSWER if run.result is Result.UNKNOWN else SURVIVED
+    return {name: KILLED if name in run.printed else rest for name in (*invariants, *steps)}
 
 
-def _verdict(mutant: Model, name: str, kind: str = "PROPERTIES") -> str:
+def _others(mutant: Model, names: Sequence[str]) -> dict[str, str]:
+    """Whether the first state or a run breaks each: all at once; one by one where something is found, which TLC does not name."""
+    if not names or _verdict(mutant, f"PROPERTIES {' '.join(names)}") == SURVIVED:
+        return dict.fromkeys(names, SURVIVED)
+    return {name: _verdict(mutant, f"PROPERTIES {name}") for name in names}
+
+
+def _verdict(mutant: Model, line: str, *kills: Result) -> str:
+    """Whether a line of configuration refutes the mutant: with any of the results, or just those of `kills`."""
     try:
-        run = _run(mutant, [], [f"{kind} {name}"])
+        result = _run(mutant, [line]).result
     except TlcError:
         return NO_ANSWER
-    if run.result is Result.DEADLOCK:  # the end of every run, and so what liveness is about
-        return KILLED if name.startswith(("Every", "Ends")) else SURVIVED
-    return SURVIVED if run.result is Result.SUCCESS else NO_ANSWER if run.result is Result.UNKNOWN else KILLED
+    if result is Result.UNKNOWN:
+        return NO_ANSWER
+    return KILLED if result in (kills or tuple(Result)) and result is not Result.SUCCESS else SURVIVED
 
 
-def _run(mutant: Model, definitions: Sequence[str], lines: Sequence[str]) -> TlcRun:
+def _step(mutant: Model, name: str) -> tuple[str, str] | None:
+    """What a property says of each step, in its columns of the module, and of which variables; None for other properties."""
+    pattern = re.compile(rf"^({name} ==\s*?\n?[ ]*)\[\]\[(.*?)\]_(\w+|<<.*?>>)$", re.MULTILINE | re.DOTALL)
+    texts = ((specs_folder() / f"{module}.tla").read_text() for module in _modules([mutant]))
+    found = {match.groups() for text in texts if (match := pattern.search(text))}
+    if not found:
+        return None
+    ((head, body, variables),) = found  # modules that have a property of the same name say the same by it
+    return " " * (len(head.rpartition("\n")[2]) + 3) + body, variables
+
+
+def _run(mutant: Model, lines: Sequence[str], definitions: Sequence[str] = ()) -> TlcRun:
+    """The mutant with other properties; unless they are looked for, deadlocks are the end of a run like any other."""
+    config = [_LISTS.sub("", _configuration(mutant["name"])), *lines]
+    if "CHECK_DEADLOCK TRUE" not in lines:
+        config.append("CHECK_DEADLOCK FALSE")
+    text = ["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", "LOCAL INSTANCE TLC", *definitions, "====", ""]
     with tempfile.TemporaryDirectory(prefix="certree-kills-") as folder:
-        module, config = Path(folder) / "Kills.tla", Path(folder) / "Kills.cfg"
-        module.write_text("\n".join(["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", *definitions, "====", ""]))
-        config.write_text(_LISTS.sub("", _configuration(mutant["name"])) + "\n".join(lines) + "\n")
-        return run_tlc(module, config, specs_folder(), time_limit=TIME_LIMITS["small"])
+        module, cfg = Path(folder) / "Kills.tla", Path(folder) / "Kills.cfg"
+        module.write_text("\n".join(text))
+        cfg.write_text("\n".join(config) + "\n")
+        return run_tlc(module, cfg, specs_folder(), time_limit=TIME_LIMITS["small"])
 
 
 def _configuration(name: str) -> str:
     return (specs_folder() / "models" / f"{name}.cfg").read_text()
 
 
-def _table(family: str, columns: tuple[list[str], list[str]], mutants: Sequence[Model], rows: Sequence[Sequence[str]]) -> str:
-    names = [*columns[0], *columns[1]]
-    lines = [f"## {family}", "", "| mutant | " + " | ".join(names) + " |", "|---" * (len(names) + 1) + "|"]
-    lines += [
-        f"| {mutant['name'].removeprefix(family)} | " + " | ".join(row) + " |" for mutant, row in zip(mutants, rows, strict=True)
-    ]
+def short_name(family: str, mutant: Model) -> str:
+    """The mutant's name within its family."""
+    return str(mutant["name"]).removeprefix(family).removeprefix("Faults").removeprefix("Fault")
+
+
+def _table(family: str, members: Sequence[Model], rows: Sequence[Sequence[str]]) -> str:
+    heads = columns_of(members).names
+    lines = [f"## {family}", "", f"Of modules and mutants with SHA-256 {digest_of(members)}.", ""]
+    if len(heads) > _WIDE:
+        lines += [", ".join(f"{number} {name}" for number, name in enumerate(heads, 1)), ""]
+        heads = tuple(str(number) for number in range(1, len(heads) + 1))
+    lines += ["| mutant | what | of | " + " | ".join(heads) + " |", "|---" * (len(heads) + 3) + "|"]
+    mutants = [model for model in members if model["expected"] != Result.SUCCESS]
+    for mutant, row in zip(mutants, rows, strict=True):
+        mutation = mutant["mutation"]
+        lines.append(f"| {short_name(family, mutant)} | {mutation['kind']} | {mutation['of']} | " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from certree.models.tables import Tables
 from certree.verify.counterexample import explain, picture, table_of_slots
-from certree.verify.models import ModelResult, specs_folder
+from certree.verify.model_list import ModelResult, specs_folder
 from certree.verify.table_constants import Plan, constants, definitions, plan_of
 from certree.verify.tlc import Result, Simulation, TlcRun, run_tlc
 

@@ -30,11 +30,15 @@ class TlcError(CertreeError):
     """TLC did not get as far as an answer: a specification that does not parse, an expression it cannot evaluate, a crash."""
 
 
+class TlcStoppedError(CertreeError):
+    """TLC was stopped by `end_runs`."""
+
+
 # What TLC's exit codes mean; every other one is a TlcError.
 EXIT_CODES = {0: Result.SUCCESS, 11: Result.DEADLOCK, 12: Result.SAFETY, 13: Result.LIVENESS}
 
-# One thread to collect garbage and none for the second compiler, which takes longer than a small model does.
-_JVM = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
+# One thread to collect garbage and, but for long runs, none for the second compiler, which takes longer than a small model does.
+_JVM, _JVM_SHORT = ("-XX:+UseSerialGC",), ("-XX:TieredStopAtLevel=1",)
 
 # Messages of `-tool` output, by number (tlc2.output.EC).
 _INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL = 2107, 2110, 2112, 2108
@@ -43,8 +47,9 @@ _NAMED = (_INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL)
 _MESSAGE = re.compile(r"@!@!@STARTMSG (\d+):(\d) @!@!@\n(.*?)\n?@!@!@ENDMSG \1 @!@!@", re.DOTALL)
 _VARIABLE = re.compile(r"^(?:/\\ )?(\w+) = ", re.MULTILINE)
 
-# The TLCs of this process that are at work, for `end_runs`.
+# The TLCs of this process that are at work, for `end_runs`, and those that it stopped.
 _at_work: set[subprocess.Popen[str]] = set()
+_stopped: set[subprocess.Popen[str]] = set()
 
 _PRINTED = re.compile(r'^"(.*)"$', re.MULTILINE)
 _LEGEND = re.compile(r'^"legend begins"\n(.*?)^"legend ends"', re.MULTILINE | re.DOTALL)
@@ -99,16 +104,30 @@ class TlcRun:
 
 
 def run_tlc(
-    module: Path, config: Path, library: Path, *, time_limit: float, simulation: Simulation | None = None, heap: str = "1g"
+    module: Path,
+    config: Path,
+    library: Path,
+    *,
+    time_limit: float,
+    simulation: Simulation | None = None,
+    heap: str = "1g",
+    lasting: bool = False,
 ) -> TlcRun:
-    """Check `module` under `config`; modules it extends are looked for beside it and in `library`.
+    """Check `module` under `config`; modules it extends are looked for beside it and in `library`. `lasting`: for minutes.
 
     One worker, so that the state counts of a refuted model are the same every time. Nothing is written beside the model.
-    Raises ToolMissingError without Java or TLC, TlcError when TLC fails to give an answer.
+    Raises ToolMissingError without Java or TLC, TlcError when TLC fails to give an answer, TlcStoppedError after `end_runs`.
     """
     java, jar = find_java(), tlc_jar()
     with tempfile.TemporaryDirectory(prefix="certree-tlc-") as scratch:
-        command = [java, f"-Xmx{heap}", *_JVM, f"-DTLA-Library={library}", f"-Djava.io.tmpdir={scratch}"]
+        command = [
+            java,
+            f"-Xmx{heap}",
+            *_JVM,
+            *(() if lasting else _JVM_SHORT),
+            f"-DTLA-Library={library}",
+            f"-Djava.io.tmpdir={scratch}",
+        ]
         command += ["-cp", str(jar), "tlc2.TLC", "-tool", "-workers", "1", "-metadir", scratch, "-config", str(config)]
         if simulation is None:
             command += ["-lncheck", "final", "-fp", "0"]
@@ -134,12 +153,16 @@ def _run(command: Sequence[str], folder: str, time_limit: float) -> tuple[int | 
         raise
     finally:
         _at_work.discard(process)
+    if process in _stopped:
+        _stopped.discard(process)
+        raise TlcStoppedError("TLC was stopped")
     return process.returncode, output
 
 
 def end_runs() -> None:
-    """Kill the TLCs at work, which end with TlcError: an interrupt reaches the main thread only, not those that wait for them."""
+    """Kill the TLCs at work, whose runs end with TlcStoppedError: an interrupt reaches the main thread, not those that wait."""
     for process in tuple(_at_work):
+        _stopped.add(process)
         process.kill()
 
 
@@ -147,7 +170,7 @@ def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
     """The answer in TLC's exit code and messages."""
     messages = [(int(number), int(severity), body) for number, severity, body in _MESSAGE.findall(output)]
     if code is None:
-        return TlcRun(Result.UNKNOWN, "", None, 0, seconds, ())
+        return TlcRun(Result.UNKNOWN, "", None, 0, seconds, (), None, frozenset(_PRINTED.findall(output)))
     if code not in EXIT_CODES:
         raise TlcError(f"TLC ended with code {_code_text(code)} on {name}: {_reason(messages, output)}")
     result, broken = EXIT_CODES[code], ""

@@ -11,7 +11,7 @@ from certree.models.files import read_bytes
 from certree.models.tables import RowOp, Tables
 from certree.models.timing import reduction_cycles
 from certree.verify.counterexample import explain, picture, table_of_slots
-from certree.verify.models import ModelResult, specs_folder
+from certree.verify.model_list import ModelResult, specs_folder
 from certree.verify.table_constants import Plan, constants, definitions, function, plan_of
 from certree.verify.tlc import Result, TlcRun, run_tlc
 

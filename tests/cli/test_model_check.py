@@ -13,7 +13,7 @@ from certree.hw.lowering import lower
 from certree.models.errors import ToolMissingError
 from certree.models.machine import load_machine
 from certree.models.schedule_file import load_schedule
-from certree.verify.models import ModelResult
+from certree.verify.model_list import ModelResult
 from certree.verify.tlc import Result
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, start
@@ -56,9 +56,23 @@ def test_traces(file, tmp_path):
     trace = tmp_path / "trace.ndjson"
     assert certree("simulate", file, "--size", "1KiB", "--run", "paced", "--trace", trace).code == 0
     assert certree("model-check", "--schedule", file, "--size", "1KiB", "--trace", trace, "--run", "paced").code == 0
+    packets = ("--run", "paced", "--flow", "packet", "--trace", trace, "--force", "--engine", "flit")
+    assert certree("simulate", file, "--size", "1KiB", *packets).code == 0
+    assert certree("model-check", "--schedule", file, "--size", "1KiB", *packets[:6]).code == 0
     outcome = certree("model-check", "--schedule", file, "--size", "2KiB", "--trace", trace, "--run", "paced")
     assert outcome.code == 1
     assert "by the trace, in cycle" in outcome.out
+
+
+def test_the_counterexample_of_a_mutant():
+    """The busy port that the paper's estimate of a step admits, in words; and tables of the list by name."""
+    outcome = certree("model-check", "MCNILockstepFaultsPacedEstimate")
+    assert outcome.code == 0
+    assert [line.split("  ")[-1] for line in outcome.out.splitlines()[-2:]] == [
+        "fires",
+        "the port to node 1 is busy with GATHER of flow 0",
+    ]
+    assert certree("model-check", "ring:4/multitree").code == 0
 
 
 def result(**changes):
@@ -82,7 +96,7 @@ SLOW = result(name="MCBig", result=Result.UNKNOWN, as_expected=False, message="t
 def test_exit_codes(monkeypatch, results, code):
     """A mutant that fails as it must is fine; a pass where a failure is expected is not; a time-out is neither."""
 
-    def check(names, full, report):
+    def check(names, full, report, make_tables):
         for one in results:
             report(one)
         return results
@@ -100,7 +114,7 @@ def test_exit_codes(monkeypatch, results, code):
 def test_names_and_full_reach_the_judge(monkeypatch):
     asked = []
 
-    def check(names, full, report):
+    def check(names, full, report, make_tables):
         asked.append((names, full))
         return [GOOD]
 
@@ -152,6 +166,6 @@ def test_bad_input(file, tmp_path):
     assert_bad_input(certree("model-check", "--picture", "x.svg"), "--picture draws the tables of a --schedule")
     assert_bad_input(certree("model-check", "--trace", "x"), "--trace needs the --schedule whose tables were played")
     assert_bad_input(certree("model-check", "--kills", "--full"), "--kills prints one table of all mutants; it takes nothing else")
-    assert_bad_input(certree("model-check", "--size", "1KiB"), "--size and --params are for --schedule")
+    assert_bad_input(certree("model-check", "--size", "1KiB"), "--size, --params and --flow are for --schedule")
     assert_bad_input(certree("model-check", "--schedule", tmp_path / "none.json"), "cannot read")
     assert_bad_input(certree("model-check", "--schedule", tmp_path), "manifest.json")

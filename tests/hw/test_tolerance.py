@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,12 +12,13 @@ from hypothesis import strategies as st
 from certree.hw.clocks import Clocks
 from certree.hw.lowering import lower
 from certree.hw.simulator import simulate
-from certree.models.collective import CollectiveKind
+from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.errors import InputError
 from certree.models.machine import Machine
-from certree.models.schedule import Schedule
-from certree.models.timing import slot_timing
+from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.timing import ceil_div, slot_timing
 from certree.models.tolerance import tolerant_slot
+from certree.models.topology_spec import parse_topology
 from tests.hw.played import machines, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
@@ -59,3 +62,46 @@ def test_a_drift_that_no_slot_survives_is_bad_input():
         tolerant_slot(CHAIN, 4096, MULTITREE, skew=0, drift=Fraction(1, 3))
     with pytest.raises(InputError, match="skew -1, drift 0; allowed"):
         tolerant_slot(CHAIN, 4096, MULTITREE, skew=-1, drift=Fraction(0))
+
+
+# Two nodes that reduce into each other and gather: sums of slot k are used in slot k + delay, the last of them in the last slot.
+def to_and_fro(delay: int, repeats: int) -> Schedule:
+    chunk, src, dst = np.array([0, 0, 1, 1]), np.array([1, 0, 0, 1]), np.array([0, 1, 1, 0])
+    columns = {"chunk": chunk, "src": src, "dst": dst, "step": np.array([0, delay, 0, delay])}
+    columns |= {"op": np.array([Op.REDUCE, Op.COPY] * 2)}
+    return make_schedule(
+        parse_topology("full:2"),
+        parse_collective("all-reduce"),
+        [NO_ROOT] * 2,
+        {name: column.astype(np.int32) for name, column in columns.items()},
+        delay=delay,
+        period=delay + 1,
+        repeats=repeats,
+    )
+
+
+def late_rows(schedule: Schedule, slot: int, skew: int, drift: int) -> int:
+    """Rows that are late in the worst of all runs with extreme clocks; `drift` is in cycles a slot."""
+    tables = replace(lower(schedule, 4096, MULTITREE), slot_cycles=slot)
+    rates = (Fraction(-drift, slot), Fraction(drift, slot))
+    clocks = [Clocks(starts, drifts) for starts in product((0, skew), repeat=2) for drifts in product(rates, repeat=2)]
+    return max(simulate(tables, clocks=one).late for one in clocks)
+
+
+@pytest.mark.parametrize(("delay", "repeats", "skew", "drift"), [(1, 3, 7, 2), (1, 9, 100, 5), (2, 4, 31, 3), (3, 5, 12, 1)])
+def test_the_bound_is_exact_for_the_last_slot_that_is_waited_for(delay: int, repeats: int, skew: int, drift: int):
+    """d·(T - δ) = ser + lat + red + s + 2·δ·k holds, and a cycle more of skew or drift, or a cycle less of slot, makes a row late.
+
+    As MCNILockstepPairDrift and its mutants in specs/models, which TLC checks.
+    """
+    schedule = to_and_fro(delay, repeats)
+    timing = slot_timing(schedule, 4096, MULTITREE)
+    last = (repeats - 1) * (delay + 1)
+    needed = timing.ser + timing.lat + timing.red + skew + 2 * drift * last
+    slot = ceil_div(needed, delay) + drift
+    skew += delay * (slot - drift) - needed  # what is left by rounding up is skew that the slot tolerates, too
+    assert slot < tolerant_slot(schedule, 4096, MULTITREE, skew=skew, drift=Fraction(drift, slot))
+    assert late_rows(schedule, slot, skew, drift) == 0
+    assert late_rows(schedule, slot, skew + 1, drift) > 0
+    assert late_rows(schedule, slot, skew, drift + 1) > 0
+    assert late_rows(schedule, slot - 1, skew, drift) > 0

@@ -7,7 +7,7 @@ import z3
 
 from certree.verify import invariant
 from certree.verify.invariant import MUTANTS, check_invariant, obligations
-from certree.verify.models import specs_folder
+from certree.verify.model_list import specs_folder
 from certree.verify.symbolic_ni import MEMBERS, Machine, World
 from tests.cli.running import assert_bad_input, certree
 

@@ -5,9 +5,22 @@ from itertools import pairwise
 
 import pytest
 
-from certree.verify.models import TIME_LIMITS, load_manifest, specs_folder
+from certree.verify.model_list import TIME_LIMITS, load_manifest, specs_folder
 
 MODELS = load_manifest()
+TABLES = load_manifest("tables")
+MUTANTS = [m for m in MODELS if m.get("mutation")]
+KINDS = {
+    "guard dropped", "off by one", "lost", "doubled", "bit for counter", "wrong parent", "wrong transfer", "dependency dropped",
+    "fairness dropped", "wrong channel", "wrong kind", "wrong sum", "wrong estimate", "wrong log",
+}  # fmt: skip
+# Guards without which everything is as before, and why; specs/README.md lists them too.
+NEEDLESS_GUARDS = {
+    "AllReduce!Finish!OnlyOnce": "to finish again changes nothing",
+    "AllReduce!Finish!RightSum": "is what the step does",
+    "NILockstep!CanFire!HasLinks": "without a link there is no time of arrival; LinksExist names the state before",
+    "NILockstep!CanAdvance!IsPaced": "a slotted NI does not look at its timestep counter",
+}
 
 
 def test_every_configuration_is_a_model_and_every_model_a_configuration():
@@ -31,12 +44,69 @@ def test_every_module_is_used():
 @pytest.mark.parametrize("model", MODELS, ids=lambda m: m["name"])
 def test_entry(model):
     assert model["expected"] in ("success", "safety", "liveness", "deadlock")
-    assert model["mode"] == "exhaustive"
     assert model["runtime"] in TIME_LIMITS
-    assert 1 <= model["distinct_states"] <= model["total_states"]
     assert (model["violates"] is not None) == (model["expected"] == "safety")
+    assert "mutation" not in model or (model["mutation"] is not None) == (model["expected"] != "success")
+    assert_counted(model)
     text = (specs_folder() / "models" / f"{model['name']}.cfg").read_text()
     assert text.startswith("\\* Must fail: ") == (model["expected"] != "success")
+    if model["mode"] == "simulation":
+        assert {name: type(value) for name, value in model["simulation"].items()} == {"runs": int, "depth": int, "seed": int}
+        assert not properties_of(model["name"]) & LIVENESS, "random runs end somewhere; what they would do then is not known"
+    if "SYMMETRY" in text:
+        assert not properties_of(model["name"]) & LIVENESS, "a run may permute on its way"
+
+
+@pytest.mark.parametrize("entry", TABLES, ids=lambda entry: entry["name"])
+def test_tables_entry(entry):
+    assert entry["name"] == f"{entry['topology']}/{entry['method']}"
+    assert (entry["expected"], entry["runtime"] in TIME_LIMITS, type(entry["seed"])) == ("success", True, int)
+    assert_counted(entry)
+
+
+def assert_counted(entry):
+    if entry["mode"] == "simulation":
+        assert (entry["distinct_states"], entry["total_states"] > 0) == (None, True)
+    else:
+        assert entry["mode"] == "exhaustive"
+        assert 1 <= entry["distinct_states"] <= entry["total_states"]
+
+
+def test_names_are_unique_and_the_networks_of_the_tables_are_small_models():
+    names = [entry["name"] for entry in MODELS + TABLES]
+    assert len(set(names)) == len(names)
+    networks = {"ring:4", "mesh:2x2", "mesh:2x3", "mesh:3x3", "torus:3x3", "hypercube:3", "switch:4"}
+    assert networks <= {entry["topology"] for entry in TABLES if entry["runtime"] == "small"}
+
+
+def guards():
+    """The labelled conjuncts of the steps of the truth modules, as module!definition!label."""
+    found = set()
+    for name in ("AllReduce", "Schedule", "NILockstep", "SubPacketFlow"):
+        definition = ""
+        for line in (specs_folder() / f"{name}.tla").read_text().splitlines():
+            if opened := re.match(r"(\w+)(\(.*\))? ==", line):
+                definition = opened[1]
+            if (labelled := re.search(r"/\\ (\w+)::", line)) and definition != "TypeOK":
+                found.add(f"{name}!{definition}!{labelled[1]}")
+    return found
+
+
+def test_every_guard_has_a_mutant_without_it_and_every_such_mutant_a_guard():
+    mutated = {m["mutation"]["of"] for m in MUTANTS}
+    assert guards() - mutated == set(NEEDLESS_GUARDS)
+    dropped = {m["mutation"]["of"] for m in MUTANTS if m["mutation"]["kind"] == "guard dropped"}
+    assert dropped - guards() == {"TraceNILockstep!LoggedTick"}
+    readme = (specs_folder() / "README.md").read_text()
+    assert all(f"`{place.split('!', 1)[1]}`" in readme for place in NEEDLESS_GUARDS)
+
+
+def test_mutations_are_of_known_kinds_and_of_what_there_is():
+    assert {m["mutation"]["kind"] for m in MUTANTS} == KINDS
+    for mutation in (m["mutation"] for m in MUTANTS):
+        module, definition = mutation["of"].split("!")[:2]
+        text = "".join((specs_folder() / f"{name}.tla").read_text() for name in (module, "NITables", "Schedule"))
+        assert re.search(rf"^\s*{definition}\b", text, re.MULTILINE), mutation
 
 
 # TLC names what a property is defined as, where that is another name.
@@ -48,17 +118,21 @@ def properties_of(name):
     return {word for line in lines if line.startswith(("INVARIANTS ", "PROPERTIES ")) for word in line.split()[1:]}
 
 
+LIVENESS = {"Ends", "EveryRunEnds", "EveryWormArrives", "KeepsThePromise", "IsSchedule"}
+
+
 @pytest.mark.parametrize(
     "modules",
     [
         ("MCAllReduce",),
-        ("MCSchedule",),
+        ("MCSchedule", "MCScheduleApart"),
         ("MCNILockstep", "MCNILockstepFaults"),
+        ("MCTraceNILockstep",),
         ("MCSubPacketFlow",),
         ("MCInNetworkReduce",),
         ("MCAceEngine",),
     ],
-    ids=["AllReduce", "Schedule", "NILockstep", "SubPacketFlow", "InNetworkReduce", "AceEngine"],
+    ids=["AllReduce", "Schedule", "NILockstep", "TraceNILockstep", "SubPacketFlow", "InNetworkReduce", "AceEngine"],
 )
 def test_every_property_that_holds_somewhere_is_broken_by_some_model(modules):
     """Safety: by name. Liveness, of which TLC tells no name: by the only property of a model."""

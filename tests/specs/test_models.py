@@ -1,11 +1,14 @@
 """Models end as the manifest says, to the state; and what ends otherwise is told."""
 
+from dataclasses import replace
+
 import pytest
 
 from certree.models.errors import InputError
 from certree.verify import models
-from certree.verify.models import compare, model_check
-from certree.verify.tlc import Result, TlcError, TlcRun
+from certree.verify.model_list import ModelResult
+from certree.verify.models import compare, compare_tables, model_check
+from certree.verify.tlc import Result, TlcRun, TlcStoppedError
 
 ENTRY = {
     "name": "M", "mode": "exhaustive", "expected": "safety", "violates": "NoLateRow", "distinct_states": 5, "total_states": 9
@@ -51,6 +54,19 @@ def test_comparison(run, problem):
         assert result.message.startswith(problem)
 
 
+def test_tables_of_the_list():
+    entry = {"name": "T", "expected": "success", "mode": "exhaustive", "seed": 0, "distinct_states": 5, "total_states": 9}
+    found = ModelResult("", "success", Result.SUCCESS, 5, 9, 1.0, "exhaustive", "", "all states", True)
+    assert compare_tables(entry, found) == replace(found, name="T")
+    for changes, problem in (
+        ({"distinct_states": 6}, "6 distinct of 9 states, where the manifest says 5 of 9; all states"),
+        ({"result": Result.UNKNOWN, "message": "no answer"}, "unknown where success is expected; no answer"),
+        ({"mode": "simulation"}, "simulation where exhaustive is expected; all states"),
+    ):
+        result = compare_tables(entry, replace(found, **changes))
+        assert (result.as_expected, result.message) == (False, problem)
+
+
 def test_results_are_reported_in_manifest_order():
     told = []
     results = model_check(["MCAllReduceWithdrawn", "MCAllReduceScatter"], report=told.append)
@@ -65,13 +81,13 @@ def test_unknown_model():
 
 def test_an_interrupt_ends_the_runs(monkeypatch):
     """It is raised where results are waited for; the TLCs are waited for by other threads."""
-    check, ends = models._check, {}
+    check, stopped = models._check, []
 
-    def watched(model):
+    def watched(model, make_tables):
         try:
-            return check(model)
-        except TlcError as error:
-            ends[model["name"]] = str(error)
+            return check(model, make_tables)
+        except TlcStoppedError:
+            stopped.append(model["name"])
             raise
 
     def interrupt(result):
@@ -80,4 +96,4 @@ def test_an_interrupt_ends_the_runs(monkeypatch):
     monkeypatch.setattr(models, "_check", watched)
     with pytest.raises(KeyboardInterrupt):
         model_check(["MCAllReduceScatter", "MCNILockstepMeshAnyOrder"], report=interrupt)
-    assert "(SIGKILL)" in ends["MCNILockstepMeshAnyOrder"]
+    assert stopped == ["MCNILockstepMeshAnyOrder"]

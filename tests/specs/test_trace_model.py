@@ -1,14 +1,18 @@
 """Traces of the simulator are behaviours of the specification; tampered ones are refused, with the message and the field."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from certree.hw.flit_engine import packet_lengths, simulate_flits, with_flow
 from certree.hw.lowering import lower
 from certree.hw.simulator import simulate
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Op
 from certree.verify.trace_model import check_trace
+from tests.specs.test_schedules import tables_of
 from tests.specs.test_table_model import MACHINE, down, paths, ring, schedule_of, up
 
 # Four chunks and no time between the steps: rows of one step find their ports busy when paced.
@@ -44,6 +48,38 @@ def test_traces_are_behaviours(tmp_path, schedule, run, contention):
     assert result.as_expected, result.message
     assert result.message == f"{simulated.messages} messages, all as the specification has them"
     assert (result.mode, result.trace) == ("trace", "")
+
+
+@pytest.mark.parametrize(
+    ("spec", "run", "flow", "contention"),
+    [("switch:4", "slotted", "message", False), ("mesh:2x3", "paced", "packet", True), ("ring:4", "slotted", "packet", False)],
+    ids=["routes", "packets paced", "packets"],
+)
+def test_runs_through_routers_are_behaviours(tmp_path, spec, run, flow, contention):
+    """Each flit through routers with credits; the specification sees messages, however many packets carry one."""
+    tables = tables_of(spec, "multitree", 1 << 13)
+    result, _ = simulate_flits(tables, run, flow=flow, trace=tmp_path / "trace.ndjson")
+    assert (result.contention_cycles > 0, len(packet_lengths(tables, flow)) > 1) == (contention, flow == "packet")
+    checked = check_trace(with_flow(tables, flow), tmp_path / "trace.ndjson", run)
+    assert checked.as_expected, checked.message
+
+
+def test_messages_that_wait_on_their_way_are_refused(tmp_path):
+    """Two come to one link out of a switch: the specification has them wait at their sources."""
+    tables = tables_of("switch:4", "multitree", 1 << 13)
+    step = tables.step // 2
+    order = np.lexsort((tables.first_destination, tables.flow, tables.op, step, tables.node))
+    columns = {name: getattr(tables, name)[order] for name in ("node", "op", "flow", "parent", "children", "addr", "size", "route")}
+    tables = replace(tables, step=step[order], **columns)
+    assert simulate(tables, "paced", trace=tmp_path / "trace.ndjson").contention_cycles > 0
+    assert check_trace(tables, tmp_path / "trace.ndjson", "paced").message.startswith("EnteredAsLogged: node ")
+
+
+def test_a_packet_trace_is_no_message_trace(tmp_path):
+    """Headers of packets take their time."""
+    tables = lower(ring(), 1 << 13, MACHINE)
+    simulate_flits(tables, flow="packet", trace=tmp_path / "trace.ndjson")
+    assert check_trace(tables, tmp_path / "trace.ndjson").message.startswith("ArrivedAsLogged: node ")
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,61 @@
+--------------------------- MODULE MCTraceNILockstep ---------------------------
+(***************************************************************************)
+(* Logs of two nodes, and one thing wrong with them at a time: what each   *)
+(* property of TraceNILockstep is for. `certree model-check --trace` makes *)
+(* the log from a trace of the simulator instead.                          *)
+(***************************************************************************)
+EXTENDS MCNILockstep, TraceNILockstep
+
+\* A line of the log.
+Times(fired, entered, arrived, usable) == [fired |-> fired, entered |-> entered, arrived |-> arrived, usable |-> usable]
+
+\* PairAllReduce, slotted: slots of 4 ticks, a message is there after 2, a sum usable 1 or 2 ticks later. Keys: node, row,
+\* iteration, destination.
+SlottedLog ==
+  (<<0, 1, 0, 1>> :> Times(0, 0, 2, 3)) @@ (<<1, 1, 0, 0>> :> Times(0, 0, 2, 4)) @@
+  (<<0, 2, 0, 1>> :> Times(4, 4, 6, 6)) @@ (<<1, 2, 0, 0>> :> Times(4, 4, 6, 6))
+
+\* PairInTurn, paced by the estimate: the second message waits a tick for its port.
+BusyLog == (<<0, 1, 0, 1>> :> Times(0, 0, 6, 6)) @@ (<<0, 2, 0, 1>> :> Times(2, 4, 10, 10))
+
+-------------------------------------------------------------------------------
+(* Wrong logs                                                                *)
+
+\* A row fires a tick late.
+FiredLate == [SlottedLog EXCEPT ![<<0, 1, 0, 1>>].fired = 1]
+
+\* A message enters its port while another one is in it.
+EnteredEarly == [BusyLog EXCEPT ![<<0, 2, 0, 1>>].entered = 3]
+
+\* A message arrives before it can.
+ArrivedEarly == [SlottedLog EXCEPT ![<<1, 2, 0, 0>>].arrived = 5]
+
+\* A sum is usable in no time.
+UsableAtOnce == [SlottedLog EXCEPT ![<<1, 1, 0, 0>>].usable = 2]
+
+\* A sum takes longer than the unit needs for all of them.
+UsableLate == [SlottedLog EXCEPT ![<<1, 1, 0, 0>>].usable = 5]
+
+\* A message is missing.
+LostLine == [key \in DOMAIN SlottedLog \ {<<0, 2, 0, 1>>} |-> SlottedLog[key]]
+
+\* A message too many.
+OneLineMore == SlottedLog @@ (<<1, 3, 0, 0>> :> Times(8, 8, 10, 10))
+
+-------------------------------------------------------------------------------
+(* A wrong reading of the log                                                *)
+
+\* In place of MustFollow: only what counts holds the time up, not what can fire.
+FollowsMessages(n) == \E m \in flying : m.dst = n /\ IsLogged(m) /\ now = Log[KeyOf(m)].usable
+
+\* As constants, see MCNILockstep.
+MCSlottedLog == SlottedLog
+MCBusyLog == BusyLog
+MCFiredLate == FiredLate
+MCEnteredEarly == EnteredEarly
+MCArrivedEarly == ArrivedEarly
+MCUsableAtOnce == UsableAtOnce
+MCUsableLate == UsableLate
+MCLostLine == LostLine
+MCOneLineMore == OneLineMore
+================================================================================
