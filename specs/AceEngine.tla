@@ -18,7 +18,8 @@
 (* A port is the buffer that a sender fills and the next node empties, in  *)
 (* order: output buffer, link and input buffer in one. What cannot be      *)
 (* taken yet holds up what is behind it. A port has to hold one message    *)
-(* more than there are state machines that send through it.                *)
+(* more than there are state machines that send through it: with all of    *)
+(* them at their first message, none could take one and send the next.     *)
 (*                                                                         *)
 (* The order of loading is not in the paper, which lets state machines     *)
 (* compete: with several of them for a phase, chunks then fill a partition *)
@@ -193,8 +194,8 @@ Move(n, c) == Load(n, c) \/ Begin(n, c) \/ PassOn(n, c) \/ TakeLast(n, c) \/ GoO
 \* Some engine does something.
 Next == (\E n \in Nodes, c \in Chunks : Move(n, c)) \/ Rest
 
-\* State machines compete for ports and partitions; who can go on again and again does.
-Fairness == \A n \in Nodes, c \in Chunks : SF_vars(Move(n, c))
+\* While some engine can do something, some engine does. More is not needed: each step brings a chunk on, and there are finitely many.
+Fairness == WF_vars(\E n \in Nodes, c \in Chunks : Move(n, c))
 
 \* The behaviours.
 Spec == Init /\ [][Next]_vars /\ Fairness
@@ -216,6 +217,9 @@ NoOverflow == \A n \in Nodes, x \in Ports : Len(port[n][x]) <= Depth
 \* A chunk in a phase stands in the queue of its state machine, once, and no other does.
 QueuedWhereItIs == \A n \in Nodes, m \in Machines, c \in Chunks :
   Cardinality({i \in DOMAIN queue[n][m] : queue[n][m][i] = c}) = IF InPhase(n, c) /\ MachineOf(n, c) = m THEN 1 ELSE 0
+
+\* A chunk that stands behind another has not begun its phase.
+OneAtATime == \A n \in Nodes, c \in Chunks : InPhase(n, c) /\ Head(queue[n][MachineOf(n, c)]) # c => sent[n][c] = 0
 
 \* What comes in is the message that is due: none is lost, doubled or overtaken.
 OnlyWhatIsDue == \A n \in Nodes, c \in Chunks :

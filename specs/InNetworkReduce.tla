@@ -7,9 +7,9 @@
 (*                                                                         *)
 (* The network may lose, delay, reorder and duplicate packets. Hosts send  *)
 (* again, at any time: nothing is assumed of time-outs. A result is the    *)
-(* acknowledgement. A host is never more than Window packets ahead of its  *)
-(* oldest missing result. A switch has Slots places, packet q is worked on *)
-(* in place q % Slots.                                                     *)
+(* acknowledgement. A host sends only the Window packets that begin with   *)
+(* its oldest missing result. A switch has Slots places, packet q is       *)
+(* worked on in place q % Slots.                                           *)
 (*                                                                         *)
 (* Why 2 * Window places are enough, and one less is not: packet           *)
 (* q + 2 * Window is sent by a host that has result q + Window; to that,   *)
@@ -23,7 +23,7 @@ CONSTANTS
   Root,      \* the switch where the sum is complete
   Parent,    \* for hosts and all other switches: the switch above
   Packets,   \* how many packets each host contributes, numbered from 0
-  Window,    \* how far a host may be ahead of its oldest missing result
+  Window,    \* how many packets, from its oldest missing result on, a host may send
   Slots      \* places of a switch
 
 \* The numbers of packets.
@@ -197,7 +197,7 @@ EachOnce == \A s \in Switches, i \in 0..Slots - 1 : \A h \in Hosts : slot[s][i].
 \* What a host takes for a result is the sum of all contributions.
 RightSum == \A h \in Hosts, q \in Numbers : got[h][q] \in {<<>>, <<OnceEach(q)>>}
 
-\* A place is given to another packet only when every host has the result of the one before, unless that was never begun.
+\* A place is given to another packet only when every host has the result of the one before. Numbers beyond the last are no packets.
 SafeReuse == [][\A s \in Switches, i \in 0..Slots - 1 :
   LET q == slot[s][i].number IN slot'[s][i].number # q /\ q < Packets => \A h \in Hosts : got[h][q] # <<>>]_vars
 
