@@ -77,7 +77,10 @@ def solve_model(
     with ThreadPoolExecutor(max_workers=1) as thread:
         thread.submit(int).result()  # the thread is there before the search: a Ctrl-C while one starts would lose it
         try:
-            code = thread.submit(solver.solve, model).result()
+            search = thread.submit(solver.solve, model)
+            while not search.done():  # now and then awake: a Ctrl-C that the system hands to another thread does not wake this one
+                wait([search], timeout=0.1)
+            code = search.result()
         except KeyboardInterrupt:
             over = thread.submit(int)  # runs once the search has ended
             while not over.done():  # a stop is lost on a search that has not begun

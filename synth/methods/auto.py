@@ -37,6 +37,8 @@ DENSE = (
     "ring-all-to-all",
 )
 DENSE_ENDPOINTS = 128
+#: those that make something else than what is asked for unless one names them: shares of ranks that are not alike
+ASKED_FOR = ("free-shares",)
 #: beyond so many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to get
 #: something from all others: a row for each pair would not fit in memory
 PAIRWISE_ENDPOINTS = 4096
@@ -51,7 +53,8 @@ def auto(request: Request) -> AnySchedule:
 
     No options. All-reduces of more than SEARCHED_BYTES for each endpoint on direct networks are left to the searches: on all we
     measured they outran the published algorithms. Elsewhere those are tried too, the ones with most transfers up to
-    DENSE_ENDPOINTS; beyond PAIRWISE_ENDPOINTS only SPARSE ones. Within a time limit it stops after the method that reached it.
+    DENSE_ENDPOINTS; beyond PAIRWISE_ENDPOINTS only SPARSE ones, and ASKED_FOR never. Within a time limit it stops after the
+    method that reached it.
     """
     read_options(request, "auto", {})
     order: tuple[str, ...] = SEARCHES

@@ -7,7 +7,7 @@ import pytest
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.synth.method import load_methods
 from certree.synth.methods import auto
-from certree.synth.methods.auto import DENSE, LEAN, SEARCHES
+from certree.synth.methods.auto import ASKED_FOR, DENSE, LEAN, SEARCHES
 from certree.verify.judge import judge
 from tests.synth.play import ask, make
 
@@ -46,7 +46,7 @@ def test_nothing_published_is_faster(network: str, collective: str, size: int) -
     picked = request.cycles(methods["auto"](request))
     compared = 0
     for name in methods:
-        if name in ("auto", "exact", "packing", "retime", "symmetric"):
+        if name in ("auto", "exact", "packing", "retime", "symmetric", *ASKED_FOR):
             continue
         with suppress(UnsupportedError, UndecidedError):
             assert picked <= request.cycles(methods[name](request)), name
@@ -72,7 +72,7 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
 
 
 def test_every_method_is_known() -> None:
-    assert {*SEARCHES, *LEAN, *DENSE} == set(load_methods()) - {"auto"}
+    assert {*SEARCHES, *LEAN, *DENSE, *ASKED_FOR} == set(load_methods()) - {"auto"}
 
 
 def test_huge_networks_are_left_to_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+from collections.abc import Callable
 
 import pytest
 from ortools.sat import sat_parameters_pb2
@@ -58,13 +59,14 @@ def test_a_model_that_the_solver_refuses_is_a_fault_of_the_encoder() -> None:
 class Endless:
     """In place of a solver: the search begins with a Ctrl-C and ends only when it is stopped, for which it must have begun."""
 
-    def __init__(self) -> None:
+    def __init__(self, send: Callable[[], None]) -> None:
         self.parameters = sat_parameters_pb2.SatParameters()
+        self.send = send
         self.stops = 0
         self.stopped = threading.Event()
 
     def solve(self, model: cp_model.CpModel) -> int:
-        os.kill(os.getpid(), signal.SIGINT)
+        self.send()
         assert self.stopped.wait(60)
         return cp_model.UNKNOWN
 
@@ -74,8 +76,18 @@ class Endless:
             self.stopped.set()
 
 
-def test_ctrl_c_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    solver = Endless()
+def to_the_process() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+def to_the_searching_thread() -> None:
+    """As the system may hand it on: the main thread, which waits, is not woken."""
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+
+@pytest.mark.parametrize("send", [to_the_process, to_the_searching_thread])
+def test_ctrl_c_ends_the_search(send: Callable[[], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    solver = Endless(send)
     monkeypatch.setattr(cp_model, "CpSolver", lambda: solver)
     inherited = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
     try:
