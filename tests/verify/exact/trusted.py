@@ -1,0 +1,17 @@
+"""What the trusted formula says of a question."""
+
+from pysat.solvers import Cadical195
+
+from certree.verify.exact.bundle import why_not
+from certree.verify.exact.encoder import encode
+from certree.verify.exact.question import Question
+
+
+def answer(question: Question) -> bool:
+    """Whether there is a schedule; where there is, it is decoded and judged."""
+    encoder = encode(question)
+    with Cadical195(bootstrap_with=encoder.formula.clauses) as solver:
+        found = solver.solve()
+        if found:
+            assert why_not(question, encoder.decode(solver.get_model())) is None
+    return found
