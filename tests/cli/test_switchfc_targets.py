@@ -1,0 +1,92 @@
+"""Targets of reproduce for the switch-based fully connected platform: local switches, against a ring."""
+
+from fractions import Fraction
+from importlib import resources
+
+import pytest
+
+from tests.cli.running import assert_bad_input, certree
+
+
+def cells_of(target, *arguments):
+    outcome = certree("reproduce", str(target), "--json", "--jobs", "1", *arguments)
+    assert outcome.code == 0
+    return {(cell["row"], cell["column"]): cell for cell in outcome.document["cells"]}
+
+
+def changed(tmp_path, name, *changes):
+    text = (resources.files("certree.cli.targets") / f"{name}.toml").read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    return path
+
+
+def test_local_switches_in_small():
+    """The smoke subset: 1 and 4 switches for 4 nodes, as the timing of the table says."""
+    cells = cells_of("switchfc-fig9", "--smoke")
+    lat, flits = 3 * 5 + 2 * 90, (1 << 20) // 32
+    for switches in (1, 4):
+        lanes = 2 * switches
+        reduce = cells["4 nodes, all-reduce: cycles", str(switches)]
+        assert int(reduce["ours"]) == 2 * (1 + flits // lanes + lat + lanes)  # two steps; an addition takes a cycle
+        assert int(cells["4 nodes, all-to-all: cycles", str(switches)]["ours"]) == 3 * (1 + flits // (4 * lanes) + lat)
+    ring = cells["4 nodes, all-reduce on the ring: cycles", "no switch"]
+    assert int(ring["ours"]) == 6 * (1 + flits // 8 + 2 * 5 + 90 + 2) - 2  # equal slots; nothing is added in the last
+    for (row, _), cell in cells.items():
+        if row.endswith("cycles") and "overlap" not in row:
+            assert (int(cell["ours"]), cell["contention_cycles"]) == (cell["closed_form_cycles"], 0)
+    assert cells["4 nodes, all-to-all, half of the switches: cycles", "4"]["network"] == "switch-fc:4x2"
+    saved = cells["4 nodes, all-reduce: saved at most", "best"]
+    assert Fraction(saved["ours"]) == 1 - Fraction(int(reduce["ours"]), int(ring["ours"]))
+    assert saved["agrees"]
+    assert Fraction(cells["4 nodes, all-reduce: saved", "1"]["ours"]) < 0
+    verdicts = {row: cell["agrees"] for (row, column), cell in cells.items() if column == "best" and "to-all" in row}
+    assert list(verdicts.values()) == [False, True, False]
+    assert all(cell["why"] for cell in cells.values() if cell["agrees"] is False)
+
+
+def test_every_flit_and_whole_messages_take_the_same_cycles(tmp_path):
+    whole = changed(tmp_path, "switchfc-fig9", ('nodes = ["4", "8"]', 'nodes = ["8"]\nswitches = ["3"]\nengine = "fast"'))
+    fast = {place: cell["ours"] for place, cell in cells_of(whole).items()}
+    flits = changed(tmp_path, "switchfc-fig9", ('nodes = ["4", "8"]', 'nodes = ["8"]\nswitches = ["3"]\nengine = "flit"'))
+    assert {place: cell["ours"] for place, cell in cells_of(flits).items()} == fast
+    assert len(fast) == 14
+
+
+def test_sizes(tmp_path):
+    assert certree("reproduce", "switchfc-fig10", "--smoke", "--jobs", "1", "-o", tmp_path / "out").code == 0
+    assert (tmp_path / "out" / "plot.png").read_bytes().startswith(b"\x89PNG")
+    cells = cells_of("switchfc-fig10", "--smoke")
+    saved = [cell for (row, _), cell in cells.items() if row.endswith("saved")]
+    assert len(saved) == 4
+    assert all(cell["agrees"] for cell in saved)
+
+
+def test_what_no_method_makes_is_a_cell_with_the_reason(tmp_path):
+    cells = cells_of(changed(tmp_path, "switchfc-fig10", ('nodes = ["4", "8"]', 'nodes = ["6"]')), "--smoke")
+    missing = cells["6 nodes, 3 switches, all-reduce: cycles", "512 KiB"]
+    assert missing["ours"] is None
+    assert "power of 2" in missing["reason"]
+    assert ("6 nodes, 3 switches, all-reduce: saved", "512 KiB") not in cells
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('sizes = ["1MiB"]', 'sizes = ["1MiB", "2MiB"]', 'columns = "switches" is for one size; sizes has 2'),
+        ('nodes = ["4", "8"]', 'nodes = ["four"]', "nodes has four; expected whole numbers from 1, in quotes"),
+        ('nodes = ["4", "8"]', 'nodes = ["4"]\nswitches = ["5"]', "5 local switches; allowed: 1 to 4"),
+        ('over = "all-reduce on the ring"', 'over = "the moon"', "all-reduce is held against 'the moon'; known lines without"),
+        ('over = "all-reduce on the ring"', 'over = "all-to-all"', "held against 'all-to-all'; known lines without"),
+        ('channels_per_switch = "2"', 'channels_per_switch = "0"', "lines 2: channels_per_switch is '0'; expected a whole number"),
+        ('channels = "2"', 'channels_per_switch = "2"', "lines 1: channels_per_switch needs {switches} or {half} in network"),
+        ('name = "all-reduce on the ring"', 'name = "all-to-all"', "each with a name of its own"),
+        ('columns = "switches"', 'columns = "moons"', "unknown columns 'moons'; known: switches, sizes"),
+        ('collective = "all-reduce"', 'collective = "all-hands"', "all-hands"),
+    ],
+)
+def test_bad_targets(tmp_path, old, new, reason):
+    assert_bad_input(certree("reproduce", str(changed(tmp_path, "switchfc-fig9", (old, new)))), reason)
