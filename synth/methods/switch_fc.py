@@ -23,6 +23,7 @@ from certree.synth.staged import Kind, Stage, even_shares, every_place, gather, 
 
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER, CollectiveKind.ALL_TO_ALL)
 OFFSETS = {"corrected": doubling_offsets, "printed": printed_offsets}
+LOCALS = ("exchange", "ring")  # the algorithm inside a package: the platform's own, or that of the hierarchical torus
 
 
 @METHODS.register("switch-fc")
@@ -33,10 +34,12 @@ def switch_fc(request: Request) -> Schedule:
     then ring all-reduces along the vertical and the horizontal dimension. All-gather: the same order, ceil(log2 N) steps for any
     N. All-to-all: N - 1 steps in each dimension, by distance (hop by hop round rings whose nodes no route can pass). Option
     formula=printed takes the paper's destinations, which is refuted from N = 16 on; formula=corrected is the default. Option
-    factors=8x2: N x packages x ...; by default the network decides (`certree.synth.layout`).
+    local=ring runs the ring algorithm inside packages too, as the hierarchical torus does that the paper compares with; then N
+    may be any number. Option factors=8x2: N x packages x ...; by default the network decides (`certree.synth.layout`).
     """
     require_collective(request, "switch-fc", KINDS)
-    options = read_options(request, "switch-fc", {**ROUNDS, "factors": FACTORS, "formula": choice("corrected", "printed")})
+    known = {**ROUNDS, "factors": FACTORS, "formula": choice("corrected", "printed"), "local": choice(*LOCALS)}
+    options = read_options(request, "switch-fc", known)
     layout = layout_of(request.topology, options["factors"])
     options["factors"] = "x".join(map(str, layout.sizes))
     rows = Rows()
@@ -46,7 +49,8 @@ def switch_fc(request: Request) -> Schedule:
         ways = [ring_way(request.topology, size, ring) for size, ring in zip(layout.sizes, joined, strict=True)]
         roots, target = move_blocks(layout, (0, *outer_order(len(layout.sizes))), ways, rows)
     else:
-        roots = _in_dimensions(request, layout, OFFSETS[options["formula"]](layout.sizes[0]), rows)
+        offsets = None if options["local"] == "ring" else OFFSETS[options["formula"]](layout.sizes[0])
+        roots = _in_dimensions(request, layout, offsets, rows)
     published = options["rounds"] == "published"
     made = embed(request, roots, rows.columns, chunk_target=target, method="switch-fc", options=options, published=published)
     if options["formula"] == "corrected":
@@ -54,22 +58,30 @@ def switch_fc(request: Request) -> Schedule:
     return replace(made, provenance={**made.provenance, "published": True})
 
 
-def _in_dimensions(request: Request, layout: Layout, offsets: tuple[int, ...], rows: Rows) -> NDArray[np.int32]:
-    """All-reduce or all-gather in the order local, vertical, horizontal; returns the root of every chunk."""
+def _in_dimensions(request: Request, layout: Layout, offsets: tuple[int, ...] | None, rows: Rows) -> NDArray[np.int32]:
+    """All-reduce or all-gather in the order local, vertical, horizontal, with rings inside packages too where there are no
+    `offsets`; returns the root of every chunk."""
     sizes, outer = layout.sizes, outer_order(len(layout.sizes))
     if request.collective.kind is CollectiveKind.ALL_GATHER:
-        spread = Stage(0, spread_plan(sizes[0], offsets), Kind.GATHER)
+        spread = gather(0, ring_plan(sizes[0])) if offsets is None else Stage(0, spread_plan(sizes[0], offsets), Kind.GATHER)
         stages = [spread, *(gather(dimension, ring_plan(sizes[dimension])) for dimension in outer)]
         run_stages(sizes, layout.nodes, every_place(sizes), stages, rows)
         return layout.nodes
-    if sizes[0] & (sizes[0] - 1):
-        raise UnsupportedError(
-            f"switch-fc: {sizes[0]} nodes in a package; its all-reduce needs a power of 2, or contributions would count twice"
-        )
-    rings = even_shares(sizes[1:], 0)
-    shares = np.hstack([np.zeros((len(rings), 1), np.int64), rings])
-    stages = [Stage(0, exchange_plan(sizes[0], offsets), Kind.EXCHANGE)]
+    if offsets is None:
+        shares, stages = even_shares(sizes, 0), _ring_all_reduce(0, sizes[0])
+    else:
+        if sizes[0] & (sizes[0] - 1):
+            raise UnsupportedError(
+                f"switch-fc: {sizes[0]} nodes in a package; its all-reduce needs a power of 2, or contributions would count twice"
+            )
+        rings = even_shares(sizes[1:], 0)
+        shares = np.hstack([np.zeros((len(rings), 1), np.int64), rings])
+        stages = [Stage(0, exchange_plan(sizes[0], offsets), Kind.EXCHANGE)]
     for dimension in outer:
-        stages += [scatter(dimension, ring_plan(sizes[dimension])), gather(dimension, ring_plan(sizes[dimension]))]
+        stages += _ring_all_reduce(dimension, sizes[dimension])
     run_stages(sizes, layout.nodes, shares, stages, rows)
     return np.zeros(len(shares), np.int32)
+
+
+def _ring_all_reduce(dimension: int, size: int) -> list[Stage]:
+    return [scatter(dimension, ring_plan(size)), gather(dimension, ring_plan(size))]

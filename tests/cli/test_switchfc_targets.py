@@ -73,6 +73,50 @@ def test_what_no_method_makes_is_a_cell_with_the_reason(tmp_path):
     assert ("6 nodes, 3 switches, all-reduce: saved", "512 KiB") not in cells
 
 
+def test_packages_gain_less_in_an_all_reduce_than_in_an_all_to_all(tmp_path):
+    small = changed(tmp_path, "switchfc-packages", ('switches = ["3", "4"]', 'switches = ["4"]'))
+    cells = {row: Fraction(cell["ours"]) for (row, size), cell in cells_of(small).items() if size == "1 MiB"}
+    for nodes in (4, 8):
+        times = [1 / (1 - cells[f"{nodes} nodes, 4 switches, {what}: saved"]) for what in ("all-reduce", "all-to-all")]
+        assert Fraction(116, 100) < times[0] < times[1] < Fraction(268, 100)
+        outside = cells[f"{nodes} nodes, 4 switches, shares outside: cycles"]
+        assert 3 * outside < cells[f"{nodes} nodes, 4 switches, all-reduce: cycles"]
+
+
+def test_hardware(tmp_path):
+    cells = {(row, nodes): Fraction(cell["ours"]) for (row, nodes), cell in cells_of("switchfc-fig12").items()}
+    parts = ("wires", "buffers", "crosspoints")
+    growth = [cells[f"more {part}", "8 nodes"] / cells[f"more {part}", "4 nodes"] for part in parts]
+    assert growth == [Fraction(3, 2), Fraction(8, 5), Fraction(12, 5)]  # the most that the note on areas speaks of
+    assert cells["more power", "4 nodes"] == Fraction("0.0918") * cells["more buffers", "4 nodes"]
+    assert certree("reproduce", "switchfc-fig12", "--smoke", "-o", tmp_path / "out").code == 0
+    thirds = changed(
+        tmp_path,
+        "switchfc-fig12",
+        ('wires = "0", buffers = "0.0918"', 'wires = "0.9082", buffers = "0.0918"'),
+        ('endpoints = "0.9082"', 'endpoints = "0"'),
+    )
+    wires = cells_of(thirds, "--smoke")["more area", "4 nodes"]
+    assert Fraction(wires["ours"]) == Fraction("0.9082") * cells["more wires", "4 nodes"] + cells["more power", "4 nodes"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        (
+            'wires = "0"',
+            'wires = "1/3"',
+            "area: shares are 1/3, 459/5000, 0, 4541/5000; expected numbers from 0 that together are 1",
+        ),
+        ('wires = "0"', 'cables = "0"', "area: wires is missing"),
+        ('over = "hier-torus:2x2x4"', 'over = "moebius:3"', "moebius"),
+        ('name = "8 nodes"', 'name = "4 nodes"', "each with a name of its own"),
+    ],
+)
+def test_bad_hardware(tmp_path, old, new, reason):
+    assert_bad_input(certree("reproduce", str(changed(tmp_path, "switchfc-fig12", (old, new)))), reason)
+
+
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [

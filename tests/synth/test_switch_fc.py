@@ -104,6 +104,18 @@ def test_steps_in_packages_are_those_of_each_dimension() -> None:
     assert ((made.dst[vertical] - made.src[vertical]) % 24 == 12).all()
 
 
+@pytest.mark.parametrize("network", ["hier-torus:2x3x3", "switch-fc:2x2x4x3", "full:5"])
+def test_rings_inside_packages_too(network: str) -> None:
+    """The hierarchical torus' own algorithm: any number of nodes, 2 (n - 1) steps along every dimension."""
+    ring = {"local": "ring"}
+    made = make("switch-fc", network, options=ring)
+    assert judge(made).valid
+    sizes = [int(size) for size in str(made.provenance["options"]["factors"]).split("x")]
+    assert made.steps == sum(2 * (size - 1) for size in sizes)
+    for collective in ("all-gather", "all-to-all"):
+        assert judge(make("switch-fc", network, collective, options=ring)).valid
+
+
 def test_wrong_options_are_refused() -> None:
     with pytest.raises(InputError, match="option formula='right'; allowed: corrected or printed"):
         make("switch-fc", "full:8", options={"formula": "right"})
