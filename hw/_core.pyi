@@ -95,3 +95,31 @@ class FlitRun:
     def link_uses(self) -> list[tuple[int, int, int, int, int]]:
         """(class, number, channel, start, flits) of every stretch of consecutive flits of a message or packet over a link; classes
         are 0 for the collective, where `number` is that of the message, and 1 for other packets, in the order of their columns."""
+
+class AggregationRun:
+    """Reducing switches at work, columns of `core/aggregation_layout.hpp`; `cells` is the memory of all hosts, changed in place."""
+
+    def __init__(
+        self,
+        scalars: Mapping[str, int],
+        columns: Mapping[str, NDArray[np.integer]],
+        network_scalars: Mapping[str, int] | None,
+        network: Mapping[str, NDArray[np.integer]] | None,
+        cells: NDArray[np.uint64],
+        traced: bool,
+    ) -> None: ...
+    def advance(self, budget: int) -> bool:
+        """Run for about `budget` events; returns whether the run has ended."""
+    @property
+    def cycle(self) -> int:
+        """The current time."""
+    def counters(self) -> dict[str, int]:
+        """Counters of the run so far."""
+    def switches(self) -> list[tuple[int, int, int, int, int]]:
+        """(node, most aggregators in use, cycles of aggregators in use, most payloads, dropped ones) of every switch."""
+    def trace(self) -> list[tuple[int, int, bool, int, int, int, int, bool, int]]:
+        """(time, event, is_up, edge, number, place works on, arrived, has_result, answer), the last four after add and pass."""
+    def stall(self) -> list[int]:
+        """(flow, host, number, times sent, switch or -1, what its place works on); empty when the run has not stalled."""
+    def waiting(self) -> list[list[int]]:
+        """(flow, host, oldest packet without a result) of every host that waits."""

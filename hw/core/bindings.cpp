@@ -9,6 +9,7 @@
 #include <string>
 #include <tuple>
 
+#include "aggregation_bindings.hpp"
 #include "columns.hpp"
 #include "event_machine.hpp"
 #include "flit_machine.hpp"
@@ -91,4 +92,5 @@ NB_MODULE(_core, module) {
       .def("trace", [](const Run& run) { return certree::trace_rows(run.machine().trace()); })
       .def("hops", &hops);
   certree::bind_flit_network(module);
+  certree::bind_aggregation(module);
 }

@@ -1,0 +1,160 @@
+"""Reducing switches with windows (NetReduce): packets of every host, added up on their way, over a network that may lose them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from certree.hw import _core
+from certree.hw.aggregation_setup import AggregationRules, AggregationSetup, routers_of
+from certree.hw.aggregation_trace import check_traceable, write_aggregation_trace
+from certree.hw.aggregation_trees import AggregationTrees
+from certree.hw.program import initial_cells
+from certree.models.errors import InputError
+from certree.models.files import check_writable
+from certree.models.machine import Machine
+
+ENGINES = ("fast", "flit")
+_BUDGET = 1 << 18  # events between two looks at signals and at the progress callback
+_REPORTED = 8
+
+
+@dataclass(frozen=True)
+class SwitchUse:
+    """One switch: the most aggregators and payload places in use at once; `busy`: the part of all its aggregators' cycles in which
+    they are in use, from their first contribution to their result; payloads dropped at a full buffer."""
+
+    node: int
+    most_aggregators: int
+    busy: Fraction
+    most_payloads: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class AggregationResult:
+    """What one run showed; times in cycles from the common start.
+
+    `closed_form_cycles`: the prediction, for one flow in a tree that looks the same from every host, over unit links, without
+    mishaps (None: any other run). `packets`: of each flow. `wrong`: the first (rank, packet of all flows) whose result is not the
+    sum. Counters: packets `sent` by hosts and switches, `copied` and `lost` by the network, `dropped` at full payload buffers,
+    `resent` by hosts after time-outs; contributions `ignored` as of an earlier packet than the place works on, and `repeated`;
+    `results_again`: results that a host had. `stall`: why the run cannot end, and who waits; empty for runs that ended.
+    """
+
+    engine: str
+    cycles: int
+    closed_form_cycles: int | None
+    packets: tuple[int, ...]
+    packet_bytes: int
+    padded_bytes: int
+    window: int
+    aggregators: int
+    buffer_packets: int
+    timeout: int
+    data_ok: bool
+    wrong: tuple[int, int] | None
+    counters: dict[str, int]
+    max_link_utilization: Fraction
+    switches: tuple[SwitchUse, ...]
+    stall: tuple[str, ...]
+
+
+def simulate_aggregation(
+    trees: AggregationTrees,
+    machine: Machine,
+    message_bytes: int,
+    rules: AggregationRules | None = None,
+    *,
+    engine: str = "fast",
+    allow_stall: bool = False,
+    trace: Path | None = None,
+    force: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> AggregationResult:
+    """All-reduce a message of every host in the switches, one integer of data for each host and packet (`hw/README.md`).
+
+    `engine`: "fast" sends packets over lanes as the fast engine of tables does, "flit" flit by flit through routers; both have the
+    same hosts and switches. Chosen where `rules` say None: the window that never makes a host wait; twice the window of
+    aggregators for each flow; payload places for all aggregators and children; a time-out of twice a round trip with a full window.
+    A switch with fewer aggregators than twice the window for each of its flows raises InputError, or, with `allow_stall`, runs: the
+    run ends when a result can never come any more. `trace`: file for JSON lines, see `aggregation_trace.py`; not overwritten unless
+    `force`. Raises UnsupportedError for sizes beyond the core's counters.
+    Time O(packets · hosts · hops · log), flit O(flits · hops); memory O(hosts · packets + places · children).
+    """
+    if engine not in ENGINES:
+        raise InputError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
+    if trace is not None:
+        check_writable(trace, force=force)
+        check_traceable(trees)
+    setup = AggregationSetup(trees, machine, message_bytes, rules or AggregationRules(), allow_stall=allow_stall)
+    network = routers_of(setup) if engine == "flit" else None
+    columns = setup.columns(network)
+    hops = [network.hops_of(lanes) for lanes in setup.lanes_of_ways(network)] if network is not None else []
+    endpoints = trees.topology.endpoints
+    cells = np.ascontiguousarray(initial_cells(len(trees.topology.kind), sum(setup.packets))[endpoints])
+    due = cells.sum(axis=0, dtype=np.uint64)
+    core = _core.AggregationRun(
+        setup.scalars,
+        columns,
+        None if network is None else network.scalars,
+        None if network is None else network.core_columns(hops),
+        cells,
+        trace is not None,
+    )
+    while not core.advance(_BUDGET):
+        if progress is not None:
+            progress(core.cycle)
+    if trace is not None:
+        write_aggregation_trace(trace, trees, setup.packets, setup.window, setup.places, core.trace(), force=force)
+    stall = _stall_lines(core.stall(), core.waiting(), setup)
+    bad = cells != due
+    wrong = None
+    if bad.any() and not stall:
+        rank, packet = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        wrong = (int(rank), int(packet))
+    counters = core.counters()
+    cycles = counters.pop("cycles")
+    busiest = counters.pop("busiest_lane_cycles")
+    return AggregationResult(
+        engine=engine,
+        cycles=cycles,
+        closed_form_cycles=setup.closed_form_cycles(),
+        packets=setup.packets,
+        packet_bytes=setup.payload,
+        padded_bytes=sum(setup.packets) * setup.payload,
+        window=setup.window,
+        aggregators=setup.aggregators,
+        buffer_packets=setup.scalars["buffer_packets"],
+        timeout=setup.scalars["timeout"],
+        data_ok=wrong is None and not stall,
+        wrong=wrong,
+        counters=counters,
+        max_link_utilization=Fraction(busiest, max(1, cycles)),
+        switches=tuple(
+            SwitchUse(node, most, Fraction(used, max(1, core.cycle) * setup.aggregators), payloads, dropped)
+            for node, most, used, payloads, dropped in core.switches()
+        ),
+        stall=stall,
+    )
+
+
+def _stall_lines(stall: Sequence[int], waiting: Sequence[Sequence[int]], setup: AggregationSetup) -> tuple[str, ...]:
+    """Why a run cannot end, and who waits, in words."""
+    if not stall:
+        return ()
+    flow, host, number, times, taken_at, works_on = stall
+    packet = f"packet {number}" if len(setup.packets) == 1 else f"packet {number} of flow {flow}"
+    if taken_at < 0:
+        lines = [f"node {host} gave up: it sent {packet} {times} times, and no result came; give_up allows no more"]
+    else:
+        lines = [
+            f"node {host} waits for the result of {packet}, which never comes: its place at switch {taken_at} (of {setup.places}) "
+            f"works on packet {works_on} now; a window of {setup.window} needs {2 * setup.window} places for each flow"
+        ]
+    lines += [f"node {node} waits for packet {oldest} of flow {of}" for of, node, oldest in waiting[:_REPORTED]]
+    if len(waiting) > _REPORTED:
+        lines.append(f"and {len(waiting) - _REPORTED} more hosts wait")
+    return tuple(lines)

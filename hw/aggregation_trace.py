@@ -1,0 +1,83 @@
+"""Traces of reducing switches: JSON lines, the steps of the protocol in the order in which they happen.
+
+The first line says what ran: `format`, `version`, and for each of the `flows` its `packets`, `window`, `places`, `root`, `hosts`,
+`switches` and the `parent` of each host and switch below the root. Every other line is a step at time `cycle` of `flow`:
+
+    {"event": "send", "node", "number"}                    a host puts a packet on its way, again or for the first time
+    {"event": "add", "node", "number", "switch", ...}      a switch takes a contribution of child `node`
+    {"event": "pass", "node", "number", ...}               switch `node` takes a result from above
+    {"event": "take", "node", "number"}                    host `node` takes a result
+    {"event": "lose", "way", "node", "number"}             a packet of child `node`, "up" or "down", is lost
+
+`add` and `pass` say what the place is afterwards: `works_on`, `arrived` (children), `has_result`, and what the switch `sends`:
+"nothing", "up", "one" (the result to the child that asked) or "all" (to all children).
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from certree.hw.aggregation_trees import AggregationTrees
+from certree.models.errors import UnsupportedError
+from certree.models.files import write_atomically
+from certree.models.topology import NodeKind
+
+FORMAT, VERSION = "certree-aggregation-trace", 1
+EVENTS = ("send", "add", "pass", "take", "lose")
+SENDS = ("nothing", "up", "one", "all")
+MAX_CHILDREN = 64  # of one switch: arrivals are the bits of one word
+
+#: time, event, is_up, edge, number, place works on, arrived, has_result, answer
+Line = tuple[int, int, bool, int, int, int, int, bool, int]
+
+
+def check_traceable(trees: AggregationTrees) -> None:
+    """UnsupportedError where a switch has more children than a trace can tell."""
+    most = int(np.bincount(trees.parent * len(trees.shares) + trees.flow).max())
+    if most > MAX_CHILDREN:
+        raise UnsupportedError(f"a switch of {most} children cannot be traced; the most is {MAX_CHILDREN}")
+
+
+def write_aggregation_trace(
+    path: Path, trees: AggregationTrees, packets: Sequence[int], window: int, places: int, lines: Sequence[Line], *, force: bool
+) -> None:
+    """Write the trace of a run, whole or not at all. O(lines · children)."""
+    document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "flows": []}
+    below: dict[tuple[int, int], list[int]] = {}
+    for flow, child, parent in zip(trees.flow.tolist(), trees.child.tolist(), trees.parent.tolist(), strict=True):
+        below.setdefault((flow, parent), []).append(child)
+    for flow, count in enumerate(packets):
+        edges = trees.flow == flow
+        children, parents = trees.child[edges], trees.parent[edges]
+        switches = np.unique(parents)
+        document["flows"].append(
+            {
+                "packets": int(count),
+                "window": min(window, int(count)),
+                "places": places,
+                "root": int(np.setdiff1d(switches, children)[0]),
+                "hosts": children[trees.topology.kind[children] == NodeKind.ENDPOINT].tolist(),
+                "switches": switches.tolist(),
+                "parent": {str(a): b for a, b in zip(children.tolist(), parents.tolist(), strict=True)},
+            }
+        )
+    texts = [json.dumps(document)]
+    for line in lines:
+        texts.append(json.dumps(_entry(line, trees, below)))
+    write_atomically(path, ("\n".join(texts) + "\n").encode(), force=force)
+
+
+def _entry(line: Line, trees: AggregationTrees, below: dict[tuple[int, int], list[int]]) -> dict[str, Any]:
+    when, event, is_up, edge, number, works_on, arrived, has_result, answer = line
+    flow, child, parent = int(trees.flow[edge]), int(trees.child[edge]), int(trees.parent[edge])
+    entry: dict[str, Any] = {"cycle": when, "flow": flow, "event": EVENTS[event], "node": child, "number": number}
+    if entry["event"] == "lose":
+        entry["way"] = "up" if is_up else "down"
+    if entry["event"] in ("add", "pass"):
+        at = parent if entry["event"] == "add" else child
+        children = [node for bit, node in enumerate(below[flow, at]) if arrived >> bit & 1]
+        entry |= {"switch": at, "works_on": works_on, "arrived": children, "has_result": has_result, "sends": SENDS[answer]}
+    return entry

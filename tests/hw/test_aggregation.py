@@ -1,0 +1,229 @@
+"""Reducing switches with windows: closed form, both engines, schedules that reduce in switches, networks that lose packets."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.hw.aggregation import AggregationResult, simulate_aggregation
+from certree.hw.aggregation_setup import AggregationRules
+from certree.hw.aggregation_trees import AggregationTrees
+from certree.hw.flit_engine import simulate_flits
+from certree.hw.plan import Plan
+from certree.hw.simulator import simulate
+from certree.models.collective import parse_collective
+from certree.models.errors import InputError, UnsupportedError
+from certree.models.machine import Machine, load_machine
+from certree.models.schedule import Schedule
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request, load_methods
+
+MULTITREE = load_machine("multitree")
+#: short wires and an adder as fast as its links: runs of few cycles
+SMALL = replace(MULTITREE, link_latency_cycles=4, packet_payload_bytes=32, reduce_quantum_cycles=1, vc_buffer_flits=32)
+KIB = 1024
+
+
+def schedule_of(network: str, chunks: int = 1, method: str = "netreduce") -> Schedule:
+    topology = parse_topology(f"{network},reducing=switches")
+    return load_methods()[method](Request(topology, parse_collective("all-reduce"), 64 * KIB, MULTITREE, chunks=chunks))
+
+
+def run(network: str, rules: AggregationRules, machine: Machine = SMALL, size: int = KIB, **more) -> AggregationResult:
+    chunks, ways = more.pop("chunks", 1), more.pop("ways", 1)
+    return simulate_aggregation(AggregationTrees.of(schedule_of(network, chunks), ways), machine, size, rules, **more)
+
+
+def assert_conserved(result: AggregationResult) -> None:
+    """What was sent has come, or was lost, or is still under way; hosts took exactly what they were due."""
+    count = result.counters
+    ends = count["received"] + count["lost"] + count["dropped"]
+    assert ends <= count["sent"] + count["copied"]
+    if count["lost"] == count["copied"] == count["dropped"] == count["resent"] == 0:
+        assert count["sent"] == count["received"]
+
+
+@given(
+    network=st.sampled_from(["switch:2", "switch:5", "tree:2x3", "fattree:3x2", "tree:2x2x2"]),
+    window=st.integers(1, 20),
+    size=st.integers(1, 4 * KIB),
+    latency=st.integers(0, 40),
+    quantum=st.integers(1, 6),
+    start=st.integers(0, 3),
+    engine=st.sampled_from(["fast", "flit"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum, start, engine):
+    machine = replace(SMALL, link_latency_cycles=latency, reduce_quantum_cycles=quantum, reduce_start_cycles=start)
+    result = run(network, AggregationRules(window=window), machine, size, engine=engine)
+    assert result.closed_form_cycles is not None
+    assert result.cycles == result.closed_form_cycles
+    assert result.data_ok
+    assert result.counters["resent"] == result.counters["results_again"] == 0
+    assert_conserved(result)
+
+
+@given(
+    network=st.sampled_from(["switch:3", "tree:2x3", "tree:3+1", "fattree:2x2", "leafspine:3x2x2", "tree:2x2,capacity=2"]),
+    chunks=st.sampled_from([1, 2]),
+    ways=st.sampled_from([1, 3]),
+    window=st.integers(1, 9),
+    spare=st.integers(0, 3),
+    buffer=st.integers(1, 20),
+    timeout=st.integers(1, 600),
+    loss=st.fractions(0, Fraction(1, 3), max_denominator=20),
+    duplicates=st.fractions(0, Fraction(1, 2), max_denominator=20),
+    latest=st.sampled_from([0, 10, 500]),
+    seed=st.integers(0, (1 << 64) - 1),
+    engine=st.sampled_from(["fast", "flit"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_mishaps_and_every_rank_has_the_sum(
+    network, chunks, ways, window, spare, buffer, timeout, loss, duplicates, latest, seed, engine
+):
+    """Loss, copies, late packets, other ways, full buffers and hosts that are impatient: twice the window of places is enough."""
+    flows = chunks if network in ("fattree:2x2", "leafspine:3x2x2") else 1
+    rules = AggregationRules(
+        window, flows * (2 * window + spare), buffer, timeout, loss=loss, duplicates=duplicates, latest=latest, seed=seed
+    )
+    result = run(network, rules, size=400, chunks=chunks, ways=ways, engine=engine)
+    assert result.data_ok, result.stall
+    assert_conserved(result)
+    assert result == run(network, rules, size=400, chunks=chunks, ways=ways, engine=engine)
+
+
+@pytest.mark.parametrize("network", ["switch:4", "tree:2x3", "fattree:3x3"])
+@pytest.mark.parametrize("seed", range(3))
+def test_both_engines_lose_the_same_and_take_the_same_cycles(network, seed):
+    rules = AggregationRules(8, loss=Fraction(1, 20), duplicates=Fraction(1, 20), latest=30, seed=seed)
+    fast, flit = (run(network, rules, MULTITREE, 16 * KIB, engine=engine) for engine in ("fast", "flit"))
+    assert fast.counters["lost"] > 0
+    assert replace(fast, engine="flit", counters={}, max_link_utilization=Fraction(0)) == replace(
+        flit, counters={}, max_link_utilization=Fraction(0)
+    )
+    under_way = ("flit_hops",)  # lanes count a packet when it takes them, channels flit by flit
+    assert all(fast.counters[name] == flit.counters[name] for name in fast.counters if name not in under_way)
+
+
+def test_other_ways_reorder_packets():
+    """With other ways of 3 links beside the one of 1, packets overtake each other, as with late ones; nothing is repeated."""
+    plain, other = (run("leafspine:3x2x2", AggregationRules(window=6), ways=ways) for ways in (1, 2))
+    assert plain.data_ok
+    assert other.data_ok
+    assert other.cycles > plain.cycles
+    assert other.counters["resent"] == 0
+
+
+@pytest.mark.parametrize(("network", "children"), [("switch:6", [6]), ("tree:2x3", [3, 2])])
+def test_one_chunk_as_a_schedule_and_as_a_packet(network, children):
+    """A schedule that reduces in switches, and hosts with windows, where both are the same thing: one chunk, one packet. A slot is
+    as long as the widest reduction, whether the step reduces or copies; packets wait for their own reductions only."""
+    schedule = schedule_of(network)
+    machine = replace(MULTITREE, packet_payload_bytes=8 * KIB, vc_buffer_flits=1024)
+    plan = Plan.of(schedule, 8 * KIB, machine)
+    slotted = [simulate(plan, "slotted", engine=engine) for engine in ("fast", "lanes")] + [simulate_flits(plan)[0]]
+    protocol = [simulate_aggregation(AggregationTrees.of(schedule), machine, 8 * KIB, engine=engine) for engine in ("fast", "flit")]
+    assert all(result.data_ok and result.cycles == result.closed_form_cycles for result in slotted + protocol)
+    reductions = [machine.reduce_start_cycles + count * 8 * KIB // 128 for count in children]
+    waits = (2 * len(children) - 1) * max(reductions) - sum(reductions)
+    assert {result.cycles for result in slotted} == {result.cycles + waits for result in protocol}
+    assert (waits == 0) == (len(children) == 1)
+
+
+def test_many_chunks_in_slots_and_as_packets():
+    """A chunk a slot, in lockstep, and a packet as soon as the adder is through with the one before."""
+    machine, chunks = replace(MULTITREE, packet_payload_bytes=KIB), 16
+    schedule = schedule_of("switch:4", chunks)
+    plan = Plan.of(schedule, chunks * KIB, machine)
+    slotted = simulate(plan, "slotted")
+    packets = simulate_aggregation(AggregationTrees.of(schedule), machine, chunks * KIB)
+    assert slotted.cycles == slotted.closed_form_cycles
+    assert packets.cycles == packets.closed_form_cycles
+    pace = max(1 + KIB // 16, 4 * 16)  # flits of a packet; its additions
+    assert slotted.cycles - packets.cycles == (chunks - 1) * (plan.timing.slot_cycles - pace)
+
+
+def test_every_host_sends_and_gets_the_message_once():
+    """NetReduce, Table 8: M for each worker."""
+    result = run("switch:6", AggregationRules())
+    packets = sum(result.packets)
+    assert result.counters["sent"] == result.counters["received"] == 2 * 6 * packets
+    assert result.counters["flit_hops"] == 2 * 6 * packets * 3
+
+
+def test_places_in_use_and_their_time():
+    """One packet, one switch: its aggregator is in use from the first contribution added to the last."""
+    result = run("switch:4", AggregationRules(), MULTITREE, 256)
+    (use,) = result.switches
+    assert (use.most_aggregators, use.most_payloads, use.dropped) == (1, 4, 0)
+    assert use.busy == Fraction(3 * 16, result.cycles * result.aggregators)
+
+
+# What must not go well.
+
+
+def test_a_place_less_than_twice_the_window_is_refused():
+    with pytest.raises(InputError, match=r"needs twice as many .* give 8 aggregators, or a window of at most 3"):
+        run("switch:3", AggregationRules(window=4, aggregators=7))
+    with pytest.raises(InputError, match=r"for each of its 2 flows; .* give 16 aggregators, or a window of at most 3"):
+        run("leafspine:3x2x2", AggregationRules(window=4, aggregators=15), chunks=2)
+    with pytest.raises(InputError, match="has none for some of its 2 flows; give 2 or more"):
+        run("leafspine:3x2x2", AggregationRules(window=4, aggregators=1), chunks=2, allow_stall=True)
+
+
+@pytest.mark.parametrize("engine", ["fast", "flit"])
+def test_too_few_places_stall_and_the_run_says_why(engine):
+    """A result is lost on its way to one host; the others go on, and their packets take the place."""
+    stalled = 0
+    for seed in range(20):
+        rules = AggregationRules(window=4, aggregators=5, loss=Fraction(1, 10), seed=seed)
+        result = run("switch:4", rules, allow_stall=True, engine=engine)
+        assert_conserved(result)
+        assert result.data_ok == (not result.stall)
+        stalled += bool(result.stall)
+        if result.stall:
+            assert "which never comes: its place at switch 4 (of 5) works on packet" in result.stall[0]
+            assert "a window of 4 needs 8 places for each flow" in result.stall[0]
+            assert any("waits for packet" in line for line in result.stall[1:])
+    assert stalled > 10
+
+
+def test_a_network_that_loses_nearly_everything_ends():
+    result = run("switch:4", AggregationRules(window=2, loss=Fraction(99, 100), give_up=5))
+    assert "gave up: it sent packet" in result.stall[0]
+    assert not result.data_ok
+
+
+@pytest.mark.parametrize(
+    ("rules", "reason"),
+    [
+        ({"loss": Fraction(1)}, "loss is 1; allowed: from 0 to below 1"),
+        ({"duplicates": Fraction(-1, 2)}, "duplicates is -1/2"),
+        ({"window": 0}, "window is 0; allowed: 1 to"),
+        ({"timeout": 0}, "timeout is 0"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_bad_rules(rules, reason):
+    with pytest.raises(InputError, match=reason):
+        AggregationRules(**rules)
+
+
+def test_what_is_no_tree_of_switches_is_refused():
+    with pytest.raises(UnsupportedError, match=r"chunk 0 is reduced at node ., which is no reducing switch"):
+        AggregationTrees.of(schedule_of("switch:4", 4, method="ring"))
+    topology = parse_topology("switch:4,reducing=switches")
+    gather = load_methods()["ring"](Request(topology, parse_collective("all-gather"), KIB, MULTITREE))
+    with pytest.raises(UnsupportedError, match="make all-reduces; the schedule is a all-gather"):
+        AggregationTrees.of(gather)
+
+
+def test_sizes_beyond_the_simulator():
+    with pytest.raises(UnsupportedError, match="larger packets are packet_payload_bytes of the machine"):
+        run("switch:64", AggregationRules(), size=1 << 40)
+    with pytest.raises(UnsupportedError, match="cut-through moves it on when a buffer holds it whole"):
+        run("switch:4", AggregationRules(), replace(MULTITREE, packet_payload_bytes=8 * KIB), 64 * KIB, engine="flit")
+    with pytest.raises(InputError, match="unknown engine 'lanes'; known: fast, flit"):
+        run("switch:4", AggregationRules(), engine="lanes")
