@@ -58,6 +58,13 @@ class PacketRun:
         """(packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one."""
     def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
         """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
+    def watch(self, bound: int) -> None:
+        """From now on look for packets that wait for so many cycles or longer while others pass."""
+    @property
+    def starved_count(self) -> int:
+        """How many there were."""
+    def starved(self) -> list[tuple[int, int, int, tuple[int, int, int, int, int, int], int, int, int]]:
+        """(class, number, destination, place as in `blocked`, first cycle, cycles, flits of others) of the first of them."""
 
 class FlitRun:
     """Tables on a network of routers; `cells` is the memory of all nodes and is changed in place."""
@@ -90,6 +97,13 @@ class FlitRun:
         """(packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one."""
     def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
         """(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on."""
+    def watch(self, bound: int) -> None:
+        """From now on look for packets that wait for so many cycles or longer while others pass."""
+    @property
+    def starved_count(self) -> int:
+        """How many there were."""
+    def starved(self) -> list[tuple[int, int, int, tuple[int, int, int, int, int, int], int, int, int]]:
+        """(class, number, destination, place as in `blocked`, first cycle, cycles, flits of others) of the first of them."""
     def trace(self) -> list[tuple[int, int, int, int, int, int, int, int]]:
         """(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number."""
     def link_uses(self) -> list[tuple[int, int, int, int, int]]:

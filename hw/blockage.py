@@ -1,6 +1,6 @@
-"""Who waits for whom when nothing in a network can move any more, or who moves for ever, in words."""
+"""Who waits for whom when nothing in a network can move any more, who moves for ever, who waits while others pass, in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,8 @@ ANY_VC = 0xFFFFFFFF
 
 #: packet, router, channel that it came by, VC of it, channel that it wants, VC that it holds of it (or ANY_VC)
 Blocked = tuple[int, int, int, int, int, int]
+#: traffic class, number, destination, place, first cycle, cycles, flits of others that passed
+Starved = tuple[int, int, int, Blocked, int, int, int]
 
 
 def describe_blockage(network: RouterNetwork, blocked: Sequence[Blocked], names: NDArray[np.int64]) -> tuple[str, ...]:
@@ -36,6 +38,25 @@ def describe_lost(lost: tuple[int, int, int, int], names: NDArray[np.int64]) -> 
         return ()
     where = f"is at node {router} after {passed} routers, more than there are"
     return (f"packet {names[packet]} to node {destination} {where}: its way goes round for ever",)
+
+
+def describe_starved(
+    network: RouterNetwork, starved: Sequence[Starved], count: int, name: Callable[[Starved], str]
+) -> tuple[str, ...]:
+    """A line for each packet that waited too long while others passed, the longest waits first; `count` of them in all.
+
+    `name` calls a packet by its name. O(starved log starved).
+    """
+    lines = []
+    for entry in sorted(starved, key=lambda entry: (-entry[5], entry[4]))[:REPORTED]:
+        _, router, channel, vc, wanted, held = entry[3]
+        need = "a free virtual channel" if held == ANY_VC else f"its turn on virtual channel {held}"
+        place = "" if router == INTERFACE else f" at node {router}, virtual channel {vc} of {network.describe_channel(channel)},"
+        wait = f"waited {entry[5]:,} cycles from {entry[4]:,} on for {need} of {network.describe_channel(wanted)}"
+        lines.append(f"{name(entry)}{place} {wait}, which carried {entry[6]:,} flits of others")
+    if count > len(lines):
+        lines.append(f"and {count - len(lines):,} more waits like these")
+    return tuple(lines)
 
 
 def _line(network: RouterNetwork, entry: Blocked, names: NDArray[np.int64]) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.blockage import describe_blockage, describe_lost
+from certree.hw.blockage import Starved, describe_blockage, describe_lost, describe_starved
 from certree.hw.clocks import Clocks
 from certree.hw.injection import BUDGET, packet_columns
 from certree.hw.packets import NO_PACKETS, Packets
@@ -78,6 +78,7 @@ def simulate_flits(
     others: Packets = NO_PACKETS,
     clocks: Clocks | None = None,
     step_time: str = "paper",
+    longest_wait: int | None = None,
     trace: Path | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -85,7 +86,8 @@ def simulate_flits(
     """Play tables, or a schedule that has none, on routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
 
     `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
-    channels of their own; those that have not arrived when the collective ends are left. `clocks`, `step_time` and `trace` as
+    channels of their own; those that have not arrived when the collective ends are left. `longest_wait`: `starved` of the result
+    says what waited for so many cycles or more while others passed (`core/watchdog.hpp`). `clocks`, `step_time` and `trace` as
     in `simulator.simulate`, whose result it is for what `with_flow` gives; a lane's slices in a picture begin when flits leave its
     router, and packets that take turns on it flit by flit have a slice for each turn.
     Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
@@ -104,6 +106,8 @@ def simulate_flits(
         played, run, lengths, cells, traced=trace is not None, others=others, clocks=clocks, step_cycles=step_cycles
     )
     core = engine.core
+    if longest_wait is not None:
+        core.watch(longest_wait)
     while not core.advance(BUDGET):
         if progress is not None:
             progress(core.cycle)
@@ -114,7 +118,8 @@ def simulate_flits(
     if core.is_deadlocked:
         names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
         deadlock = describe_waiting(engine.rows, core.waiting()) + describe_blockage(engine.network, core.blocked(), names)
-    result = judged_run(played, run, "flit", statistics, cells, deadlock, clocks)
+    starved = describe_starved(engine.network, core.starved(), core.starved_count, engine.name_of)
+    result = replace(judged_run(played, run, "flit", statistics, cells, deadlock, clocks), starved=starved)
     names_of_others = ("other_packets", "other_latency", "longest_other_latency")
     return result, OtherTraffic(len(others.id), *(statistics[name] for name in names_of_others))
 
@@ -178,6 +183,11 @@ class FlitEngine:
             [use[1:] for use in uses if use[0] == 0],
             [(int(self._other_ids[use[1]]), *use[2:]) for use in uses if use[0] == 1],
         )
+
+    def name_of(self, entry: Starved) -> str:
+        """What waits: a message, or a packet beside the collective by its id."""
+        traffic_class, number, destination = entry[:3]
+        return f"packet {self._other_ids[number]}" if traffic_class else f"a message to node {destination}"
 
     def _plan(self) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:
         """The ways that messages may take, as lanes, and which message may take which."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.blockage import describe_blockage, describe_lost
+from certree.hw.blockage import describe_blockage, describe_lost, describe_starved
 from certree.hw.packets import Packets
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.errors import UnsupportedError
@@ -27,7 +27,8 @@ class InjectionResult:
 
     `head`, `tail`: when the network interface of the destination received the first and the last flit. `cycles`: when the last
     flit of all was received. `flit_hops`: flits over links. `busiest_link_cycles`: flits over the busiest lane. `deadlock`: who
-    waits for whom, when nothing could move any more, or who moves for ever; empty for runs that ended.
+    waits for whom, when nothing could move any more, or who moves for ever; empty for runs that ended. `starved`: who waited longer
+    than it was to while others passed.
     """
 
     head: Int64
@@ -36,6 +37,7 @@ class InjectionResult:
     flit_hops: int
     busiest_link_cycles: int
     deadlock: tuple[str, ...]
+    starved: tuple[str, ...] = ()
 
     def mean_latency(self, packets: Packets, since: int = 0) -> Fraction:
         """Mean cycles from `start` to `tail` of the packets that start from `since` on and arrived; 0 when there are none."""
@@ -51,13 +53,19 @@ class InjectionResult:
 
 
 def inject(
-    topology: Topology, machine: Machine, packets: Packets, *, progress: Callable[[int], None] | None = None
+    topology: Topology,
+    machine: Machine,
+    packets: Packets,
+    *,
+    longest_wait: int | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> InjectionResult:
     """Send packets through the routers of a network (`hw/README.md`, "Routers").
 
     All virtual channels carry them. With `interfaces = "node"` the packets of a node enter one after the other, by `start` and then
-    by place; with one interface for each link a packet enters by that of its first link. `progress` is called with the current
-    cycle now and then; Ctrl-C works at the same moments.
+    by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result says which
+    packets waited for so many cycles or more while others passed (`core/watchdog.hpp`). `progress` is called with the current cycle
+    now and then; Ctrl-C works at the same moments.
     Raises UnsupportedError for what the router model does not cover, such as a packet that cut-through can never move on.
     Time O(flits · links they pass), memory O(packets + virtual channels + longest latency).
     """
@@ -73,6 +81,8 @@ def inject(
     columns, routes = packet_columns(network, packets, order)
     hops = [network.hops_of(network.first_lanes(route)) for route in routes]
     core = _core.PacketRun(network.scalars, network.core_columns(hops), columns)
+    if longest_wait is not None:
+        core.watch(longest_wait)
     while not core.advance(BUDGET):
         if progress is not None:
             progress(core.cycle)
@@ -83,7 +93,9 @@ def inject(
     if core.is_deadlocked:
         deadlock = describe_blockage(network, core.blocked(), packets.id[order])
     cycles = int(tail.max(initial=0))
-    return InjectionResult(head, tail, cycles, counters["flit_hops"], counters["busiest_channel_cycles"], deadlock)
+    ids = packets.id[order]
+    starved = describe_starved(network, core.starved(), core.starved_count, lambda entry: f"packet {ids[entry[1]]}")
+    return InjectionResult(head, tail, cycles, counters["flit_hops"], counters["busiest_channel_cycles"], deadlock, starved)
 
 
 def packet_columns(

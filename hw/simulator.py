@@ -35,7 +35,8 @@ class SimulationResult:
     ready messages waited for busy lanes, summed over messages and hops. `late`: rows (counted once an iteration) that fired after
     the opening of their slot. `data_ok`: every rank that is due a result has it; `wrong` is the first (rank, chunk of all
     iterations) that has not. `max_link_utilization`: busy cycles of the busiest lane over `cycles`. `flit_hops`: flits that passed
-    lanes. `deadlock`: who waits for what, when nothing could move any more; empty for runs that ended.
+    lanes. `deadlock`: who waits for what, when nothing could move any more; empty for runs that ended. `starved`: who waited longer
+    than it was to while others passed, in a run on routers that looks for it.
     """
 
     run: str
@@ -51,6 +52,7 @@ class SimulationResult:
     flit_hops: int
     messages: int
     deadlock: tuple[str, ...]
+    starved: tuple[str, ...] = ()
 
 
 def simulate(

@@ -42,6 +42,7 @@ HOT_SPOT = Parsed("hot spot", parse_hot_spot)
 @click.option("--warmup", type=click.IntRange(min=0), default=2000, show_default=True, help="Packets before are not measured.")
 @click.option("--hot-spot", type=HOT_SPOT, help="NODE:SHARE, with --traffic hot-spot.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of synthetic packets.")
+@click.option("--longest-wait", type=COUNT, help="Report packets that wait so many cycles or more while others pass.")
 @option_params()
 @option_json()
 def inject_command(
@@ -54,13 +55,14 @@ def inject_command(
     warmup: int,
     hot_spot: tuple[int, Fraction] | None,
     seed: int,
+    longest_wait: int | None,
     machine: Machine,
     as_json: bool,
 ) -> int:
     """Send packets through the routers of a network and tell when head and tail of each arrive.
 
     A packet starts in cycle `start` at the earliest; head and tail are the times at which the network interface of its destination
-    has its first and its last flit. Exit code 1 when packets block each other for ever.
+    has its first and its last flit. Exit code 1 when packets block each other for ever, or wait too long while others pass.
     """
     if (packets is None) == (traffic is None):
         raise InputError("give either --packets FILE or --traffic PATTERN")
@@ -72,7 +74,7 @@ def inject_command(
     else:
         rows = synthetic_packets(topology, load=load, flits=flits, cycles=cycles, seed=seed, hot_spot=hot_spot)
     with working("injecting"):
-        result = inject(topology, machine, rows)
+        result = inject(topology, machine, rows, longest_wait=longest_wait)
     if packets is not None:
         document |= _explicit_report(rows, result)
     else:
@@ -81,8 +83,10 @@ def inject_command(
             pattern |= {"hot_spot": hot_spot[0], "share": str(hot_spot[1])}
         document |= {"traffic": pattern} | _traffic_report(rows, result, len(topology.endpoints), warmup, cycles)
     document |= {"cycles": result.cycles, "flit_hops": result.flit_hops, "deadlock": list(result.deadlock)}
+    if longest_wait is not None:
+        document["starved"] = list(result.starved)
     show(document, injection_words, as_json=as_json)
-    return 1 if result.deadlock else 0
+    return 1 if result.deadlock or result.starved else 0
 
 
 def _explicit_report(packets: Packets, result: InjectionResult) -> dict[str, Any]:
@@ -126,4 +130,5 @@ def injection_words(report: dict[str, Any]) -> str:
         )
         accepted = float(Fraction(report["accepted_load"]))
         lines.append(f"  accepted: {accepted:.4f} flits a cycle and endpoint from cycle {traffic['warmup']:,} on")
+    lines += [f"  starved: {line}" for line in report.get("starved", [])]
     return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

@@ -10,7 +10,7 @@ import click
 from click.core import ParameterSource
 
 from certree.cli.flow_report import simulate_by_flows
-from certree.cli.parameters import MACHINE, SIZE, check_output, key_values, option_json
+from certree.cli.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json
 from certree.cli.playing import source_to_run
 from certree.cli.report import size_words
 from certree.cli.terminal import note, one_line, show, working
@@ -44,6 +44,8 @@ _SECONDS_BETWEEN_NOTES = 10
 @click.option(
     "--background", type=click.Path(path_type=Path), help="CSV file of other packets (see inject) on virtual channels of their own."
 )
+@click.option("--longest-wait", type=COUNT,
+              help="On routers: report what waits so many cycles or more while others pass.")  # fmt: skip
 @click.option("--skew", help="Cycles by which counters start late: 7 for every node, or node=cycles pairs, 3=100,5=20.")
 @click.option("--drift", help="How much slower counters run: a rational (1/10000, -50ppm), or node=drift pairs.")
 @click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
@@ -66,6 +68,7 @@ def simulate_command(
     engine: str,
     flow: str,
     background: Path | None,
+    longest_wait: int | None,
     skew: str | None,
     drift: str | None,
     step_time: str,
@@ -81,7 +84,7 @@ def simulate_command(
     The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree, Section 5.3).
 
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which holds for equal clocks).
+    closed form (which holds for equal clocks), or when something waited too long while others passed.
     """
     _require_fitting(context, engine)
     if engine == "flow":
@@ -90,6 +93,8 @@ def simulate_command(
     through_routers = engine == "flit" or (engine == "auto" and background is not None)
     if background is not None and not through_routers:
         raise InputError("--background needs the flit engine: other packets meet the collective in routers")
+    if longest_wait is not None and not through_routers:
+        raise InputError("--longest-wait needs the flit engine: in the others nothing is kept waiting by a router")
     source, reason = source_to_run(path, size, machine)
     if reason is not None:
         note(f"no tables, playing the schedule itself: {reason}")
@@ -106,6 +111,7 @@ def simulate_command(
                 others=others,
                 clocks=clocks,
                 step_time=step_time,
+                longest_wait=longest_wait,
                 trace=trace,
                 force=force,
                 progress=progress,
@@ -122,12 +128,14 @@ def simulate_command(
                 progress=progress,
             )
     document = simulation_report(result, source) | {"flow": flow}
+    if longest_wait is not None:
+        document["starved"] = list(result.starved)
     if beside is not None and background is not None:
         document["background"] = {"packets": beside.packets, "arrived": beside.arrived, "longest_latency": beside.longest}
         show(document, simulation_words, as_json=as_json)
-        return 0 if result.data_ok else 1
+        return 0 if result.data_ok and not result.starved else 1
     show(document, simulation_words, as_json=as_json)
-    return 0 if holds(result) else 1
+    return 0 if holds(result) and not result.starved else 1
 
 
 def _require_fitting(context: click.Context, engine: str) -> None:
@@ -207,4 +215,5 @@ def simulation_words(report: dict[str, Any]) -> str:
         lines.append("  data: right at every rank")
     elif report["wrong"] is not None:
         lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
+    lines += [f"  starved: {line}" for line in report.get("starved", [])]
     return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

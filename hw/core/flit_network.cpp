@@ -148,6 +148,7 @@ void FlitNetwork::finish_cycle() {
     return !stays;
   });
   now_ = now_ + 1;
+  if (watchdog_ && watchdog_->is_due(now_)) look_for_starvation();
   if ((now_.value & kCheckMask) == 0) check_conservation();
 }
 
@@ -163,6 +164,47 @@ std::uint64_t FlitNetwork::busiest_channel_cycles() const {
     busiest = std::max(busiest, routers_[sources_[channel].unit].busy_cycles(sources_[channel].port));
   }
   return busiest;
+}
+
+void FlitNetwork::watch(std::uint64_t bound) {
+  std::size_t waiters = injectors_.size() * layout_.unit_flits.size();
+  for (const Router& router : routers_) waiters += router.inputs().size() * layout_.vcs;
+  watchdog_.emplace(bound, waiters, now_);
+}
+
+void FlitNetwork::look_for_starvation() {
+  watchdog_->begin_look(now_);
+  std::uint32_t waiter = 0;
+  for (std::uint32_t id = 0; id < routers_.size(); ++id) {
+    const Router& router = routers_[id];
+    for (std::uint32_t port = 0; port < router.inputs().size(); ++port) {
+      for (std::uint32_t vc = 0; vc < layout_.vcs; ++vc) {
+        const InputVc& input = router.input_vc(port, vc);
+        const bool has_vc = input.state == VcState::kActive;
+        const bool waits = input.flits > 0 && (has_vc ? router.output(input.output).has_credit(input.output_vc)
+                                                      : input.state == VcState::kWaiting);
+        if (!watchdog_->look_at(waiter++, {waits, input.sent, waits ? router.busy_cycles(input.output) : 0})) continue;
+        note_starved({input.front, id, router.inputs()[port], vc, router.outputs()[input.output],
+                      has_vc ? input.output_vc : BlockedPacket::kAnyVc});
+      }
+    }
+  }
+  for (std::uint32_t index = 0; index < injectors_.size(); ++index) {
+    const Injector& injector = injectors_[index];
+    for (std::uint32_t traffic_class = 0; traffic_class < layout_.unit_flits.size(); ++traffic_class) {
+      const PacketId front = injector.front(traffic_class);
+      const std::uint32_t channel = injector_channel_[index], vc = injector.vc(traffic_class);
+      const bool has_vc = vc != BlockedPacket::kAnyVc;
+      const bool waits = front != kNoPacket && (!has_vc || injector.vcs().has_credit(vc));
+      if (!watchdog_->look_at(waiter++, {waits, injector.sent(traffic_class), injector.flits_sent()})) continue;
+      note_starved({front, kInterface, channel, BlockedPacket::kAnyVc, channel, vc});
+    }
+  }
+}
+
+void FlitNetwork::note_starved(const BlockedPacket& place) {
+  const Packet& packet = packets_[place.packet.value];
+  starved_.push_back({place, packet.traffic_class, packet.number, packet.destination});
 }
 
 std::vector<BlockedPacket> FlitNetwork::blocked() const {

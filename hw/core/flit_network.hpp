@@ -9,6 +9,7 @@
 #include "injector.hpp"
 #include "link_trace.hpp"
 #include "router.hpp"
+#include "watchdog.hpp"
 
 namespace certree {
 
@@ -21,6 +22,14 @@ struct BlockedPacket {
   std::uint32_t output_channel;  // that it wants to leave by
   std::uint32_t output_vc;       // that it holds; kAnyVc: it waits for one
   static constexpr std::uint32_t kAnyVc = UINT32_MAX;
+};
+
+// A packet that waited longer than it may while others passed. Its place and its words are those of a blocked one.
+struct StarvedPacket {
+  BlockedPacket place;
+  std::uint32_t traffic_class;
+  std::uint64_t number;  // the caller's
+  std::uint32_t destination;
 };
 
 struct NetworkCounters {
@@ -53,6 +62,14 @@ class FlitNetwork {
   void trace_links() { link_trace_.emplace(sources_.size(), layout_.vcs); }
   const std::optional<LinkTrace>& link_trace() const { return link_trace_; }
 
+  // From now on looks for packets that wait for `bound` cycles or longer at the front of a buffer or of an interface's queue while the
+  // channel that they want carries flits of others, and they have a credit for it or wait for a VC of it. One that has a VC and no
+  // credit waits for the packet in front of the buffer behind, which is looked at itself.
+  void watch(std::uint64_t bound);
+  const std::optional<Watchdog>& watchdog() const { return watchdog_; }
+  // Of the reports of the watchdog, in their order.
+  const std::vector<StarvedPacket>& starved() const { return starved_; }
+
   // The two halves of cycle `now`. Packets whose tails arrived at its start are in `completed` until the next one.
   void begin_cycle();
   void finish_cycle();
@@ -83,6 +100,8 @@ class FlitNetwork {
   void deliver(const NetworkEvent& event);
   void activate_router(std::uint32_t router);
   void activate_injector(std::uint32_t injector);
+  void look_for_starvation();
+  void note_starved(const BlockedPacket& place);
 
   struct End {
     std::uint32_t unit;  // router, injector or ejector
@@ -107,6 +126,8 @@ class FlitNetwork {
   std::vector<std::uint32_t> senders_;
   std::vector<PacketId> unused_;
   std::optional<LinkTrace> link_trace_;
+  std::optional<Watchdog> watchdog_;
+  std::vector<StarvedPacket> starved_;
   NetworkCounters counters_;
   Cycle now_;
 };

@@ -54,6 +54,22 @@ std::tuple<std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t> lost(FlitN
   return {packet.value, router, network.packets()[packet.value].destination, network.packets()[packet.value].hop};
 }
 
+using Starved = std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, Blocked, std::uint64_t, std::uint64_t, std::uint64_t>;
+
+std::vector<Starved> starved(const FlitNetwork& network) {
+  std::vector<Starved> rows;
+  for (std::size_t i = 0; i < network.starved().size(); ++i) {
+    const auto& [place, traffic_class, number, destination] = network.starved()[i];
+    const Starvation& found = network.watchdog()->reports()[i];
+    rows.emplace_back(traffic_class, number, destination,
+                      Blocked{place.packet.value, place.router, place.channel, place.vc, place.output_channel, place.output_vc},
+                      found.since, found.cycles, found.passed);
+  }
+  return rows;
+}
+
+std::uint64_t starved_count(const FlitNetwork& network) { return network.watchdog() ? network.watchdog()->found() : 0; }
+
 nb::dict counters(PacketRun& run) {
   const NetworkCounters& counted = run.network().counters();
   nb::dict result;
@@ -127,7 +143,10 @@ void bind_flit_network(nb::module_& module) {
       .def("tails", [](PacketRun& run) { return times(run, &Packet::tail); })
       .def("counters", &counters)
       .def("lost", [](PacketRun& run) { return lost(run.network()); })
-      .def("blocked", [](PacketRun& run) { return blocked(run.network()); });
+      .def("blocked", [](PacketRun& run) { return blocked(run.network()); })
+      .def("watch", [](PacketRun& run, std::uint64_t bound) { run.network().watch(bound); }, nb::arg("bound"))
+      .def_prop_ro("starved_count", [](PacketRun& run) { return starved_count(run.network()); })
+      .def("starved", [](PacketRun& run) { return starved(run.network()); });
   nb::class_<FlitRun>(module, "FlitRun", "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.")
       .def(nb::init<const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&,
                     const std::string&, const Cells&, bool>(),
@@ -141,6 +160,9 @@ void bind_flit_network(nb::module_& module) {
       .def("waiting", [](FlitRun& run) { return waiting_rows(run.simulator().waiting()); })
       .def("lost", [](FlitRun& run) { return lost(run.simulator().network()); })
       .def("blocked", [](FlitRun& run) { return blocked(run.simulator().network()); })
+      .def("watch", [](FlitRun& run, std::uint64_t bound) { run.simulator().network().watch(bound); }, nb::arg("bound"))
+      .def_prop_ro("starved_count", [](FlitRun& run) { return starved_count(run.simulator().network()); })
+      .def("starved", [](FlitRun& run) { return starved(run.simulator().network()); })
       .def("trace", [](FlitRun& run) { return trace_rows(run.simulator().trace()); })
       .def("link_uses", [](FlitRun& run) { return link_uses(run.simulator().network()); });
 }

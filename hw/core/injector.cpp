@@ -61,6 +61,7 @@ void Injector::send(Class& entry, Cycle now) {
   const std::uint32_t index = entry.length - entry.left--;
   --backlog_;
   --entry.backlog;
+  ++entry.sent;
   ++flits_sent_;
   vcs_.send(entry.vc, entry.left == 0);
   wires_.send_flit(now, channel_, entry.vc, packet, index, entry.length, routing_.sub_message_flits(packet));

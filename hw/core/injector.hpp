@@ -30,6 +30,8 @@ class Injector {
   std::optional<PacketId> started() const { return started_; }
   // The packet in front of a class, kNoPacket when there is none.
   PacketId front(std::uint32_t traffic_class) const;
+  // Flits of a class that have left.
+  std::uint64_t sent(std::uint32_t traffic_class) const { return classes_[traffic_class].sent; }
   // The VC that it holds, UINT32_MAX when it holds none.
   std::uint32_t vc(std::uint32_t traffic_class) const { return classes_[traffic_class].vc; }
 
@@ -42,6 +44,7 @@ class Injector {
     std::uint32_t length = 0;       // flits of the packet in front
     std::uint32_t left = 0;         // those of them that have not been sent
     std::uint64_t backlog = 0;      // flits of all packets
+    std::uint64_t sent = 0;         // flits that have left
   };
   std::uint32_t choose_vc(const Class& entry) const;
   void send(Class& entry, Cycle now);

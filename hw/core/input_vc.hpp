@@ -23,6 +23,7 @@ struct InputVc {
   std::uint32_t needed = 1;     // credits that a VC of the output must have
   std::uint64_t wanted = 0;     // VCs of the output that the packet may take
   Queue<PacketId> behind;       // packets behind `front` whose heads are here
+  std::uint64_t sent = 0;       // flits that have left, of all packets
 };
 
 }  // namespace certree

@@ -196,6 +196,7 @@ InputVc& Router::sender(const Match& match) {
 void Router::send_flit(InputVc& input, Cycle now) {
   const std::uint32_t index = input.length - input.left--;
   --input.flits;
+  ++input.sent;
   --flits_;
   ++busy_[input.output];
   output_vcs_[input.output].send(input.output_vc, input.left == 0);

@@ -134,6 +134,12 @@ def test_background_packets_share_the_links(tmp_path):
     assert_bad_input(
         certree("simulate", schedule, "--background", packets, "--engine", "fast"), "--background needs the flit engine"
     )
+    watched = ("simulate", schedule, "--size", "64KiB", "--background", packets, "--longest-wait")
+    assert certree(*watched, "100000", "--json").document["starved"] == []
+    impatient = certree(*watched, "1")
+    assert impatient.code == 1
+    assert "starved: a message to node " in impatient.out
+    assert_bad_input(certree("simulate", schedule, "--longest-wait", "9"), "--longest-wait needs the flit engine")
     trace = tmp_path / "t.json"
     assert certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--trace", trace).code == 0
     slices = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X" and event["pid"] == 1}

@@ -10,6 +10,7 @@
 #include "packet.hpp"
 #include "pair.hpp"
 #include "queue.hpp"
+#include "watchdog.hpp"
 
 using namespace certree;
 
@@ -283,4 +284,54 @@ TEST(layouts_that_do_not_fit_together_are_refused) {
   refused("sub_message_flits", [](NetworkLayout& layout) { layout.sub_message_flits = {}; });
   refused("table", [](NetworkLayout& layout) { layout.table[1] = 5; });
   refused("routes", [](NetworkLayout& layout) { layout.routes = {{0, 1}, {0}}; });
+}
+
+namespace {
+
+// The reports of one waiter that is seen in each of `states`, every `period` cycles from 0 on.
+std::vector<Starvation> seen(std::uint64_t bound, std::uint64_t period, const std::vector<Waiter>& states) {
+  Watchdog watchdog(bound, 1, {0});
+  std::uint64_t cycle = 0;
+  for (const Waiter& state : states) {
+    CHECK(watchdog.is_due({cycle}));
+    watchdog.begin_look({cycle});
+    watchdog.look_at(0, state);
+    CHECK(!watchdog.is_due({cycle + period - 1}));
+    cycle += period;
+  }
+  CHECK(watchdog.found() == watchdog.reports().size());
+  return watchdog.reports();
+}
+
+}  // namespace
+
+TEST(waiting_as_long_as_the_bound_while_others_pass_is_starving) {
+  std::vector<Waiter> states;
+  for (std::uint64_t i = 0; i <= 10; ++i) states.push_back({true, 3, 100 + i});
+  const auto reports = seen(80, 10, states);
+  CHECK(reports.size() == 1 && reports[0].since == 0 && reports[0].cycles == 100 && reports[0].passed == 10);
+  states.resize(8);  // the last look is at 70
+  CHECK(seen(80, 10, states).empty());
+}
+
+TEST(who_moves_or_has_nothing_to_send_or_is_passed_by_nobody_does_not_starve) {
+  std::vector<Waiter> moves, idle, blocked;
+  for (std::uint64_t i = 0; i <= 20; ++i) {
+    moves.push_back({true, i / 8, i});
+    idle.push_back({i % 8 != 7, 3, i});
+    blocked.push_back({true, 3, 50});
+  }
+  CHECK(seen(80, 10, moves).empty());
+  CHECK(seen(80, 10, idle).empty());
+  CHECK(seen(80, 10, blocked).empty());
+}
+
+TEST(each_wait_is_reported_once_and_most_are_only_counted) {
+  Watchdog watchdog(1, Watchdog::kMostReports + 5, {0});
+  for (std::uint64_t cycle = 0; cycle < 4; ++cycle) {
+    watchdog.begin_look({cycle});
+    for (std::uint32_t waiter = 0; waiter < Watchdog::kMostReports + 5; ++waiter) watchdog.look_at(waiter, {true, 0, cycle});
+  }
+  CHECK(watchdog.found() == Watchdog::kMostReports + 5 && watchdog.reports().size() == Watchdog::kMostReports);
+  CHECK(watchdog.reports().back().cycles == 3);
 }
