@@ -16,6 +16,7 @@ INTERNAL_ERROR, INTERRUPTED = 70, 130
 #: name -> its line in `certree --help`. Command `a-b` is the object `a_b` of the module named here, which is imported only when
 #: it is called for: solvers and networkx take longer to load than most commands take to run.
 COMMANDS = {
+    "aggregate": ("aggregate", "All-reduce in the switches of a network, with windows and loss."),
     "bound": ("bound", "Lower bounds on any schedule for a network, each with its witness."),
     "certify": ("certify", "Add bounds and certificate to a schedule."),
     "compare": ("compare", "Methods beside each other, size by size."),

@@ -3,11 +3,14 @@
 import json
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import IO, Any
 
 import click
+
+_SECONDS_BETWEEN_NOTES = 10
 
 
 def note(text: str) -> None:
@@ -61,6 +64,19 @@ def working(title: str) -> Iterator[Callable[[str], None]]:
     console = Console(stderr=True, markup=False, highlight=False)
     with console.status(title):
         yield lambda text: console.print(_printable(text))
+
+
+def now_and_then(tell: Callable[[str], None]) -> Callable[[int], None]:
+    """Tells the cycle that a long run has come to, no more often than people read."""
+    last = time.monotonic()
+
+    def progress(cycle: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= _SECONDS_BETWEEN_NOTES:
+            last = time.monotonic()
+            tell(f"cycle {cycle:,}")
+
+    return progress
 
 
 def one_line(text: str) -> str:

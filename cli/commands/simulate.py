@@ -1,7 +1,5 @@
 """`certree simulate`: tables, or schedules that have none, run cycle by cycle."""
 
-import time
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ from certree.cli.flow_report import simulate_by_flows
 from certree.cli.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json
 from certree.cli.playing import source_to_run
 from certree.cli.report import size_words
-from certree.cli.terminal import note, one_line, show, working
+from certree.cli.terminal import note, now_and_then, one_line, show, working
 from certree.hw.clocks import Clocks, parse_clocks
 from certree.hw.flit_engine import FLOWS, OtherTraffic, simulate_flits, with_flow
 from certree.hw.packets import NO_PACKETS, read_packets
@@ -27,7 +25,6 @@ from certree.models.tables import Tables
 #: engine -> what runs: `fast` gives each message a lane of its own way, `lanes` does the same flit by flit, `flit` sends it through
 #: routers; `auto` takes fast unless other packets share them; `flow` knows no NIs, only links and servers with GenModel's costs
 ENGINES = ("auto", "fast", "lanes", "flit", "flow")
-_SECONDS_BETWEEN_NOTES = 10
 
 
 @click.command("simulate")
@@ -102,7 +99,7 @@ def simulate_command(
     others = NO_PACKETS if background is None else read_packets(background, source.topology)
     beside: OtherTraffic | None = None
     with working("simulating") as tell:
-        progress = _now_and_then(tell)
+        progress = now_and_then(tell)
         if through_routers:
             result, beside = simulate_flits(
                 source,
@@ -151,19 +148,6 @@ def _require_fitting(context: click.Context, engine: str) -> None:
 
 def _clocks(source: Tables | Plan, skew: str | None, drift: str | None) -> Clocks | None:
     return None if skew is drift is None else parse_clocks(len(source.topology.kind), skew, drift)
-
-
-def _now_and_then(tell: Callable[[str], None]) -> Callable[[int], None]:
-    """Tells the cycle that a long run has come to, no more often than people read."""
-    last = time.monotonic()
-
-    def progress(cycle: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _SECONDS_BETWEEN_NOTES:
-            last = time.monotonic()
-            tell(f"cycle {cycle:,}")
-
-    return progress
 
 
 def holds(result: SimulationResult) -> bool:

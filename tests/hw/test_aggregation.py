@@ -1,8 +1,10 @@
 """Reducing switches with windows: closed form, both engines, schedules that reduce in switches, networks that lose packets."""
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from certree.models.collective import parse_collective
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.machine import Machine, load_machine
 from certree.models.schedule import Schedule
+from certree.models.topology import NodeKind, Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
@@ -26,8 +29,24 @@ SMALL = replace(MULTITREE, link_latency_cycles=4, packet_payload_bytes=32, reduc
 KIB = 1024
 
 
+def binary_tree(levels: int) -> Topology:
+    """Hosts below so many levels of reducing switches with two children each, the root the last node."""
+    hosts = 1 << levels
+    child = np.arange(2 * hosts - 2)
+    parent = hosts + child // 2
+    return Topology(
+        f"binary tree of {levels} levels",
+        np.array([NodeKind.ENDPOINT] * hosts + [NodeKind.SWITCH] * (hosts - 1)),
+        np.concatenate((child, parent)),
+        np.concatenate((parent, child)),
+        np.ones(4 * hosts - 4),
+        np.full(4 * hosts - 4, -1),
+        reducing=np.arange(2 * hosts - 1) >= hosts,
+    )
+
+
 def schedule_of(network: str, chunks: int = 1, method: str = "netreduce") -> Schedule:
-    topology = parse_topology(f"{network},reducing=switches")
+    topology = binary_tree(3) if network == "binary" else parse_topology(f"{network},reducing=switches")
     return load_methods()[method](Request(topology, parse_collective("all-reduce"), 64 * KIB, MULTITREE, chunks=chunks))
 
 
@@ -45,8 +64,8 @@ def assert_conserved(result: AggregationResult) -> None:
         assert count["sent"] == count["received"]
 
 
+@pytest.mark.parametrize("network", ["switch:2", "switch:5", "tree:2x3", "fattree:3x2", "binary"])
 @given(
-    network=st.sampled_from(["switch:2", "switch:5", "tree:2x3", "fattree:3x2", "tree:2x2x2"]),
     window=st.integers(1, 20),
     size=st.integers(1, 4 * KIB),
     latency=st.integers(0, 40),
@@ -54,7 +73,7 @@ def assert_conserved(result: AggregationResult) -> None:
     start=st.integers(0, 3),
     engine=st.sampled_from(["fast", "flit"]),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum, start, engine):
     machine = replace(SMALL, link_latency_cycles=latency, reduce_quantum_cycles=quantum, reduce_start_cycles=start)
     result = run(network, AggregationRules(window=window), machine, size, engine=engine)
@@ -65,33 +84,36 @@ def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum,
     assert_conserved(result)
 
 
-@given(
-    network=st.sampled_from(["switch:3", "tree:2x3", "tree:3+1", "fattree:2x2", "leafspine:3x2x2", "tree:2x2,capacity=2"]),
-    chunks=st.sampled_from([1, 2]),
-    ways=st.sampled_from([1, 3]),
-    window=st.integers(1, 9),
-    spare=st.integers(0, 3),
-    buffer=st.integers(1, 20),
-    timeout=st.integers(1, 600),
-    loss=st.fractions(0, Fraction(1, 3), max_denominator=20),
-    duplicates=st.fractions(0, Fraction(1, 2), max_denominator=20),
-    latest=st.sampled_from([0, 10, 500]),
-    seed=st.integers(0, (1 << 64) - 1),
-    engine=st.sampled_from(["fast", "flit"]),
-)
-@settings(max_examples=60, deadline=None)
-def test_any_mishaps_and_every_rank_has_the_sum(
-    network, chunks, ways, window, spare, buffer, timeout, loss, duplicates, latest, seed, engine
-):
-    """Loss, copies, late packets, other ways, full buffers and hosts that are impatient: twice the window of places is enough."""
-    flows = chunks if network in ("fattree:2x2", "leafspine:3x2x2") else 1
+def mishaps(seed: int, flows: int) -> tuple[AggregationRules, dict[str, object]]:
+    """Rules drawn evenly, and ways and engine."""
+    draw = random.Random(seed)
+    window = draw.randint(1, 9)
     rules = AggregationRules(
-        window, flows * (2 * window + spare), buffer, timeout, loss=loss, duplicates=duplicates, latest=latest, seed=seed
+        window=window,
+        aggregators=flows * (2 * window + draw.choice([0, 0, 1, 5])),
+        buffer_packets=draw.randint(1, 20),
+        timeout=draw.choice([draw.randint(1, 50), draw.randint(50, 600)]),
+        loss=Fraction(draw.randint(0, 8), 24),
+        duplicates=Fraction(draw.randint(0, 12), 24),
+        latest=draw.choice([0, 10, 500, 5000]),
+        seed=draw.getrandbits(64),
     )
-    result = run(network, rules, size=400, chunks=chunks, ways=ways, engine=engine)
+    return rules, {"ways": draw.choice([1, 2, 4]), "engine": draw.choice(["fast", "flit"])}
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize(
+    ("network", "flows"),
+    [("switch:3", 1), ("tree:2x3", 1), ("tree:3+1", 1), ("fattree:2x2", 2), ("leafspine:3x2x2", 2), ("tree:2x2,capacity=2", 1),
+     ("binary", 1)],
+)  # fmt: skip
+def test_any_mishaps_and_every_rank_has_the_sum(network, flows, seed):
+    """Loss, copies, late packets, other ways, full buffers and hosts that are impatient: twice the window of places is enough."""
+    rules, more = mishaps(seed, flows)
+    result = run(network, rules, size=400, chunks=flows, **more)
     assert result.data_ok, result.stall
     assert_conserved(result)
-    assert result == run(network, rules, size=400, chunks=chunks, ways=ways, engine=engine)
+    assert result == run(network, rules, size=400, chunks=flows, **more)
 
 
 @pytest.mark.parametrize("network", ["switch:4", "tree:2x3", "fattree:3x3"])

@@ -1,0 +1,97 @@
+"""`certree aggregate`."""
+
+import json
+
+import pytest
+
+from tests.cli.running import assert_bad_input, certree
+
+STAR = "switch:4,reducing=switches"
+
+
+def test_a_network():
+    outcome = certree("aggregate", STAR, "--size", "64KiB", "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    # 256 packets a host; one adder takes 4 · 16 cycles for each, and the first round trip 2 · 175 + 1 + 64
+    assert document["cycles"] == document["closed_form_cycles"] == 415 + 255 * 64
+    assert (document["packets"], document["window"], document["aggregators"]) == ([256], 7, 14)
+    assert (document["sent"], document["lost"], document["resent"], document["data_ok"]) == (2 * 4 * 256, 0, 0, True)
+    words = certree("aggregate", STAR, "--size", "64KiB").out
+    assert "16,735 cycles (fast engine)" in words
+    assert "closed form: 16,735 cycles: equal" in words
+    assert "of 14 aggregators in use" in words
+
+
+def test_both_engines_lose_the_same():
+    command = [
+        "aggregate",
+        STAR,
+        "--size",
+        "16KiB",
+        "--loss",
+        "1/20",
+        "--duplicates",
+        "0.02",
+        "--latest",
+        "50",
+        "--seed",
+        "3",
+        "--json",
+    ]
+    fast, flit = (certree(*command, "--engine", engine) for engine in ("fast", "flit"))
+    assert fast.code == flit.code == 0
+    assert fast.out == certree(*command).out
+    for name in ("cycles", "lost", "copied", "resent", "switches"):
+        assert fast.document[name] == flit.document[name]
+    assert fast.document["lost"] > 0
+    assert fast.document["closed_form_cycles"] is None
+
+
+def test_spines_have_a_flow_each_and_a_schedule_has_its_own(tmp_path):
+    network = "fattree:2x2,reducing=switches"
+    document = certree("aggregate", network, "--size", "4KiB", "--json").document
+    assert (document["flows"], len(document["switches"])) == (2, 4)
+    assert certree("aggregate", network, "--size", "4KiB", "--flows", "1", "--json").document["flows"] == 1
+    file = tmp_path / "s.json"
+    assert certree("synthesize", network, "--method", "netreduce", "--size", "4KiB", "-o", file).code == 0
+    assert certree("aggregate", file, "--size", "4KiB", "--json").document["flows"] == 2
+    assert_bad_input(certree("aggregate", file, "--flows", "2"), "--flows is for networks")
+
+
+def test_a_stall_is_a_failure_with_a_report():
+    command = ["aggregate", STAR, "--size", "64KiB", "--window", "4", "--aggregators", "5", "--loss", "1/10"]
+    assert_bad_input(certree(*command), "give 8 aggregators, or a window of at most 2")
+    outcome = certree(*command, "--allow-stall", "--json")
+    assert outcome.code == 1
+    assert not outcome.document["data_ok"]
+    assert "which never comes: its place at switch 4 (of 5) works on packet" in outcome.document["stall"][0]
+    assert "stall: node" in certree(*command, "--allow-stall").out
+
+
+def test_a_trace_is_lines_of_json(tmp_path):
+    trace = tmp_path / "t.ndjson"
+    assert certree("aggregate", STAR, "--size", "1KiB", "--window", "2", "--trace", trace).code == 0
+    head, *lines = map(json.loads, trace.read_text().splitlines())
+    assert head["flows"] == [
+        {"packets": 4, "window": 2, "places": 4, "root": 4, "hosts": [0, 1, 2, 3], "switches": [4],
+         "parent": {"0": 4, "1": 4, "2": 4, "3": 4}}
+    ]  # fmt: skip
+    assert [sum(line["event"] == event for line in lines) for event in ("send", "add", "take", "lose")] == [16, 16, 16, 0]
+    assert [line["sends"] for line in lines if line["event"] == "add"].count("all") == 4
+    assert_bad_input(certree("aggregate", STAR, "--trace", trace), "exists")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["switch:4"], "no reducing switch above both node 0 and node 1; reducing=switches marks them all"),
+        (["ring:4"], "ring:4 has no switches"),
+        ([STAR, "--loss", "1"], "loss is 1; allowed: from 0 to below 1"),
+        ([STAR, "--loss", "x"], "part 'x': expected a number from 0 to 1"),
+        ([STAR, "--size", "64GiB"], "larger packets are packet_payload_bytes of the machine"),
+        (["nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_bad_input(arguments, reason):
+    assert_bad_input(certree("aggregate", *arguments), reason)
