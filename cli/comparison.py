@@ -7,6 +7,7 @@ from typing import Any
 from certree.cli.evidence import certified_or_fail
 from certree.cli.playing import playable
 from certree.cli.report import closed_form, schedule_report
+from certree.hw.parts import simulate_paced
 from certree.hw.simulator import simulate
 from certree.models.collective import Collective
 from certree.models.errors import InputError, UndecidedError, UnsupportedError
@@ -86,7 +87,8 @@ class Comparison:
         if self.run is None:
             return {}
         try:
-            result = simulate(playable(schedule, size, self.machine), self.run)
+            source = playable(schedule, size, self.machine)
+            result = simulate_paced(source) if self.run == "paced" else simulate(source, self.run)
         except UnsupportedError as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {

@@ -5,8 +5,9 @@ not tell the two apart, and a neighbour that is ahead would spoil what is still 
 have ended the part before: a barrier, as between two calls of a library.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,30 +15,41 @@ from numpy.typing import NDArray
 from certree.hw import _core
 from certree.hw.flit_engine import with_flow
 from certree.hw.lowering import lower
+from certree.hw.plan import Plan
 from certree.hw.program import Program, first_cells, first_wrong
+from certree.hw.simulator import SimulationResult, simulate
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import Op, Schedule
+from certree.models.tables import Tables
 from certree.models.timing import slotted
 
 Int64 = NDArray[np.int64]
 _BUDGET = 1 << 22  # events between two looks at signals
 
 
-@dataclass(frozen=True)
-class PartsResult:
-    """What the parts took in all: `cycles` from the start of the first to the last arrival of the last, the barriers between them
-    taking no time; `contention_cycles` and `data_ok` as `SimulationResult` has them."""
+def simulate_paced(
+    source: Tables | Plan, flow: str = "message", *, progress: Callable[[int], None] | None = None
+) -> SimulationResult:
+    """A paced run on the fast engine, in parts where the whole uses a chunk's place twice.
 
-    parts: int
-    cycles: int
-    contention_cycles: int
-    data_ok: bool
+    Raises UnsupportedError, for the whole, for what cannot be paced in parts either. Time and memory as `simulate`.
+    """
+    try:
+        return simulate(with_flow(source, flow), "paced", progress=progress)
+    except UnsupportedError as error:
+        if isinstance(source, Tables):
+            raise
+        try:
+            return simulate_in_parts(source.schedule, source.message_bytes, source.machine, flow)
+        except UnsupportedError:
+            raise error from None
 
 
-def simulate_in_parts(schedule: Schedule, message_bytes: int, machine: Machine, flow: str = "message") -> PartsResult:
+def simulate_in_parts(schedule: Schedule, message_bytes: int, machine: Machine, flow: str = "message") -> SimulationResult:
     """Play each part of `cuts` paced, on the data that the one before left.
 
+    `cycles` are from the start of the first part to the last arrival of the last, the barriers between them taking no time.
     Raises UnsupportedError for repeating schedules, delays of two or more, and parts without tables (`lower`).
     O(hops of all messages · log) time, O(rows + nodes · chunks) memory.
     """
@@ -45,15 +57,31 @@ def simulate_in_parts(schedule: Schedule, message_bytes: int, machine: Machine, 
     if spread.repeats > 1 or spread.delay > 1:
         raise UnsupportedError("only schedules of one iteration and of delay 1 are cut into parts")
     cells = first_cells(spread.topology, spread.chunks)
-    parts = cycles = contention = 0
+    parts, totals = 0, dict.fromkeys(("cycles", "contention_cycles", "late", "flit_hops", "messages", "busiest_lane_cycles"), 0)
     for part in _parts(spread, cuts(spread)):
         program = Program(with_flow(lower(part, message_bytes, machine), flow))
         core = _core.Run(program.scalars, program.columns, "fast", "paced", cells, False)
         while not core.advance(_BUDGET):
             pass
-        statistics = core.statistics()
-        parts, cycles, contention = parts + 1, cycles + statistics["cycles"], contention + statistics["contention_cycles"]
-    return PartsResult(parts, cycles, contention, first_wrong(spread, cells) is None)
+        statistics, parts = core.statistics(), parts + 1
+        totals = {name: total + statistics[name] for name, total in totals.items()}
+    wrong = first_wrong(spread, cells)
+    return SimulationResult(
+        run="paced",
+        engine="fast",
+        source="tables",
+        cycles=totals["cycles"],
+        closed_form_cycles=None,
+        contention_cycles=totals["contention_cycles"],
+        late=totals["late"],
+        data_ok=wrong is None,
+        wrong=wrong,
+        max_link_utilization=Fraction(totals["busiest_lane_cycles"], max(1, totals["cycles"])) if parts == 1 else None,
+        flit_hops=totals["flit_hops"],
+        messages=totals["messages"],
+        deadlock=(),
+        parts=parts,
+    )
 
 
 def cuts(schedule: Schedule) -> list[int]:

@@ -34,9 +34,10 @@ class SimulationResult:
     `closed_form_cycles`: the prediction for a slotted run with equal clocks (None: any other). `contention_cycles`: cycles that
     ready messages waited for busy lanes, summed over messages and hops. `late`: rows (counted once an iteration) that fired after
     the opening of their slot. `data_ok`: every rank that is due a result has it; `wrong` is the first (rank, chunk of all
-    iterations) that has not. `max_link_utilization`: busy cycles of the busiest lane over `cycles`. `flit_hops`: flits that passed
-    lanes. `deadlock`: who waits for what, when nothing could move any more; empty for runs that ended. `starved`: who waited longer
-    than it was to while others passed, in a run on routers that looks for it.
+    iterations) that has not. `max_link_utilization`: busy cycles of the busiest lane over `cycles`, None for several parts.
+    `flit_hops`: flits that passed lanes. `deadlock`: who waits for what, when nothing could move any more; empty for runs that
+    ended. `starved`: who waited longer than it was to while others passed, in a run on routers that looks for it. `parts`: how
+    many were played one after the other (`certree.hw.parts`).
     """
 
     run: str
@@ -48,11 +49,12 @@ class SimulationResult:
     late: int
     data_ok: bool
     wrong: tuple[int, int] | None
-    max_link_utilization: Fraction
+    max_link_utilization: Fraction | None
     flit_hops: int
     messages: int
     deadlock: tuple[str, ...]
     starved: tuple[str, ...] = ()
+    parts: int = 1
 
 
 def simulate(

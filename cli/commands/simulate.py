@@ -15,6 +15,7 @@ from certree.cli.terminal import note, now_and_then, one_line, show, working
 from certree.hw.clocks import Clocks, parse_clocks
 from certree.hw.flit_engine import FLOWS, OtherTraffic, simulate_flits, with_flow
 from certree.hw.packets import NO_PACKETS, read_packets
+from certree.hw.parts import simulate_paced
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
 from certree.models.cost.flow_time import READINGS
@@ -93,8 +94,6 @@ def simulate_command(
     if longest_wait is not None and not through_routers:
         raise InputError("--longest-wait needs the flit engine: in the others nothing is kept waiting by a router")
     source, reason = source_to_run(path, size, machine)
-    if reason is not None:
-        note(f"no tables, playing the schedule itself: {reason}")
     clocks = _clocks(source, skew, drift)
     others = NO_PACKETS if background is None else read_packets(background, source.topology)
     beside: OtherTraffic | None = None
@@ -113,6 +112,8 @@ def simulate_command(
                 force=force,
                 progress=progress,
             )
+        elif run == "paced" and engine in ("auto", "fast") and clocks is None and trace is None and step_time == "paper":
+            result = simulate_paced(source, flow, progress=progress)
         else:
             result = simulate(
                 with_flow(source, flow),
@@ -124,6 +125,8 @@ def simulate_command(
                 force=force,
                 progress=progress,
             )
+    if reason is not None and result.parts == 1:
+        note(f"no tables, playing the schedule itself: {reason}")
     document = simulation_report(result, source) | {"flow": flow}
     if longest_wait is not None:
         document["starved"] = list(result.starved)
@@ -172,7 +175,8 @@ def simulation_report(result: SimulationResult, source: Tables | Plan) -> dict[s
         "contention_cycles": result.contention_cycles,
         "late": result.late,
         "data_ok": result.data_ok,
-        "max_link_utilization": str(result.max_link_utilization),
+        "max_link_utilization": None if result.max_link_utilization is None else str(result.max_link_utilization),
+        "parts": result.parts,
         "flit_hops": result.flit_hops,
         "messages": result.messages,
         "message_bytes": source.message_bytes,
@@ -190,7 +194,11 @@ def simulation_words(report: dict[str, Any]) -> str:
         agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
         lines.append(f"  closed form: {expected:,} cycles: {agreement}")
     lines.append(f"  contention: {report['contention_cycles']:,} cycles; late rows: {report['late']:,}")
-    lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if report["max_link_utilization"] is not None:
+        lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if report["parts"] > 1:
+        why = "since it uses a chunk's place more than once; nobody begins a part before all have ended the last"
+        lines.append(f"  in {report['parts']} parts, {why}")
     if "background" in report:
         other = report["background"]
         arrived = f"{other['arrived']:,} of {other['packets']:,} packets arrived"

@@ -12,7 +12,7 @@ from certree.cli.fields import Fields
 from certree.cli.report import size_words
 from certree.hw.flit_engine import FLOWS, with_flow
 from certree.hw.lowering import lower
-from certree.hw.parts import PartsResult, simulate_in_parts
+from certree.hw.parts import simulate_in_parts
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
 from certree.models.collective import parse_collective
@@ -276,17 +276,18 @@ def _simulated(schedule: Schedule, size: int, machine: Machine, flow: str, run: 
     try:
         return _told(simulate(with_flow(lower(schedule, size, machine), flow), run))
     except UnsupportedError:
-        plan = with_flow(Plan.of(schedule, size, machine), flow)
+        plan = Plan.of(schedule, size, machine)
     if run == "slotted":
-        return _told(simulate(plan, run))
+        return _told(simulate(with_flow(plan, flow), run))
     try:
-        parts = simulate_in_parts(schedule, size, machine, flow)
+        result = simulate_in_parts(schedule, size, machine, flow)
     except UnsupportedError as error:
-        return _told(simulate(plan, "slotted")) | {"reason": f"in slots, since it cannot be paced: {error}"}
-    reason = f"paced in {parts.parts} parts with a barrier between them, since it uses a chunk's place more than once"
-    return _told(parts) | {"run": run, "source": "tables", "reason": reason}
+        return _told(simulate(with_flow(plan, flow), "slotted")) | {"reason": f"in slots, since it cannot be paced: {error}"}
+    return _told(result) | {
+        "reason": f"paced in {result.parts} parts with a barrier between them, since it uses a chunk's place more than once"
+    }
 
 
-def _told(result: SimulationResult | PartsResult) -> dict[str, Any]:
-    told = {"cycles": result.cycles, "contention_cycles": result.contention_cycles, "data_ok": result.data_ok}
-    return told if isinstance(result, PartsResult) else told | {"run": result.run, "source": result.source}
+def _told(result: SimulationResult) -> dict[str, Any]:
+    names = ("cycles", "contention_cycles", "data_ok", "run", "source")
+    return {name: getattr(result, name) for name in names}

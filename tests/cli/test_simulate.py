@@ -85,6 +85,22 @@ def result(**changes):
     return SimulationResult(**(fields | good | changes))
 
 
+def test_a_2d_ring_is_paced_in_parts(tmp_path):
+    """As `reproduce` does it; what needs one run says why there is none."""
+    ring = tmp_path / "ring.json"
+    assert certree("synthesize", "torus:3x3", "--method", "ring-2d", "--size", "96KiB", "-o", ring).code == 0
+    asked = ("simulate", ring, "--size", "96KiB", "--run", "paced")
+    document = certree(*asked, "--json").document
+    assert (document["parts"], document["data_ok"], document["max_link_utilization"]) == (2, True, None)
+    assert "in 2 parts, since it uses a chunk's place more than once" in certree(*asked).out
+    compared = certree("compare", "torus:3x3", "--size", "96KiB", "--methods", "ring-2d", "--simulate", "paced", "--json").document
+    assert compared["cells"][0]["simulated_cycles"] == document["cycles"]
+    for more in (("--skew", "0=5"), ("--engine", "flit"), ("--engine", "lanes"), ("--step-time", "exact")):
+        refused = certree(*asked, *more)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.endswith("run it slotted\n")
+
+
 @pytest.mark.parametrize("change", [{"data_ok": False}, {"late": 1}, {"contention_cycles": 1}, {"cycles": 10}, {"cycles": 8}])
 def test_broken_promises_of_a_slotted_run(change):
     assert holds(result())

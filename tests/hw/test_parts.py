@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from certree.hw.lowering import lower
-from certree.hw.parts import cuts, simulate_in_parts
+from certree.hw.parts import cuts, simulate_in_parts, simulate_paced
+from certree.hw.plan import Plan
 from certree.hw.simulator import simulate
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
@@ -87,3 +88,18 @@ def test_what_is_refused():
         simulate_in_parts(made("mesh:2x2", "packing", rate="optimal"), SIZE, MACHINE)
     with pytest.raises(UnsupportedError):
         simulate_in_parts(made("hypercube:3", "recursive-doubling"), SIZE, MACHINE)
+
+
+def test_paced_in_parts_where_need_be():
+    """What has tables runs from them; what cannot be cut either is refused for the reason that holds for the whole."""
+    ring = Plan.of(made("torus:3x3", "ring-2d"), SIZE, MACHINE)
+    result = simulate_paced(ring, "packet")
+    assert result == simulate_in_parts(made("torus:3x3", "ring-2d"), SIZE, MACHINE, "packet")
+    assert (result.parts, result.max_link_utilization, result.messages) == (2, None, made("torus:3x3", "ring-2d").transfers)
+    tree = made("torus:3x3", "multitree")
+    tables = lower(tree, SIZE, MACHINE)
+    assert simulate_paced(tables) == simulate(tables, "paced")
+    whole = replace(simulate_in_parts(tree, SIZE, MACHINE), parts=1)
+    assert whole == simulate(tables, "paced")
+    with pytest.raises(UnsupportedError, match="receives it later; without tables only slots keep the two apart"):
+        simulate_paced(Plan.of(made("hypercube:3", "recursive-doubling"), SIZE, MACHINE))
