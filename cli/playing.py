@@ -7,6 +7,7 @@ from pathlib import Path
 from certree.cli.sources import machine_or_default, read_schedule, size_or_default
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.lowering import lower
+from certree.hw.parts import simulate_paced
 from certree.hw.plan import Plan
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
@@ -14,8 +15,11 @@ from certree.models.machine import Machine
 from certree.models.schedule import Schedule
 from certree.models.symmetric import AnySchedule, written_out
 from certree.models.tables import Tables
+from certree.models.timing import schedule_cycles, slotted
 from certree.models.topology_spec import parse_topology
+from certree.synth.method import Form
 
+FASTEST = "fastest"  # of both ways to run
 #: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
 MOST_THROUGH_FILES = 100_000
 
@@ -51,6 +55,36 @@ def playable_or_reason(schedule: Schedule, message_bytes: int, machine: Machine)
         return through_files(schedule, message_bytes, machine), None
     except UnsupportedError as error:
         return Plan.of(schedule, message_bytes, machine), str(error)
+
+
+def form_of(run: str, message_bytes: int, machine: Machine) -> Form | None:
+    """How candidates are compared: `slotted` by closed form (None), `paced` simulated, or by the `fastest` of both.
+
+    A run that ends with wrong data counts as one that cannot be run.
+    """
+
+    def slotted_cycles(schedule: AnySchedule) -> int:
+        plan, timing = slotted(schedule, message_bytes, machine)
+        return schedule_cycles(plan, timing, machine)
+
+    def paced_cycles(schedule: AnySchedule) -> int:
+        source: Tables | Plan
+        try:
+            source = lower(written_out(schedule), message_bytes, machine)
+        except UnsupportedError:
+            source = Plan.of(written_out(schedule), message_bytes, machine)
+        result = simulate_paced(source)
+        if not result.data_ok:
+            raise UnsupportedError("the paced run ends with wrong data")
+        return result.cycles
+
+    def fewest_cycles(schedule: AnySchedule) -> int:
+        try:
+            return min(slotted_cycles(schedule), paced_cycles(schedule))
+        except UnsupportedError:
+            return slotted_cycles(schedule)
+
+    return {"slotted": None, "paced": Form("paced", paced_cycles), FASTEST: Form("in slots or paced", fewest_cycles)}[run]
 
 
 def source_to_run(path: Path, size: int | None, machine: Machine | None) -> tuple[Tables | Plan, str | None]:

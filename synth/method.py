@@ -74,11 +74,24 @@ class Monitor:
 
 
 @dataclass(frozen=True)
+class Form:
+    """A way to run a schedule that candidates are to be compared in: what it is called, and the cycles that it takes.
+
+    `cycles` raises UnsupportedError for a schedule that cannot be run so.
+    """
+
+    name: str
+    cycles: Callable[[AnySchedule], int]
+
+
+@dataclass(frozen=True)
 class Request:
     """One synthesis task. `message_bytes` and `machine` are what candidates are timed with.
 
     `chunks` (K of one iteration) and `steps` (at most so many) are None when the method may choose. `options` are the method's
-    own, as typed. `effort` is a deterministic budget, 1 being the usual one. InputError names a number that is out of range.
+    own, as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: how what `auto` compares is run; None is
+    slotted, in closed form, which is what all methods choose by among their own candidates. InputError names a number that is out
+    of range.
     """
 
     topology: Topology
@@ -91,6 +104,7 @@ class Request:
     effort: int = 1
     seed: int = 0
     monitor: Monitor = field(default_factory=Monitor)
+    form: Form | None = None
 
     def __post_init__(self) -> None:
         for name, low in (("message_bytes", 1), ("chunks", 1), ("steps", 1), ("effort", 1), ("seed", 0)):

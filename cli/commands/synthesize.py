@@ -21,9 +21,12 @@ from certree.cli.parameters import (
     option_params,
     option_size,
 )
+from certree.cli.playing import FASTEST, form_of
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.terminal import note, show, working
+from certree.hw.simulator import RUN_MODES
 from certree.models.collective import Collective
+from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.symmetric import AnySchedule
 from certree.models.symmetric_file import save_any_schedule
@@ -50,6 +53,8 @@ INTERRUPTED = 130
 @click.option("--steps", type=COUNT, help="At most so many steps in one iteration.")
 @option_size()
 @option_params()
+@click.option("--run", type=click.Choice([*RUN_MODES, FASTEST]), default="slotted", show_default=True,
+              help="How the schedules that method auto compares are run; paced ones are simulated.")  # fmt: skip
 @click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
@@ -64,6 +69,7 @@ def synthesize_command(
     steps: int | None,
     size: int,
     machine: Machine,
+    run: str,
     effort: int | None,
     time_limit: Fraction | None,
     seed: int,
@@ -79,6 +85,8 @@ def synthesize_command(
     """
     if effort is not None and time_limit is not None:
         raise click.UsageError("--effort and --time-limit exclude each other: a budget is deterministic or it is wall time")
+    if run != "slotted" and method != "auto":
+        raise InputError(f"--run {run} is for --method auto, which compares; {method} makes one schedule, however it is run")
     check_output(output, force=force)
     maker = load_methods()[method]
     with working(f"synthesizing with {method}") as report:
@@ -94,6 +102,7 @@ def synthesize_command(
             effort=effort or 1,
             seed=seed,
             monitor=monitor,
+            form=form_of(run, size, machine),
         )
         made, interrupted = _make(maker, request)
         if made is None:
@@ -125,6 +134,8 @@ def _make(maker: Method, request: Request) -> tuple[AnySchedule | None, bool]:
 def _recorded(schedule: AnySchedule, request: Request, time_limit: Fraction | None) -> AnySchedule:
     """The schedule with what it was made for in its provenance."""
     asked: dict[str, Any] = {"message_bytes": request.message_bytes, "machine": request.machine.name}
+    if request.form is not None:
+        asked["compared"] = request.form.name
     if time_limit is not None:
         asked["time_limit_seconds"] = str(time_limit)
     return replace(schedule, provenance={**schedule.provenance, **asked})
@@ -134,7 +145,14 @@ def _hand_over(
     schedule: AnySchedule, verdict: Verdict, request: Request, output: Path | None, *, force: bool, as_json: bool
 ) -> None:
     document = schedule_report(schedule, verdict, request.message_bytes, request.machine)
+    if request.form is not None and verdict.valid:
+        document |= {"compared": request.form.name, "compared_cycles": request.form.cycles(schedule)}
     if output is not None:
         save_any_schedule(schedule, output, force=force)
         note(f"wrote {output}")
-    show(document, schedule_words, as_json=as_json)
+    show(document, _words, as_json=as_json)
+
+
+def _words(report: dict[str, Any]) -> str:
+    compared = f"\n  compared {report['compared']}: {report['compared_cycles']:,} cycles" if "compared" in report else ""
+    return schedule_words(report) + compared

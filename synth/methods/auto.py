@@ -1,11 +1,11 @@
-"""Automatic choice: every method that applies, the fewest closed-form cycles wins."""
+"""Automatic choice: every method that applies, the fewest cycles win: in slots by closed form, or in the form that is asked for."""
 
 from dataclasses import replace
 
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.symmetric import AnySchedule
-from certree.synth.method import METHODS, Request, read_options
+from certree.synth.method import METHODS, Form, Request, read_options
 
 #: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
 SEARCHES = ("ring", "multitree", "symmetric", "packing", "retime", "exact")
@@ -49,21 +49,24 @@ SEARCHED_BYTES = 4096
 
 @METHODS.register("auto")
 def auto(request: Request) -> AnySchedule:
-    """The best of all methods by closed-form time at the given size and machine; the provenance says what was compared.
+    """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 
-    No options. All-reduces of more than SEARCHED_BYTES for each endpoint on direct networks are left to the searches: on all we
-    measured they outran the published algorithms. Elsewhere those are tried too, the ones with most transfers up to
-    DENSE_ENDPOINTS; beyond PAIRWISE_ENDPOINTS only SPARSE ones, and ASKED_FOR never. Within a time limit it stops after the
-    method that reached it.
+    The provenance says what was compared, and how. No options. In slots all-reduces of more than SEARCHED_BYTES for each endpoint
+    on direct networks are left to the searches: on all we measured they outran the published algorithms. Elsewhere those are
+    tried too, the ones with most transfers up to DENSE_ENDPOINTS; beyond PAIRWISE_ENDPOINTS only SPARSE ones, and ASKED_FOR never.
+    Within a time limit it stops after the method that reached it.
     """
     read_options(request, "auto", {})
     order: tuple[str, ...] = SEARCHES
     endpoints, is_all_reduce = len(request.topology.endpoints), request.collective.kind is CollectiveKind.ALL_REDUCE
-    if not (request.topology.is_direct and is_all_reduce and request.message_bytes > SEARCHED_BYTES * endpoints):
+    is_large = is_all_reduce and request.message_bytes > SEARCHED_BYTES * endpoints
+    if not (request.form is None and request.topology.is_direct and is_large):
         dense = DENSE if endpoints <= DENSE_ENDPOINTS else ()
         order = tuple(dict.fromkeys((*LEAN, *dense, *SEARCHES)))
     if endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root:
         order = SPARSE
+    form = request.form or Form("in slots", request.cycles)
+    inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
     considered: dict[str, str] = {}
     best: tuple[int, str, AnySchedule] | None = None
     for name in order:
@@ -71,8 +74,8 @@ def auto(request: Request) -> AnySchedule:
             considered[name] = "not tried: time limit"
             continue
         try:
-            schedule = METHODS[name](replace(request, options={}))
-            cycles = request.cycles(schedule)
+            schedule = METHODS[name](replace(inner, options={}))
+            cycles = form.cycles(schedule)
         except (UnsupportedError, UndecidedError) as error:
             considered[name] = str(error)
             continue
@@ -85,6 +88,6 @@ def auto(request: Request) -> AnySchedule:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in considered.items())
         raise UnsupportedError(f"no method applies: {reasons}")
     cycles, name, schedule = best
-    why = f"{name}: fewest cycles ({cycles}) at {request.message_bytes} bytes on machine {request.machine.name}"
+    why = f"{name}: fewest cycles {form.name} ({cycles}) at {request.message_bytes} bytes on machine {request.machine.name}"
     request.monitor.report(f"picked {why}")
     return replace(schedule, provenance={**schedule.provenance, "auto": {"why": why, "considered": considered}})

@@ -71,6 +71,23 @@ def test_methods_and_collectives(method, collective):
     assert (document["valid"], document["method"], document["collective"]) == (True, method, collective)
 
 
+def test_the_fastest_paced_schedule_on_a_switch_network(tmp_path):
+    """In slots another method wins; what is claimed is what a run of the file takes."""
+    file = tmp_path / "s.json"
+    asked = ("synthesize", "fattree:2x4", "--size", "1MiB", "-o", file, "--force")
+    slotted = certree(*asked, "--json").document
+    paced = certree(*asked, "--run", "paced", "--json").document
+    assert (slotted["method"], paced["method"]) == ("direct", "multitree")
+    assert paced["compared"] == "paced"
+    assert paced["compared_cycles"] < slotted["time_cycles"] < paced["time_cycles"]
+    played = certree("simulate", file, "--size", "1MiB", "--run", "paced", "--json").document
+    assert played["cycles"] == paced["compared_cycles"]
+    fastest = certree(*asked, "--run", "fastest")
+    assert "compared in slots or paced: " in fastest.out
+    assert "fewest cycles in slots or paced (" in fastest.err
+    assert_bad_input(certree(*asked, "--run", "paced", "--method", "ring"), "--run paced is for --method auto, which compares")
+
+
 def test_options_reach_the_method():
     one, both = (
         certree("synthesize", "ring:6", "--method", "ring", "--option", f"bidirectional={value}", "--json").document

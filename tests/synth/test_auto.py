@@ -5,7 +5,9 @@ from contextlib import suppress
 import pytest
 
 from certree.models.errors import UndecidedError, UnsupportedError
-from certree.synth.method import load_methods
+from certree.models.schedule import Schedule
+from certree.models.symmetric import AnySchedule
+from certree.synth.method import Form, Request, load_methods
 from certree.synth.methods import auto
 from certree.synth.methods.auto import ASKED_FOR, DENSE, LEAN, SEARCHES
 from certree.verify.judge import judge
@@ -69,6 +71,39 @@ def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None
     assert set(make("auto", "torus:3x3").provenance["auto"]["considered"]) == set(SEARCHES)
     small = make("auto", "torus:3x3", message_bytes=1 << 10).provenance["auto"]["considered"]
     assert set(small) == {*SEARCHES, *LEAN, *DENSE}
+
+
+def test_another_form_of_run_is_compared_instead() -> None:
+    """The caller's cycles decide, not closed forms; what has none in that form is passed over, and all methods are tried."""
+
+    def steps(schedule: AnySchedule) -> int:
+        if schedule.provenance["method"] == "packing":
+            raise UnsupportedError("too clever")
+        return schedule.total_steps
+
+    made = make("auto", "mesh:2x3", form=Form("by steps", steps))
+    told = made.provenance["auto"]
+    assert told["considered"]["packing"] == "too clever"
+    found = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith(" cycles")}
+    assert made.total_steps == min(found.values()) == found[made.provenance["method"]]
+    assert f"fewest cycles by steps ({made.total_steps})" in told["why"]
+    assert set(told["considered"]) == {*SEARCHES, *LEAN, *DENSE}
+
+
+def test_an_interrupted_comparison_keeps_the_best_in_its_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Methods that search offer what is fast in slots to nobody who compares otherwise."""
+    slowest = Form("backwards", lambda schedule: 10**9 - schedule.total_steps)
+    request = ask("mesh:2x3", form=slowest)
+
+    def interrupted(_: Request) -> Schedule:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(load_methods()._entries, "exact", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        load_methods()["auto"](request)
+    best = request.monitor.best
+    assert best is not None
+    assert request.monitor.best_cycles == slowest.cycles(best)
 
 
 def test_every_method_is_known() -> None:
