@@ -1,17 +1,4 @@
-"""Traces of reducing switches: JSON lines, the steps of the protocol in the order in which they happen.
-
-The first line says what ran: `format`, `version`, and for each of the `flows` its `packets`, `window`, `places`, `root`, `hosts`,
-`switches` and the `parent` of each host and switch below the root. Every other line is a step at time `cycle` of `flow`:
-
-    {"event": "send", "node", "number"}                    a host puts a packet on its way, again or for the first time
-    {"event": "add", "node", "number", "switch", ...}      a switch takes a contribution of child `node`
-    {"event": "pass", "node", "number", ...}               switch `node` takes a result from above
-    {"event": "take", "node", "number"}                    host `node` takes a result
-    {"event": "lose", "way", "node", "number"}             a packet of child `node`, "up" or "down", is lost
-
-`add` and `pass` say what the place is afterwards: `works_on`, `arrived` (children), `has_result`, and what the switch `sends`:
-"nothing", "up", "one" (the result to the child that asked) or "all" (to all children).
-"""
+"""Writes traces of reducing switches (`models/aggregation_trace.py`)."""
 
 import json
 from collections.abc import Sequence
@@ -21,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from certree.hw.aggregation_trees import AggregationTrees
+from certree.models.aggregation_trace import EVENTS, FORMAT, SENDS, VERSION
 from certree.models.errors import UnsupportedError
 from certree.models.files import write_atomically
 from certree.models.topology import NodeKind
 
-FORMAT, VERSION = "certree-aggregation-trace", 1
-EVENTS = ("send", "add", "pass", "take", "lose")
-SENDS = ("nothing", "up", "one", "all")
 MAX_CHILDREN = 64  # of one switch: arrivals are the bits of one word
 
 #: time, event, is_up, edge, number, place works on, arrived, has_result, answer
@@ -74,7 +59,7 @@ def _entry(line: Line, trees: AggregationTrees, below: dict[tuple[int, int], lis
     when, event, is_up, edge, number, works_on, arrived, has_result, answer = line
     flow, child, parent = int(trees.flow[edge]), int(trees.child[edge]), int(trees.parent[edge])
     entry: dict[str, Any] = {"cycle": when, "flow": flow, "event": EVENTS[event], "node": child, "number": number}
-    if entry["event"] == "lose":
+    if entry["event"] in ("lose", "copy"):
         entry["way"] = "up" if is_up else "down"
     if entry["event"] in ("add", "pass"):
         at = parent if entry["event"] == "add" else child

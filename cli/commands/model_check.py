@@ -1,7 +1,7 @@
 """`certree model-check`: the TLA+ models, or the tables of one schedule, checked with TLC."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
@@ -9,9 +9,11 @@ from certree.cli.parameters import MACHINE, SIZE, option_json
 from certree.cli.playing import made_tables, tables_to_run
 from certree.cli.terminal import show, working
 from certree.hw.flit_engine import FLOWS, with_flow
+from certree.models.aggregation_trace import is_aggregation_trace
 from certree.models.files import check_writable, write_atomically
 from certree.models.machine import Machine
 from certree.models.tables import Tables
+from certree.verify.aggregation_trace_model import check_aggregation_trace
 from certree.verify.invariant import SYMBOLIC, check_invariant
 from certree.verify.kills import kill_table
 from certree.verify.model_list import Entry, ModelResult
@@ -69,7 +71,8 @@ def model_check_command(
 
     One name alone: with the counterexample, where it must fail.
 
-    With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message.
+    With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message; of a trace of
+    aggregate, which needs no schedule, step by step.
 
     With --symbolic: an inductive invariant of the slotted network interface, proved with z3 for any table that keeps the rules of
     the checker, and refuted for each mutant of it.
@@ -82,8 +85,11 @@ def model_check_command(
         raise click.UsageError("--symbolic is about all tables; it takes no model names, no --schedule and no --full")
     if schedule is not None and names:
         raise click.UsageError("--schedule checks the tables of one schedule; it takes no model names")
-    if trace is not None and schedule is None:
-        raise click.UsageError("--trace needs the --schedule whose tables were played")
+    of_switches = trace is not None and schedule is None and is_aggregation_trace(trace)
+    if of_switches and (names or symbolic or kills):
+        raise click.UsageError("--trace checks one trace; it takes no model names, no --symbolic and no --kills")
+    if trace is not None and schedule is None and not of_switches:
+        raise click.UsageError("--trace needs the --schedule whose tables were played, or a trace of aggregate")
     if picture is not None:
         if schedule is None:
             raise click.UsageError("--picture draws the tables of a --schedule")
@@ -96,6 +102,8 @@ def model_check_command(
             return 0
         if symbolic:
             results = check_invariant(lambda result: report(result_words(result_report(result))))
+        elif of_switches:
+            results = check_aggregation_trace(cast(Path, trace), TIME_LIMITS[full])
         elif schedule is None:
             results = model_check(
                 list(names) or None, full, lambda result: report(result_words(result_report(result))), _listed_tables

@@ -101,7 +101,6 @@ bool AggregationRun::run(std::uint64_t budget) {
       const auto place = static_cast<std::uint32_t>(event.order);
       switch (static_cast<Kind>(event.order >> 32U)) {
         case Kind::kArrive: {
-          --late_;
           const AggregationPacket packet = packets_[event.packet];
           packets_.remove(event.packet);
           receive(packet);
@@ -157,7 +156,7 @@ void AggregationRun::land(std::uint32_t id) {
     if (copy == flights_.size()) flights_.emplace_back();
     flights_[copy] = {};
     ++counters_.copied;
-    ++late_;
+    record(TraceEvent::kCopy, packet);
     schedule(now_ + fate.copy_late, Kind::kArrive, source_of(packet), copy);
   }
   if (fate.is_lost) {
@@ -165,7 +164,6 @@ void AggregationRun::land(std::uint32_t id) {
     record(TraceEvent::kLose, packet);
     packets_.remove(id);
   } else if (fate.late > 0) {
-    ++late_;
     schedule(now_ + fate.late, Kind::kArrive, source_of(packet), id);
   } else {
     packets_.remove(id);

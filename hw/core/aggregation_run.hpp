@@ -27,7 +27,7 @@ struct AggregationCounters {
   std::uint64_t results_again = 0;  // results that a host had already
 };
 
-enum class TraceEvent : std::uint8_t { kSend, kAdd, kPass, kTake, kLose };
+enum class TraceEvent : std::uint8_t { kSend, kAdd, kPass, kTake, kLose, kCopy };
 
 // One line of the trace: a step of the protocol, in the order in which they happen.
 struct AggregationRecord {
@@ -138,7 +138,6 @@ class AggregationRun {
   std::vector<AggregationRecord> trace_;
   bool is_traced_;
   std::size_t unfinished_ = 0;  // hosts of flows that lack results
-  std::uint64_t late_ = 0;      // packets that have come and are held back
   std::uint64_t sequence_ = 0;
   Cycle now_;
 };

@@ -80,6 +80,10 @@ def test_a_trace_is_lines_of_json(tmp_path):
     assert [sum(line["event"] == event for line in lines) for event in ("send", "add", "take", "lose")] == [16, 16, 16, 0]
     assert [line["sends"] for line in lines if line["event"] == "add"].count("all") == 4
     assert_bad_input(certree("aggregate", STAR, "--trace", trace), "exists")
+    checked = certree("model-check", "--trace", trace, "--json")
+    assert checked.code == 0
+    assert checked.document["models"][0]["message"] == "48 steps, all as the specification has them"
+    assert_bad_input(certree("model-check", "MCAllReduce", "--trace", trace), "--trace checks one trace; it takes no model names")
 
 
 @pytest.mark.parametrize(

@@ -130,9 +130,19 @@ LIVENESS = {"Ends", "EveryRunEnds", "EveryWormArrives", "KeepsThePromise", "IsSc
         ("MCTraceNILockstep",),
         ("MCSubPacketFlow",),
         ("MCInNetworkReduce",),
+        ("MCTraceInNetworkReduce",),
         ("MCAceEngine",),
     ],
-    ids=["AllReduce", "Schedule", "NILockstep", "TraceNILockstep", "SubPacketFlow", "InNetworkReduce", "AceEngine"],
+    ids=[
+        "AllReduce",
+        "Schedule",
+        "NILockstep",
+        "TraceNILockstep",
+        "SubPacketFlow",
+        "InNetworkReduce",
+        "TraceInNetworkReduce",
+        "AceEngine",
+    ],
 )
 def test_every_property_that_holds_somewhere_is_broken_by_some_model(modules):
     """Safety: by name. Liveness, of which TLC tells no name: by the only property of a model."""

@@ -1,0 +1,120 @@
+"""A trace of reducing switches as a behaviour of the specification: `specs/TraceInNetworkReduce.tla`, the log as its constant."""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from certree.models.aggregation_trace import TracedFlow, load_aggregation_trace
+from certree.verify.model_list import ModelResult, specs_folder
+from certree.verify.table_constants import function, members
+from certree.verify.tlc import Result, TlcRun, run_tlc
+
+MODULE = "AggregationTraceModel"
+#: what a step may differ in -> the field of the trace that says so
+_FIELD_OF = {
+    "WorksAsLogged": "works_on",
+    "ArrivedAsLogged": "arrived",
+    "ResultAsLogged": "has_result",
+    "SentAsLogged": "sends",
+}
+_INVARIANTS = (*_FIELD_OF, "FinishedInTheEnd", "EachOnce", "RightSum")
+_PROPERTIES = ("IsBehaviour", "SafeReuse")
+
+
+def check_aggregation_trace(trace: Path, time_limit: float = 300.0) -> list[ModelResult]:
+    """Whether a trace that `aggregate --trace` wrote is a behaviour of the specification, step by step; a result for each flow.
+
+    A refutation names the first line at which specification and trace part. The trace of a run that was ended because it had
+    stalled is refuted, too: it breaks a promise of the specification, or does not end. Raises InputError for a file that is no such
+    trace, ToolMissingError without Java or TLC. TLC's time grows with the square of the lines.
+    """
+    return [_checked(flow, index, time_limit) for index, flow in enumerate(load_aggregation_trace(trace))]
+
+
+def _checked(flow: TracedFlow, index: int, time_limit: float) -> ModelResult:
+    with tempfile.TemporaryDirectory(prefix="certree-trace-") as folder:
+        module, config = Path(folder) / f"{MODULE}.tla", Path(folder) / f"{MODULE}.cfg"
+        module.write_text(_module_text(flow))
+        config.write_text(_config_text(flow))
+        run = run_tlc(module, config, specs_folder(), time_limit=time_limit, heap="2g")
+    return ModelResult(
+        name=f"trace of reducing switches, flow {index}",
+        expected=Result.SUCCESS,
+        result=run.result,
+        distinct_states=run.distinct_states,
+        total_states=run.total_states,
+        seconds=run.seconds,
+        mode="trace",
+        trace="",
+        message=_message(run, flow),
+        as_expected=run.result is Result.SUCCESS,
+    )
+
+
+def _module_text(flow: TracedFlow) -> str:
+    parent = function([(node, str(above)) for node, above in sorted(flow.parent.items())])
+    log = ",\n  ".join(_line_text(step) for _, step in flow.steps)
+    # a definition that is evaluated once, and a name for the configuration
+    lines = [
+        f"---- MODULE {MODULE} ----",
+        "EXTENDS TraceInNetworkReduce, TLC",
+        f"MCParent == {parent}",
+        f"GivenLog == <<\n  {log}>>",
+        "MCLog == GivenLog",
+        "====",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _line_text(step: Mapping[str, Any]) -> str:
+    event = step["event"]
+    way = step.get("way", "up" if event in ("send", "add") else "down")
+    fields = [f'event |-> "{event}"', f'way |-> "{way}"', f"node |-> {step['node']}", f"number |-> {step['number']}"]
+    if event in ("add", "pass"):
+        fields += [f"switch |-> {step['switch']}", f"works |-> {step['works_on']}", f"arrived |-> {members(step['arrived'])}"]
+        fields += [f"known |-> {str(step['has_result']).upper()}", f'sends |-> "{step["sends"]}"']
+    return f"[{', '.join(fields)}]"
+
+
+def _config_text(flow: TracedFlow) -> str:
+    lines = [
+        "SPECIFICATION TraceSpec",
+        "CONSTANTS",
+        f"  Hosts = {members(flow.hosts)}",
+        f"  Switches = {members(flow.switches)}",
+        f"  Root = {flow.root}",
+        "  Parent <- MCParent",
+        f"  Packets = {flow.packets}",
+        f"  Window = {flow.window}",
+        f"  Slots = {flow.places}",
+        "  Log <- MCLog",
+        f"INVARIANTS {' '.join(_INVARIANTS)}",
+        f"PROPERTIES {' '.join(_PROPERTIES)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _message(run: TlcRun, flow: TracedFlow) -> str:
+    """What was found: the first line that specification and trace see differently."""
+    if run.result is Result.SUCCESS:
+        return f"{len(flow.steps)} steps, all as the specification has them"
+    if not run.trace:
+        return f"{run.broken}: no state to show" if run.broken else ""
+    done = run.trace[-1]["line"]
+    if run.result is Result.DEADLOCK:
+        return f"{_words(flow, done)}: the specification cannot do that there"
+    if run.broken == "FinishedInTheEnd":
+        return f"{run.broken}: the trace ends after {done} steps, and some host lacks a result"
+    field = _FIELD_OF.get(run.broken)
+    told = (
+        ""
+        if field is None
+        else f": {field} is {flow.steps[done - 1][1][field]!r} by the trace, and something else by the specification"
+    )
+    return f"{run.broken}: {_words(flow, done - 1)}{told}"
+
+
+def _words(flow: TracedFlow, index: int) -> str:
+    number, step = flow.steps[index]
+    return f"line {number}, cycle {step['cycle']}: {step['event']} of packet {step['number']}, node {step['node']}"
