@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from certree.hw.clocks import parse_clocks
 from certree.hw.flit_engine import NO_PACKETS, FlitEngine, packet_lengths, simulate_flits, with_flow
+from certree.hw.flit_format import FlitType
 from certree.hw.lowering import lower
 from certree.hw.packets import Packets, read_packets, synthetic_packets
 from certree.hw.plan import Plan
@@ -239,13 +240,14 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
     codes = engine.core.statistics()["flits_by_code"]
     messages = engine.core.statistics()["messages"]
     assert messages == 4
-    beside = {0b100: 1, 0b101: 2, 0b110: 1, 0b111: 1}
+    beside = {FlitType.HEAD: 1, FlitType.BODY: 2, FlitType.TAIL: 1, FlitType.HEAD_TAIL: 1}
     if flow == "message":  # 21 flits: head, 14 bodies, sub-tail, 4 bodies, tail
-        expected = {0b000: messages, 0b001: 18 * messages, 0b010: messages, 0b011: messages} | beside
+        own = {FlitType.MESSAGE_HEAD: 1, FlitType.MESSAGE_BODY: 18, FlitType.SUB_TAIL: 1, FlitType.MESSAGE_TAIL: 1}
+        expected = {code: count * messages for code, count in own.items()} | beside
     else:  # 17 and 5 flits
         assert lengths == [17, 5]
-        own = {0b100: 2 * messages, 0b101: (15 + 3) * messages, 0b110: 2 * messages}
-        expected = beside | {code: beside[code] + count for code, count in own.items()}
+        own = {FlitType.HEAD: 2, FlitType.BODY: 15 + 3, FlitType.TAIL: 2}
+        expected = beside | {code: beside[code] + count * messages for code, count in own.items()}
     assert {code: count for code, count in enumerate(codes) if count} == expected
 
 
