@@ -1,6 +1,7 @@
 """Cycle-accurate simulator core (C++, `hw/core`)."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,3 +138,27 @@ class AggregationRun:
         """(flow, host, number, times sent, switch or -1, what its place works on); empty when the run has not stalled."""
     def waiting(self) -> list[list[int]]:
         """(flow, host, oldest packet without a result) of every host that waits."""
+
+class EndpointRun:
+    """A collective by the endpoints; `cells` is the data of all chunks and is changed in place."""
+
+    def __init__(
+        self, scalars: Mapping[str, int], columns: Mapping[str, NDArray[Any]], cells: NDArray[np.uint64], traced: bool
+    ) -> None: ...
+    def advance(self, budget: int) -> bool:
+        """Run for about `budget` events; returns whether the run has ended."""
+    @property
+    def cycle(self) -> int:
+        """The current time."""
+    @property
+    def is_stalled(self) -> bool:
+        """Whether nothing could go on any more."""
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is left anywhere: no message, no room or place taken, no chunk queued."""
+    def counters(self) -> dict[str, Any]:
+        """Sums over all nodes; (sum, number) of delays."""
+    def waiting(self) -> list[tuple[int, int, int, int, int]]:
+        """(node, reason, chunk, phase, row) of whatever does not go on."""
+    def moves(self) -> list[tuple[int, int, int, int, int, int]]:
+        """(cycle, node, chunk, move, row taken, row sent) of a traced run."""

@@ -1,5 +1,7 @@
 """Tables, or a schedule that has none, as the plain columns that the simulator core runs."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -79,12 +81,17 @@ def initial_cells(nodes: int, chunks: int) -> NDArray[np.uint64]:
     SplitMix64 (Steele, Lea, Flood 2014) of node · 2^40 + chunk: no two cells are alike and none is zero (only an input beyond the
     largest node id mixes to zero), so that a missing, doubled or misplaced contribution changes the sum.
     """
-    node, chunk = np.arange(nodes, dtype=np.uint64)[:, None], np.arange(chunks, dtype=np.uint64)
-    cells: NDArray[np.uint64] = np.bitwise_or(node << np.uint64(40), chunk) + np.uint64(0x9E3779B97F4A7C15)
+    return mixed(np.arange(nodes)[:, None], np.arange(chunks))
+
+
+def mixed(node: NDArray[Any], number: NDArray[Any]) -> NDArray[np.uint64]:
+    """SplitMix64 of node · 2^40 + number, elementwise, broadcast against each other."""
+    place = np.bitwise_or(node.astype(np.uint64) << np.uint64(40), number.astype(np.uint64))
+    cells: NDArray[np.uint64] = place + np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         cells = (cells ^ (cells >> np.uint64(shift))) * np.uint64(factor)
-    mixed: NDArray[np.uint64] = cells ^ (cells >> np.uint64(31))
-    return mixed
+    last: NDArray[np.uint64] = cells ^ (cells >> np.uint64(31))
+    return last
 
 
 def first_cells(topology: Topology, chunks: int) -> NDArray[np.uint64]:

@@ -11,6 +11,7 @@
 
 #include "aggregation_bindings.hpp"
 #include "columns.hpp"
+#include "endpoint/bindings.hpp"
 #include "event_machine.hpp"
 #include "flit_machine.hpp"
 #include "flit_network_bindings.hpp"
@@ -91,6 +92,7 @@ NB_MODULE(_core, module) {
       .def("waiting", [](const Run& run) { return certree::waiting_rows(run.machine().waiting()); })
       .def("trace", [](const Run& run) { return certree::trace_rows(run.machine().trace()); })
       .def("hops", &hops);
+  certree::bind_endpoints(module);
   certree::bind_flit_network(module);
   certree::bind_aggregation(module);
 }

@@ -113,12 +113,20 @@ class Flat:
         return cls(name=document["name"], **read_fields(rest, cls, where, least, cls.rates))  # type: ignore[call-arg]
 
 
-def read_fields(table: Any, kind: type[Any], where: str, least: Mapping[str, int], positive: Sequence[str] = ()) -> dict[str, Any]:
-    """The fields of a dataclass but its name, from a table. Those in `least` are whole numbers from there on, others strings of
-    rationals from 0 on, or above 0 where they are in `positive`. InputError for what is missing, unknown or out of range."""
+def read_fields(
+    table: Any,
+    kind: type[Any],
+    where: str,
+    least: Mapping[str, int],
+    positive: Sequence[str] = (),
+    besides: Sequence[str] = ("name",),
+) -> dict[str, Any]:
+    """The fields of a dataclass but those `besides`, from a table. Those in `least` are whole numbers from there on, others
+    strings of rationals from 0 on, or above 0 where they are in `positive`. InputError for what is missing, unknown or out of
+    range."""
     if not isinstance(table, Mapping):
         raise InputError(f"{where} is {table!r}; expected a table")
-    entries = [entry for entry in fields(kind) if entry.name != "name"]
+    entries = [entry for entry in fields(kind) if entry.name not in besides]
     names = {entry.name for entry in entries}
     needed = {entry.name for entry in entries if entry.default is MISSING}
     missing, unknown = sorted(needed - table.keys()), sorted(table.keys() - names)

@@ -17,6 +17,7 @@ TESTS = (
     "tests/hw/test_injection.py",
     "tests/hw/test_flit_engine.py",
     "tests/hw/test_flit_traces.py",
+    "tests/hw/test_endpoints.py",
     "--deselect=tests/hw/test_injection.py::test_mean_latency_under_uniform_traffic",
 )
 

@@ -1,0 +1,47 @@
+// Exact bandwidths: bytes in so many cycles, and a unit that serves one request after the other at such a rate.
+#pragma once
+
+#include <algorithm>
+
+#include "../types.hpp"
+
+namespace certree::endpoint {
+
+// `bytes` every `cycles` cycles; neither is zero.
+struct Rate {
+  std::uint64_t bytes = 1;
+  std::uint64_t cycles = 1;
+};
+
+// When a request was served, in whole cycles around the exact times.
+struct Span {
+  Cycle first;
+  Cycle last;
+};
+
+// First come, first served. It counts in ticks, of which a cycle has as many as the rate has bytes: no rounding adds up.
+class Server {
+ public:
+  explicit Server(Rate rate) : rate_(rate) {}
+
+  // The request is there in cycle `ready`, takes what its bytes take and `gap` cycles more, and cannot end before `last_byte`.
+  Span reserve(Cycle ready, std::uint64_t bytes, std::uint64_t gap = 0, Cycle last_byte = {}) {
+    const std::uint64_t start = std::max(free_at_, ready.value * rate_.bytes);
+    const std::uint64_t end = std::max(start + bytes * rate_.cycles, last_byte.value * rate_.bytes);
+    free_at_ = end + gap * rate_.bytes;
+    busy_ += free_at_ - start;
+    return {rounded_up(start), rounded_up(end)};
+  }
+
+  // Rounded up.
+  std::uint64_t busy_cycles() const { return (busy_ + rate_.bytes - 1) / rate_.bytes; }
+
+ private:
+  Cycle rounded_up(std::uint64_t ticks) const { return {(ticks + rate_.bytes - 1) / rate_.bytes}; }
+
+  Rate rate_;
+  std::uint64_t free_at_ = 0;
+  std::uint64_t busy_ = 0;
+};
+
+}  // namespace certree::endpoint

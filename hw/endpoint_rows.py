@@ -1,0 +1,231 @@
+"""A schedule as the messages of one chunk at an endpoint: phases, what waits for what, how much of a chunk a node holds in each
+phase."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.errors import UnsupportedError
+from certree.models.schedule import Op, Schedule
+from certree.models.timing import way_of
+from certree.models.topology import NodeKind
+
+Int64 = NDArray[np.int64]
+MIXED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkRows:
+    """What the endpoints send for a chunk of a payload, which goes through a schedule of its own: `schedule`'s chunks are its
+    segments.
+
+    `ways`: parts of the schedule, of equally many segments; a chunk plays one of them, whole, and the next chunk the next (a ring
+    forwards for the even chunks, backwards for the odd ones). A segment longer than `message_bytes` is cut into equal pieces, each
+    with an integer of its own; pieces of shorter ones that leave together share messages of up to so many bytes (None: one message
+    a step). A row is a message. All columns are in the order (way, phase, source, step).
+
+    O(rows log rows + what waits for what) time and memory.
+    """
+
+    schedule: Schedule
+    ways: int
+    chunk_bytes: int
+    message_bytes: int | None
+
+    def __post_init__(self) -> None:
+        topology = self.schedule.topology
+        ends = np.concatenate((self.schedule.src, self.schedule.dst))
+        if (topology.kind[ends] != NodeKind.ENDPOINT).any():
+            raise UnsupportedError("switches of this schedule add or keep data; engines at the endpoints do all of that themselves")
+        if self.schedule.chunks % self.ways:
+            raise UnsupportedError(f"{self.schedule.chunks} segments cannot be parted into {self.ways} ways")
+
+    # ---- sizes
+
+    @property
+    def segments(self) -> int:
+        """Of one way, before they are cut."""
+        return self.schedule.chunks // self.ways
+
+    @cached_property
+    def _segment_bytes(self) -> int:
+        return -(-self.chunk_bytes * self.ways // self.schedule.message_chunks)
+
+    @cached_property
+    def pieces(self) -> int:
+        """Into how many a segment is cut."""
+        return 1 if self.message_bytes is None else max(1, -(-self._segment_bytes // self.message_bytes))
+
+    @cached_property
+    def piece_bytes(self) -> int:
+        """Of one piece, rounded up."""
+        return -(-self._segment_bytes // self.pieces)
+
+    @property
+    def padded_bytes(self) -> int:
+        """Of a chunk, at each node."""
+        return self.piece_bytes * self.pieces * self.schedule.message_chunks // self.ways
+
+    # ---- phases
+
+    @cached_property
+    def phase_of_step(self) -> Int64:
+        """Consecutive steps along one dimension of the network are a phase; one phase where a step has several, or there are
+        none."""
+        schedule, place = self.schedule, self.schedule.topology.coordinates
+        if place is None or not len(schedule.chunk):
+            return np.zeros(schedule.steps, np.int64)
+        moved = place[schedule.src] != place[schedule.dst]
+        if (moved.sum(axis=1) != 1).any():
+            return np.zeros(schedule.steps, np.int64)
+        axis = np.full(schedule.steps, MIXED)
+        axis[schedule.step] = moved.argmax(axis=1)
+        if (axis[schedule.step] != moved.argmax(axis=1)).any() or (axis == MIXED).any():
+            return np.zeros(schedule.steps, np.int64)
+        return np.concatenate(([0], np.cumsum(axis[1:] != axis[:-1])))
+
+    @property
+    def phases(self) -> int:
+        """P."""
+        return int(self.phase_of_step[-1]) + 1
+
+    # ---- pieces on their way, and messages
+
+    @cached_property
+    def _moves(self) -> dict[str, Int64]:
+        """A column each: `way`, `piece`, `adds`, `step`, `src`, `dst` (numbers of endpoints), `phase`, `row` of the schedule."""
+        schedule, count = self.schedule, self.pieces
+        number = np.full(len(schedule.topology.kind), -1, np.int64)
+        number[schedule.topology.endpoints] = np.arange(len(schedule.topology.endpoints))
+        row = np.repeat(np.arange(len(schedule.chunk)), count)
+        way, segment = np.divmod(schedule.chunk[row].astype(np.int64), self.segments)
+        moves = {
+            "row": row,
+            "way": way,
+            "piece": segment * count + np.tile(np.arange(count), len(schedule.chunk)),
+            "adds": (schedule.op[row] == Op.REDUCE).astype(np.int64),
+            "step": schedule.step[row].astype(np.int64),
+            "src": number[schedule.src[row]],
+            "dst": number[schedule.dst[row]],
+            "phase": self.phase_of_step[schedule.step[row]],
+            "route": schedule.route[row].astype(np.int64),
+        }
+        keys = ("piece", "adds", "route", "dst", "step", "src", "phase", "way")  # the last counts first
+        order = np.lexsort([moves[key] for key in keys])
+        return {name: column[order] for name, column in moves.items()}
+
+    @cached_property
+    def message(self) -> Int64:
+        """Of every move: the number of its message."""
+        moves = self._moves
+        together = np.stack([moves[key] for key in ("way", "phase", "src", "step", "dst", "route", "adds")])
+        first = np.append(True, (together[:, 1:] != together[:, :-1]).any(axis=0))
+        if self.message_bytes is not None:
+            start = np.flatnonzero(first)
+            place = np.arange(len(first)) - np.repeat(start, np.diff(np.append(start, len(first))))
+            first |= place % max(1, self.message_bytes // self.piece_bytes) == 0
+        return np.cumsum(first) - 1
+
+    @cached_property
+    def first_move(self) -> Int64:
+        """Of every message, and the end."""
+        return np.searchsorted(self.message, np.arange(int(self.message[-1]) + 2))
+
+    def of_messages(self, name: str) -> Int64:
+        """A column of the moves for messages."""
+        return self._moves[name][self.first_move[:-1]]
+
+    @cached_property
+    def message_sizes(self) -> Int64:
+        """Bytes of every message."""
+        return np.diff(self.first_move) * self.piece_bytes
+
+    def links(self) -> tuple[Int64, Int64]:
+        """(begin, pair): the joined pairs of nodes that each message passes."""
+        schedule, rows = self.schedule, self.of_messages("row")
+        row, pair = way_of(schedule.topology, schedule.src[rows], schedule.dst[rows], schedule.route[rows], schedule.routes)
+        if (pair < 0).any():
+            lost = rows[row[np.argmax(pair < 0)]]
+            raise UnsupportedError(f"node {schedule.src[lost]} sends to node {schedule.dst[lost]}, and no link joins them")
+        return np.searchsorted(row, np.arange(len(rows) + 1)), pair
+
+    def waits(self) -> tuple[Int64, Int64]:
+        """(earlier, later) for all pairs of messages of which the later one waits until the earlier one has been delivered:
+        what has landed in its cell, `delay` steps before it or more."""
+        moves = self._moves
+        target, source = self._cell(moves["dst"]), self._cell(moves["src"])
+        steps = self.schedule.steps + self.schedule.delay
+        order = np.argsort(target * steps + moves["step"], kind="stable")
+        landed = (target * steps + moves["step"])[order]
+        low = np.searchsorted(landed, source * steps)
+        last = moves["step"] - self.schedule.delay
+        high = np.where(last < 0, low, np.searchsorted(landed, source * steps + last, side="right"))
+        count = high - low
+        later = np.repeat(np.arange(len(count)), count)
+        earlier = order[np.repeat(low - (np.cumsum(count) - count), count) + np.arange(len(later))]
+        rows = int(self.message[-1]) + 1
+        return tuple(np.divmod(np.unique(self.message[earlier] * rows + self.message[later]), rows))  # type: ignore[return-value]
+
+    # ---- cells
+
+    @property
+    def _pieces_of_way(self) -> int:
+        return self.segments * self.pieces
+
+    def _cell(self, node: Int64) -> Int64:
+        """A number for (way, node, piece)."""
+        nodes = len(self.schedule.topology.endpoints)
+        return (self._moves["way"] * nodes + node) * self._pieces_of_way + self._moves["piece"]
+
+    @cached_property
+    def _touched(self) -> Int64:
+        moves = self._moves
+        return np.unique(np.concatenate((self._cell(moves["src"]), self._cell(moves["dst"]))))
+
+    @cached_property
+    def cells_of_way(self) -> tuple[tuple[Int64, Int64], ...]:
+        """For every way (number of the endpoint, piece) of its cells: those that some message reads or writes."""
+        per_way = len(self.schedule.topology.endpoints) * self._pieces_of_way
+        edges = np.searchsorted(self._touched, np.arange(self.ways + 1) * per_way)
+        parts = [self._touched[low:high] % per_way for low, high in pairwise(edges)]
+        return tuple(tuple(np.divmod(part, self._pieces_of_way)) for part in parts)  # type: ignore[misc]
+
+    def cells(self, end: str) -> Int64:
+        """Of every move: its cell at `src` or `dst`, counted within its way."""
+        per_way = len(self.schedule.topology.endpoints) * self._pieces_of_way
+        first = np.searchsorted(self._touched, np.arange(self.ways) * per_way)
+        return np.searchsorted(self._touched, self._cell(self._moves[end])) - first[self._moves["way"]]
+
+    def due(self, way: int) -> NDArray[np.bool_]:
+        """Of the cells of a way: whether the collective promises something there."""
+        schedule = self.schedule
+        node, piece = self.cells_of_way[way]
+        if schedule.collective.gathers:
+            return np.ones(len(node), bool)
+        place = schedule.chunk_root if schedule.chunk_target is None else schedule.chunk_target
+        wanted: NDArray[np.bool_] = schedule.topology.endpoints[node] == place[way * self.segments + piece // self.pieces]
+        return wanted
+
+    @cached_property
+    def live_bytes(self) -> Int64:
+        """The most that a node holds of a chunk when it enters each phase, and at the end: what it will send or add to, and
+        results."""
+        moves = self._moves
+        cell = np.searchsorted(self._touched, np.concatenate((self._cell(moves["src"]), self._cell(moves["dst"]))))
+        step, phase = np.tile(moves["step"], 2), np.tile(moves["phase"], 2)
+        overwritten = np.concatenate((np.zeros(len(moves["src"]), np.int64), 1 - moves["adds"]))
+        order = np.lexsort((overwritten, step, cell))
+        cell, phase, overwritten = cell[order], phase[order], overwritten[order]
+        result = np.concatenate([self.due(way) for way in range(self.ways)])
+        place = self._touched // self._pieces_of_way  # way and node
+        found = []
+        for start in range(self.phases + 1):
+            live = result.copy()
+            rest = np.flatnonzero(phase >= start)
+            first = rest[np.append(True, cell[rest][1:] != cell[rest][:-1])[: len(rest)]]
+            live[cell[first]] = overwritten[first] == 0
+            found.append(int(np.bincount(place[live], minlength=1).max(initial=0)) * self.piece_bytes)
+        return np.array(found, np.int64)
