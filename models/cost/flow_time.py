@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from itertools import product
+from math import lcm
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from certree.models.topology import NodeKind, Topology
 
 #: what each field of `Reading` may be, the first by default
 READINGS: Mapping[str, tuple[str, ...]] = {
-    "sharing": ("max-min", "equal", "busiest", "in-turn"),
+    "sharing": ("max-min", "equal", "busiest", "added-incast"),
     "communicators": ("senders", "fan-in", "flows"),
     "incast": ("everywhere", "inside", "to-servers"),
 }
@@ -31,10 +32,11 @@ READINGS: Mapping[str, tuple[str, ...]] = {
 class Reading:
     """How the paper is read where it leaves something open.
 
-    `sharing`: flows take max-min fair or equal shares of their links; or a step lasts as its busiest link, or (`in-turn`) as
-    the busiest link of each kind one after the other. `communicators`: the w of a link is one more than the servers that send over
-    it, than the most of them that send to one server, or than its flows. `incast`: on every link, on those inside trees (not
-    Cross DC), or only on those into servers.
+    `sharing`: flows take max-min fair or equal shares of their links; or a step lasts as its busiest link; or (`added-incast`) as
+    its slowest flow: what the busiest link on its way takes without incast, and the incast of all links on its way, a link being
+    shared by flows that pass the same kinds of links. `communicators`: the w of a link is one more than the servers that
+    send over it, than the most of them that send to one server over it, or than its flows. `incast`: on every link, on those
+    inside trees (not Cross DC), or only on those into servers.
     """
 
     sharing: str = "max-min"
@@ -135,38 +137,63 @@ class FlowTimer:
 
     def _transfer(self, flows: Flows) -> Fraction:
         sharing = self._reading.sharing
-        if sharing not in ("max-min", "equal"):
+        if sharing == "busiest":
             return self.least_transfer(flows)
+        if sharing == "added-incast":
+            return max(self.least_transfer(flows), self._slowest_with_added_incast(flows))
         used, link = np.unique(flows.hop_pair, return_inverse=True)
-        capacity = [1 / cost for cost in self._link_costs(flows, used, link)]
+        costs = self._link_costs(flows, used, self._counted(flows, used, link))
+        capacity = [1 / (plain + added) for plain, added in costs]
         return makespan(flows.parts, flows.hop_flow, link, capacity, max_min if sharing == "max-min" else equal_shares)
 
     def least_transfer(self, flows: Flows) -> Fraction:
-        """The time of the busiest link, or with `in-turn` of the busiest of each kind: no sharing is shorter, whatever other flows
-        there are on these and on other links."""
+        """The time of the busiest link: no sharing is shorter, whatever other flows there are on these and on other links."""
         used, link = np.unique(flows.hop_pair, return_inverse=True)
         load = np.zeros(len(used), np.int64)
         np.add.at(load, link, flows.parts[flows.hop_flow])
-        costs = self._link_costs(flows, used, link)
-        longest: dict[int, Fraction] = {}
-        for kind, parts, cost in zip(self._kinds[used].tolist(), load.tolist(), costs, strict=True):
-            longest[kind] = max(longest.get(kind, Fraction(0)), parts * cost)
-        return sum(longest.values(), Fraction(0)) if self._reading.sharing == "in-turn" else max(longest.values())
+        costs = self._link_costs(flows, used, self._counted(flows, used, link))
+        return max(parts * (plain + added) for parts, (plain, added) in zip(load.tolist(), costs, strict=True))
 
-    def _link_costs(self, flows: Flows, used: Int64, link: Int64) -> Sequence[Fraction]:
-        """Seconds that a share takes over each of the links `used`, incast included (Equation 10); `link`: of every hop."""
-        topology = self._topology
+    def _slowest_with_added_incast(self, flows: Flows) -> Fraction:
+        """The most over all flows of: the busiest link of its way without incast, and the incast of all links of its way."""
+        used, link = np.unique(flows.hop_pair, return_inverse=True)
+        passed = np.zeros(len(flows.src), np.int64)
+        np.bitwise_or.at(passed, flows.hop_flow, 1 << self._kinds[flows.hop_pair].astype(np.int64))
+        # a link is so many places as there are sets of kinds that the flows over it pass
+        places, place = np.unique(passed[flows.hop_flow] * len(used) + link, return_inverse=True)
+        load = np.zeros(len(places), np.int64)
+        np.add.at(load, place, flows.parts[flows.hop_flow])
+        of_place = places % len(used)
+        costs = self._link_costs(flows, used[of_place], self._counted(flows, used, link)[of_place])
+        # whole multiples of one fraction of a second, as Python's own integers
+        scale = lcm(*(seconds.denominator for cost in costs for seconds in cost))
+        plain, added = (
+            np.array([int(n * cost[of] * scale) for n, cost in zip(load.tolist(), costs, strict=True)], object) for of in (0, 1)
+        )
+        slowest = np.zeros(len(flows.src), object)
+        np.maximum.at(slowest, flows.hop_flow, plain[place])
+        np.add.at(slowest, flows.hop_flow, added[place])
+        return Fraction(max(slowest), scale)
+
+    def _counted(self, flows: Flows, used: Int64, link: Int64) -> Int64:
+        """The w of each of the links `used`, 0 where the reading has no incast; `link`: of every hop."""
         communicators = self._communicators(flows, used, link)
         if self._reading.incast == "inside":
             communicators[self._kinds[used] == LinkKind.CROSS] = 0
         if self._reading.incast == "to-servers":
-            communicators[topology.kind[topology.pair_dst[used]] == NodeKind.SWITCH] = 0
-        rows = np.stack([self._kinds[used], topology.pair_capacity[used], communicators])
+            communicators[self._topology.kind[self._topology.pair_dst[used]] == NodeKind.SWITCH] = 0
+        return communicators
+
+    def _link_costs(self, flows: Flows, links: Int64, communicators: Int64) -> Sequence[tuple[Fraction, Fraction]]:
+        """Seconds that a share takes over each of the links without incast, and those that incast adds (Equation 10)."""
+        rows = np.stack([self._kinds[links], self._topology.pair_capacity[links], communicators])
         distinct, which = np.unique(rows, axis=1, return_inverse=True)
         share = self._floats / flows.shares
-        costs: list[Fraction] = []
+        costs: list[tuple[Fraction, Fraction]] = []
         for kind, capacity, w in distinct.T.tolist():
-            costs.append(share * Fraction(self._narrowest[kind], capacity) * self._levels[kind].flow_seconds(w))
+            level, part = self._levels[kind], share * Fraction(self._narrowest[kind], capacity)
+            plain = part * level.beta_seconds_per_float
+            costs.append((plain, part * level.flow_seconds(w) - plain))
         return [costs[number] for number in which.ravel().tolist()]
 
     def _communicators(self, flows: Flows, used: Int64, link: Int64) -> Int64:
@@ -177,10 +204,10 @@ class FlowTimer:
         if counted == "senders":
             over = np.unique(link * nodes + flows.src[flows.hop_flow])
             return np.bincount(over // nodes, minlength=len(used)) + 1
-        towards = np.unique(flows.dst * nodes + flows.src) // nodes
-        into = np.bincount(towards, minlength=nodes)
+        over = (link * nodes + flows.dst[flows.hop_flow]) * nodes + flows.src[flows.hop_flow]
+        towards, senders = np.unique(np.unique(over) // nodes, return_counts=True)
         most = np.zeros(len(used), np.int64)
-        np.maximum.at(most, link, into[flows.dst[flows.hop_flow]])
+        np.maximum.at(most, towards // nodes, senders)
         return most + 1
 
     def reduction(self, flows: Flows) -> Fraction:

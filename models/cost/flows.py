@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.errors import InputError, UnsupportedError
+from certree.models.routing import routes_between
 from certree.models.schedule import Op, Schedule
-from certree.models.timing import hops
+from certree.models.timing import hops, way_of
 from certree.models.topology import NodeKind, Topology
 
 Int64 = NDArray[np.int64]
@@ -70,6 +71,20 @@ def flows_of(schedule: Schedule) -> list[Flows]:
         columns = (src[mine], dst[mine], parts[low:high], hop_flow[begin:end] - low, hop_pair[begin:end])
         found.append(Flows(schedule.topology, schedule.message_chunks, *columns, additions[summed], accesses[summed]))
     return found
+
+
+def flows_at_distance(topology: Topology, distance: int, shares: int, *, added: bool) -> Flows:
+    """Every server sends one share to the server `distance` ranks further, around the end; `added`: receivers add it to their own.
+
+    InputError where that is the server itself. O(servers · links · hops).
+    """
+    servers = topology.endpoints.astype(np.int64)
+    if distance % len(servers) == 0:
+        raise InputError(f"distance {distance} among {len(servers)} servers leads from each to itself")
+    to = np.roll(servers, -distance)
+    hop_flow, hop_pair = way_of(topology, servers, to, *routes_between(topology, servers, to))
+    one = np.ones(len(servers), np.int64)
+    return Flows(topology, shares, servers, to, one, hop_flow, hop_pair, one[:added], 3 * one[:added])
 
 
 def _sums(schedule: Schedule) -> tuple[Int64, Int64, Int64]:

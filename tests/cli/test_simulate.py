@@ -271,7 +271,7 @@ def test_flow_engine_times_no_wrong_schedule(tmp_path):
         (["--engine", "flow", "--run", "paced"], "--run needs another engine than flow"),
         (["--engine", "flow", "--params", "multitree"], "--params needs another engine than flow"),
         (["--reading", "sharing=equal"], "--reading needs --engine flow"),
-        (["--engine", "flow", "--reading", "sharing=some"], "allowed: max-min, equal, busiest, in-turn"),
+        (["--engine", "flow", "--reading", "sharing=some"], "allowed: max-min, equal, busiest, added-incast"),
         (["--engine", "flow", "--reading", "sharing"], "expected name=value"),
         (["--engine", "flow", "--model", "mine"], "unknown cost parameters 'mine'"),
         (["--engine", "flow", "--model", "ace"], "parameters of another cost model"),

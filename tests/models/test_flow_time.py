@@ -7,10 +7,11 @@ import pytest
 
 from certree.models.cost.flow_rates import equal_shares, makespan, max_min
 from certree.models.cost.flow_time import READINGS, FlowTimer, Reading, all_readings, parse_reading, schedule_time
-from certree.models.cost.flows import flows_of
+from certree.models.cost.flows import flows_at_distance, flows_of
 from certree.models.cost.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile, halving_profile, pairwise_profile, reduce_broadcast_profile
 from certree.models.errors import InputError, UnsupportedError
+from certree.models.topology_spec import parse_topology
 from tests.synth.play import make
 
 MODEL = load_genmodel("gentree")
@@ -42,7 +43,7 @@ def test_no_sharing_is_shorter_than_the_busiest_link(network, method):
     schedule = make(method, network)
     times = {sharing: schedule_time(schedule, MODEL, FLOATS, Reading(sharing)) for sharing in READINGS["sharing"]}
     assert times["busiest"].transfer <= times["max-min"].transfer <= times["equal"].transfer
-    assert times["busiest"].transfer <= times["in-turn"].transfer
+    assert times["busiest"].transfer <= times["added-incast"].transfer
     assert len({(time.start_up, time.reduction, time.steps) for time in times.values()}) == 1
 
 
@@ -79,13 +80,16 @@ def one_step(network, reading):
 
 def test_incast_and_start_up_of_a_tree():
     """Two switches of 12 servers: 12 x 12 flows of 1/24 over each uplink, 23 into each server."""
-    both = {"communicators": {"senders": (13, 24), "fan-in": (24, 24), "flows": (145, 24)}}["communicators"]
-    for counted, (w_up, w_down) in both.items():
+    for counted, w_up, w_down in (("senders", 13, 24), ("fan-in", 13, 24), ("flows", 145, 24)):
         up = 6 * (ROOT.beta_seconds_per_float + (w_up - 9) * ROOT.epsilon_seconds_per_float)
         down = Fraction(23, 24) * (MIDDLE.beta_seconds_per_float + (w_down - 9) * MIDDLE.epsilon_seconds_per_float)
-        assert one_step("tree:2x12", Reading("in-turn", counted))[0] == up + down
         assert one_step("tree:2x12", Reading("busiest", counted))[0] == max(up, down)
-    assert one_step("tree:2x12", Reading("in-turn", "flows", "to-servers"))[0] == 6 * ROOT.beta_seconds_per_float + down
+    assert one_step("tree:2x12", Reading("busiest", "flows", "to-servers"))[0] == down
+    # over the root: the uplink is the busiest; and the incast of servers' links, of the uplink and of the downlink, up and down
+    ends = Fraction(1, 2) * (24 - 9) * MIDDLE.epsilon_seconds_per_float
+    between = 6 * (145 - 9) * ROOT.epsilon_seconds_per_float
+    added = 6 * ROOT.beta_seconds_per_float + 2 * (ends + between)
+    assert one_step("tree:2x12", Reading("added-incast", "flows"))[0] == added
     # server, middle, root, middle, server
     assert one_step("tree:2x12", Reading())[1] == 4 * SERVER.alpha_seconds + ROOT.alpha_seconds
 
@@ -99,6 +103,28 @@ def test_the_link_between_data_centres_stands_for_its_ends():
     assert time.transfer == cross * FLOATS
     inside = FlowTimer(schedule.topology, MODEL, FLOATS, Reading("busiest", "flows", "inside")).step(first)
     assert inside.transfer == Fraction(12 * 8, 20) * CROSS.beta_seconds_per_float * FLOATS
+    # with incast added up: into a server from 19, of which 12 are across, over its switch's downlink from 12 and 4
+    added = FlowTimer(schedule.topology, MODEL, FLOATS, Reading("added-incast", "fan-in", "inside")).step(first)
+    down = Fraction(4 * 12, 20) * (12 + 4 + 1 - 9) * ROOT.epsilon_seconds_per_float
+    last = Fraction(12, 20) * (19 + 1 - 9) * MIDDLE.epsilon_seconds_per_float
+    assert added.transfer == inside.transfer + (down + last) * FLOATS
+
+
+def test_fan_in_is_counted_over_each_link():
+    """Every server of a switch sends to its own peer under the other: no link carries two senders to one server."""
+    topology = parse_topology("tree:2x12")
+    away, near = (flows_at_distance(topology, distance, 24, added=True) for distance in (12, 1))
+    timer = FlowTimer(topology, MODEL, FLOATS, Reading("busiest", "fan-in"))
+    assert timer.step(away).transfer == Fraction(12, 24) * FLOATS * ROOT.beta_seconds_per_float
+    crowded = FlowTimer(topology, MODEL, FLOATS, Reading("busiest", "senders")).step(away).transfer
+    assert crowded == Fraction(12, 24) * FLOATS * (ROOT.beta_seconds_per_float + 4 * ROOT.epsilon_seconds_per_float)
+    # next neighbours: one flow over each uplink, so that the servers' own links are the busiest
+    assert timer.step(near).transfer == Fraction(1, 24) * FLOATS * MIDDLE.beta_seconds_per_float
+    reduction = SERVER.gamma_seconds_per_float + 3 * SERVER.delta_seconds_per_float
+    assert timer.step(near).reduction == Fraction(1, 24) * FLOATS * reduction
+    assert not flows_at_distance(topology, 12, 24, added=False).additions.size
+    with pytest.raises(InputError, match="distance 48 among 24 servers leads from each to itself"):
+        flows_at_distance(topology, 48, 24, added=True)
 
 
 def test_steps_with_equal_flows_are_equal():
@@ -112,7 +138,7 @@ def test_readings():
     assert parse_reading({"sharing": "equal"}) == Reading("equal")
     with pytest.raises(InputError, match=r"reading 'share' is not known; known: sharing, communicators, incast"):
         parse_reading({"share": "equal"})
-    with pytest.raises(InputError, match=r"reading sharing='fair'; allowed: max-min, equal, busiest, in-turn"):
+    with pytest.raises(InputError, match=r"reading sharing='fair'; allowed: max-min, equal, busiest, added-incast"):
         parse_reading({"sharing": "fair"})
 
 

@@ -49,7 +49,12 @@ def every_plan(timer):
 
 @pytest.mark.parametrize(
     ("network", "floats", "sharing"),
-    [("tree:2+3", 10**8, "max-min"), ("tree:2x3", 10**6, "busiest"), ("tree:2+1/3", 10**9, "in-turn"), ("ss:6", 10**8, "busiest")],
+    [
+        ("tree:2+3", 10**8, "max-min"),
+        ("tree:2x3", 10**6, "busiest"),
+        ("tree:2+1/3", 10**9, "added-incast"),
+        ("ss:6", 10**8, "busiest"),
+    ],
 )
 def test_nothing_in_the_family_is_faster(network, floats, sharing):
     """Even where children that look alike may choose differently."""
@@ -69,7 +74,7 @@ def test_a_plan_takes_what_its_schedule_takes(network):
     assert timer.plan(plans) == schedule_time(schedule, MODEL, Fraction(floats), READING).seconds
 
 
-@pytest.mark.parametrize("sharing", ["max-min", "in-turn"])
+@pytest.mark.parametrize("sharing", ["max-min", "added-incast"])
 @pytest.mark.parametrize("network", ["tree:3x4", "tree:3+5", "tree:2x3/2x4"])
 def test_bounds_are_below_what_they_bound(network, sharing):
     timer = timer_of(network, 10**8, Reading(sharing))
