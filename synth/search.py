@@ -174,7 +174,9 @@ class Search:
     def clock(self, reach: Reach | None) -> Clock:
         """The closed form for ways like these."""
         reach = reach or slowest_way(self.request, 1)
-        return self._clocks.setdefault(reach, Clock(self.request, reach))
+        if reach not in self._clocks:
+            self._clocks[reach] = Clock(self.request, reach)
+        return self._clocks[reach]
 
     def _promising(self, candidate: Candidate) -> bool:
         bar = self.request.monitor.best_cycles

@@ -33,7 +33,7 @@ Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class _Paths:
+class Paths:
     """Edges between ranks `u` < `v` with `capacity`, `direct` of it over links of their own; the paths of edge i are
     `first[i] : first[i + 1]` of `nodes` and `cables` (rows filled up with -1), each from u to v. In the slots `forth` of a period
     all paths can be used from u to v, and in the slots `back` from v to u.
@@ -142,19 +142,27 @@ class SwitchedNetwork:
             part[topology.endpoints] = found
             known.append(part)
             crossing = int(paths.direct[found[paths.u] != found[paths.v]].sum())
-            needs.append(trees * (int(found.max())) - crossing)
+            needs.append(self._crossings_needed(trees, found) - crossing)
             if not splitting.repair(np.array(known), np.array(needs, np.int64), REPAIR_MOVES):
                 return None
         return None
 
-    def _pack_into(self, paths: _Paths, trees: int, *, moves: int, seed: int) -> tuple[bool, Int32]:
+    def _crossings_needed(self, trees: int, part: Int32) -> int:
+        """Edges of so many trees between the parts of a partition of ranks, at least."""
+        return trees * int(part.max())
+
+    def _competing(self, edge: Int64, upward: NDArray[np.bool_]) -> Int64:
+        """What tree edges have in common that share one stock of paths: a path serves both directions of one tree edge."""
+        return edge
+
+    def _pack_into(self, paths: Paths, trees: int, *, moves: int, seed: int) -> tuple[bool, Int32]:
         """`pack_into` the edges, from the nodes that are least far from all others."""
         far = _eccentricities(self.size, paths)
         radius = int(far.min())
         centres = np.flatnonzero(far == radius).astype(np.int32)
         return pack_into(self.size, paths.u, paths.v, paths.capacity, trees, centres, radius, moves=moves, seed=seed)
 
-    def _paths(self, splitting: Any, period: int) -> _Paths:
+    def _paths(self, splitting: Any, period: int) -> Paths:
         """The edges that the paths of a splitting and the links between endpoints make."""
         topology = self.topology
         layer, offset, visited, used = splitting.paths()
@@ -182,7 +190,7 @@ class SwitchedNetwork:
         direct[np.searchsorted(keys, direct_key)] = topology.pair_capacity[own] * period
         order = np.lexsort((count, pathwise))  # short paths first
         first = np.searchsorted(pathwise[order], np.append(keys, self.size**2))
-        return _Paths(
+        return Paths(
             u=(keys // self.size).astype(np.int32),
             v=(keys % self.size).astype(np.int32),
             capacity=direct + np.diff(first),
@@ -194,16 +202,17 @@ class SwitchedNetwork:
             back=np.where(turn, slots[0], slots[1])[order],
         )
 
-    def _family(self, collective: Collective, paths: _Paths, parents: Int32, period: int, origin: dict[str, Any]) -> TreeFamily:
+    def _family(self, collective: Collective, paths: Paths, parents: Int32, period: int, origin: dict[str, Any]) -> TreeFamily:
         """The trees, with the direct links of an edge taken first, slot after slot, then its paths, each once."""
         topology = self.topology
         tree, child = np.nonzero(parents != NONE)
         parent = parents[tree, child].astype(np.int64)
         key = np.minimum(child, parent) * self.size + np.maximum(child, parent)
         edge = np.searchsorted(paths.u.astype(np.int64) * self.size + paths.v, key)
-        order = np.argsort(edge, kind="stable")
+        stock = self._competing(edge, child < parent)
+        order = np.argsort(stock, kind="stable")
         use = np.empty(len(edge), np.int64)
-        use[order] = np.arange(len(edge)) - np.searchsorted(edge[order], edge[order])
+        use[order] = np.arange(len(edge)) - np.searchsorted(stock[order], stock[order])
         routed = use >= paths.direct[edge]
         path = (paths.first[edge] + use - paths.direct[edge])[routed]
         upward = (child < parent)[routed]
@@ -229,7 +238,7 @@ class SwitchedNetwork:
         table[tree, self.topology.endpoints[child]] = value
         return table
 
-    def _links_of(self, paths: _Paths, path: Int64, forth: NDArray[np.bool_]) -> tuple[Int32, Int32]:
+    def _links_of(self, paths: Paths, path: Int64, forth: NDArray[np.bool_]) -> tuple[Int32, Int32]:
         """Links of these paths in the direction from u to v where `forth`, else from v to u, and those of the other direction;
         rows filled up with -1."""
         there, back = self._cables
@@ -251,7 +260,7 @@ def _put(values: Int64, where: NDArray[np.bool_], others: NDArray[Any]) -> Int64
     return values
 
 
-def _eccentricities(size: int, paths: _Paths) -> Int64:
+def _eccentricities(size: int, paths: Paths) -> Int64:
     """Edges from each node to the one farthest from it; `size` where it does not reach all. O(radius · edges · size / 64)."""
     tails, heads = np.concatenate((paths.u, paths.v)), np.concatenate((paths.v, paths.u))
     order = np.argsort(heads, kind="stable")

@@ -25,6 +25,7 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
 FASTEST = "fastest"  # of both ways to run
+CLOSED_FORM = "closed-form"  # no run
 MEASURES = ("bandwidth", "time", "growth")
 MEAN = "mean"  # column of the mean over all networks
 SMOKE_BYTES = 1 << 20  # sizes of a smoke run, if the target has any so small
@@ -250,7 +251,10 @@ def _ratio(fields: Fields, lines: list[str]) -> Ratio:
 
 
 def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`cycles` of the fastest run and how it ran, or None with the `reason` why there are none."""
+    """`cycles` of the fastest run, how it ran and its `closed_form_cycles`, or None with the `reason` why there are none.
+
+    `run`: one of RUN_MODES, FASTEST of them, or CLOSED_FORM, which runs nothing.
+    """
     machine = machine_from_document(arguments["machine"], "machine")
     size, modes = arguments["message_bytes"], RUN_MODES if arguments["run"] == FASTEST else (arguments["run"],)
     network, collective = parse_topology(arguments["network"]), parse_collective("all-reduce")
@@ -258,16 +262,19 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
     for method in arguments["methods"]:
         try:
             request = Request(network, collective, size, machine, options=arguments["options"])
-            schedule = written_out(load_methods()[method](request))
-            runs = [_simulated(schedule, size, machine, arguments["flow"], mode) for mode in modes]
+            made = load_methods()[method](request)
+            closed = {"closed_form_cycles": request.cycles(made)}
+            if arguments["run"] == CLOSED_FORM:
+                runs = [{"cycles": closed["closed_form_cycles"], "run": CLOSED_FORM, "data_ok": True}]
+            else:
+                runs = [_simulated(written_out(made), size, machine, arguments["flow"], mode) for mode in modes]
         except UnsupportedError as error:
             reasons.append(str(error))
             continue
         if not all(run.pop("data_ok") for run in runs):
             reasons.append(f"{method}: the run ends with wrong data")
             continue
-        made = schedule.provenance.get("method", method)
-        found += [run | {"method": made} for run in runs]
+        found += [run | closed | {"method": made.provenance.get("method", method)} for run in runs]
     return min(found, key=lambda run: run["cycles"]) if found else {"cycles": None, "reason": "; ".join(reasons)}
 
 

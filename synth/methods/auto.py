@@ -1,10 +1,13 @@
 """Automatic choice: every method that applies, the fewest cycles win: in slots by closed form, or in the form that is asked for."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.symmetric import AnySchedule
+from certree.models.topology import Topology
+from certree.synth.embedding import MOST_CHANNELS
 from certree.synth.method import METHODS, Form, Request, read_options
 
 #: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
@@ -43,6 +46,10 @@ ASKED_FOR = ("free-shares",)
 #: something from all others: a row for each pair would not fit in memory
 PAIRWISE_ENDPOINTS = 4096
 SPARSE = ("netreduce", "symmetric")
+#: algorithms for ranks that are tried several times side by side as well, where endpoints have wide links or several into switches
+SIDE_BY_SIDE = ("ring", "binomial", "recursive-doubling", "halving-doubling", "direct", "hierarchical", "double-binary-tree", "cps")
+#: others than their defaults that published algorithms are tried with
+VARIANTS = {"ring": {"bidirectional": "true"}, "ring-2d": {"form": "nested"}}
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
 
@@ -53,41 +60,65 @@ def auto(request: Request) -> AnySchedule:
 
     The provenance says what was compared, and how. No options. In slots all-reduces of more than SEARCHED_BYTES for each endpoint
     on direct networks are left to the searches: on all we measured they outran the published algorithms. Elsewhere those are
-    tried too, the ones with most transfers up to DENSE_ENDPOINTS; beyond PAIRWISE_ENDPOINTS only SPARSE ones, and ASKED_FOR never.
-    Within a time limit it stops after the method that reached it.
+    tried too, with VARIANTS of their options and SIDE_BY_SIDE, the ones with most transfers up to DENSE_ENDPOINTS; beyond
+    PAIRWISE_ENDPOINTS only SPARSE ones, and ASKED_FOR never. Within a time limit it stops after the method that reached it.
     """
     read_options(request, "auto", {})
-    order: tuple[str, ...] = SEARCHES
-    endpoints, is_all_reduce = len(request.topology.endpoints), request.collective.kind is CollectiveKind.ALL_REDUCE
-    is_large = is_all_reduce and request.message_bytes > SEARCHED_BYTES * endpoints
-    if not (request.form is None and request.topology.is_direct and is_large):
-        dense = DENSE if endpoints <= DENSE_ENDPOINTS else ()
-        order = tuple(dict.fromkeys((*LEAN, *dense, *SEARCHES)))
-    if endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root:
-        order = SPARSE
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
     considered: dict[str, str] = {}
+    times: dict[str, int] = {}
     best: tuple[int, str, AnySchedule] | None = None
-    for name in order:
+    for label, name, options in candidates(request):
         if best is not None and request.monitor.expired:
-            considered[name] = "not tried: time limit"
+            considered[label] = "not tried: time limit"
             continue
         try:
-            schedule = METHODS[name](replace(inner, options={}))
+            schedule = METHODS[name](replace(inner, options=options))
             cycles = form.cycles(schedule)
         except (UnsupportedError, UndecidedError) as error:
-            considered[name] = str(error)
+            considered[label] = str(error)
             continue
         request.monitor.offer(schedule, cycles)
-        considered[name] = f"{cycles} cycles"
-        request.monitor.report(f"{name}: {cycles} cycles")
+        considered[label], times[label] = f"{cycles} cycles", cycles
+        request.monitor.report(f"{label}: {cycles} cycles")
         if best is None or cycles < best[0]:
-            best = (cycles, name, schedule)
+            best = (cycles, label, schedule)
     if best is None:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in considered.items())
         raise UnsupportedError(f"no method applies: {reasons}")
-    cycles, name, schedule = best
-    why = f"{name}: fewest cycles {form.name} ({cycles}) at {request.message_bytes} bytes on machine {request.machine.name}"
+    why, schedule = _reason(request, form, best[1], times), best[2]
     request.monitor.report(f"picked {why}")
     return replace(schedule, provenance={**schedule.provenance, "auto": {"why": why, "considered": considered}})
+
+
+def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) -> str:
+    """Why this one: its cycles, of how many schedules, and which comes next."""
+    why = f"{picked}: fewest cycles {form.name} ({times[picked]}) of {len(times)} schedules"
+    why += f" at {request.message_bytes} bytes on machine {request.machine.name}"
+    others = sorted((cycles, label) for label, cycles in times.items() if label != picked)
+    return why + "".join(f"; next {label}, {cycles / times[picked]:.3f} times as long" for cycles, label in others[:1])
+
+
+def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
+    """(label, method, options) of all that `auto` compares for this request."""
+    topology, endpoints = request.topology, len(request.topology.endpoints)
+    is_large = request.collective.kind is CollectiveKind.ALL_REDUCE and request.message_bytes > SEARCHED_BYTES * endpoints
+    if endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root:
+        yield from ((name, name, {}) for name in SPARSE)
+    elif request.form is None and topology.is_direct and is_large:
+        yield from ((name, name, {}) for name in SEARCHES)
+    else:
+        dense = DENSE if endpoints <= DENSE_ENDPOINTS else ()
+        for name in dict.fromkeys((*LEAN, *dense, *SEARCHES)):
+            for options in ({}, *_variants(name, topology)):
+                yield ":".join([name, *[f"{key}={value}" for key, value in options.items()]]), name, options
+
+
+def _variants(name: str, topology: Topology) -> Iterator[dict[str, str]]:
+    """Options that a published algorithm is tried with beside its defaults."""
+    if name in VARIANTS:
+        yield VARIANTS[name]
+    width = int(topology.capacity[topology.src == topology.endpoints[0]].sum())
+    if name in SIDE_BY_SIDE and width > 1 and (not topology.is_direct or int(topology.pair_capacity.max()) > 1):
+        yield {"channels": str(min(width, MOST_CHANNELS))}

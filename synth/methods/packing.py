@@ -18,10 +18,10 @@ from certree.synth.method import (
     Request,
     read_options,
     require_collective,
-    require_direct,
     whole_number,
 )
 from certree.synth.packing import MAX_TREES, MOVES, Fabric, network_of
+from certree.synth.routed_branching import RoutedBranchings
 from certree.synth.search import BUDGET, Search, Trees, slowest_way
 from certree.synth.splitting import SwitchedNetwork
 
@@ -37,12 +37,12 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
 def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
-    All-gather, reduce-scatter, broadcast and reduce on direct networks: branchings with the roots that are asked for, by Edmonds'
-    theorem at the rate of the best cut, whatever the capacities (`certree.synth.branching`). All-reduce on networks whose links are
-    equally wide both ways; with switches the edges of trees are paths through them (`certree.synth.splitting`), and whether the
-    rate is the highest is for the bound to say. Chunks K, period L, repeats and delay are chosen together by closed form at the
-    given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250, where an iteration is not
-    too long to make.
+    All-gather, reduce-scatter, broadcast and reduce: branchings with the roots that are asked for, by Edmonds' theorem at the rate
+    of the best cut, on direct networks whatever the capacities (`certree.synth.branching`). All-reduce on networks whose links are
+    equally wide both ways. With switches, whose links must be so, edges are paths through them (`certree.synth.splitting`,
+    `routed_branching`), and whether the rate is the highest is for the bound to say. Chunks K, period L, repeats and delay are
+    chosen together by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than
+    1 in 250, where an iteration is not too long to make.
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
@@ -78,8 +78,7 @@ def fabric_of(request: Request) -> Fabric:
     """What trees are packed into for this collective; UnsupportedError where nothing is known to be."""
     topology = request.topology
     if request.collective.kind in KINDS:
-        require_direct(request, "packing of branchings")
-        return RootedNetwork(topology, request.collective)
+        return (RootedNetwork if topology.is_direct else RoutedBranchings)(topology, request.collective)
     if not topology.is_full_duplex:
         raise UnsupportedError(f"packing needs links equally wide both ways for an all-reduce; {topology.name} has others")
     return network_of(topology) if topology.is_direct else SwitchedNetwork(topology)

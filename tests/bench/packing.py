@@ -14,6 +14,7 @@ from fractions import Fraction
 import networkx as nx
 import numpy as np
 
+from certree.cli.experiments.dead_links import less_links
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.topology import Topology
 from certree.models.topology_graph import topology_from_graph
@@ -35,23 +36,6 @@ ALL_GATHER = Collective(CollectiveKind.ALL_GATHER)
 BROADCAST = Collective(CollectiveKind.BROADCAST, 0)
 
 
-def without_random(spec: str, links: int, nodes: int, seed: int) -> str:
-    """The network less so many links and nodes, drawn until what is left is connected."""
-    topology, draws = parse_topology(spec), np.random.default_rng(seed)
-    cables = np.flatnonzero(topology.src < topology.dst)
-    while True:
-        cut = draws.choice(cables, links, replace=False)
-        gone = draws.choice(topology.endpoints, nodes, replace=False)
-        parts = [f"without-link={topology.src[link]}-{topology.dst[link]}" for link in cut.tolist()]
-        name = ",".join([spec, *parts, *[f"without-node={node}" for node in gone.tolist()]])
-        graph = nx.Graph(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))
-        graph.remove_edges_from((int(topology.src[link]), int(topology.dst[link])) for link in cut)
-        graph.remove_nodes_from(gone.tolist())
-        touching = np.isin(topology.src[cut], gone) | np.isin(topology.dst[cut], gone)
-        if nx.is_connected(graph) and not touching.any():
-            return name
-
-
 def cases(smoke: bool) -> Iterator[tuple[str, str, Topology, Collective]]:
     """(family, name, network, collective)."""
     for side in (4, 8) if smoke else (4, 8, 16, 32):
@@ -65,7 +49,7 @@ def cases(smoke: bool) -> Iterator[tuple[str, str, Topology, Collective]]:
             yield (
                 "",
                 f"torus:{side}x{side} {what}",
-                parse_topology(without_random(f"torus:{side}x{side}", links, nodes, count)),
+                parse_topology(less_links(f"torus:{side}x{side}", links, count, nodes)),
                 ALL_REDUCE,
             )
     yield "", "mesh:4x4x4" if smoke else "mesh:8x8x8", parse_topology("mesh:4x4x4" if smoke else "mesh:8x8x8"), ALL_REDUCE

@@ -6,7 +6,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import choice
-import damage
 import exact
 import headline
 import packing
@@ -19,7 +18,7 @@ import synthesis
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (synthesis, simulator, routers, scale, packing, damage, choice, exact, headline):
+    for module in (synthesis, simulator, routers, scale, packing, choice, exact, headline):
         module.run(smoke)
         print(flush=True)
 

@@ -10,7 +10,10 @@ from importlib import resources
 
 import pytest
 
+from certree.cli.experiments.dead_links import less_links
 from certree.cli.reproduction import load_target, targets
+from certree.models.errors import InputError
+from certree.models.topology_spec import parse_topology
 from tests.cli.running import assert_bad_input, certree, start
 
 MINE = """
@@ -98,6 +101,54 @@ def test_smoke_of_targets(tmp_path, name):
     assert all(cell["ours"] is not None or cell["reason"] for cell in cells)
     assert any(cell["agrees"] for cell in cells) == (name != "multitree-strong-scaling")
     assert all(cell["why"] for cell in cells if cell["agrees"] is False)
+
+
+def test_ours_beside_the_published_ones(tmp_path):
+    """Simulated and by closed form: nothing takes less time than ours, and what no method makes has its reason."""
+    assert certree("reproduce", "against-heuristics", "--smoke", "--jobs", "1", "-o", tmp_path).code == 0
+    cells = json.loads((tmp_path / "cells.json").read_text())
+    times = {cell["row"] + " " + cell["column"]: cell["ours"] for cell in cells if "line" in cell}
+    assert all(value is None or Fraction(value) >= 1 for value in times.values())
+    assert times["torus:4x4 1 MiB GenTree"] is None
+    assert "has no switches" in next(cell["reason"] for cell in cells if cell["column"] == "GenTree")
+    simulated = {cell["row"]: cell["ours"] for cell in cells if cell["column"] == "simulated, cycles"}
+    target = certree("reproduce", "against-heuristics", "--configuration").out.replace('["torus:16x16"]', '["torus:*"]')
+    target = target.replace('["32KiB", "1MiB", ', '["32KiB", ')
+    closed = certree("reproduce", mine(tmp_path, target), "--smoke", "--jobs", "1", "--json").document["cells"]
+    assert {cell["ours"] for cell in closed if cell["column"] == "simulated, cycles"} == {"-"}
+    in_slots = {cell["row"]: cell["ours"] for cell in closed if cell["column"] == "closed form, cycles"}
+    assert in_slots["torus:4x4 32 KiB"] == simulated["torus:4x4 32 KiB"]  # played in slots, to the cycle
+    assert_bad_input(certree("reproduce", mine(tmp_path, target.replace('name = "ring"', 'name = "certree"'))), "a name of its own")
+
+
+def test_dead_links(tmp_path):
+    """Draws are those of their seeds, the bound holds for each, and more dead links never help the bound."""
+    assert certree("reproduce", "dead-links", "--smoke", "--jobs", "1", "-o", tmp_path).code == 0
+    cells = json.loads((tmp_path / "cells.json").read_text())
+    by_line = {line: {} for line in ("certree", "MultiTree", "bandwidth bound")}
+    for cell in cells:
+        if "by_seed" in cell:
+            by_line[cell["line"]] |= {int(seed): Fraction(value) for seed, value in cell["by_seed"].items()}
+    assert list(by_line["certree"]) == [0, 1000, 1001]
+    for seed, bound in by_line["bandwidth bound"].items():
+        assert bound < by_line["certree"][seed] <= by_line["MultiTree"][seed]
+    assert by_line["bandwidth bound"][0] < min(by_line["bandwidth bound"][seed] for seed in (1000, 1001))
+    target = certree("reproduce", "dead-links", "--configuration").out
+    assert_bad_input(certree("reproduce", mine(tmp_path, target.replace('draws = "20"', 'draws = "0"'))), "draws from 1")
+    assert_bad_input(certree("reproduce", "dead-links", "--topology", "switch:4"), "expected a network of full-duplex links")
+
+
+def test_drawn_links_are_gone_and_the_rest_holds_together():
+    """The same seed draws the same; what is drawn is connected, even where most draws are not."""
+    assert less_links("torus:4x4", 2, 7) == less_links("torus:4x4", 2, 7)
+    names = [less_links("mesh:3x3", 3, seed, 1) for seed in range(5)]
+    assert len(set(names)) > 1
+    for name in names:
+        topology = parse_topology(name)
+        assert (len(topology.endpoints), name.count("without-link")) == (8, 3)
+    for links in (4, 100):
+        with pytest.raises(InputError, match=f"ring:6 less {links} links"):
+            less_links("ring:6", links, 0)
 
 
 def test_own_targets_resume(tmp_path):
