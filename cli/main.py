@@ -21,6 +21,7 @@ COMMANDS = {
     "certify": ("certify", "Add bounds and certificate to a schedule."),
     "compare": ("compare", "Methods beside each other, size by size."),
     "cost": ("cost", "What schedules take by a cost model, term by term."),
+    "endpoints": ("endpoints", "A collective by the endpoints of a network: buses, memory, ACE's engines."),
     "export": ("tables", "Write a schedule as tables for network interfaces."),
     "fit": ("fit", "GenModel parameters from measured times."),
     "frontier": ("frontier", "The exact frontier of steps and rounds of a small network, with proofs."),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.endpoint_flows import flow_columns
 from certree.hw.endpoint_rows import ChunkRows
 from certree.hw.program import mixed
 from certree.models.endpoint import Endpoint, LinkKind, Runs, System
@@ -68,9 +69,9 @@ class EndpointProgram:
         self.links = _Links(schedule, endpoint)
         self.machines = self._machines()
         self.rooms, self.sizes = self._partitions()
+        flows = flow_columns(self.rows, self.machines, spare=choices.spare, apart=choices.apart)
         self.columns: dict[str, NDArray[Any]] = {
-            name: column.astype(np.uint32)
-            for name, column in {**self._row_columns(), **self._flows(), **self.links.columns()}.items()
+            name: column.astype(np.uint32) for name, column in {**self._row_columns(), **flows, **self.links.columns()}.items()
         }
         self.columns |= {
             "phase_machines": np.array(self.machines, np.uint32),
@@ -125,39 +126,6 @@ class EndpointProgram:
                 of_node[node] = of_node.get(node, Fraction(0)) + self.links.rate[link] * self.links.lanes[link]
             found.append(max(of_node.values()))
         return found
-
-    def _flows(self) -> dict[str, Int64]:
-        """The flows: by which last link, from whom and in which phase messages come to a port; and how many messages of each it
-        holds.
-
-        Those that a chunk, or all chunks that can be at work at a time, send before any is taken, and one (`spare`): had a port
-        room for these only, none could take a message and send the next (AceEngine.tla). Chunks of one way meet every `ways`-th
-        state machine where those are a multiple of the ways, otherwise all."""
-        rows, machines = self.rows, np.array(self.machines)
-        begin, pair = rows.links()
-        earlier, later = rows.waits()
-        phase = rows.of_messages("phase")
-        begins = np.ones(len(phase), bool)
-        begins[later[phase[earlier] == phase[later]]] = False
-        last = pair[begin[1:] - 1]
-        key = (last * self.nodes + rows.of_messages("src")) * rows.phases + phase
-        flow, first, row_flow = np.unique(key, return_index=True, return_inverse=True)
-        depth = np.zeros(len(flow), np.int64)
-        for way in range(rows.ways):
-            own = np.bincount(row_flow[begins & (rows.of_messages("way") == way)], minlength=len(flow))
-            depth = np.maximum(depth, own) if self.choices.apart else depth + own
-        if not self.choices.apart:
-            depth *= np.where(machines % rows.ways == 0, machines // rows.ways, machines)[phase[first]]
-        spare = np.zeros(len(flow), np.int64)
-        if self.choices.spare:
-            of_link = np.append(True, last[first][1:] != last[first][:-1])
-            spare[of_link | self.choices.apart] = 1
-        return {
-            "row_flow": row_flow,
-            "flow_link": last[first],
-            "flow_phase": phase[first],
-            "flow_depth": np.maximum(depth + spare, 1),
-        }
 
     def _row_columns(self) -> dict[str, Int64]:
         rows = self.rows

@@ -9,6 +9,7 @@ from certree.cli.parameters import option_json
 from certree.cli.reproduction import targets
 from certree.cli.terminal import emit, say
 from certree.hw.formats import load_formats
+from certree.models import endpoint
 from certree.models.collective import CollectiveKind
 from certree.models.cost import model as cost_model
 from certree.models.errors import InputError
@@ -45,6 +46,7 @@ def list_command(name: str | None, as_json: bool) -> None:
         "collectives": {str(kind): "" for kind in CollectiveKind},
         "cost models": dict(registries["cost models"].describe()),
         "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in cost_model.presets()},
+        "endpoints": {preset: f"models/endpoints/{preset}.toml" for preset in endpoint.presets()},
         "targets": dict(targets()),
         "experiments": dict(registries["experiments"].describe()),
     }

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from certree.hw.endpoint_flows import flow_columns
 from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
 from certree.hw.endpoint_rows import ChunkRows
 from certree.hw.endpoints import EndpointResult, run_endpoints
@@ -156,32 +157,47 @@ def test_all_to_all_has_three_phases_and_messages_of_several_blocks() -> None:
 
 
 SEVEN_MACHINES = replace(ACE, engine=replace(ACE.engine, state_machines=7))
-TWICE_THE_SRAM = replace(ACE, engine=replace(ACE.engine, sram_bytes=8 * MIB))
+MUCH_SRAM = replace(ACE, engine=replace(ACE.engine, sram_bytes=16 * MIB))
+NO_ROOM = "cannot be taken before there is room at the port for the one it makes ready"
 
 
 @pytest.mark.parametrize(
-    ("rule", "endpoint", "words"),
+    ("rule", "topology", "method", "endpoint", "words"),
     [
-        ("in_order", SEVEN_MACHINES, "waits for room in partition"),
-        ("spare", ACE, "cannot be taken before there is room at the port for the one it makes ready"),
-        ("apart", TWICE_THE_SRAM, "cannot be taken before there is room at the port for the one it makes ready"),
+        ("in_order", "ace-torus:4x4x4", "hierarchical", SEVEN_MACHINES, "waits for room in partition"),
+        ("spare", "ace-torus:4x4x4", "hierarchical", ACE, NO_ROOM),
+        ("apart", "ring:8", "ring", ACE, NO_ROOM),
+        ("apart", "ace-alltoall:2x6", "hierarchical", MUCH_SRAM, "holds up its port, the chunk is not at work there"),
     ],
 )
-def test_without_its_rules_an_engine_hangs(rule: str, endpoint: Endpoint, words: str) -> None:
-    schedule = made("ace-torus:4x4x4")
-    assert run(schedule, "ace", 4 * MIB, endpoint, ways=2).data_ok
-    result = run(schedule, "ace", 4 * MIB, endpoint, ways=2, **{rule: False})
+def test_without_its_rules_an_engine_hangs(rule: str, topology: str, method: str, endpoint: Endpoint, words: str) -> None:
+    schedule, size = made(topology, method=method), 2 * MIB if "alltoall" in topology else 4 * MIB
+    assert run(schedule, "ace", size, endpoint, ways=2).data_ok
+    result = run(schedule, "ace", size, endpoint, ways=2, **{rule: False})
     assert not result.data_ok
     assert not result.conserved
     assert any(words in line for line in result.stall), result.stall
+
+
+def test_ports_hold_what_rings_begin_with_and_one_and_all_of_other_phases() -> None:
+    rows = ChunkRows(made("ace-torus:4x4x4"), 2, 64 * KIB, 4 * KIB)
+    found = flow_columns(rows, [4] * 4, spare=True, apart=True)
+    depths = {(phase, depth) for phase, depth in zip(found["flow_phase"].tolist(), found["flow_depth"].tolist(), strict=True)}
+    # Along L four messages begin; along V and H sums go one way round and results the other, three messages each.
+    assert depths == {(0, 5), (1, 3), (2, 3), (3, 5)}
 
 
 @pytest.mark.parametrize("machines", [4, 5, 16, 64])
 @pytest.mark.parametrize("sram", [2, 4, 32])
 def test_with_them_it_does_not(machines: int, sram: int) -> None:
     endpoint = replace(ACE, engine=replace(ACE.engine, state_machines=machines, sram_bytes=sram * MIB))
-    for topology in ("ace-torus:4x4x2", "ace-alltoall:2x6"):
-        result = run(made(topology), "ace", 2 * MIB, endpoint, ways=2)
+    for topology, method, ways in (
+        ("ace-torus:4x4x2", "hierarchical", 2),
+        ("ace-alltoall:2x6", "hierarchical", 2),
+        ("ace-torus:4x2x2", "packing", 1),
+        ("ring:8", "ring", 2),
+    ):
+        result = run(made(topology, method=method), "ace", 2 * MIB, endpoint, ways=ways)
         assert result.data_ok, result.stall
 
 

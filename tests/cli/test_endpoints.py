@@ -1,0 +1,76 @@
+"""`certree endpoints`."""
+
+from fractions import Fraction
+
+import pytest
+
+from tests.cli.running import assert_bad_input, certree
+
+SMALL = ("endpoints", "ace-torus:2x2x2", "--size", "256KiB")
+
+
+def test_all_systems_of_a_network():
+    outcome = certree(*SMALL, "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    assert (document["collective"], document["method"], document["ways"]) == ("all-reduce", "hierarchical", 2)
+    assert [run["system"] for run in document["systems"]] == ["baseline", "baseline++", "ace", "ideal"]
+    for run in document["systems"]:
+        assert run["data_ok"]
+        assert run["conserved"]
+        assert run["chunks"] * run["chunk_bytes"] == 256 * 1024
+    ace = document["systems"][2]
+    assert ace["interrupts"] == 8 * ace["chunks"]
+    assert Fraction(ace["joules"]) == Fraction("4.254537") * Fraction(ace["seconds"]) * 8
+    assert outcome.out == certree(*SMALL, "--json").out
+    words = certree(*SMALL).out
+    assert f"ace: {ace['cycles']:,} cycles; 4 chunks of 64 KiB" in words
+    assert words.count("data: right at every rank") == 4
+
+
+def test_an_all_to_all_and_a_schedule_file(tmp_path):
+    document = certree(*SMALL, "--collective", "all-to-all", "--system", "ace", "--json").document
+    assert (document["method"], document["ways"], document["systems"][0]["phases"]) == ("hierarchical-all-to-all", 1, 3)
+    file = tmp_path / "s.json"
+    assert certree("synthesize", "ace-torus:2x2x2", "--method", "packing", "--size", "64KiB", "-o", file).code == 0
+    document = certree("endpoints", file, "--size", "256KiB", "--system", "ace", "--json").document
+    assert document["systems"][0]["data_ok"]
+    assert_bad_input(certree("endpoints", file, "--method", "ring"), "a schedule is what it is")
+
+
+def test_two_collectives_the_latest_first():
+    command = ["endpoints", "ace-torus:2x2x2", "--size", "2MiB", "--size", "256KiB@1000", "--system", "ace", "--json"]
+    fifo, lifo = certree(*command).document, certree(*command, "--lifo").document
+    assert fifo["payloads"] == [{"bytes": 2 << 20, "start": 0}, {"bytes": 256 << 10, "start": 1000}]
+    assert lifo["systems"][0]["ends"][1] < fifo["systems"][0]["ends"][1]
+
+
+def test_an_engine_as_printed_stops_and_says_who_waits():
+    everything = [word for rule in ("in-order", "spare", "apart") for word in ("--without", rule)]
+    ring = ("endpoints", "ace-torus:2x4x4", "--size", "1MiB", "--system", "ace")
+    assert certree(*ring).code == 0
+    outcome = certree(*ring, *everything, "--json")
+    assert outcome.code == 1
+    run = outcome.document["systems"][0]
+    assert not run["data_ok"]
+    assert any("cannot be taken before there is room at the port" in line for line in run["stall"])
+    words = certree(*ring, *everything)
+    assert words.code == 1
+    assert "stopped, nothing can go on" in words.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["ace-torus:4x4x4", "--chunk", "1MiB"], "make chunks of at most about"),
+        (["ring:4", "--size", "1MiB@soon"], "expected a cycle behind @"),
+        (["ring:4", "--system", "dpu"], "unknown system 'dpu'; known: baseline"),
+        (["ring:4", "--params", "acme"], "unknown endpoint 'acme'"),
+        (["ring:4", "--collective", "all-gather"], "all-gather needs --method"),
+        (["ring:4", "--ways", "7", "--method", "ring"], "segments cannot be parted into 7 ways"),
+        (["switch:4,reducing=switches", "--method", "netreduce"], "engines at the endpoints do all of that themselves"),
+        (["ring:64", "--size", "64GiB", "--chunk", "1KiB"], "use larger chunks"),
+    ],
+)
+def test_bad_input(arguments, reason):
+    assert_bad_input(certree("endpoints", *arguments), reason)
