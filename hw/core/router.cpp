@@ -25,6 +25,7 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
       output_vcs_(outputs_.size(), OutputVcs(vcs_, buffer_flits_, layout.reuse_when_empty)),
       rotate_vcs_(layout.rotate_vcs),
       next_vc_(outputs_.size()),
+      kept_(outputs_.size()),
       vc_allocator_(layout.allocator, layout.allocator_iterations, inputs_.size() * vcs_, outputs_.size() * vcs_),
       switch_allocator_(layout.allocator, layout.allocator_iterations, inputs_.size(), outputs_.size()),
       sending_(inputs_.size()),
@@ -113,10 +114,19 @@ bool Router::evaluate(Cycle now) {
 std::uint64_t Router::vcs_for(const InputVc& input) const {
   const OutputVcs& output = output_vcs_[input.output];
   std::uint64_t vcs = output.free() & input.wanted;
+  if (some_kept_) vcs &= ~kept_[input.output];
   if (input.needed > 1) vcs = output.with_credits(vcs, input.needed);
   if (!rotate_vcs_ || vcs == 0) return vcs;
   const std::uint64_t ahead = vcs & (~std::uint64_t{0} << next_vc_[input.output]);
   return std::uint64_t{1} << first_of(ahead != 0 ? ahead : vcs);
+}
+
+// Packets that need less room must not take it from one that came before them for ever: it keeps a free VC from those behind it until
+// that has drained. Which one it is cannot change back and forth: the first, and nobody else takes it.
+void Router::keep_a_vc(const InputVc& input) {
+  const std::uint64_t free = output_vcs_[input.output].free() & input.wanted & ~kept_[input.output];
+  kept_[input.output] |= free & -free;
+  some_kept_ = true;
 }
 
 // A head that is alone in waiting for its output, as most are, needs no allocation. Returns whether any VC was bid for.
@@ -125,7 +135,10 @@ bool Router::match_vcs() {
   for (const std::uint32_t index : waiting_) {
     const InputVc& input = input_vcs_[index];
     const std::uint64_t vcs = vcs_for(input);
-    if (vcs == 0) continue;
+    if (vcs == 0) {
+      if (input.needed > 1 && waiting_for_[input.output] > 1) keep_a_vc(input);
+      continue;
+    }
     some_bid = true;
     if (waiting_for_[input.output] == 1) {
       vc_matches_.push_back(vc_allocator_.match_alone(index, input.output * vcs_, vcs));
@@ -138,6 +151,8 @@ bool Router::match_vcs() {
     const auto matches = vc_allocator_.allocate();
     vc_matches_.insert(vc_matches_.end(), matches.begin(), matches.end());
   }
+  if (some_kept_) std::fill(kept_.begin(), kept_.end(), 0);
+  some_kept_ = false;
   return some_bid;
 }
 

@@ -44,6 +44,7 @@ class Router {
   void start_routing(InputVc& input, Cycle front_since, Cycle now);
   void finish_routing(InputVc& input);
   std::uint64_t vcs_for(const InputVc& input) const;
+  void keep_a_vc(const InputVc& input);
   bool match_vcs();
   void grant_vcs();
   bool allocate_switch(Cycle now);  // returns whether a VC was freed
@@ -66,6 +67,8 @@ class Router {
   std::vector<OutputVcs> output_vcs_;
   bool rotate_vcs_;
   std::vector<std::uint32_t> next_vc_;  // of each output: behind the one that it gave away last
+  std::vector<std::uint64_t> kept_;     // of each output: VCs that wait in this cycle until more fits behind them
+  bool some_kept_ = false;
   Allocator vc_allocator_;
   Allocator switch_allocator_;
   std::vector<std::uint64_t> sending_;      // input port -> VCs that may bid for the switch
