@@ -35,7 +35,7 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
 
 def found_bounds(schedule: AnySchedule) -> list[Bound]:
     """Bounds found for the schedule's instance, each re-checked. Bounds of the equal-share instance that do not speak of
-    this schedule's shares are left out."""
+    this schedule's shares are left out; where shares are unequal comes first what bounds all shares."""
     instance = Instance.of(schedule)
     equal = Instance(schedule.topology, schedule.collective, delay=schedule.delay)
     bounds = []
@@ -47,6 +47,11 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
                 raise DisagreementError(f"the {bound['kind']} bound that was found is not proved: {error}") from None
             continue
         bounds.append(bound)
+    if instance.shares != equal.shares:
+        from certree.synth.bounds import shares_bound
+
+        whatever = shares_bound(schedule.topology, schedule.collective)
+        return [*([whatever] if whatever else []), *bounds]
     return bounds
 
 

@@ -43,6 +43,7 @@ def schedule_report(schedule: AnySchedule, verdict: Verdict, message_bytes: int,
         "transfers": schedule.transfers,
         **({"base_transfers": schedule.base.transfers} if isinstance(schedule, SymmetricSchedule) else {}),
         **_quality(verdict.quality),
+        **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
         **(closed_form(schedule, message_bytes, machine) if verdict.valid else {"time_cycles": None}),
         "message_bytes": message_bytes,
@@ -86,6 +87,14 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
     }
 
 
+def _any_shares(schedule: AnySchedule, verdict: Verdict) -> dict[str, str]:
+    """`bandwidth_bound_any_shares`, where the certificate, which was re-checked, has a bound that holds whatever the shares."""
+    if not verdict.valid or schedule.certificate is None:
+        return {}
+    values = [Fraction(bound["value"]) for bound in schedule.certificate["bounds"] if bound["kind"] == "subpartition"]
+    return {"bandwidth_bound_any_shares": str(max(values))} if values else {}
+
+
 def schedule_words(report: dict[str, Any]) -> str:
     """A report for people, a few lines."""
     made = f", made by {one_line(report['method'])}" if report["method"] else ""
@@ -111,6 +120,10 @@ def schedule_words(report: dict[str, Any]) -> str:
     ):
         judged = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
         lines.append(f"  {name}: {value} {UNITS[name]}, bound {bound} ({kinds.get(name, 'none')}): {judged}")
+    if "bandwidth_bound_any_shares" in report:
+        bound = Fraction(report["bandwidth_bound_any_shares"])
+        gap = Fraction(report["bandwidth_time"]) / bound - 1
+        lines.append(f"  whatever the shares: at least {bound} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
     if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
         proved = f"proved to be the fewest ({report['fewest_steps']})" if report["fewest_steps"] else "not proved to be the fewest"
         said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"

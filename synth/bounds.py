@@ -6,9 +6,10 @@ from typing import Any
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.topology import Topology
 from certree.synth.cuts import best_cut
+from certree.synth.free_roots import MAX_ROOTS, FreeRoots
 from certree.synth.lengths import best_lengths
 from certree.synth.packing import Network, network_of
-from certree.verify.witness import Instance, cheap_bounds
+from certree.verify.witness import Instance, cheap_bounds, make_bound
 
 Bound = dict[str, Any]
 
@@ -29,6 +30,18 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
         bounds.append(by_lengths)
     bounds += cheap_bounds(instance)
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
+
+
+def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
+    """The best subpartition bound on an all-gather or reduce-scatter, whatever its shares; None on networks with switches or of
+    more than MAX_ROOTS endpoints, and for other collectives.
+
+    A maximum flow for each endpoint and step of Newton's iteration.
+    """
+    shared = collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER)
+    if not shared or not topology.is_direct or len(topology.endpoints) > MAX_ROOTS:
+        return None
+    return make_bound(Instance(topology, collective), "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})
 
 
 def partition_bound(network: Network) -> Bound:

@@ -7,6 +7,7 @@ there is (Frank, "Covering branchings", 1979). So K chunks fit into L rounds wit
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from certree.models.topology import Int32, Topology
 from certree.synth.branching import RootedNetwork
 
 MAX_CHUNKS = 1024
+MAX_ROOTS = 512  # endpoints that are looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +40,7 @@ class FreeRoots:
 
         self.topology, self.collective = topology, collective
         tail, head = (topology.pair_dst, topology.pair_src) if collective.reduces else (topology.pair_src, topology.pair_dst)
+        self._pairs = tail, head
         self._source, self._ends = len(topology.kind), topology.endpoints
         self._flow: Any = max_flow.SimpleMaxFlow()
         self._arcs = self._flow.add_arcs_with_capacity(
@@ -55,7 +58,17 @@ class FreeRoots:
 
         A maximum flow for each endpoint.
         """
-        held = np.full(len(self._ends), chunks, np.int64)
+        held, _ = self._least_shares(chunks, period)
+        spare = chunks - int(held.sum())
+        if spare < 0:
+            return None
+        for _ in range(spare):  # what nobody needs goes to those that have the least
+            held[held.argmin()] += 1
+        return held
+
+    def _least_shares(self, chunks: int, period: int) -> tuple[np.ndarray, list[set[int]]]:
+        """The fewest chunks for each endpoint, and for those that have any a set of nodes around it that takes as many together."""
+        held, tight = np.full(len(self._ends), chunks, np.int64), []
         for rank in self._order.tolist():
             feeds = held.copy()
             feeds[rank] = 0
@@ -63,12 +76,31 @@ class FreeRoots:
             if (status := self._flow.solve(self._source, int(self._ends[rank]))) != self._flow.OPTIMAL:
                 raise RuntimeError(f"maximum flow ended with {status}")
             held[rank] = max(0, chunks - self._flow.optimal_flow())
-        spare = chunks - int(held.sum())
-        if spare < 0:
-            return None
-        for _ in range(spare):  # what nobody needs goes to those that have the least
-            held[held.argmin()] += 1
-        return held
+            if held[rank]:
+                tight.append(set(self._flow.get_sink_side_min_cut()))
+        return held, tight
+
+    def best_sets(self) -> list[list[int]]:
+        """Disjoint sets of nodes, t of them, with the largest (t - 1) / capacity into them: no schedule takes fewer rounds per
+        chunk, whatever its shares (`certree.verify.witnesses.rooted.subpartition`).
+
+        Newton's iteration: at that rate the least shares fit, and then nothing is better, or they do not; then the tight sets of
+        those that have any, joined where they meet, are tight too (intersecting supermodularity) and show more.
+        """
+        sets = [{int(node)} for node in self._ends]
+        while True:
+            time = Fraction(len(sets) - 1, sum(self._entering(inside) for inside in sets))
+            held, tight = self._least_shares(time.denominator, time.numerator)
+            if int(held.sum()) <= time.denominator:
+                return sorted(sorted(inside) for inside in sets)
+            sets = _joined(tight)
+
+    def _entering(self, inside: set[int]) -> int:
+        """Capacity into a set."""
+        flags = np.zeros(len(self.topology.kind), np.bool_)
+        flags[list(inside)] = True
+        tail, head = self._pairs
+        return int(self.topology.pair_capacity[flags[head] & ~flags[tail]].sum())
 
     def most(self, period: int) -> tuple[int, np.ndarray]:
         """(K, chunks for each endpoint): the most chunks that fit into so many rounds, up to MAX_CHUNKS."""
@@ -83,3 +115,12 @@ class FreeRoots:
     def rooted(self, held: np.ndarray) -> FreelyRooted:
         """The network with so many branchings rooted at each endpoint."""
         return FreelyRooted(self.topology, self.collective, np.repeat(self._ends, held).astype(np.int32))
+
+
+def _joined(sets: list[set[int]]) -> list[set[int]]:
+    """Their unions wherever some meet: disjoint sets."""
+    apart: list[set[int]] = []
+    for inside in sets:
+        meeting = [other for other in apart if other & inside]
+        apart = [other for other in apart if not other & inside] + [inside.union(*meeting)]
+    return apart

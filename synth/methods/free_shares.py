@@ -7,13 +7,12 @@ from typing import Any
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
-from certree.synth.free_roots import FreeRoots
+from certree.synth.free_roots import MAX_ROOTS, FreeRoots
 from certree.synth.method import METHODS, Request, read_options, require_collective, require_direct
 from certree.synth.search import Search, Trees
 
 PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16)
 _MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit of effort
-_MAX_ENDPOINTS = 512
 
 
 @METHODS.register("free-shares")
@@ -22,15 +21,16 @@ def free_shares(request: Request) -> Schedule:
 
     Where a corner has two links an equal share binds everyone to its pace; the more it roots itself the less it must receive. For
     every period of PERIODS the most chunks that fit with any shares are found by flows (`certree.synth.free_roots`), packed as
-    branchings and given slots; the fastest by closed form wins. Two such phases take 3/4 M/B on a mesh, with equal shares 63/64.
+    branchings and given slots; the fastest by closed form wins. Two such phases take 3/4 M/B on a mesh, with equal shares 63/64,
+    and no shares allow less (`certree.synth.bounds.shares_bound`).
     For direct networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
     """
     require_collective(request, "free-shares", [CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER])
     require_direct(request, "free-shares")
     read_options(request, "free-shares", {})
     topology, size = request.topology, len(request.topology.endpoints)
-    if size > _MAX_ENDPOINTS:
-        raise UnsupportedError(f"free-shares: {size} endpoints; up to {_MAX_ENDPOINTS} are tried")
+    if size > MAX_ROOTS:
+        raise UnsupportedError(f"free-shares: {size} endpoints; up to {MAX_ROOTS} are tried")
     network = FreeRoots(topology, request.collective)
     options = []
     for period in PERIODS:

@@ -1,6 +1,7 @@
 """Unequal shares: as many chunks as any shares allow, packed, judged, exported and played."""
 
 import itertools
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -13,8 +14,11 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.machine import load_machine
 from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
+from certree.synth.bounds import shares_bound
 from certree.synth.free_roots import FreeRoots
 from certree.verify.judge import judge
+from certree.verify.witness import Instance, make_bound
+from tests.cli.running import certree
 from tests.models.examples import network
 from tests.synth.play import make
 
@@ -48,6 +52,34 @@ def test_the_most_chunks_of_any_shares(topology, kind):
             if found is not None:
                 assert found.sum() == chunks
                 assert fits(topology, chunks, period, tuple(found.tolist()), turned=turned)
+
+
+@pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter"])
+@pytest.mark.parametrize("topology", [parse_topology("mesh:1x4"), parse_topology("mesh:2x3"), ONE_WAY], ids=["path", "mesh", "own"])
+def test_the_bound_on_any_shares_is_the_best_of_all_subpartitions(topology, kind):
+    """Every way to put nodes into sets or none; and the rate of the bound is reached with some shares."""
+    collective, nodes = parse_collective(kind), len(topology.kind)
+    values = []
+    for part in itertools.product(range(nodes + 1), repeat=nodes):  # 0: in no set; a set is named by its first node
+        sets = [[node for node in range(nodes) if part[node] == name] for name in range(1, nodes + 1)]
+        if [inside[0] + 1 for inside in sets if inside] == [name for name in range(1, nodes + 1) if name in part] and max(part):
+            sets = [inside for inside in sets if inside]
+            if len(sets) > 1:
+                values.append(Fraction(make_bound(Instance(topology, collective), "subpartition", {"sets": sets})["value"]))
+    bound = Fraction(shares_bound(topology, collective)["value"])
+    assert bound == max(values)
+    free = FreeRoots(topology, collective)
+    assert free.shares(bound.denominator, bound.numerator) is not None
+    assert free.shares(101 * bound.denominator, 100 * bound.numerator) is None
+
+
+def test_the_report_says_what_any_shares_allow():
+    """On a damaged torus 8/33 is the best of the shares taken, and not of all."""
+    asked = ("synthesize", "torus:4x4,without-link=0-1", "--collective", "all-gather", "--method", "free-shares", "--size", "64MiB")
+    told = certree(*asked).out
+    assert "bound 8/33 (degree): optimal" in told
+    assert re.search(r"whatever the shares: at least \S+ M/B: gap [0-9.]+ %", told)
+    assert "bandwidth: 3/8 M/B, bound 3/8 (subpartition): optimal" in certree(*asked[:1], "mesh:4x4", *asked[2:]).out
 
 
 @pytest.mark.parametrize(

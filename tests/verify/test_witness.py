@@ -183,6 +183,42 @@ def test_distance_speaks_of_nodes_with_data() -> None:
     assert check_bound(instance("ring:4", "reduce-scatter", shares=shares), {**bound, "witness": toward}) == 2
 
 
+def test_subpartition_holds_whatever_the_shares() -> None:
+    corners = {"sets": [[0], [3], [12], [15]]}
+    for kind in ("all-gather", "reduce-scatter"):
+        assert make_bound(instance("mesh:4x4", kind), "subpartition", corners)["value"] == "3/8"
+        all_at_one = (Fraction(1), *[Fraction(0)] * 15)
+        assert make_bound(instance("mesh:4x4", kind, shares=all_at_one), "subpartition", corners)["value"] == "3/8"
+    one_way = instance("ring:4,without-link=2>1", "all-gather")
+    assert make_bound(one_way, "subpartition", {"sets": [[0, 1], [2, 3]]})["value"] == "1/3"  # 3>0 in, 1>2 and 0>3 back
+    back = instance("ring:4,without-link=2>1", "reduce-scatter")
+    assert make_bound(back, "subpartition", {"sets": [[1], [2]]})["value"] == "1/3"  # out of 1 by two links, out of 2 by one
+    assert make_bound(instance("switch:3", "all-gather"), "subpartition", {"sets": [[0], [1, 3]]})["value"] == "1/3"
+
+
+@pytest.mark.parametrize(
+    ("sets", "rule"),
+    [
+        ([[0], [0, 1]], "witness-wrong"),
+        ([[0]], "witness-wrong"),
+        ([], "witness-wrong"),
+        ([[0], [3]], "witness-wrong"),
+        ([[0], []], "witness-malformed"),
+        ([[0], [1, 1]], "witness-malformed"),
+        ([[0], [9]], "witness-malformed"),
+        ([0, 1], "witness-malformed"),
+        ({"0": [1]}, "witness-malformed"),
+        ([[0], [1]], "witness-value"),
+    ],
+)
+def test_subpartitions_that_prove_nothing_are_refused(sets: Any, rule: str) -> None:
+    """On a switch (node 3) of three: sets that meet, a single one, one without endpoint, and no sets at all."""
+    bound = {"kind": "subpartition", "quantity": "bandwidth", "value": "1/3", "witness": {"sets": sets}}
+    assert refused(instance("switch:3", "all-gather"), bound) == rule
+    for kind in ("all-reduce", "all-to-all"):
+        assert refused(instance("switch:3", kind), bound) == "witness-foreign"
+
+
 def test_degree_is_the_better_cut_of_a_node_and_its_complement() -> None:
     assert make_bound(instance("mesh:8x8", "all-gather"), "degree", {"node": 0})["value"] == "63/128"
     lopsided = instance("ring:4", "all-gather", shares=(Fraction(1), Fraction(0), Fraction(0), Fraction(0)))
@@ -207,7 +243,7 @@ def test_cheap_bounds_pass_their_own_check(spec: str, collective: str) -> None:
 
 
 def test_every_kind_states_its_witness_first() -> None:
-    assert list(load_witnesses()) == ["counting", "cut", "degree", "direction", "distance", "metric", "partition"]
+    assert list(load_witnesses()) == ["counting", "cut", "degree", "direction", "distance", "metric", "partition", "subpartition"]
     for _, first_line in WITNESSES.describe():
         assert first_line.startswith("{")
 
