@@ -111,7 +111,7 @@ def test_another_form_of_run_is_compared_instead() -> None:
             raise UnsupportedError("too clever")
         return schedule.total_steps
 
-    made = make("auto", "mesh:2x3", form=Form("by steps", steps))
+    made = make("auto", "mesh:2x2", form=Form("by steps", steps))
     told = made.provenance["auto"]
     assert told["considered"]["packing"] == "too clever"
     found = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith(" cycles")}
@@ -123,7 +123,7 @@ def test_another_form_of_run_is_compared_instead() -> None:
 def test_an_interrupted_comparison_keeps_the_best_in_its_form(monkeypatch: pytest.MonkeyPatch) -> None:
     """Methods that search offer what is fast in slots to nobody who compares otherwise."""
     slowest = Form("backwards", lambda schedule: 10**9 - schedule.total_steps)
-    request = ask("mesh:2x3", form=slowest)
+    request = ask("mesh:2x2", form=slowest)
 
     def interrupted(_: Request) -> Schedule:
         raise KeyboardInterrupt
