@@ -67,6 +67,26 @@ class PacketRun:
     def starved(self) -> list[tuple[int, int, int, tuple[int, int, int, int, int, int], int, int, int]]:
         """(class, number, destination, place as in `blocked`, first cycle, cycles, flits of others) of the first of them."""
 
+class PacketStepper:
+    """A network of routers, as columns of `core/network_layout.hpp`, whose packets are decided on as it goes."""
+
+    def __init__(self, scalars: Mapping[str, int], columns: Mapping[str, NDArray[np.integer]]) -> None: ...
+    def send(self, injector: int, destination: int, flits: int, route: int, priority: int) -> int:
+        """A packet that may leave from now on; returns its number, which others may have once it has been received."""
+    def advance(self, until: int = ...) -> None:
+        """Go on to the cycle in which the next packet is received whole, or to `until`; without it, when nothing is under way any
+        more, to the cycle behind the last event."""
+    @property
+    def cycle(self) -> int:
+        """The current time."""
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is under way, credits included."""
+    def received(self) -> list[int]:
+        """Numbers of the packets received whole at the start of this cycle."""
+    def backlog(self, injector: int) -> int:
+        """Flits of an injector's packets that have not left it."""
+
 class FlitRun:
     """Tables on a network of routers; `cells` is the memory of all nodes and is changed in place."""
 

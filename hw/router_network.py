@@ -40,13 +40,22 @@ class RouterNetwork:
     Every node has a router; endpoints, and switches that reduce, have network interfaces beside it. The output ports of a router
     are its lanes in this order: on whole grids the last dimension first, + before -, as BookSim2 has it; elsewhere in link order;
     interfaces come last. Input ports take the order of the output ports that lead back.
-    `issue_cycles` are added to the wires into the network. Raises UnsupportedError for networks and pipelines beyond the core's
+    `issue_cycles` are added to the wires into the network. Where interfaces are per node there are `interfaces_per_node`; packets
+    leave by the first one unless their way says otherwise. Raises UnsupportedError for networks and pipelines beyond the core's
     counters. O(lanes + nodes) time, O(nodes²) where dimension order gives every router a table.
     """
 
-    def __init__(self, topology: Topology, machine: Machine, classes: Sequence[TrafficClass], *, issue_cycles: int = 0) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        machine: Machine,
+        classes: Sequence[TrafficClass],
+        *,
+        issue_cycles: int = 0,
+        interfaces_per_node: int = 1,
+    ) -> None:
         self.topology, self.machine, self.classes = topology, machine, tuple(classes)
-        self._issue_cycles = issue_cycles
+        self._issue_cycles, self._interfaces_per_node = issue_cycles, interfaces_per_node
         self.grid = Grid.of(topology)
         self._lay_lanes()
         self._lay_interfaces()
@@ -80,7 +89,7 @@ class RouterNetwork:
         source, destination = (column[self.lane_link].astype(np.int64) for column in (topology.src, topology.dst))
         per_link = self.machine.router.interfaces == "link"
         is_interfaced = (topology.kind == NodeKind.ENDPOINT) | topology.reducing
-        nodes = np.flatnonzero(is_interfaced)
+        nodes = np.repeat(np.flatnonzero(is_interfaced), self._interfaces_per_node)
         leaving = np.flatnonzero(is_interfaced[source])
         entering = self._input_order[is_interfaced[destination[self._input_order]]]
         entering = entering[np.argsort(destination[entering], kind="stable")]

@@ -15,6 +15,7 @@
 #include "event_machine.hpp"
 #include "flit_machine.hpp"
 #include "flit_network_bindings.hpp"
+#include "packet_stepper_bindings.hpp"
 #include "run_documents.hpp"
 
 namespace nb = nanobind;
@@ -94,5 +95,6 @@ NB_MODULE(_core, module) {
       .def("hops", &hops);
   certree::bind_endpoints(module);
   certree::bind_flit_network(module);
+  certree::bind_packet_stepper(module);
   certree::bind_aggregation(module);
 }

@@ -18,6 +18,7 @@ struct InputVc {
   std::uint32_t length = 0;     // flits of `front`
   std::uint32_t left = 0;       // those of them that have not left yet
   std::uint32_t sub_message_flits = 0;
+  std::uint32_t priority = 0;
   std::uint16_t output = 0;     // port, once routed
   std::uint8_t output_vc = 0;   // once allocated
   std::uint32_t needed = 1;     // credits that a VC of the output must have

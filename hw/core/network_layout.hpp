@@ -12,13 +12,15 @@ inline constexpr std::uint32_t kInterface = UINT32_MAX;  // the end of a channel
 inline constexpr std::uint32_t kDatelines = 3;           // any VC of the class, its lower half, its upper half
 inline constexpr std::uint32_t kMaxVcs = 64;
 
-// One step of a way: an output port and which half of the VCs the packet may use there (dateline rule).
+// One step of a way: an output port and which half of the VCs the packet may use there (dateline rule). At its end a packet leaves by
+// the port that belongs to the channel it came by, or by the one to interface `port - kEjectAt` of the router.
 struct Hop {
+  static constexpr std::uint32_t kEjectAt = 0x2000;
   static constexpr std::uint32_t kEjectPort = 0x3FFF;
   std::uint16_t code = kEjectPort;
   std::uint32_t port() const { return code & 0x3FFFU; }
   std::uint32_t dateline() const { return code >> 14U; }
-  bool is_ejection() const { return port() == kEjectPort; }
+  bool is_ejection() const { return port() >= kEjectAt; }
 };
 
 enum class AllocatorKind : std::uint8_t { kIslip, kSeparable };

@@ -33,6 +33,9 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
       waiting_for_(outputs_.size()),
       busy_(outputs_.size()) {
   for (const std::uint32_t channel : inputs_) ejection_.push_back(layout.channel_ejection[channel]);
+  for (std::uint32_t port = 0; port < outputs_.size(); ++port) {
+    if (layout.channel_destination[outputs_[port]] == kInterface) interfaces_.push_back(port);
+  }
   for (std::uint32_t index = 0; index < input_vcs_.size(); ++index) {
     input_vcs_[index].port = static_cast<std::uint16_t>(index / vcs_);
     input_vcs_[index].vc = static_cast<std::uint8_t>(index % vcs_);
@@ -66,6 +69,8 @@ void Router::start_routing(InputVc& input, Cycle front_since, Cycle now) {
   input.state = VcState::kRouting;
   input.length = input.left = routing_.flits(input.front);
   input.sub_message_flits = routing_.sub_message_flits(input.front);
+  input.priority = routing_.priority(input.front);
+  has_priorities_ |= input.priority > 0;
   const Cycle done = front_since + routing_offset_;
   if (done == now) {
     finish_routing(input);
@@ -76,7 +81,7 @@ void Router::start_routing(InputVc& input, Cycle front_since, Cycle now) {
 
 void Router::finish_routing(InputVc& input) {
   const Hop hop = routing_.next(id_, input.front);
-  const std::uint32_t output = hop.is_ejection() ? ejection_[input.port] : hop.port();
+  const std::uint32_t output = hop.is_ejection() ? exit_of(hop, input.port) : hop.port();
   if (output >= outputs_.size()) throw std::logic_error("a packet was routed to a port that does not exist");
   input.output = static_cast<std::uint16_t>(output);
   input.wanted = routing_.vcs(input.front, hop.dateline());
@@ -84,6 +89,12 @@ void Router::finish_routing(InputVc& input) {
   input.state = VcState::kWaiting;
   waiting_.push_back(index_of(input));
   ++waiting_for_[output];
+}
+
+std::uint32_t Router::exit_of(Hop hop, std::uint32_t input_port) const {
+  if (hop.port() == Hop::kEjectPort) return ejection_[input_port];
+  const std::uint32_t number = hop.port() - Hop::kEjectAt;
+  return number < interfaces_.size() ? interfaces_[number] : kInterface;
 }
 
 void Router::refresh(const InputVc& input) {
@@ -195,17 +206,20 @@ bool Router::allocate_switch(Cycle now) {
   return has_freed_vc;
 }
 
-// Of the VCs of the port that want the output, the first one from the port's pointer on.
+// Of the VCs of the port that want the output, the first one from the port's pointer on among those of the highest priority.
 InputVc& Router::sender(const Match& match) {
   const std::uint32_t port = match.input;
   const std::uint64_t ahead = sending_[port] & (~std::uint64_t{0} << vc_pointer_[port]);
-  std::uint64_t left = ahead;
-  while (left != 0 && input_vc(port, first_of(left)).output != match.output) left &= left - 1;
-  if (left == 0) left = sending_[port] & ~ahead;
-  while (input_vc(port, first_of(left)).output != match.output) left &= left - 1;
-  const std::uint32_t vc = first_of(left);
-  vc_pointer_[port] = vc + 1 == vcs_ ? 0 : vc + 1;
-  return input_vcs_[port * vcs_ + vc];
+  std::uint32_t found = UINT32_MAX;
+  for (std::uint64_t left : {ahead, sending_[port] & ~ahead}) {
+    for (; left != 0 && (found == UINT32_MAX || has_priorities_); left &= left - 1) {
+      const InputVc& input = input_vc(port, first_of(left));
+      if (input.output != match.output) continue;
+      if (found == UINT32_MAX || input.priority > input_vc(port, found).priority) found = input.vc;
+    }
+  }
+  vc_pointer_[port] = found + 1 == vcs_ ? 0 : found + 1;
+  return input_vcs_[port * vcs_ + found];
 }
 
 void Router::send_flit(InputVc& input, Cycle now) {

@@ -43,6 +43,7 @@ class Router {
 
   void start_routing(InputVc& input, Cycle front_since, Cycle now);
   void finish_routing(InputVc& input);
+  std::uint32_t exit_of(Hop hop, std::uint32_t input_port) const;
   std::uint64_t vcs_for(const InputVc& input) const;
   void keep_a_vc(const InputVc& input);
   bool match_vcs();
@@ -60,7 +61,8 @@ class Router {
   bool vc_stage_is_own_cycle_;
   std::vector<std::uint32_t> inputs_;    // port -> channel
   std::vector<std::uint32_t> outputs_;   // port -> channel
-  std::vector<std::uint32_t> ejection_;  // input port -> output port
+  std::vector<std::uint32_t> ejection_;    // input port -> output port
+  std::vector<std::uint32_t> interfaces_;  // output ports that lead to interfaces
   RoutingUnit& routing_;
   Wires& wires_;
   std::vector<InputVc> input_vcs_;  // port · vcs + vc
@@ -80,6 +82,7 @@ class Router {
   std::vector<Match> vc_matches_;           // of this cycle
   std::vector<std::uint64_t> busy_;         // output port -> flits sent
   std::uint64_t flits_ = 0;
+  bool has_priorities_ = false;  // of the packets that it has seen
 };
 
 }  // namespace certree
