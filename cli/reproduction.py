@@ -230,7 +230,9 @@ def _entry(entry: Compared | None) -> str:
 def _words(value: Value | Bound) -> str:
     if isinstance(value, Bound):
         return f"{value.sign} {_words(value.limit)}"
-    return f"{float(value):.4g}" if isinstance(value, Fraction) else value
+    if isinstance(value, str):
+        return value
+    return f"{value.numerator:,}" if value.denominator == 1 else f"{float(value):.4g}"
 
 
 def _comparison_lines(cells: Sequence[Compared]) -> list[str]:

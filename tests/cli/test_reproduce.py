@@ -151,6 +151,17 @@ def test_drawn_links_are_gone_and_the_rest_holds_together():
             less_links("ring:6", links, 0)
 
 
+def test_the_authors_simulator_in_small():
+    """The first ring to the cycle; of the first MultiTree, what its faults make of it and what it takes without them."""
+    cells = certree("reproduce", "multitree-authors", "--smoke", "--json").document["cells"]
+    ours = {(cell["row"].partition(",")[0], cell["column"]): int(cell["ours"]) for cell in cells if "/" not in cell["ours"]}
+    assert ours["ring", "as theirs"] == 9344
+    assert ours["multitree", "as theirs"] == ours["multitree", "least"] == ours["multitree", "most"] == 3526
+    assert ours["multitree", "without any interface"] < 2700
+    assert ours["multitree", "paced"] == 2517
+    assert [cell["agrees"] for cell in cells if cell["column"] == "as theirs"] == [True, True]
+
+
 def test_own_targets_resume(tmp_path):
     asked = ("reproduce", mine(tmp_path), "--jobs", "1", "-o", tmp_path / "out")
     first = certree(*asked)
@@ -350,3 +361,31 @@ def test_bad_targets(tmp_path, before, after, reason):
 
 def test_unknown_targets():
     assert_bad_input(certree("reproduce", "multitree-fig99"), "unknown target 'multitree-fig99'; known: ")
+
+
+AUTHORS = """
+experiment = "authors-runs"
+title = "mine"
+machine = "multitree-authors"
+orders = "1"
+[[runs]]
+network = "torus:4x4"
+method = "ring"
+size = "32KiB"
+flow = "packet"
+interfaces = "1"
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        ('interfaces = "1"', 'interfaces = "0"', "runs 1: interfaces is '0'; allowed: 1 to 64"),
+        ('orders = "1"', 'orders = "many"', "orders is 'many' and there are 1 runs; expected one or more of both"),
+        ('method = "ring"', 'method = "ring"\nchunks = "x"', "runs 1: chunks is 'x'; expected a number"),
+        ('method = "ring"', 'method = "ring"\nrouter = { vc_cycles = -1 }', "router: vc_cycles is -1; allowed"),
+        ('flow = "packet"', 'flow = "river"', "runs 1: unknown flow 'river'; known: message, packet"),
+    ],
+)
+def test_bad_runs_of_the_authors_simulator(tmp_path, before, after, reason):
+    assert_bad_input(certree("reproduce", mine(tmp_path, AUTHORS.replace(before, after, 1))), reason)

@@ -43,7 +43,7 @@ def test_rings_take_their_cycles_exactly(spec: str, size: int):
 
 
 def test_the_mesh_takes_as_long_as_the_torus():
-    """Their total on the mesh is one cycle more; whether the run is longer or the drain it does not tell."""
+    """Their total on the mesh is one cycle more: there a credit counts a cycle later (`tests/hw/test_authors_interface.py`)."""
     torus, mesh = (simulate_flits(ring(spec, 256 * KIB), "paced", flow="packet")[0].cycles for spec in ("torus:4x4", "mesh:4x4"))
     assert mesh == torus == 39_585 - DRAIN - 1
 
@@ -89,34 +89,33 @@ def test_slots_and_lanes_know_the_interface_too():
     assert simulate(later).closed_form_cycles == slotted.cycles + 100
 
 
-# what their simulator reports for MultiTree, less the drain, and what the same trees take here: the table in hw/README.md
-MULTITREE = {
-    ("torus:4x4", 32 * KIB, "packet"): (3_360, 2_517),
-    ("torus:4x4", 32 * KIB, "message"): (3_124, 2_461),
-    ("torus:4x4", 256 * KIB, "packet"): (20_938, 12_597),
-    ("torus:4x4", 256 * KIB, "message"): (17_645, 11_967),
-    ("torus:4x4", 1024 * KIB, "message"): (45_760, 46_430),
-    ("torus:8x8", 32 * KIB, "packet"): (4_440, 4_693),
-    ("torus:8x8", 32 * KIB, "message"): (4_353, 4_669),
-    ("torus:8x8", 256 * KIB, "packet"): (22_038, 11_460),
-    ("torus:8x8", 256 * KIB, "message"): (18_756, 10_980),
-    ("mesh:4x4", 256 * KIB, "packet"): (32_732, 23_512),
-    ("mesh:4x4", 256 * KIB, "message"): (28_532, 22_252),
+# what their trees take here when they are paced as the paper has it: the last column of the table in hw/README.md
+PACED = {
+    ("torus:4x4", 32 * KIB, "packet"): 2_517,
+    ("torus:4x4", 32 * KIB, "message"): 2_461,
+    ("torus:4x4", 256 * KIB, "packet"): 12_597,
+    ("torus:4x4", 256 * KIB, "message"): 11_967,
+    ("torus:4x4", 1024 * KIB, "message"): 46_430,
+    ("torus:8x8", 32 * KIB, "packet"): 4_693,
+    ("torus:8x8", 32 * KIB, "message"): 4_669,
+    ("torus:8x8", 256 * KIB, "packet"): 11_460,
+    ("torus:8x8", 256 * KIB, "message"): 10_980,
+    ("mesh:4x4", 256 * KIB, "packet"): 23_512,
+    ("mesh:4x4", 256 * KIB, "message"): 22_252,
 }
 
 
-@pytest.mark.parametrize(("spec", "size", "flow"), MULTITREE)
-def test_the_table_of_multitree(spec: str, size: int, flow: str):
+@pytest.mark.parametrize(("spec", "size", "flow"), PACED)
+def test_multitree_paced(spec: str, size: int, flow: str):
     """The rows of the table are what a paced run takes here."""
-    theirs, ours = MULTITREE[spec, size, flow]
     machine = replace(AUTHORS, router=replace(AUTHORS.router, interfaces="link"))
     request = Request(parse_topology(spec), parse_collective("all-reduce"), size, machine, options={"order": "authors"})
     tables = lower(load_methods()["multitree"](request), size, machine)
     result, _ = simulate_flits(tables, "paced", flow=flow)
-    assert (result.cycles, result.data_ok) == (ours, True)
+    assert (result.cycles, result.data_ok) == (PACED[spec, size, flow], True)
     name, unit = spec.replace(":", " ").replace("x", "×"), f"{size // KIB} KiB" if size < 1024 * KIB else "1 MiB"
-    row = f"| {name}, {unit} | {flow}s | {theirs:,} | {ours:,} | {theirs / ours:.3f} |"
-    assert row in README.read_text().splitlines()
+    (row,) = [line for line in README.read_text().splitlines() if line.startswith(f"| {name}, {unit} | {flow}s |")]
+    assert row.endswith(f"| {result.cycles:,} |")
 
 
 def test_it_is_not_the_depth_of_their_queues():
