@@ -10,11 +10,12 @@ from certree.cli.parameters import Parsed, check_output, option_json, option_out
 from certree.cli.terminal import emit, note, one_line, say, say_table
 from certree.models.cost.fitted_file import parameters_toml
 from certree.models.cost.fitting import COMBINED, DELTA, Fit, fit
-from certree.models.cost.measurements import read_measurements
+from certree.models.cost.measurements import read_measurements, unsteadiness
 from certree.models.errors import InputError
 from certree.models.files import write_atomically
 from certree.models.imports.box import parse_bandwidth
 
+POOR = 0.2  # residuals from here on, root mean square, are worth a note
 PLOT_SUFFIXES = (".svg", ".png")
 BANDWIDTH: Parsed[Fraction] = Parsed("bandwidth", lambda text: parse_bandwidth(text, "--bandwidth"))
 
@@ -50,7 +51,11 @@ def fit_command(
         if target is not None and target.suffix.lower() not in suffixes:
             raise InputError(f"{target}: the name ends in {', '.join(suffixes)}")
         check_output(target, force=force)
-    found = fit(read_measurements(path), confidence=confidence, incast=not no_incast, least=least)
+    measurements = read_measurements(path)
+    found = fit(measurements, confidence=confidence, incast=not no_incast, least=least)
+    differ = unsteadiness(measurements)
+    if differ is not None and not least:
+        note(f"{differ}: see the intervals, fit with --least, or measure again")
     if output is not None:
         write_atomically(output, parameters_toml(found, name, bandwidth), force=force)
         note(f"wrote {output}")
@@ -99,6 +104,8 @@ def _say(found: Fit) -> None:
         f"{len(residuals)} configurations; residuals {100 * rms:.2g} % (root mean square), at most {100 * residuals[worst]:+.2g} %"
         f" ({point.benchmark}, {point.participants} participants, {point.floats} floats)"
     )
+    if rms >= POOR:
+        note(f"residuals of {100 * rms:.2g} %: these times hardly follow the model, whatever the parameters")
     for name, one in found.estimates.items():
         if one.low <= 0 and name in (COMBINED, DELTA, "alpha", "beta", "gamma"):
             note(f"{name}: 0 is within the interval")

@@ -7,7 +7,7 @@ import click
 
 from certree.cli.parameters import COUNT, check_output, comma_list, option_json, option_output
 from certree.cli.terminal import emit, note, say, say_table, working
-from certree.models.cost.measurements import Measurement, measurements_csv, merged
+from certree.models.cost.measurements import Measurement, measurements_csv, merged, unsteadiness
 from certree.models.errors import InputError
 from certree.models.files import write_atomically
 
@@ -59,6 +59,9 @@ def measure_command(
         if measured:
             write_atomically(output, measurements_csv(measured), force=force)
             note(f"wrote {output}")
+    differ = unsteadiness(measured)
+    if differ is not None:
+        note(differ)
     shown = merged(measured)
     if as_json:
         emit({"runs": len(measured), "medians": [vars(one) for one in shown]})

@@ -22,6 +22,7 @@ from certree.models.files import read_bytes
 HEADER = ("benchmark", "participants", "floats", "seconds")
 CO_LOCATED_PS, EXCHANGE, ADDITION = BENCHMARKS = ("co-located-ps", "exchange", "addition")
 MAX_PARTICIPANTS, MAX_FLOATS = 1 << 20, 1 << 40
+UNSTEADY = 1.5
 
 
 @dataclass(frozen=True, order=True)
@@ -80,6 +81,20 @@ def measurements_csv(measurements: Iterable[Measurement]) -> bytes:
     """The CSV of measurements, in their order."""
     lines = [f"{one.benchmark},{one.participants},{one.floats},{one.seconds:.9g}" for one in measurements]
     return "\n".join([",".join(HEADER), *lines, ""]).encode()
+
+
+def unsteadiness(measurements: Iterable[Measurement]) -> str | None:
+    """What to say where repeated runs differ: the configuration whose median is the most times its least run, if `UNSTEADY` times
+    or more. None where all are alike, or nothing was repeated."""
+    runs = list(measurements)
+    pairs = zip(merged(runs), merged(runs, least=True), strict=True)
+    times, one = max(((usual.seconds / least.seconds, usual) for usual, least in pairs), default=(1.0, None))
+    if one is None or times < UNSTEADY:
+        return None
+    return (
+        f"repeated runs differ: the median of {one.benchmark}, {one.participants} participants, {one.floats} floats"
+        f" is {times:.2g} times the least; the computer was busy with other things"
+    )
 
 
 def merged(measurements: Iterable[Measurement], *, least: bool = False) -> list[Measurement]:

@@ -34,6 +34,38 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert document == {"runs": 2, "medians": [{"benchmark": "exchange", "participants": 2, "floats": 10, "seconds": 2.0}]}
 
 
+def test_a_busy_computer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By both commands, unless the least run is what counts."""
+    path = tmp_path / "times.csv"
+
+    def runs(self: Benchmarks) -> object:
+        """Co-located PS of 2 + n microseconds and 1 ns a float, additions of so many; one run of three is not disturbed."""
+        for n in (2, 3, 4):
+            for floats in (1000, 10000, 40000):
+                time = 2e-6 * n + 1e-9 * floats
+                yield [Measurement("co-located-ps", n, floats, times * time) for times in (1, 4, 5)]
+                yield [Measurement("addition", n, floats, times * 1e-9 * n * floats) for times in (1, 1, 1)]
+
+    monkeypatch.setattr(Benchmarks, "run", runs)
+    told = "repeated runs differ: the median of co-located-ps, "
+    measured = certree("measure", "-o", path)
+    assert measured.code == 0
+    assert told in measured.err
+    assert "floats is 4 times the least; the computer was busy with other things" in measured.err
+    fitted = certree("fit", path, "--no-incast")
+    assert fitted.code == 0
+    assert told in fitted.err
+    assert told not in certree("fit", path, "--no-incast", "--least").err
+    # times that no parameters explain
+    path.write_text(
+        "benchmark,participants,floats,seconds\n"
+        + "".join(
+            f"co-located-ps,{n},{floats},{1e-3 * (1 + (n + floats) % 3)}\n" for n in (2, 3, 4) for floats in (1000, 2000, 4001)
+        )
+    )
+    assert "these times hardly follow the model, whatever the parameters" in certree("fit", path, "--no-incast").err
+
+
 def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(self: Benchmarks) -> object:
         yield [Measurement("addition", 2, 10, 1.0)]
