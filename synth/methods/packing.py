@@ -11,6 +11,7 @@ from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.timing import bandwidth_bound_cycles
+from certree.models.topology import NodeKind
 from certree.synth.branching import KINDS, RootedNetwork
 from certree.synth.method import (
     METHODS,
@@ -24,12 +25,15 @@ from certree.synth.packing import MAX_TREES, MOVES, Fabric, network_of
 from certree.synth.routed_branching import RoutedBranchings
 from certree.synth.search import BUDGET, Search, Trees, slowest_way
 from certree.synth.splitting import SwitchedNetwork
+from certree.synth.steiner import ReducingNetwork
 
 _MAX_TREES = 1024  # in packings below the highest rate
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
 _MAX_PATHS = 1 << 20  # trees times paths through switches, likewise
 _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
+_MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
+_STEINER_PERIODS = (1, 2, 3, 4)  # for which the most trees are looked for there
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
@@ -38,11 +42,12 @@ def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
     All-gather, reduce-scatter, broadcast and reduce: branchings with the roots that are asked for, by Edmonds' theorem at the rate
-    of the best cut, on direct networks whatever the capacities (`certree.synth.branching`). All-reduce on networks whose links are
-    equally wide both ways. With switches, whose links must be so, edges are paths through them (`certree.synth.splitting`,
-    `routed_branching`), and whether the rate is the highest is for the bound to say. Chunks K, period L, repeats and delay are
-    chosen together by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than
-    1 in 250, where an iteration is not too long to make.
+    of the best cut, on direct networks whatever the capacities (`certree.synth.branching`). All-reduce on networks whose links
+    are equally wide both ways. With switches, whose links must be so, edges are paths through them (`certree.synth.splitting`,
+    `routed_branching`), and whether the rate is the highest is for the bound to say. Where all switches reduce, all-reduces go
+    along Steiner trees that branch in them (`certree.synth.steiner`). Chunks K, period L, repeats and delay are chosen together
+    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250,
+    where an iteration is not too long to make.
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
@@ -81,7 +86,9 @@ def fabric_of(request: Request) -> Fabric:
         return (RootedNetwork if topology.is_direct else RoutedBranchings)(topology, request.collective)
     if not topology.is_full_duplex:
         raise UnsupportedError(f"packing needs links equally wide both ways for an all-reduce; {topology.name} has others")
-    return network_of(topology) if topology.is_direct else SwitchedNetwork(topology)
+    if topology.is_direct:
+        return network_of(topology)
+    return ReducingNetwork(topology) if bool(topology.holds[topology.kind != NodeKind.ABSENT].all()) else SwitchedNetwork(topology)
 
 
 def _rows(request: Request, trees: int) -> int:
@@ -112,6 +119,11 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
         shapes = [
             (trees, period) for trees, period in shapes if trees * period * network.edge_capacity <= _MAX_PATHS * request.effort
         ]
+    if isinstance(network, ReducingNetwork):
+        most = _MAX_STEINER * request.effort // (len(request.topology.src) * network.size)
+        periods = [period for period in _STEINER_PERIODS if rate == "any" and network.strength * period <= most]
+        shapes += [(network.most(request.collective, period, seed=request.seed), period) for period in periods]
+        shapes = [shape for shape in dict.fromkeys(shapes) if shape[0] <= max(1, most)]
     if request.chunks is not None:
         shapes = [shape for shape in shapes if shape[0] == request.chunks]
         if not shapes:
