@@ -6,15 +6,18 @@ from itertools import product
 import numpy as np
 import pytest
 
+from certree.models.collective import parse_collective
 from certree.models.cost.flow_time import FlowTimer, Reading, schedule_time
 from certree.models.cost.genmodel import load_genmodel
 from certree.models.errors import InputError
 from certree.models.topology_spec import parse_topology
+from certree.synth.bounds import find_bounds
 from certree.synth.gentree import LocalPlan, basic_placement, choose_plans, plan_types
 from certree.synth.group_plans import direct_plan
 from certree.synth.plan_family import PlanTimer, best_plans
 from certree.synth.switch_tree import switch_tree
 from certree.verify.judge import judge
+from certree.verify.witness import Instance, WitnessError, best_bounds, make_bound
 from tests.synth.play import make
 
 MODEL = load_genmodel("gentree")
@@ -116,3 +119,28 @@ def test_the_best_plan_as_a_schedule():
 def test_the_best_plan_decides_on_rearrangement_itself():
     with pytest.raises(InputError, match="plans=best decides on rearrangement itself"):
         make("gentree", "tree:2x3", options={"plans": "best", "rearrange": "false"})
+
+
+def partitions(nodes):
+    """All partitions of so many nodes, as the part of each."""
+    parts = [[0]]
+    for _ in range(nodes - 1):
+        parts = [[*part, one] for part in parts for one in range(max(part) + 2)]
+    return parts
+
+
+@pytest.mark.parametrize("network", ["tree:2x2", "ss:5", "tree:1/2"])
+def test_spanning_trees_show_less_on_a_tree_than_lengths_of_links(network):
+    """Parts that hang together need a link for each part but one, so that 2(p - 1) messages find 2(p - 1) links."""
+    instance = Instance(parse_topology(network), parse_collective("all-reduce"))
+    servers = len(instance.topology.endpoints)
+    values = []
+    for part in partitions(len(instance.topology.kind)):
+        try:
+            values.append(Fraction(make_bound(instance, "partition", {"part": part})["value"]))
+        except WitnessError:
+            continue  # one part alone
+    assert max(values) == 1
+    assert best_bounds(instance, find_bounds(instance.topology, instance.collective))["bandwidth"][0] == Fraction(
+        2 * (servers - 1), servers
+    )
