@@ -1,15 +1,20 @@
 """Runs collectives on endpoints and judges what they show: cycles, occupancy, where the time goes, energy, and every rank's
 data."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from certree.hw import _core
 from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
 from certree.models.endpoint import Endpoint, Runs, System
+from certree.models.files import canonical_json, check_writable, write_atomically
 from certree.models.schedule import Schedule
 
+MOVES = ("load", "send", "pass on", "take", "go on", "write back")  # as in core/endpoint/machine.hpp
+_NO_ROW = (1 << 32) - 1
 _BUDGET = 1 << 20  # events between two looks at signals and at the progress callback
 _REPORTED = 3  # of each kind
 _ARRIVAL, _PORT_FULL, _NOT_AT_WORK, _PARTITION_FULL, _TURN = range(5)  # as in core/endpoint/machine.hpp
@@ -60,18 +65,38 @@ def run_endpoints(
     payloads: Sequence[Payload],
     choices: Choices,
     progress: Callable[[int], None] | None = None,
+    trace: Path | None = None,
+    force: bool = False,
 ) -> EndpointResult:
     """Play a collective of each payload, chunk by chunk, with an integer of data for each piece and rank.
 
     Each chunk goes through `schedule` (one iteration of it). Errors as `EndpointProgram`. `progress` is called with the current
     cycle now and then. Time O(messages · links · log); memory O(chunks · (messages of a chunk + nodes))."""
     program = EndpointProgram(schedule, endpoint, system, payloads, choices)
+    if trace is not None:
+        check_writable(trace, force=force)
     cells = program.first_cells()
-    core = _core.EndpointRun(program.scalars, program.columns, cells, False)
+    core = _core.EndpointRun(program.scalars, program.columns, cells, trace is not None)
     while not core.advance(_BUDGET):
         if progress is not None:
             progress(core.cycle)
+    if trace is not None:
+        write_atomically(trace, b"".join(canonical_json(line) for line in trace_lines(program, core.moves())), force=force)
     return judged(program, core, None if core.is_stalled else program.first_wrong(cells))
+
+
+def trace_lines(program: EndpointProgram, moves: Sequence[tuple[int, int, int, int, int, int]]) -> Iterator[dict[str, Any]]:
+    """What engines did, in the order in which they did it, by the steps of AceEngine.tla: `cycle`, `node`, `chunk`, `move`;
+    from which node a message came, to which one goes out."""
+    rows, endpoints = program.rows, program.rows.schedule.topology.endpoints.tolist()
+    source, target = (rows.of_messages(name).tolist() for name in ("src", "dst"))
+    for cycle, node, chunk, move, taken, sent in moves:
+        line = {"cycle": cycle, "node": endpoints[node], "chunk": chunk, "move": MOVES[move]}
+        if taken != _NO_ROW:
+            line["from"] = endpoints[source[taken]]
+        if sent != _NO_ROW:
+            line["to"] = endpoints[target[sent]]
+        yield line
 
 
 def judged(program: EndpointProgram, core: _core.EndpointRun, wrong: tuple[int, int, int] | None) -> EndpointResult:

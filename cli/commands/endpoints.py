@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from certree.cli.endpoint_runs import MadeSchedule, endpoint_report, make_schedule
-from certree.cli.parameters import COUNT, SIZE, Parsed, key_values, option_collective, option_json
+from certree.cli.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
 from certree.cli.report import size_words
 from certree.cli.sources import holds_schedule, read_schedule
 from certree.cli.terminal import now_and_then, one_line, show, working
@@ -53,6 +53,8 @@ PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpo
 @click.option("--bounded", is_flag=True, help="A collective has its share of the memory bandwidth and no more.")
 @click.option("--without", "left_out", type=click.Choice(RULES), multiple=True,
               help="Leave out a rule that keeps engines from hanging; repeat. As the paper has it: all three.")  # fmt: skip
+@click.option("--trace", type=click.Path(path_type=Path), help="Of one system: write a line of JSON for each step of an endpoint.")
+@click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_json()
 def endpoints_command(
     source: str,
@@ -67,6 +69,8 @@ def endpoints_command(
     lifo: bool,
     bounded: bool,
     left_out: Sequence[str],
+    trace: Path | None,
+    force: bool,
     as_json: bool,
 ) -> int:
     """Run a collective by the endpoints of a network, chunk by chunk and message by message: memory and interface buses, an
@@ -76,6 +80,9 @@ def endpoints_command(
     Exit code 1 when a rank has a wrong result, or nothing can go on any more; then it says who waits for what.
     """
     systems = [endpoint.system(name) for name in names or [system.name for system in endpoint.systems]]
+    if trace is not None and len(systems) > 1:
+        raise InputError(f"--trace is for one system; name it: --system {systems[0].name}")
+    check_output(trace, force=force)
     made = _made(source, collective, method, options, max(payload.size for payload in payloads))
     choices = Choices(
         ways=ways or made.ways,
@@ -87,7 +94,7 @@ def endpoints_command(
     with working("running endpoints") as tell:
         for system in systems:
             chosen = system if chunk is None else replace(system, chunk_bytes=chunk)
-            result = run_endpoints(made.schedule, endpoint, chosen, payloads, choices, now_and_then(tell))
+            result = run_endpoints(made.schedule, endpoint, chosen, payloads, choices, now_and_then(tell), trace, force)
             reports.append(endpoint_report(result))
     document = {
         "topology": made.schedule.topology.name,

@@ -1,5 +1,6 @@
 """`certree endpoints`."""
 
+import json
 from fractions import Fraction
 
 import pytest
@@ -57,6 +58,23 @@ def test_an_engine_as_printed_stops_and_says_who_waits():
     words = certree(*ring, *everything)
     assert words.code == 1
     assert "stopped, nothing can go on" in words.out
+
+
+def test_a_trace_has_every_step_of_every_chunk(tmp_path):
+    trace = tmp_path / "steps.jsonl"
+    ring = ("endpoints", "ring:3", "--method", "ring", "--option", "bidirectional=false", "--chunk", "12KiB", "--size", "48KiB")
+    assert certree(*ring, "--system", "ace", "--trace", trace).code == 0
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert [line["cycle"] for line in lines] == sorted(line["cycle"] for line in lines)
+    for node in range(3):
+        for chunk in range(4):
+            moves = [line["move"] for line in lines if (line["node"], line["chunk"]) == (node, chunk)]
+            # a ring all-reduce of three: the first message, three passed on, the last taken (AceEngine.tla)
+            assert moves == ["load", "send", "pass on", "pass on", "pass on", "take", "go on", "write back"]
+    ways = {(line["from"], line["node"], line["to"]) for line in lines if line["move"] == "pass on"}
+    assert ways == {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
+    assert_bad_input(certree(*ring, "--system", "ace", "--trace", trace), "exists")
+    assert_bad_input(certree(*ring, "--trace", tmp_path / "other"), "--trace is for one system")
 
 
 @pytest.mark.parametrize(
