@@ -1,5 +1,6 @@
 """Every kind of witness: the value it shows, and each way in which it can lie."""
 
+import tracemalloc
 from fractions import Fraction
 from random import Random
 from typing import Any
@@ -205,6 +206,8 @@ def test_subpartition_holds_whatever_the_shares() -> None:
         ([[0], [3]], "witness-wrong"),
         ([[0], []], "witness-malformed"),
         ([[0], [1, 1]], "witness-malformed"),
+        ([[0, 0], [0]], "witness-wrong"),
+        ([[0], [True]], "witness-malformed"),
         ([[0], [9]], "witness-malformed"),
         ([0, 1], "witness-malformed"),
         ({"0": [1]}, "witness-malformed"),
@@ -217,6 +220,18 @@ def test_subpartitions_that_prove_nothing_are_refused(sets: Any, rule: str) -> N
     assert refused(instance("switch:3", "all-gather"), bound) == rule
     for kind in ("all-reduce", "all-to-all"):
         assert refused(instance("switch:3", kind), bound) == "witness-foreign"
+
+
+def test_a_subpartition_of_many_sets_is_checked_in_little_memory() -> None:
+    """A hostile certificate may name as many sets as there are nodes; flags of each would be 16 MiB here."""
+    mesh = instance("mesh:64x64", "all-gather")
+    tracemalloc.start()
+    try:
+        bound = make_bound(mesh, "subpartition", {"sets": [[node] for node in range(4096)]})
+        assert bound["value"] == str(Fraction(4095, 4 * 64 * 63))  # all links but none twice
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_degree_is_the_better_cut_of_a_node_and_its_complement() -> None:

@@ -5,9 +5,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.collective import CollectiveKind
-from certree.verify.witness import WITNESSES, Instance, WitnessError, malformed, node_set, only_fields
+from certree.verify.witness import WITNESSES, Instance, WitnessError, malformed, node_id, node_set, only_fields
+
+_NO_SET = -1
 
 
 @WITNESSES.register("cut")
@@ -46,15 +49,35 @@ def subpartition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, F
     only_fields("subpartition", witness, ["sets"])
     if not isinstance(witness["sets"], list):
         raise malformed("subpartition witness: sets must be a list of lists of node ids")
-    sets = [node_set(instance, "subpartition", ids) for ids in witness["sets"]]
+    owner = _owners(instance, witness["sets"])
+    tail, head = owner[instance.topology.src], owner[instance.topology.dst]
+    crossing = (tail != head) & ((head if instance.collective.gathers else tail) != _NO_SET)
+    capacity = int(instance.topology.capacity[crossing].sum(dtype=np.int64))
+    return "bandwidth", Fraction(len(witness["sets"]) - 1, capacity)
+
+
+def _owners(instance: Instance, sets: list[Any]) -> NDArray[np.int64]:
+    """By node id: the number of the set that it is in, or _NO_SET; WitnessError unless two sets or more are disjoint and hold an
+    endpoint each. O(nodes), however many sets."""
     if len(sets) < 2:
         raise WitnessError("witness-wrong", "subpartition witness: two sets or more are needed")
-    shared = np.flatnonzero(np.sum(sets, axis=0) > 1)
-    if len(shared):
-        raise WitnessError("witness-wrong", f"subpartition witness: node {shared[0]} is in two of the sets")
-    gathers = instance.collective.gathers
-    capacity = sum(instance.capacity(~inside, inside) if gathers else instance.capacity(inside, ~inside) for inside in sets)
-    return "bandwidth", Fraction(len(sets) - 1, capacity)
+    for ids in sets:
+        if not isinstance(ids, list) or not ids:
+            raise malformed("subpartition witness: each set must be a list of node ids")
+    nodes = [node_id(instance, "subpartition", entry) for ids in sets for entry in ids]
+    number = np.repeat(np.arange(len(sets)), [len(ids) for ids in sets])
+    owner = np.full(len(instance.topology.kind), _NO_SET, np.int64)
+    owner[nodes] = number
+    overwritten = np.flatnonzero(owner[nodes] != number)
+    if len(overwritten):
+        raise WitnessError("witness-wrong", f"subpartition witness: node {nodes[overwritten[0]]} is in two of the sets")
+    if len(np.unique(nodes)) < len(nodes):
+        raise malformed("subpartition witness: a set names a node twice")
+    held = owner[instance.topology.endpoints]
+    empty = np.flatnonzero(np.bincount(held[held != _NO_SET], minlength=len(sets)) == 0)
+    if len(empty):
+        raise WitnessError("witness-wrong", f"subpartition witness: set {empty[0]} holds no endpoint")
+    return owner
 
 
 def crossing_share(instance: Instance, inside: np.ndarray) -> Fraction:
