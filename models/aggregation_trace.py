@@ -14,14 +14,13 @@ The first line says what ran: `format`, `version`, and for each of the `flows` i
 "nothing", "up", "one" (the result to the child that asked) or "all" (to all children).
 """
 
-import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from certree.models.errors import InputError
-from certree.models.files import check_format, read_bytes
+from certree.models.files import check_format, parse_json, read_bytes
 
 FORMAT, VERSION = "certree-aggregation-trace", 1
 EVENTS = ("send", "add", "pass", "take", "lose", "copy")
@@ -29,6 +28,7 @@ SENDS = ("nothing", "up", "one", "all")
 WAYS = ("up", "down")
 _NUMBERS = ("packets", "window", "places", "root")
 _LISTS = ("hosts", "switches")
+_MAX = (1 << 31) - 1  # whole numbers of TLC
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,7 @@ def load_aggregation_trace(path: Path) -> list[TracedFlow]:
         raise InputError(f"{path} is empty; expected a trace of aggregate")
     head = check_format(_object(lines[0], f"{path}, line 1"), FORMAT, VERSION, f"{path}, line 1")
     flows = [_flow(entry, f"{path}, line 1: flow {index}") for index, entry in enumerate(_list(head.get("flows"), path))]
+    now = 0
     for number, line in enumerate(lines[1:], 2):
         where = f"{path}, line {number}"
         step = _object(line, where)
@@ -68,15 +69,15 @@ def load_aggregation_trace(path: Path) -> list[TracedFlow]:
         if type(flow) is not int or not 0 <= flow < len(flows):
             raise InputError(f"{where}: flow is {flow!r}; allowed: 0 to {len(flows) - 1}")
         _check_step(step, flows[flow], where)
+        if step["cycle"] < now:
+            raise InputError(f"{where}: cycle is {step['cycle']}, before that of the line above, {now}")
+        now = step["cycle"]
         flows[flow].steps.append((number, step))
     return flows
 
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
-    try:
-        value = json.loads(line)
-    except ValueError:
-        raise InputError(f"{where}: not JSON") from None
+    value = parse_json(line, where)
     if not isinstance(value, dict):
         raise InputError(f"{where}: expected an object")
     return value
@@ -92,15 +93,14 @@ def _flow(entry: Any, where: str) -> TracedFlow:
     if not isinstance(entry, dict):
         raise InputError(f"{where}: expected an object")
     for name in _NUMBERS:
-        if type(entry.get(name)) is not int or entry[name] < (name != "root"):
-            raise InputError(f"{where}: {name} is {entry.get(name)!r}; expected a whole number")
+        _check_whole(entry, name, where, int(name != "root"))
     for name in _LISTS:
         values = entry.get(name)
-        if not isinstance(values, list) or not values or any(type(value) is not int for value in values):
+        if not isinstance(values, list) or not values or any(type(value) is not int or not 0 <= value <= _MAX for value in values):
             raise InputError(f"{where}: {name} must be a list of nodes")
     hosts, switches, parent = entry["hosts"], entry["switches"], entry.get("parent")
     below = {str(node) for node in (*hosts, *switches)} - {str(entry["root"])}
-    if not isinstance(parent, dict) or parent.keys() != below or any(above not in switches for above in parent.values()):
+    if not isinstance(parent, dict) or parent.keys() != below or not _are_nodes(list(parent.values()), switches):
         raise InputError(f"{where}: parent must give every host, and every switch but the root, the switch above it")
     if entry["root"] not in switches or set(hosts) & set(switches):
         raise InputError(f"{where}: the root must be one of the switches, and no host may be one")
@@ -112,9 +112,10 @@ def _flow(entry: Any, where: str) -> TracedFlow:
 
 
 def _check_step(step: Mapping[str, Any], flow: TracedFlow, where: str) -> None:
-    """The fields that its event has, and nodes that exist."""
+    """The fields that its event has, and nodes that exist and can do that."""
     event = step.get("event")
-    allowed: dict[str, tuple[Any, ...]] = {"event": EVENTS, "node": (*flow.hosts, *flow.switches)}
+    nodes = (*flow.hosts, *flow.switches)
+    allowed: dict[str, tuple[Any, ...]] = {"event": EVENTS, "node": flow.hosts if event in ("send", "take") else nodes}
     if event in ("lose", "copy"):
         allowed["way"] = WAYS
     if event in ("add", "pass"):
@@ -122,10 +123,20 @@ def _check_step(step: Mapping[str, Any], flow: TracedFlow, where: str) -> None:
     for name, values in allowed.items():
         if step.get(name) not in values or type(step.get(name)) is not type(values[0]):
             raise InputError(f"{where}: {name} is {step.get(name)!r}; allowed: {', '.join(map(str, values))}")
-    for name in ("cycle", "number", *(("works_on",) if event in ("add", "pass") else ())):
-        if type(step.get(name)) is not int or step[name] < 0:
-            raise InputError(f"{where}: {name} is {step.get(name)!r}; expected a whole number")
-    if event in ("add", "pass") and not (
-        isinstance(step.get("arrived"), list) and all(type(node) is int and node in allowed["node"] for node in step["arrived"])
-    ):
-        raise InputError(f"{where}: arrived must be a list of nodes")
+    _check_whole(step, "cycle", where, 0, None)
+    _check_whole(step, "number", where, 0, flow.packets - 1)
+    if event in ("add", "pass"):
+        _check_whole(step, "works_on", where, 0)
+        if not isinstance(step.get("arrived"), list) or not _are_nodes(step["arrived"], nodes):
+            raise InputError(f"{where}: arrived must be a list of nodes")
+
+
+def _check_whole(entry: Mapping[str, Any], name: str, where: str, low: int, high: int | None = _MAX) -> None:
+    value = entry.get(name)
+    if type(value) is not int or value < low or (high is not None and value > high):
+        allowed = f"{low} or more" if high is None else f"{low} to {high}"
+        raise InputError(f"{where}: {name} is {value!r}; expected a whole number, {allowed}")
+
+
+def _are_nodes(values: list[Any], nodes: Sequence[int]) -> bool:
+    return all(type(value) is int and value in nodes for value in values)

@@ -59,6 +59,9 @@ Without(log, which) == SubSeq(log, 1, which - 1) \o SubSeq(log, which + 1, Len(l
 -------------------------------------------------------------------------------
 (* Wrong logs                                                                *)
 
+\* A contribution is told of the root, whose place is as empty as the one that it came to was.
+ElsewhereAdded == [TreeLog EXCEPT ![4].switch = "r", ![4].arrived = {}]
+
 \* A place works on a later packet already.
 WorksLater == [StarLog EXCEPT ![5].works = 2]
 
@@ -99,6 +102,7 @@ Believed(p) == TRUE
 \* As constants.
 MCStarLog == StarLog
 MCTreeLog == TreeLog
+MCElsewhereAdded == ElsewhereAdded
 MCWorksLater == WorksLater
 MCArrivedLost == ArrivedLost
 MCKnownBelow == KnownBelow

@@ -94,6 +94,9 @@ Place == slot[Last.switch][PlaceOf(Last.number)]
 \* It tells what a place is afterwards.
 TellsOfAPlace == line > 0 /\ Last.event \in {"add", "pass"}
 
+\* The switch is the one above the child, or the one that the result came to.
+SwitchAsLogged == TellsOfAPlace => Last.switch = IF Last.event = "add" THEN Parent[Last.node] ELSE Last.node
+
 \* The place works on the packet that the log says.
 WorksAsLogged == TellsOfAPlace => Place.number = Last.works
 

@@ -13,6 +13,7 @@ from certree.verify.tlc import Result, TlcRun, run_tlc
 MODULE = "AggregationTraceModel"
 #: what a step may differ in -> the field of the trace that says so
 _FIELD_OF = {
+    "SwitchAsLogged": "switch",
     "WorksAsLogged": "works_on",
     "ArrivedAsLogged": "arrived",
     "ResultAsLogged": "has_result",

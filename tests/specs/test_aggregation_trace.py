@@ -69,8 +69,22 @@ def cut_short(lines):
 def test_tampered_traces_are_refused(tmp_path, lines, tamper):
     changed = [dict(line) for line in lines]
     result, message = tamper(changed)
-    path = tmp_path / "tampered.ndjson"
-    path.write_text("\n".join(map(json.dumps, changed)) + "\n")
+    refuse(tmp_path, changed, result, message)
+
+
+def test_a_contribution_told_of_another_switch_is_refused(tmp_path):
+    """The place of the switch above is as empty as the one that the contribution came to was."""
+    path, _ = traced(tmp_path, "tree:3+1", AggregationRules(), size=32)
+    changed = [json.loads(line) for line in path.read_text().splitlines()]
+    index, root = first(changed, event="add"), changed[0]["flows"][0]["root"]
+    assert changed[index]["switch"] != root
+    changed[index] |= {"switch": root, "arrived": []}
+    refuse(tmp_path, changed, Result.SAFETY, f"SwitchAsLogged: line {index + 1}, ")
+
+
+def refuse(folder, lines, result, message):
+    path = folder / "tampered.ndjson"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
     (checked,) = check_aggregation_trace(path)
     assert (checked.as_expected, checked.result) == (False, result)
     assert message in checked.message
@@ -101,9 +115,12 @@ def test_wide_switches_are_not_traced(tmp_path):
         (0, "flows", [], "flows must be a list of one flow or more"),
         (1, "flow", 1, "flow is 1; allowed: 0 to 0"),
         (1, "event", "jump", "event is 'jump'; allowed: send, add, pass, take, lose, copy"),
-        (1, "node", 9, "node is 9; allowed: 0, 1, 2, 3"),
-        (1, "number", -1, "number is -1; expected a whole number"),
+        (1, "node", 9, "node is 9; allowed: 0, 1, 2"),
+        (1, "node", 3, "node is 3; allowed: 0, 1, 2"),  # a switch sends of itself
+        (1, "number", -1, "number is -1; expected a whole number, 0 to 4"),
+        (1, "number", 5, "number is 5; expected a whole number, 0 to 4"),
         (1, "cycle", "0", "cycle is '0'; expected a whole number"),
+        (-1, "cycle", 0, "cycle is 0, before that of the line above, "),
     ],
 )
 def test_what_is_no_trace(tmp_path, lines, number, field, value, reason):
@@ -111,7 +128,14 @@ def test_what_is_no_trace(tmp_path, lines, number, field, value, reason):
     changed[number][field] = value
     path = tmp_path / "bad.ndjson"
     path.write_text("\n".join(map(json.dumps, changed)) + "\n")
-    with pytest.raises(InputError, match=f"line {number + 1}.*{reason}"):
+    with pytest.raises(InputError, match=f"line {number % len(changed) + 1}.*{reason}"):
+        load_aggregation_trace(path)
+
+
+def test_a_line_of_too_many_brackets_is_no_json(tmp_path, lines):
+    path = tmp_path / "bad.ndjson"
+    path.write_text(json.dumps(lines[0]) + "\n" + "[" * 200_000 + "\n")
+    with pytest.raises(InputError, match="line 2 is not JSON"):
         load_aggregation_trace(path)
 
 
@@ -123,7 +147,10 @@ def test_a_tree_that_is_none(tmp_path, lines):
         ({"root": 0}, "parent must give every host"),
         ({"window": 99}, "a window of 99 for 5 packets"),
         ({"hosts": "all"}, "hosts must be a list of nodes"),
-        ({"packets": 0}, "packets is 0"),
+        ({"packets": 0}, "packets is 0; expected a whole number, 1 to 2147483647"),
+        ({"places": 1 << 31}, "places is 2147483648; expected a whole number, 1 to 2147483647"),
+        ({"hosts": [0, 1, -2]}, "hosts must be a list of nodes"),
+        ({"parent": {"0": 3, "1": 3, "2": 3.0}}, "parent must give every host"),
     ):
         path = tmp_path / "bad.ndjson"
         path.write_text(json.dumps(changed[0] | {"flows": [flow | change]}) + "\n")
