@@ -12,11 +12,12 @@ from certree.hw.aggregation_setup import AggregationRules, AggregationSetup, rou
 from certree.hw.aggregation_trace import check_traceable, write_aggregation_trace
 from certree.hw.aggregation_trees import AggregationTrees
 from certree.hw.program import initial_cells
-from certree.models.errors import InputError
+from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import check_writable
 from certree.models.machine import Machine
 
 ENGINES = ("fast", "flit")
+MAX_CYCLES = 1 << 62  # kLastCycle of the core
 _BUDGET = 1 << 18  # events between two looks at signals and at the progress callback
 _REPORTED = 8
 
@@ -81,7 +82,7 @@ def simulate_aggregation(
     aggregators for each flow; payload places for all aggregators and children; a time-out of twice a round trip with a full window.
     A switch with fewer aggregators than twice the window for each of its flows raises InputError, or, with `allow_stall`, runs: the
     run ends when a result can never come any more. `trace`: file for JSON lines, see `aggregation_trace.py`; not overwritten unless
-    `force`. Raises UnsupportedError for sizes beyond the core's counters.
+    `force`. Raises UnsupportedError for sizes and times beyond the core's counters.
     Time O(packets · hosts · hops · log), flit O(flits · hops); memory O(hosts · packets + places · children).
     """
     if engine not in ENGINES:
@@ -104,9 +105,15 @@ def simulate_aggregation(
         cells,
         trace is not None,
     )
-    while not core.advance(_BUDGET):
-        if progress is not None:
-            progress(core.cycle)
+    try:
+        while not core.advance(_BUDGET):
+            if progress is not None:
+                progress(core.cycle)
+    except OverflowError:
+        raise UnsupportedError(
+            f"the run lasts more than {MAX_CYCLES} cycles; timeout is {setup.scalars['timeout']}, and grows when a packet is sent "
+            "again and again: make it, give_up or the loss smaller"
+        ) from None
     if trace is not None:
         write_aggregation_trace(trace, trees, setup.packets, setup.window, setup.places, core.trace(), force=force)
     stall = _stall_lines(core.stall(), core.waiting(), setup)

@@ -114,6 +114,10 @@ def _schedule(source: str, size: int, machine: Machine, flows: int | None) -> Sc
 
     topology = parse_topology(source)
     roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []
+    if flows is not None and flows > max(1, len(roots)):
+        raise InputError(
+            f"--flows is {flows}; {topology.name} has {max(1, len(roots))} central switch(es) that reduce, one for each flow"
+        )
     request = Request(topology, parse_collective("all-reduce"), size, machine)
     return written_out(load_methods()["netreduce"](replace(request, chunks=flows or max(1, len(roots)))))
 

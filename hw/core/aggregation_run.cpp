@@ -16,6 +16,8 @@ AggregationLayout validated(AggregationLayout layout) {
 }
 
 constexpr std::uint32_t kNone = UINT32_MAX;
+// No pause or delay is longer than 2^56 cycles, so times before this one can be added to.
+constexpr Cycle kLastCycle{std::uint64_t{1} << 62U};
 
 }  // namespace
 
@@ -86,6 +88,7 @@ bool AggregationRun::run(std::uint64_t budget) {
     if (spent >= budget) return false;
     const Cycle next = std::min(carrier_->next_activity(), events_.empty() ? kNever : events_.top().when);
     if (next == kNever) throw std::logic_error("aggregation: hosts lack results and nothing is under way");
+    if (next > kLastCycle) throw std::overflow_error("aggregation: too many cycles");
     now_ = next;
     arrived_.clear();
     carrier_->begin_cycle(now_, arrived_);

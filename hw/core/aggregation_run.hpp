@@ -65,6 +65,7 @@ class AggregationRun {
   AggregationRun& operator=(const AggregationRun&) = delete;
 
   // Runs until every host has every result, or a result can never come, or for about `budget` events; returns whether it has ended.
+  // Throws std::overflow_error when time comes near the end of 64 bits.
   bool run(std::uint64_t budget);
 
   Cycle now() const { return now_; }

@@ -95,6 +95,11 @@ def test_a_trace_is_lines_of_json(tmp_path):
         ([STAR, "--loss", "x"], "part 'x': expected a number from 0 to 1"),
         ([STAR, "--size", "64GiB"], "larger packets are packet_payload_bytes of the machine"),
         (["nowhere.json"], "nowhere.json"),
+        ([STAR, "--flows", "2"], f"--flows is 2; {STAR} has 1 central switch(es) that reduce"),
+        (
+            [STAR, "--size", "256B", "--loss", "0.999999999999", "--timeout", str(1 << 48)],
+            "the run lasts more than 4611686018427387904 cycles; timeout is 281474976710656",
+        ),
     ],
 )
 def test_bad_input(arguments, reason):
