@@ -14,7 +14,7 @@ from certree.synth import _native
 from certree.synth.trees import NONE, TreeFamily, family_from_parents
 
 MAX_TREES = 4096  # in one packing
-MOVES = 60_000  # random exchanges that shorten the trees, unless somebody asks for others
+MOVES, MOVES_PER_NODE, MAX_MOVES = 60_000, 16, 1 << 20  # random exchanges that shorten the trees of a packing
 
 
 class Fabric(Protocol):
@@ -65,10 +65,34 @@ class Fabric(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
-    """A full-duplex direct network as an undirected graph over ranks: edges `u` < `v` with `capacity` in each direction."""
+class AllReduceNetwork:
+    """What networks with trees for an all-reduce have in common: any number of trees will do, and any node for a root."""
 
     topology: Topology
+
+    @property
+    def size(self) -> int:
+        """Endpoints."""
+        return len(self.topology.endpoints)
+
+    @property
+    def strength(self) -> Fraction:
+        """As in a `Fabric`."""
+        raise NotImplementedError
+
+    @property
+    def tight(self) -> tuple[int, int]:
+        """The strength as trees and period."""
+        return self.strength.numerator, self.strength.denominator
+
+    @property
+    def multiple(self) -> int:
+        """Any number of trees will do."""
+        return 1
+
+
+class Network(AllReduceNetwork):
+    """A full-duplex direct network as an undirected graph over ranks: edges `u` < `v` with `capacity` in each direction."""
 
     @cached_property
     def _edges(self) -> tuple[Int32, Int32, NDArray[np.int64]]:
@@ -80,35 +104,20 @@ class Network:
             self.topology.pair_capacity[forward],
         )
 
-    @property
-    def size(self) -> int:
-        """Endpoints."""
-        return len(self.topology.endpoints)
-
     @cached_property
-    def _eccentricity(self) -> list[int]:
-        endpoints = self.topology.endpoints
-        return [int(self.topology.distances(node)[endpoints].max()) for node in endpoints.tolist()]
+    def _eccentricity(self) -> NDArray[np.int64]:
+        u, v, _ = self._edges
+        return eccentricities(self.size, u, v)
 
     @property
     def diameter(self) -> int:
         """Hops of the longest shortest path."""
-        return max(self._eccentricity)
+        return int(self._eccentricity.max())
 
     @property
     def radius(self) -> int:
         """Least height of a spanning tree."""
-        return min(self._eccentricity)
-
-    @property
-    def tight(self) -> tuple[int, int]:
-        """The strength as trees and period."""
-        return self.strength.numerator, self.strength.denominator
-
-    @property
-    def multiple(self) -> int:
-        """Any number of trees will do."""
-        return 1
+        return int(self._eccentricity.min())
 
     @property
     def is_even(self) -> bool:
@@ -158,7 +167,8 @@ class Network:
                 ratio, parts = self._ratio(alone), alone
         unit = int(np.gcd.reduce(self._edges[2]))
         while (ratio / unit).numerator <= MAX_TREES:
-            packed, found = self._pack((ratio / unit).numerator, (ratio / unit).denominator, unit=unit, moves=MOVES, seed=0)
+            trees, period = (ratio / unit).numerator, (ratio / unit).denominator
+            packed, found = self._pack(trees, period, unit=unit, moves=usual_moves(trees, self.size), seed=0)
             if packed:
                 return ratio, parts, True
             smaller = self._ratio(found)
@@ -185,7 +195,7 @@ class Network:
 
     def _pack_anew(self, trees: int, period: int, *, unit: int, moves: int, seed: int) -> tuple[bool, Int32]:
         u, v, capacity = self._edges
-        centres = np.flatnonzero(np.array(self._eccentricity) == self.radius).astype(np.int32)
+        centres = np.flatnonzero(self._eccentricity == self.radius).astype(np.int32)
         return pack_into(self.size, u, v, capacity // unit * period, trees, centres, self.radius, moves=moves, seed=seed)
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
@@ -198,6 +208,11 @@ class Network:
         table = np.full((trees, len(self.topology.kind)), NONE, np.int32)
         table[:, ids] = np.where(parents == NONE, NONE, ids[np.maximum(parents, 0)])
         return family_from_parents(self.topology, collective, table, {"trees": "packing", "packed": f"{trees}/{period}"})
+
+
+def usual_moves(trees: int, size: int) -> int:
+    """Random exchanges for so many trees over so many nodes, unless somebody asks for others."""
+    return min(MAX_MOVES, max(MOVES, MOVES_PER_NODE * trees * size))
 
 
 def pack_into(
@@ -226,6 +241,25 @@ def pack_into(
         seed=seed,
     )
     return packed, result
+
+
+def eccentricities(size: int, u: Int32, v: Int32) -> NDArray[np.int64]:
+    """Edges from each node to the one farthest from it; `size` where it does not reach all. O(radius · edges · size / 64)."""
+    tails, heads = np.concatenate((u, v)), np.concatenate((v, u))
+    order = np.argsort(heads, kind="stable")
+    tails, (heads, first) = tails[order], np.unique(heads[order], return_index=True)
+    node = np.arange(size)
+    reached = np.zeros((size, -(-size // 64)), np.uint64)
+    reached[node, node // 64] = bits = np.uint64(1) << (node % 64).astype(np.uint64)
+    far, before = np.full(size, size, np.int64), np.zeros_like(reached)
+    for hops in range(1, size):
+        before, reached = reached, reached.copy()
+        reached[heads] |= np.bitwise_or.reduceat(before[tails], first, axis=0)
+        everywhere = np.bitwise_and.reduce(reached, axis=0)  # a bit for each start that has reached every node
+        far[(far == size) & ((everywhere[node // 64] & bits) != 0)] = hops
+        if (far < size).all() or np.array_equal(before, reached):
+            break
+    return far
 
 
 @lru_cache(maxsize=4)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ MAX_REPEATS = 1 << 16
 BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: half a second or so
 _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
 _LOOKS = 6  # first looks at candidates of one family
+_TURNS = 1000  # most schedules made with the rest of the budget
 _POLISHED = 3  # families whose best candidates share the rest of the budget
 
 
@@ -160,9 +162,9 @@ class Search:
             if looks < _LOOKS and self._promising(candidate):
                 found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self._staggers(candidate)[:2]]
                 tried += [(cycles, index, candidate) for cycles in found if cycles is not None]
-        leaders: dict[int, Candidate] = {}
-        for _, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
-            leaders.setdefault(id(candidate.trees), candidate)
+        leaders: dict[int, tuple[int, Candidate]] = {}
+        for cycles, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
+            leaders.setdefault(id(candidate.trees), (cycles, candidate))
         self._polish(list(leaders.values())[:_POLISHED], budget)
         for candidate in candidates if self.best is None else ():
             if self._spent >= 2 * budget or self._evaluate(candidate, budget // _LOOK, 0, seed=0) is not None:
@@ -182,17 +184,18 @@ class Search:
         bar = self.request.monitor.best_cycles
         return (self.best is None or candidate.floor < self.best_cycles) and (bar is None or candidate.floor < bar)
 
-    def _polish(self, candidates: Sequence[Candidate], budget: int) -> None:
-        """Spend what is left of the budget on the best candidates, in turns, with new seeds and more work each."""
-        for turn in range(1, 1000):
-            for candidate in candidates:
-                if self._spent >= budget or self.request.monitor.expired:
-                    return
-                if self._promising(candidate):
-                    staggers = self._staggers(candidate)
-                    self._evaluate(candidate, budget // _STAY, staggers[turn % len(staggers)], seed=turn)
-                else:
-                    self._spent += candidate.trees.rows  # a finished candidate still uses up its turn, so that this ends
+    def _polish(self, leaders: Sequence[tuple[int, Candidate]], budget: int) -> None:
+        """Spend what is left of the budget on the best candidates, every other time on the best of all, with new seeds."""
+        best = [cycles for cycles, _ in leaders]
+        for turn in range(_TURNS if leaders else 0):
+            if self._spent >= budget or self.request.monitor.expired:
+                return
+            chosen = turn // 2 % len(leaders) if turn % 2 else best.index(min(best))
+            candidate = leaders[chosen][1]
+            if self._promising(candidate):
+                staggers = self._staggers(candidate)
+                cycles = self._evaluate(candidate, budget // _STAY, staggers[turn // 2 % len(staggers)], seed=turn + 1)
+                best[chosen] = min(best[chosen], cycles or best[chosen])
 
     def _candidates(self, options: Sequence[Trees]) -> list[Candidate]:
         found = []
@@ -223,7 +226,7 @@ class Search:
             low, high = sorted((chain, trees.period * (1 if trees.even else 2)))
             likely = max(likely, high) + 3 + high // 16 + low * low // (3 * high)
         else:
-            likely += 9 * trees.period * trees.period // (5 * rules.period)
+            likely += trees.period * trees.period * isqrt(256 * trees.chain) // (32 * rules.period)
         usual = min(rules.reductions or 4, max(1, trees.reductions)) * reduces
         clock = self.clock(trees.reach)
         return Candidate(

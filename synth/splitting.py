@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import DIRECT
-from certree.models.topology import Int32, NodeKind, Topology
+from certree.models.topology import Int32, NodeKind
 from certree.synth import _native
 from certree.synth.lengths import best_lengths
-from certree.synth.packing import pack_into
+from certree.synth.packing import AllReduceNetwork, eccentricities, pack_into
 from certree.synth.phases import links_back
 from certree.synth.trees import NONE, TreeFamily, family_from_parents
 from certree.verify.witness import Instance, cheap_bounds
@@ -50,29 +50,11 @@ class Paths:
     back: Int32
 
 
-@dataclass(frozen=True, eq=False)
-class SwitchedNetwork:
+class SwitchedNetwork(AllReduceNetwork):
     """A full-duplex network with switches, for trees over its endpoints; the counterpart of `synth.packing.Network`.
 
     UnsupportedError unless every link to or from a switch has one of the same capacity that leads back.
     """
-
-    topology: Topology
-
-    @property
-    def size(self) -> int:
-        """Endpoints."""
-        return len(self.topology.endpoints)
-
-    @property
-    def tight(self) -> tuple[int, int]:
-        """The strength as trees and period."""
-        return self.strength.numerator, self.strength.denominator
-
-    @property
-    def multiple(self) -> int:
-        """Any number of trees will do."""
-        return 1
 
     @property
     def is_even(self) -> bool:
@@ -157,7 +139,7 @@ class SwitchedNetwork:
 
     def _pack_into(self, paths: Paths, trees: int, *, moves: int, seed: int) -> tuple[bool, Int32]:
         """`pack_into` the edges, from the nodes that are least far from all others."""
-        far = _eccentricities(self.size, paths)
+        far = eccentricities(self.size, paths.u, paths.v)
         radius = int(far.min())
         centres = np.flatnonzero(far == radius).astype(np.int32)
         return pack_into(self.size, paths.u, paths.v, paths.capacity, trees, centres, radius, moves=moves, seed=seed)
@@ -258,22 +240,3 @@ def _put(values: Int64, where: NDArray[np.bool_], others: NDArray[Any]) -> Int64
     values = values.copy()
     values[where] = others
     return values
-
-
-def _eccentricities(size: int, paths: Paths) -> Int64:
-    """Edges from each node to the one farthest from it; `size` where it does not reach all. O(radius · edges · size / 64)."""
-    tails, heads = np.concatenate((paths.u, paths.v)), np.concatenate((paths.v, paths.u))
-    order = np.argsort(heads, kind="stable")
-    tails, (heads, first) = tails[order], np.unique(heads[order], return_index=True)
-    node = np.arange(size)
-    reached = np.zeros((size, -(-size // 64)), np.uint64)
-    reached[node, node // 64] = bits = np.uint64(1) << (node % 64).astype(np.uint64)
-    far, before = np.full(size, size, np.int64), np.zeros_like(reached)
-    for hops in range(1, size):
-        before, reached = reached, reached.copy()
-        reached[heads] |= np.bitwise_or.reduceat(before[tails], first, axis=0)
-        everywhere = np.bitwise_and.reduce(reached, axis=0)  # a bit for each start that has reached every node
-        far[(far == size) & ((everywhere[node // 64] & bits) != 0)] = hops
-        if (far < size).all() or np.array_equal(before, reached):
-            break
-    return far

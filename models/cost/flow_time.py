@@ -202,10 +202,10 @@ class FlowTimer:
             return np.bincount(link, minlength=len(used)) + 1
         nodes = len(self._topology.kind)
         if counted == "senders":
-            over = np.unique(link * nodes + flows.src[flows.hop_flow])
+            over = _distinct(link * nodes + flows.src[flows.hop_flow])
             return np.bincount(over // nodes, minlength=len(used)) + 1
         over = (link * nodes + flows.dst[flows.hop_flow]) * nodes + flows.src[flows.hop_flow]
-        towards, senders = np.unique(np.unique(over) // nodes, return_counts=True)
+        towards, senders = np.unique(_distinct(over) // nodes, return_counts=True)
         most = np.zeros(len(used), np.int64)
         np.maximum.at(most, towards // nodes, senders)
         return most + 1
@@ -218,3 +218,11 @@ class FlowTimer:
             (share * (a * server.gamma_seconds_per_float + b * server.delta_seconds_per_float) for a, b in work),
             default=Fraction(0),
         )
+
+
+def _distinct(values: Int64) -> Int64:
+    """The different values, ascending, by sorting: on millions of keys several times as fast as the hashing of `np.unique`."""
+    ordered = np.sort(values)
+    first = np.ones(len(ordered), np.bool_)
+    first[1:] = ordered[1:] != ordered[:-1]
+    return ordered[first]

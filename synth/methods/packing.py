@@ -21,7 +21,7 @@ from certree.synth.method import (
     require_collective,
     whole_number,
 )
-from certree.synth.packing import MAX_TREES, MOVES, Fabric, network_of
+from certree.synth.packing import MAX_TREES, Fabric, network_of, usual_moves
 from certree.synth.routed_branching import RoutedBranchings
 from certree.synth.search import BUDGET, Search, Trees, slowest_way
 from certree.synth.splitting import SwitchedNetwork
@@ -57,7 +57,7 @@ def packing(request: Request) -> Schedule:
         "packing",
         {
             "rate": Option({"any": "any", "optimal": "optimal"}.__getitem__, "any", "any or optimal"),
-            "moves": whole_number(MOVES, 0, 1 << 40),
+            "moves": whole_number(None, 0, 1 << 40),
         },
     )
     network = fabric_of(request)
@@ -103,7 +103,7 @@ def _bandwidth_bound(request: Request, network: Fabric, schedule: Schedule) -> b
     return request.cycles(schedule) * 10 <= 11 * bound
 
 
-def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int = MOVES) -> list[Trees]:
+def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int | None = None) -> list[Trees]:
     """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
     strength, tight = network.strength, network.tight
     if tight[0] > MAX_TREES:
@@ -154,9 +154,8 @@ def _shapes(network: Fabric, rows: int) -> list[tuple[int, int]]:
     return shapes
 
 
-def _option(request: Request, network: Fabric, trees: int, period: int, moves: int) -> Trees:
+def _option(request: Request, network: Fabric, trees: int, period: int, moves: int | None) -> Trees:
     size, collective = network.size, request.collective
-    slack = Fraction(trees, period) < network.strength
     return Trees(
         chunks=trees,
         period=period,
@@ -170,7 +169,7 @@ def _option(request: Request, network: Fabric, trees: int, period: int, moves: i
             collective,
             trees,
             period,
-            moves=0 if slack and trees > 256 else moves,
+            moves=usual_moves(trees, size) if moves is None else moves,
             seed=request.seed,
         ),
         reach=slowest_way(request, 2) if isinstance(network, SwitchedNetwork) else None,

@@ -176,18 +176,49 @@ void ForestPacking::record_partition() {
   }
 }
 
-void ForestPacking::exchange(int32_t first, int32_t second, int32_t out, int32_t in) {
-  member_[index(first, out)] = 0;
-  member_[index(first, in)] = 1;
-  member_[index(second, in)] = 0;
-  member_[index(second, out)] = 1;
+bool ForestPacking::below(int32_t forest, int32_t node, int32_t ancestor) const {
+  const int32_t depth = depth_[at(forest, ancestor)];
+  while (depth_[at(forest, node)] > depth) node = parent_[at(forest, node)];
+  return node == ancestor;
 }
 
-void ForestPacking::replace(int32_t forest, int32_t out, int32_t in) {
+bool ForestPacking::reconnects(int32_t forest, int32_t out, int32_t in) const {
+  const auto [a, b] = edges_[out];
+  const int32_t top = parent_edge_[at(forest, a)] == out ? a : b;
+  return below(forest, edges_[in].u, top) != below(forest, edges_[in].v, top);
+}
+
+void ForestPacking::rehang(int32_t forest, int32_t out, int32_t in) {
+  int32_t* parent = parent_.data() + at(forest, 0);
+  int32_t* parent_edge = parent_edge_.data() + at(forest, 0);
+  int32_t* depth = depth_.data() + at(forest, 0);
+  const auto [a, b] = edges_[out];
+  const int32_t top = parent_edge[a] == out ? a : b;
+  auto [start, above] = edges_[in];
+  if (!below(forest, start, top)) std::swap(start, above);
   member_[index(forest, out)] = 0;
   member_[index(forest, in)] = 1;
-  --used_[out];
-  ++used_[in];
+  // What led from `start` up to the top now leads down.
+  for (int32_t node = start, onto = above, edge = in;;) {
+    const int32_t next = parent[node], freed = parent_edge[node];
+    parent[node] = onto;
+    parent_edge[node] = edge;
+    if (freed == out) break;
+    onto = node;
+    node = next;
+    edge = freed;
+  }
+  moved_.assign(1, start);
+  moved_from_.clear();
+  for (size_t head = 0; head < moved_.size(); ++head) {
+    const int32_t node = moved_[head];
+    moved_from_.push_back(depth[node]);
+    depth[node] = depth[parent[node]] + 1;
+    for (const int32_t e : incident_[node]) {
+      const int32_t child = edges_[e].u == node ? edges_[e].v : edges_[e].u;
+      if (parent_edge[child] == e) moved_.push_back(child);
+    }
+  }
 }
 
 }  // namespace certree

@@ -32,10 +32,19 @@ class ForestPacking {
   const std::vector<Edge>& edges() const { return edges_; }
   bool contains(int32_t forest, int32_t edge) const { return member_[index(forest, edge)] != 0; }
 
-  // Swaps edges in both trees at once (first: -out +in, second: -in +out); the caller has checked that both stay trees.
-  void exchange(int32_t first, int32_t second, int32_t out, int32_t in);
-  // Replaces `out` by `in` (which has spare capacity) in a tree; the caller has checked that it stays a tree.
-  void replace(int32_t forest, int32_t out, int32_t in);
+  // Replaces tree edge `out` by `in`, which leads out of the part below `out`; parents and depths there follow, nothing is counted in
+  // `used`. O(nodes below `out`).
+  void rehang(int32_t forest, int32_t out, int32_t in);
+  // Whether the ends of `in` lie on either side of tree edge `out`. O(depth).
+  bool reconnects(int32_t forest, int32_t out, int32_t in) const;
+  // The nodes that the latest `rehang` moved, and how deep each of them lay before.
+  const std::vector<int32_t>& moved() const { return moved_; }
+  const std::vector<int32_t>& moved_from() const { return moved_from_; }
+  // An edge's use goes over to another one.
+  void transfer_use(int32_t from, int32_t to) {
+    --used_[from];
+    ++used_[to];
+  }
   bool spare(int32_t edge) const { return used_[static_cast<size_t>(edge)] < capacity_[static_cast<size_t>(edge)]; }
 
   int32_t parent(int32_t forest, int32_t node) const { return parent_[at(forest, node)]; }
@@ -49,6 +58,7 @@ class ForestPacking {
   size_t at(int32_t forest, int32_t node) const { return static_cast<size_t>(forest) * nodes_ + node; }
   size_t index(int32_t forest, int32_t edge) const { return static_cast<size_t>(forest) * edges_.size() + edge; }
   int32_t find(int32_t forest, int32_t node);
+  bool below(int32_t forest, int32_t node, int32_t ancestor) const;
   void label_path(int32_t forest, int32_t edge, std::vector<int32_t>& queue);
   void attach(int32_t forest, int32_t edge, int32_t node, int32_t parent);
   void apply(int32_t edge, int32_t forest);
@@ -60,6 +70,7 @@ class ForestPacking {
   std::vector<int64_t> capacity_;
   std::vector<int64_t> used_;
   int64_t size_ = 0;
+  std::vector<int32_t> moved_, moved_from_;
   std::vector<uint8_t> member_;               // forest x edge
   std::vector<std::vector<int32_t>> incident_;  // edges at each node
   std::vector<int32_t> parent_, parent_edge_, depth_, component_;  // forest x node

@@ -4,10 +4,13 @@
 
 #include "random.hpp"
 #include "slot_compactor.hpp"
+#include "slot_passes.hpp"
 
 namespace certree {
 
 namespace {
+
+constexpr int32_t kRounds = 1;  // passes back and forth after each list schedule
 
 class ListScheduler {
  public:
@@ -23,6 +26,7 @@ class ListScheduler {
       favour_.push_back(static_cast<int32_t>(int64_t{stagger} * (groups - 1 - g) / std::max(1, groups - 1)));
     }
     waiting_.resize(capacity.size());
+    independent_ = rules.reductions == 0 && jobs.link.size() == count_;
     if (rules.period > 0) {
       residues_ = rules.period;
       feasible_ = fits(reducers);
@@ -122,26 +126,57 @@ class ListScheduler {
 
   int32_t priority(int32_t job) const { return tail_[job] + favour_[jobs_.group[job]] + (*noise_)[job]; }
 
+  // The order in which transfers that wait for a link get it.
+  bool goes_after(int32_t a, int32_t b) const {
+    const int32_t pa = priority(a), pb = priority(b);
+    return pa != pb ? pa < pb : a > b;
+  }
+
   size_t fill_slot(int32_t slot) {
     if (rules_.period == 0) {
       std::fill(link_used_.begin(), link_used_.end(), 0);
       std::fill(reducer_used_.begin(), reducer_used_.end(), 0);
     }
+    const auto after = [this](int32_t a, int32_t b) { return goes_after(a, b); };
     if (static_cast<size_t>(slot) < buckets_.size()) {
-      for (const int32_t job : buckets_[slot]) waiting_[jobs_.links(job)[0]].push_back(job);
+      for (const int32_t job : buckets_[slot]) {
+        auto& queue = waiting_[jobs_.links(job)[0]];
+        queue.push_back(job);
+        if (independent_) std::push_heap(queue.begin(), queue.end(), after);
+      }
       buckets_[slot].clear();
     }
     const size_t residue = rules_.period == 0 ? 0 : slot % rules_.period;
+    return independent_ ? fill_links(slot, residue, after) : fill_together(slot, residue, after);
+  }
+
+  // Each link serves its own queue, a heap.
+  template <typename After>
+  size_t fill_links(int32_t slot, size_t residue, After after) {
+    size_t placed = 0;
+    for (size_t l = 0; l < waiting_.size(); ++l) {
+      auto& queue = waiting_[l];
+      for (; !queue.empty() && link_used_[l * residues_ + residue] < capacity_[l]; ++placed) {
+        std::pop_heap(queue.begin(), queue.end(), after);
+        const int32_t job = queue.back();
+        queue.pop_back();
+        ++link_used_[l * residues_ + residue];
+        start(job, slot);
+      }
+    }
+    return placed;
+  }
+
+  // What several links or a reduction unit must be free for is looked at in one order over all links.
+  template <typename After>
+  size_t fill_together(int32_t slot, size_t residue, After after) {
     candidates_.clear();
     for (size_t l = 0; l < waiting_.size(); ++l) {
       if (!waiting_[l].empty() && link_used_[l * residues_ + residue] < capacity_[l]) {
         candidates_.insert(candidates_.end(), waiting_[l].begin(), waiting_[l].end());
       }
     }
-    std::sort(candidates_.begin(), candidates_.end(), [this](int32_t a, int32_t b) {
-      const int32_t pa = priority(a), pb = priority(b);
-      return pa != pb ? pa > pb : a < b;
-    });
+    std::sort(candidates_.begin(), candidates_.end(), [&](int32_t a, int32_t b) { return after(b, a); });
     size_t placed = 0;
     for (const int32_t job : candidates_) placed += place(job, slot, residue);
     return placed;
@@ -159,9 +194,14 @@ class ListScheduler {
       ++arrivals;
     }
     for (const int32_t link : links) ++link_used_[link * residues_ + residue];
-    start_[job] = slot;
     auto& queue = waiting_[links[0]];
     queue.erase(std::find(queue.begin(), queue.end(), job));
+    start(job, slot);
+    return 1;
+  }
+
+  void start(int32_t job, int32_t slot) {
+    start_[job] = slot;
     for_successors(job, [&](int32_t s) {
       ready_at_[s] = std::max(ready_at_[s], slot + rules_.delay);
       if (--missing_[s] == 0) {
@@ -169,7 +209,6 @@ class ListScheduler {
         buckets_[ready_at_[s]].push_back(s);
       }
     });
-    return 1;
   }
 
   const Jobs& jobs_;
@@ -184,6 +223,7 @@ class ListScheduler {
   std::vector<int32_t> reducer_used_;
   size_t residues_ = 1;
   bool feasible_ = true;
+  bool independent_ = false;  // every transfer needs one link and nothing else
   const std::vector<int32_t>* noise_ = nullptr;
 };
 
@@ -195,6 +235,7 @@ SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity,
   const auto count = static_cast<int64_t>(jobs.count());
   SlotResult result{{}, count};
   if (!scheduler.feasible() || count == 0) return result;
+  SlotPasses passes(jobs, capacity, reducers, rules);
   std::vector<int32_t> noise(jobs.count(), 0);
   Random random(seed);
   int32_t limit = INT32_MAX;
@@ -204,9 +245,10 @@ SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity,
     }
     result.work += 8 * count;
     if (!scheduler.run(noise) && !scheduler.run_in_turns()) continue;
-    SlotCompactor compactor(jobs, capacity, reducers, rules, scheduler.start(), random.next());
+    const int64_t before = passes.work();
+    SlotCompactor compactor(jobs, capacity, reducers, rules, passes.run(scheduler.start(), kRounds), random.next());
     compactor.run(effort.work);
-    result.work += compactor.work();
+    result.work += passes.work() - before + compactor.work();
     scheduler.favour_latest();
     const int32_t last = *std::max_element(compactor.start().begin(), compactor.start().end());
     if (last < limit) {

@@ -1,6 +1,7 @@
 #include "slot_compactor.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -8,7 +9,9 @@ namespace certree {
 
 namespace {
 constexpr int32_t kFree = -1;
-constexpr int32_t kStale = 24;  // sweeps without fewer misfits before a horizon is given up
+constexpr int32_t kStale = 6;  // sweeps without fewer misfits before a horizon is given up, at first
+constexpr int32_t kPatient = 48;  // and in the end
+constexpr int32_t kSteps = 16;  // in so many parts of what is above the longest chain is the horizon lowered, at first
 }  // namespace
 
 SlotCompactor::SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
@@ -42,6 +45,10 @@ void SlotCompactor::measure() {
   std::sort(order_.begin(), order_.end(), [this](int32_t a, int32_t b) {
     return start_[a] != start_[b] ? start_[a] < start_[b] : a < b;
   });
+  position_.resize(count);
+  for (size_t place = 0; place < count; ++place) position_[order_[place]] = static_cast<int32_t>(place);
+  late_.assign((count + 63) / 64, 0);
+  early_.assign((count + 63) / 64, 0);
   head_.assign(count, 0);
   tail_.assign(count, 0);
   for (const int32_t j : order_) {
@@ -60,6 +67,8 @@ void SlotCompactor::restore() {
   std::fill(places_.begin(), places_.end(), kFree);
   std::fill(arrivals_.begin(), arrivals_.end(), 0);
   for (size_t j = 0; j < best_.size(); ++j) put(static_cast<int32_t>(j), best_[j]);
+  std::fill(late_.begin(), late_.end(), 0);  // a valid schedule has no misfits
+  std::fill(early_.begin(), early_.end(), 0);
 }
 
 int32_t SlotCompactor::earliest(int32_t job) const {
@@ -98,6 +107,10 @@ void SlotCompactor::put(int32_t job, int32_t slot) {
   }
   if (jobs_.reducer[job] >= 0) ++arrivals_[jobs_.reducer[job] * width_ + residue(slot)];
   start_[job] = slot;
+  mark(late_, job);
+  mark(early_, job);
+  for (int32_t i = predecessor_offset_[job]; i < predecessor_offset_[job + 1]; ++i) mark(late_, predecessor_[i]);
+  for (int32_t i = jobs_.successor_offset[job]; i < jobs_.successor_offset[job + 1]; ++i) mark(early_, jobs_.successor[i]);
 }
 
 void SlotCompactor::take(int32_t job) {
@@ -174,33 +187,60 @@ bool SlotCompactor::relocate(int32_t job, int32_t first, int32_t last, int32_t s
   return false;
 }
 
+void SlotCompactor::mark(std::vector<uint64_t>& doubtful, int32_t job) {
+  const auto place = static_cast<size_t>(position_[job]);
+  doubtful[place / 64] |= uint64_t{1} << (place % 64);
+}
+
+// Only what moved, and what waits for it or is waited for, can have become a misfit; what stays one stays in doubt.
 int32_t SlotCompactor::sweep_backward() {
   int32_t misfits = 0;
-  for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
-    const int32_t slot = latest(*it);
-    if (start_[*it] <= slot) continue;
-    ++misfits;
-    if (slot >= head_[*it]) relocate(*it, slot, head_[*it], -1);
+  for (size_t word = late_.size(); word-- > 0;) {
+    for (uint64_t left = ~uint64_t{0}; (late_[word] & left) != 0;) {
+      const int bit = 63 - std::countl_zero(late_[word] & left);
+      left = (uint64_t{1} << bit) - 1;
+      const int32_t job = order_[word * 64 + bit];
+      const int32_t slot = latest(job);
+      ++work_;
+      bool fits = start_[job] <= slot;
+      if (!fits) {
+        ++misfits;
+        fits = slot >= head_[job] && relocate(job, slot, head_[job], -1);
+      }
+      if (fits) late_[word] &= ~(uint64_t{1} << bit);
+    }
   }
   return misfits;
 }
 
 int32_t SlotCompactor::sweep_forward() {
   int32_t misfits = 0;
-  for (const int32_t job : order_) {
-    const int32_t slot = earliest(job);
-    if (start_[job] >= slot) continue;
-    ++misfits;
-    if (slot <= horizon_ - tail_[job]) relocate(job, slot, horizon_ - tail_[job], +1);
+  for (size_t word = 0; word < early_.size(); ++word) {
+    for (uint64_t left = ~uint64_t{0}; (early_[word] & left) != 0;) {
+      const int bit = std::countr_zero(early_[word] & left);
+      left = ~uint64_t{1} << bit;
+      const int32_t job = order_[word * 64 + bit];
+      const int32_t slot = earliest(job);
+      ++work_;
+      bool fits = start_[job] >= slot;
+      if (!fits) {
+        ++misfits;
+        fits = slot <= horizon_ - tail_[job] && relocate(job, slot, horizon_ - tail_[job], +1);
+      }
+      if (fits) early_[word] &= ~(uint64_t{1} << bit);
+    }
   }
   return misfits;
 }
 
-bool SlotCompactor::repair(int32_t horizon, int64_t limit) {
+bool SlotCompactor::repair(int32_t horizon, int32_t patience, int64_t limit) {
   horizon_ = horizon;
+  for (size_t job = 0; job < start_.size(); ++job) {
+    if (start_[job] > horizon - tail_[job]) mark(late_, static_cast<int32_t>(job));
+  }
+  work_ += static_cast<int64_t>(order_.size()) / 8;
   int32_t fewest = INT32_MAX;
-  for (int32_t stale = 0; work_ < limit && stale < kStale; ++stale) {
-    work_ += 2 * static_cast<int64_t>(order_.size());
+  for (int32_t stale = 0; work_ < limit && stale < patience; ++stale) {
     const int32_t late = sweep_backward();
     const int32_t early = sweep_forward();
     if (late + early == 0) return true;
@@ -213,20 +253,28 @@ bool SlotCompactor::repair(int32_t horizon, int64_t limit) {
 }
 
 void SlotCompactor::run(int64_t limit) {
-  const int32_t floor = *std::max_element(tail_.begin(), tail_.end());
-  int32_t reached = horizon_;
-  for (int32_t step = std::max(1, (reached - floor) / 4); work_ < limit && reached > floor;) {
-    const int32_t target = std::max(floor, reached - step);
-    if (repair(target, limit)) {
+  const int32_t floor = least_horizon();
+  int32_t reached = horizon_, patience = kStale;
+  for (int32_t step = std::max(1, (reached - floor) / kSteps); work_ < limit && reached > floor && patience <= kPatient;) {
+    if (repair(std::max(floor, reached - step), patience, limit)) {
       best_ = start_;
       reached = *std::max_element(start_.begin(), start_.end());
     } else {
       start_ = best_;
       restore();
-      if (step == 1) break;
-      step /= 2;
+      if (step == 1) patience *= 2;
+      step = std::max(1, step / 2);
     }
   }
+}
+
+// The longest chain, and what the busiest link has to carry.
+int32_t SlotCompactor::least_horizon() const {
+  std::vector<int64_t> uses(capacity_.size(), 0);
+  for (const int32_t link : jobs_.link) ++uses[link];
+  int64_t floor = *std::max_element(tail_.begin(), tail_.end());
+  for (size_t l = 0; l < uses.size(); ++l) floor = std::max(floor, (uses[l] + capacity_[l] - 1) / capacity_[l] - 1);
+  return static_cast<int32_t>(floor);
 }
 
 }  // namespace certree

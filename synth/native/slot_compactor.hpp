@@ -42,10 +42,12 @@ class SlotCompactor {
   int32_t contested_link(int32_t job, size_t residue);
   bool swap_into(int32_t job, int32_t slot, bool forced);
   int32_t partner_slot(int32_t partner, int32_t given, bool forced);
+  void mark(std::vector<uint64_t>& doubtful, int32_t job);
   bool relocate(int32_t job, int32_t first, int32_t last, int32_t step);
   int32_t sweep_backward();
   int32_t sweep_forward();
-  bool repair(int32_t horizon, int64_t limit);
+  bool repair(int32_t horizon, int32_t patience, int64_t limit);
+  int32_t least_horizon() const;
   void restore();
 
   const Jobs& jobs_;
@@ -54,7 +56,9 @@ class SlotCompactor {
   size_t width_;
   int32_t horizon_;  // last slot allowed
   std::vector<int32_t> start_, best_;
-  std::vector<int32_t> order_, head_, tail_;  // topological order; longest chains to and from each job, in slots
+  std::vector<int32_t> order_, position_;      // topological order, and where each job stands in it
+  std::vector<int32_t> head_, tail_;           // longest chains to and from each job, in slots
+  std::vector<uint64_t> late_, early_;         // bits by position: who may start too late, or too early
   std::vector<int32_t> predecessor_offset_, predecessor_;
   std::vector<size_t> offset_;
   std::vector<int32_t> places_;    // per link and residue: the jobs that use it, -1 where free

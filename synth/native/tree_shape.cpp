@@ -9,6 +9,7 @@ namespace certree {
 namespace {
 
 constexpr int32_t kDetour = 4;  // a move may hang a node this much deeper, less one, when other trees gain by it
+constexpr int32_t kSeen = 16;   // trees that the longest is chosen from
 constexpr int32_t kTakers = 2;  // trees that are tried for an edge that comes free
 
 using Adjacency = std::vector<std::vector<std::pair<int32_t, int32_t>>>;  // node -> (edge, other end)
@@ -61,24 +62,14 @@ int32_t root_at_centre(ForestPacking& packing, int32_t forest) {
   return centre;
 }
 
-// Whether `edge` lies on the tree's path between the ends of `other`.
-bool on_path(const ForestPacking& packing, int32_t forest, int32_t edge, int32_t other) {
-  auto [u, v] = packing.edges()[other];
-  while (u != v) {
-    if (packing.depth(forest, u) < packing.depth(forest, v)) std::swap(u, v);
-    if (packing.parent_edge(forest, u) == edge) return true;
-    u = packing.parent(forest, u);
-  }
-  return false;
-}
-
 // What counts is how far nodes lie below the height that is aimed at, squared.
 class Shortener {
  public:
   Shortener(ForestPacking& packing, const std::vector<int32_t>& roots, int32_t height, uint64_t seed)
-      : packing_(packing), adjacency_(adjacency_of(packing)), roots_(roots), height_(height), random_(seed), excess_(packing.forests()) {
+      : packing_(packing), adjacency_(adjacency_of(packing)), height_(height), random_(seed), excess_(packing.forests()) {
     for (int32_t f = 0; f < packing.forests(); ++f) {
-      excess_[f] = reshaped(f);
+      packing.orient(f, roots[f]);
+      for (int32_t v = 0; v < packing.nodes(); ++v) excess_[f] += excess(packing.depth(f, v));
       left_ += excess_[f];
     }
   }
@@ -94,7 +85,7 @@ class Shortener {
     const int32_t out = packing_.parent_edge(first, node);
     const int32_t deeper = random_.below(kDetour);
     if (in == out || packing_.depth(first, other) >= packing_.depth(first, node) + deeper) return;
-    if (!on_path(packing_, first, out, in)) return;  // the neighbour hangs below the node
+    if (!packing_.reconnects(first, out, in)) return;  // the neighbour hangs below the node
     if (packing_.spare(in)) {
       replace(first, out, in);
     } else {
@@ -103,10 +94,10 @@ class Shortener {
   }
 
  private:
-  // The one farthest from its aim of three random trees.
+  // The one farthest from its aim of some random trees.
   int32_t long_tree() {
     int32_t best = random_.below(packing_.forests());
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 1; i < kSeen; ++i) {
       const int32_t other = random_.below(packing_.forests());
       if (excess_[other] > excess_[best]) best = other;
     }
@@ -124,57 +115,58 @@ class Shortener {
   }
 
   void replace(int32_t first, int32_t out, int32_t in) {
-    packing_.replace(first, out, in);
-    const int64_t now = reshaped(first);
-    if (now <= excess_[first]) {
-      settle(first, now);
-    } else {
-      packing_.replace(first, in, out);
-      reshaped(first);
+    const int64_t gain = rehung(first, out, in);
+    if (gain < 0) {
+      rehung(first, in, out);
+      return;
     }
+    packing_.transfer_use(out, in);
+    settle(first, gain);
   }
 
   // Another tree that has `in` takes `out` for it: one of the first, from a random one on, that stay trees.
   void swap(int32_t first, int32_t out, int32_t in) {
     const int32_t start = random_.below(packing_.forests());
+    int64_t gain = 0;
     int32_t tries = 0;
     for (int32_t k = 0; k < packing_.forests(); ++k) {
-      const int32_t second = (start + k) % packing_.forests();
+      const int32_t second = start + k < packing_.forests() ? start + k : start + k - packing_.forests();
       if (second == first || !packing_.contains(second, in) || packing_.contains(second, out)) continue;
-      if (!on_path(packing_, second, in, out)) continue;
-      packing_.exchange(first, second, out, in);
-      const int64_t now_first = reshaped(first), now_second = reshaped(second);
-      const bool accepted = now_first + now_second <= excess_[first] + excess_[second];
-      if (accepted) {
-        settle(first, now_first);
-        settle(second, now_second);
-      } else {
-        packing_.exchange(first, second, in, out);
-        reshaped(first);
-        reshaped(second);
+      if (!packing_.reconnects(second, in, out)) continue;
+      if (tries == 0) gain = rehung(first, out, in);
+      const int64_t gain_second = rehung(second, in, out);
+      if (gain + gain_second >= 0) {
+        settle(first, gain);
+        settle(second, gain_second);
+        return;
       }
-      if (accepted || ++tries == kTakers) return;
+      rehung(second, out, in);
+      if (++tries == kTakers) break;
     }
+    if (tries > 0) rehung(first, in, out);
   }
 
-  void settle(int32_t forest, int64_t excess) {
-    left_ += excess - excess_[forest];
-    excess_[forest] = excess;
+  void settle(int32_t forest, int64_t gain) {
+    left_ -= gain;
+    excess_[forest] -= gain;
   }
 
-  int64_t reshaped(int32_t forest) {
-    packing_.orient(forest, roots_[forest]);
-    int64_t sum = 0;
-    for (int32_t v = 0; v < packing_.nodes(); ++v) {
-      const int64_t over = std::max(0, packing_.depth(forest, v) - height_);
-      sum += over * over;
-    }
-    return sum;
+  // What the tree gains by it.
+  int64_t rehung(int32_t forest, int32_t out, int32_t in) {
+    packing_.rehang(forest, out, in);
+    const auto& moved = packing_.moved();
+    int64_t gain = 0;
+    for (size_t i = 0; i < moved.size(); ++i) gain += excess(packing_.moved_from()[i]) - excess(packing_.depth(forest, moved[i]));
+    return gain;
+  }
+
+  int64_t excess(int32_t depth) const {
+    const int64_t over = std::max(0, depth - height_);
+    return over * over;
   }
 
   ForestPacking& packing_;
   Adjacency adjacency_;
-  const std::vector<int32_t>& roots_;
   int32_t height_;
   int64_t left_ = 0;
   Random random_;
