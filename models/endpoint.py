@@ -3,7 +3,7 @@ collective."""
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
 from importlib import resources
@@ -119,10 +119,6 @@ class Endpoint:
             if system.name == name:
                 return system
         raise MachineError(f"unknown system {name!r}; known: {', '.join(system.name for system in self.systems)}")
-
-    def with_system(self, system: System) -> "Endpoint":
-        """The same with this system in the place of the one of its name."""
-        return replace(self, systems=tuple(system if old.name == system.name else old for old in self.systems))
 
     @property
     def square_micrometres(self) -> Fraction:
