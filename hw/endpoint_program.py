@@ -18,6 +18,8 @@ from certree.models.timing import ceil_div
 
 Int64 = NDArray[np.int64]
 MAX_PLACES = 1 << 28  # entries of the core's tables of chunks
+MAX_ENTRY = (1 << 32) - 1  # of the core's columns
+MAX_RATE = 1 << 60  # numerators, denominators and sizes among the core's scalars
 _RUNS = {Runs.ACCELERATOR: 0, Runs.ENGINE: 1, Runs.IDEAL: 2}
 FLOAT_BYTES = 4
 
@@ -71,7 +73,7 @@ class EndpointProgram:
         self.rooms, self.sizes = self._partitions()
         flows = flow_columns(self.rows, self.machines, spare=choices.spare, apart=choices.apart)
         self.columns: dict[str, NDArray[Any]] = {
-            name: column.astype(np.uint32) for name, column in {**self._row_columns(), **flows, **self.links.columns()}.items()
+            name: _narrowed(name, column) for name, column in {**self._row_columns(), **flows, **self.links.columns()}.items()
         }
         self.columns |= {
             "phase_machines": np.array(self.machines, np.uint32),
@@ -81,6 +83,8 @@ class EndpointProgram:
             "command_start": np.array([payload.start for payload in payloads], np.uint64),
         }
         self.scalars = self._scalars()
+        for name, value in self.scalars.items():
+            _check_fits(name, value, MAX_RATE if name.endswith(("_bytes", "_cycles")) else MAX_ENTRY)
 
     def _machines(self) -> list[int]:
         """State machines of each phase: as many as there are, evenly. Accelerators and ideal interfaces work on as many chunks
@@ -241,14 +245,28 @@ class _Links:
             self.lanes.append(lanes)
             self.latency.append(kind.latency_cycles if stated < 0 else stated)
 
-    def columns(self) -> dict[str, Int64]:
+    def columns(self) -> dict[str, NDArray[Any]]:
         """For the core."""
         return {
-            "link_bytes": np.array([rate.numerator for rate in self.rate], np.int64),
-            "link_cycles": np.array([rate.denominator for rate in self.rate], np.int64),
-            "link_latency": np.array(self.latency, np.int64),
-            "link_lanes": np.array(self.lanes, np.int64),
+            "link_bytes": np.array([rate.numerator for rate in self.rate]),
+            "link_cycles": np.array([rate.denominator for rate in self.rate]),
+            "link_latency": np.array(self.latency),
+            "link_lanes": np.array(self.lanes),
         }
+
+
+def _narrowed(name: str, column: NDArray[Any]) -> NDArray[np.uint32]:
+    """The column as the core has it; UnsupportedError rather than other numbers."""
+    _check_fits(name, max(column.max(), 0) if len(column) else 0, MAX_ENTRY)
+    return column.astype(np.uint32)
+
+
+def _check_fits(name: str, value: int, most: int) -> None:
+    if value > most:
+        raise UnsupportedError(
+            f"{name} would be {value}; the simulator has numbers up to {most} (rates are bytes in whole cycles, in lowest terms; "
+            "messages are as long as chunks make them)"
+        )
 
 
 def _lanes(capacity: int, kind: LinkKind, unit: LinkKind) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from certree.hw import _core
 from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
 from certree.models.endpoint import Endpoint, Runs, System
+from certree.models.errors import UnsupportedError
 from certree.models.files import canonical_json, check_writable, write_atomically
 from certree.models.schedule import Schedule
 
@@ -70,16 +71,23 @@ def run_endpoints(
 ) -> EndpointResult:
     """Play a collective of each payload, chunk by chunk, with an integer of data for each piece and rank.
 
-    Each chunk goes through `schedule` (one iteration of it). Errors as `EndpointProgram`. `progress` is called with the current
+    Each chunk goes through `schedule` (one iteration of it). Errors as `EndpointProgram`, and UnsupportedError
+    for times beyond the core's counters. `progress` is called with the current
     cycle now and then. Time O(messages · links · log); memory O(chunks · (messages of a chunk + nodes))."""
     program = EndpointProgram(schedule, endpoint, system, payloads, choices)
     if trace is not None:
         check_writable(trace, force=force)
     cells = program.first_cells()
     core = _core.EndpointRun(program.scalars, program.columns, cells, trace is not None)
-    while not core.advance(_BUDGET):
-        if progress is not None:
-            progress(core.cycle)
+    try:
+        while not core.advance(_BUDGET):
+            if progress is not None:
+                progress(core.cycle)
+    except OverflowError:
+        raise UnsupportedError(
+            f"by cycle {core.cycle} the run of {system.name} has more ticks of rates than 64 bits count: take an earlier start, "
+            "smaller chunks, or rates that are simpler fractions of the clock"
+        ) from None
     if trace is not None:
         write_atomically(trace, b"".join(canonical_json(line) for line in trace_lines(program, core.moves())), force=force)
     return judged(program, core, None if core.is_stalled else program.first_wrong(cells))

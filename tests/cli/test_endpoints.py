@@ -2,6 +2,7 @@
 
 import json
 from fractions import Fraction
+from importlib import resources
 
 import pytest
 
@@ -88,7 +89,29 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
         (["ring:4", "--ways", "7", "--method", "ring"], "segments cannot be parted into 7 ways"),
         (["switch:4,reducing=switches", "--method", "netreduce"], "engines at the endpoints do all of that themselves"),
         (["ring:64", "--size", "64GiB", "--chunk", "1KiB"], "use larger chunks"),
+        (["ring:2", "--size", "1MiB@999999999999999", "--system", "baseline"], "has more ticks of rates than 64 bits count"),
+        (
+            ["ring:2", "--size", "32GiB", "--chunk", "32GiB", "--system", "ideal"],
+            "row_bytes would be 17179869184; the simulator has",
+        ),
     ],
 )
 def test_bad_input(arguments, reason):
     assert_bad_input(certree("endpoints", *arguments), reason)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ('clock_hertz = "1e9"', 'clock_hertz = "1000000001"', "link_bytes would be 23500000000; the simulator has"),
+        ("latency_cycles = 200", "latency_cycles = 4294967496", "link_latency would be 4294967496; the simulator has"),
+        ("latency_cycles = 50", "latency_cycles = 36893488147419103232", "bus_latency would be 36893488147419103232"),
+    ],
+)
+def test_numbers_that_the_core_has_not_are_refused(tmp_path, field, value, reason):
+    """Never taken for others: a clock that is off by one in 10^9 would change times tenfold."""
+    text = (resources.files("certree.models") / "endpoints" / "ace.toml").read_text()
+    assert text.count(field) == 1
+    file = tmp_path / "odd.toml"
+    file.write_text(text.replace(field, value))
+    assert_bad_input(certree("endpoints", "ring:2", "--size", "64KiB", "--params", file), reason)
