@@ -18,13 +18,15 @@ from certree.hw.packets import NO_PACKETS, read_packets
 from certree.hw.parts import simulate_paced
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
+from certree.hw.transparency import router_effect
 from certree.models.cost.flow_time import READINGS
 from certree.models.errors import InputError
 from certree.models.machine import Machine
 from certree.models.tables import Tables
 
 #: engine -> what runs: `fast` gives each message a lane of its own way, `lanes` does the same flit by flit, `flit` sends it through
-#: routers; `auto` takes fast unless other packets share them; `flow` knows no NIs, only links and servers with GenModel's costs
+#: routers; `auto` takes fast unless routers may add to it or other packets share them; `flow` knows no NIs, only links and servers
+#: with GenModel's costs
 ENGINES = ("auto", "fast", "lanes", "flit", "flow")
 
 
@@ -94,6 +96,12 @@ def simulate_command(
     if longest_wait is not None and not through_routers:
         raise InputError("--longest-wait needs the flit engine: in the others nothing is kept waiting by a router")
     source, reason = source_to_run(path, size, machine)
+    effect = router_effect(source, flow) if engine in ("auto", "fast") and not through_routers else None
+    if effect is not None and engine == "fast":
+        raise InputError(f"--engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
+    if effect is not None and (run == "slotted" or isinstance(source, Tables)):
+        note(f"through routers, flit by flit: {effect}")
+        through_routers = True
     clocks = _clocks(source, skew, drift)
     others = NO_PACKETS if background is None else read_packets(background, source.topology)
     beside: OtherTraffic | None = None

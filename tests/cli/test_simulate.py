@@ -42,6 +42,19 @@ def test_paced_run_meets_contention(file):
     assert document["data_ok"] is True
 
 
+def test_routers_that_add_something_are_played(file):
+    """BookSim2's have one interface a node: not what the fast engine knows, which says so; `auto` goes through them."""
+    asked = ("simulate", file, "--size", "16KiB", "--params", "booksim2", "--run", "paced")
+    outcome = certree(*asked, "--json")
+    assert outcome.document == certree(*asked, "--engine", "flit", "--json").document
+    assert outcome.document["engine"] == "flit"
+    assert "through routers, flit by flit: messages over several links share an interface" in outcome.err
+    assert_bad_input(
+        certree(*asked, "--engine", "fast"), "--engine fast is not exact with these routers: messages over several links"
+    )
+    assert certree(*asked, "--engine", "lanes", "--json").document["cycles"] < outcome.document["cycles"]
+
+
 def test_directory_runs_as_it_is_or_at_another_size(file, tmp_path):
     assert certree("export", file, "--size", "32KiB", "-o", tmp_path / "t").code == 0
     of_file = {size: certree("simulate", file, "--size", size, "--json").document for size in ("32KiB", "64KiB")}

@@ -17,7 +17,8 @@ from certree.hw.lowering import lower
 from certree.hw.packets import Packets, read_packets, synthetic_packets
 from certree.hw.plan import Plan
 from certree.hw.program import first_cells
-from certree.hw.simulator import simulate
+from certree.hw.simulator import RUN_MODES, simulate
+from certree.hw.transparency import router_effect
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine, load_machine
@@ -67,6 +68,60 @@ def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int
     assert (result.late, result.contention_cycles, result.data_ok, result.deadlock) == (0, 0, True, ())
     assert result.cycles == result.closed_form_cycles
     agree(tables, "slotted", flow)
+
+
+@st.composite
+def any_machines(draw: st.DrawFn) -> Machine:
+    """Routers of all kinds: few and many virtual channels, shallow buffers, one interface a node."""
+    router = replace(
+        MULTITREE.router,
+        interfaces=draw(st.sampled_from(["link"] * 5 + ["node"])),
+        vc_choice=draw(st.sampled_from(["rotate"] * 5 + ["any"])),
+        vc_reuse=draw(st.sampled_from(["tail"] * 5 + ["empty"])),
+        allocator=draw(st.sampled_from(["islip", "separable"])),
+        credit_cycles=draw(st.integers(0, 3)),
+        flow_control=draw(st.sampled_from(["wormhole", "cut-through"])),
+    )
+    return replace(
+        MULTITREE,
+        link_latency_cycles=draw(st.integers(1, 9)),
+        router_cycles=draw(st.integers(3, 7)),
+        vc_count=draw(st.integers(1, 5)),
+        vc_buffer_flits=draw(st.integers(16, 50)),
+        ni_buffer_flits=draw(st.integers(0, 40)),
+        router=router,
+    )
+
+
+@given(schedules(), st.integers(1, 20_000), any_machines(), st.sampled_from(["message", "packet"]), st.sampled_from(RUN_MODES))
+@settings(max_examples=80)
+def test_routers_that_are_said_to_add_nothing_add_nothing(schedule: Schedule, size: int, machine: Machine, flow: str, run: str):
+    tables = lower(schedule, size, machine)
+    if router_effect(tables, flow) is None and not (run == "paced" and tables.repeats > 1):
+        agree(tables, run, flow)
+
+
+@pytest.mark.parametrize(
+    ("changes", "router", "reason"),
+    [
+        ({}, {"interfaces": "node"}, "messages over several links share an interface"),
+        ({"vc_buffer_flits": 302}, {}, "buffers of 302 flits do not cover the loop of a credit, 303 cycles"),
+        ({}, {"vc_choice": "any"}, "packets may come to a virtual channel that another is still leaving"),
+        ({}, {"vc_reuse": "empty"}, "packets may come to a virtual channel that another is still leaving"),
+        ({"vc_count": 1}, {}, "1 virtual channels are used up before the pipeline has routed the next packet"),
+        ({"vc_buffer_flits": 303}, {}, None),
+        ({"router_cycles": 0}, {}, None),
+    ],
+)
+def test_what_routers_may_add(changes, router, reason):
+    machine = replace(MULTITREE, **changes, router=replace(MULTITREE.router, **router))
+    assert router_effect(made("torus:4x4", "multitree", 1 << 12, machine), "message") == reason
+
+
+def test_a_ring_does_not_share_its_interfaces():
+    machine = replace(MULTITREE, router=replace(MULTITREE.router, interfaces="node"))
+    assert router_effect(made("torus:4x4", "ring", 1 << 15, machine), "packet") is None
+    agree(made("torus:4x4", "ring", 1 << 15, machine), "paced", "packet")
 
 
 @cache
