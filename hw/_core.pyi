@@ -156,6 +156,8 @@ class AggregationRun:
         """(time, event, is_up, edge, number, place works on, arrived, has_result, answer), the last four after add and pass."""
     def stall(self) -> list[int]:
         """(flow, host, number, times sent, switch or -1, what its place works on); empty when the run has not stalled."""
+    def blocked(self) -> list[tuple[int, int, int, int, int, int]]:
+        """(packet, router, channel, VC, wanted channel, VC held of it) of packets in routers that can never move again."""
     def waiting(self) -> list[list[int]]:
         """(flow, host, oldest packet without a result) of every host that waits."""
 

@@ -11,6 +11,7 @@ from certree.hw import _core
 from certree.hw.aggregation_setup import AggregationRules, AggregationSetup, routers_of
 from certree.hw.aggregation_trace import check_traceable, write_aggregation_trace
 from certree.hw.aggregation_trees import AggregationTrees
+from certree.hw.blockage import describe_blockage
 from certree.hw.program import initial_cells
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import check_writable
@@ -117,6 +118,9 @@ def simulate_aggregation(
     if trace is not None:
         write_aggregation_trace(trace, trees, setup.packets, setup.window, setup.places, core.trace(), force=force)
     stall = _stall_lines(core.stall(), core.waiting(), setup)
+    if network is not None and (blocked := core.blocked()):
+        names = np.arange(1 + max(entry[0] for entry in blocked))
+        stall = (*describe_blockage(network, blocked, names), *_waiting_lines(core.waiting()))
     bad = cells != due
     wrong = None
     if bad.any() and not stall:
@@ -161,7 +165,11 @@ def _stall_lines(stall: Sequence[int], waiting: Sequence[Sequence[int]], setup: 
             f"node {host} waits for the result of {packet}, which never comes: its place at switch {taken_at} (of {setup.places}) "
             f"works on packet {works_on} now; a window of {setup.window} needs {2 * setup.window} places for each flow"
         ]
-    lines += [f"node {node} waits for packet {oldest} of flow {of}" for of, node, oldest in waiting[:_REPORTED]]
+    return (*lines, *_waiting_lines(waiting))
+
+
+def _waiting_lines(waiting: Sequence[Sequence[int]]) -> list[str]:
+    lines = [f"node {node} waits for packet {oldest} of flow {of}" for of, node, oldest in waiting[:_REPORTED]]
     if len(waiting) > _REPORTED:
         lines.append(f"and {len(waiting) - _REPORTED} more hosts wait")
-    return tuple(lines)
+    return lines

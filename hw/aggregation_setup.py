@@ -18,6 +18,7 @@ from certree.models.timing import ceil_div, link_cycles, reduction_cycles, seria
 Int64 = NDArray[np.int64]
 MAX_PACKETS = 1 << 31  # of a flow: numbers are never used twice
 MAX_CELLS = 1 << 28  # hosts · packets: 2 GiB
+MAX_ADDERS = 1 << 16
 MAX_PLACES = 1 << 26  # places · children of all switches
 
 
@@ -29,7 +30,7 @@ class AggregationRules:
     that pass it. `buffer_packets`: payloads that a switch holds for its adder. `timeout`: cycles after which a host sends a packet
     again. `give_up`: a run in which a packet was sent so often and still has no result ends. `loss`, `duplicates`: the part of all
     packets that is lost, or comes twice. `latest`: packets are up to so many cycles late, each number equally likely. `seed`: of
-    these.
+    these. `adders`: of a switch, side by side; one that has as many as children adds a packet of each at once.
     """
 
     window: int | None = None
@@ -41,12 +42,14 @@ class AggregationRules:
     duplicates: Fraction = Fraction(0)
     latest: int = 0
     seed: int = 0
+    adders: int = 1
 
     def __post_init__(self) -> None:
         for name, low, high in (
             ("window", 1, MAX_PACKETS),
             ("aggregators", 1, MAX_PLACES),
             ("buffer_packets", 1, MAX_PLACES),
+            ("adders", 1, MAX_ADDERS),
             ("timeout", 1, 1 << 48),
             ("give_up", 1, 1 << 30),
             ("latest", 0, 1 << 40),
@@ -81,6 +84,7 @@ class AggregationSetup:
         self.packets = tuple(ceil_div(message_bytes * share, trees.chunks * self.payload) for share in trees.shares)
         self.flits = serialization_cycles(self.payload, machine)
         self._work = reduction_cycles(self.payload, machine)
+        self._adders = min(rules.adders, int(np.bincount(trees.parent).max()))
         self._wire = link_cycles(trees.topology, machine)
         self._check_sizes()
         self.time = self._time()
@@ -93,12 +97,13 @@ class AggregationSetup:
         children = int(np.bincount(trees.parent).max())
         buffer = rules.buffer_packets if rules.buffer_packets is not None else self.places * children
         # every packet of every flow of a host, or every contribution to a switch, one after the other
-        queue = self.window * max(len(self.packets) * self.flits, children * self._work)
+        queue = self.window * max(len(self.packets) * self.flits, ceil_div(children, self._adders) * self._work)
         self.scalars = {
             "packet_flits": self.flits,
             "window": self.window,
             "places": self.places,
             "buffer_packets": buffer,
+            "adders": self._adders,
             "timeout": rules.timeout if rules.timeout is not None else 2 * (self.time.trip + queue + rules.latest),
             "give_up": rules.give_up,
             "reduce_start_cycles": machine.reduce_start_cycles,
@@ -166,6 +171,7 @@ class AggregationSetup:
                     ],
                     self.payload,
                     self.machine,
+                    self._adders,
                 )
             )
         return max(times, key=lambda time: time.trip)

@@ -72,13 +72,15 @@ def _circle(blocked: Sequence[Blocked]) -> list[Blocked]:
     """Packets in routers that wait for each other in a circle; empty when there is none.
 
     One that holds a VC waits for the packet in front of the buffer at its other end; one that wants a VC of a channel waits for
-    the packets whose VCs those are.
+    the packets whose VCs those are, or, where all VCs are free and too full, for those in front of their buffers.
     """
     by_buffer = {(entry[2], entry[3]): entry for entry in blocked if entry[1] != INTERFACE}
     holders: dict[int, list[Blocked]] = {}
     for entry in by_buffer.values():
         if entry[5] != ANY_VC:
             holders.setdefault(entry[4], []).append(entry)
+    for entry in by_buffer.values():
+        holders.setdefault(entry[2], []).append(entry)
     done: set[Blocked] = set()
     for start in by_buffer.values():
         path: list[Blocked] = []

@@ -1,8 +1,9 @@
 """Closed-form time of an all-reduce by reducing switches with windows: exact integer cycles, for a tree that looks the same from
 every host and a network that loses nothing (NetReduce, Appendix A, with packets, levels and a window).
 
-Notation: ser = cycles in which a packet passes a unit link; a switch of P children adds a packet of all of them in P · work cycles.
-A packet's *round trip* is the time from its first flit leaving the hosts until they have its result whole:
+Notation: ser = cycles in which a packet passes a unit link; a switch adds a packet of all of its children in P · work cycles, P
+being how many of them share an adder. A packet's *round trip* is the time from its first flit leaving the hosts until they have its
+result whole:
 
     trip = sum over levels of (ser + up + start + P · work + ser + down)
 
@@ -18,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from certree.models.machine import Machine
-from certree.models.timing import reduction_cycles, serialization_cycles
+from certree.models.timing import ceil_div, reduction_cycles, serialization_cycles
 
 
 @dataclass(frozen=True)
@@ -49,10 +50,9 @@ class AggregationTime:
         return self.trip + rounds * max(self.trip, window * self.pace) + rest * self.pace
 
 
-def aggregation_time(levels: Sequence[Level], payload_bytes: int, machine: Machine) -> AggregationTime:
-    """The closed form for packets of `payload_bytes`, levels in any order. O(levels)."""
+def aggregation_time(levels: Sequence[Level], payload_bytes: int, machine: Machine, adders: int = 1) -> AggregationTime:
+    """The closed form for packets of `payload_bytes`, levels in any order, each switch with so many adders. O(levels)."""
     ser, work = serialization_cycles(payload_bytes, machine), reduction_cycles(payload_bytes, machine)
-    trip = sum(
-        2 * ser + level.up_cycles + level.down_cycles + machine.reduce_start_cycles + level.children * work for level in levels
-    )
-    return AggregationTime(ser, trip, max(ser, *(level.children * work for level in levels)))
+    sums = [ceil_div(level.children, adders) * work for level in levels]
+    ways = sum(2 * ser + level.up_cycles + level.down_cycles + machine.reduce_start_cycles for level in levels)
+    return AggregationTime(ser, ways + sum(sums), max(ser, *sums))

@@ -38,6 +38,7 @@ _SHOWN = 8  # switches listed for people
 @click.option(
     "--buffer", type=COUNT, help="Payloads that a switch holds for its adder; by default one for each child and aggregator."
 )
+@click.option("--adders", type=COUNT, default=1, show_default=True, help="Adders of a switch, which its children share.")
 @click.option("--flows", type=COUNT, help="Trees for a network; by default one for each of its central switches that reduce.")
 @click.option("--ways", type=COUNT, default=1, show_default=True, help="Ways that packets take in turn between two nodes.")
 @click.option("--loss", type=PART, default="0", show_default=True, help="Part of all packets that the network loses: 1/100, 0.01.")
@@ -59,6 +60,7 @@ def aggregate_command(
     window: int | None,
     aggregators: int | None,
     buffer: int | None,
+    adders: int,
     flows: int | None,
     ways: int,
     loss: Fraction,
@@ -78,7 +80,7 @@ def aggregate_command(
 
     Exit code 1 when a rank has a wrong result or none, or when a run without mishaps misses its closed form.
     """
-    rules = AggregationRules(window, aggregators, buffer, timeout, give_up, loss, duplicates, latest, seed)
+    rules = AggregationRules(window, aggregators, buffer, timeout, give_up, loss, duplicates, latest, seed, adders)
     check_output(trace, force=force)
     schedule = _schedule(source, size, machine, flows)
     with working("aggregating") as tell:
@@ -136,6 +138,7 @@ def aggregation_report(result: AggregationResult, rules: AggregationRules) -> di
         "window": result.window,
         "aggregators": result.aggregators,
         "buffer": result.buffer_packets,
+        "adders": rules.adders,
         "timeout": result.timeout,
         "loss": str(rules.loss),
         "duplicates": str(rules.duplicates),

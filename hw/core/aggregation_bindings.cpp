@@ -5,7 +5,9 @@
 #include <nanobind/stl/vector.h>
 
 #include "aggregation_run.hpp"
+#include "blocked_rows.hpp"
 #include "network_columns.hpp"
+#include "router_carrier.hpp"
 
 namespace nb = nanobind;
 
@@ -24,6 +26,7 @@ AggregationLayout read_aggregation(const nb::dict& scalars, const nb::dict& colu
   layout.window = scalar<std::uint32_t>(scalars, "window");
   layout.places = scalar<std::uint32_t>(scalars, "places");
   layout.buffer_packets = scalar<std::uint64_t>(scalars, "buffer_packets");
+  layout.adders = scalar<std::uint32_t>(scalars, "adders");
   layout.timeout = scalar<std::uint64_t>(scalars, "timeout");
   layout.give_up = scalar<std::uint32_t>(scalars, "give_up");
   layout.reduce_start_cycles = scalar<std::uint64_t>(scalars, "reduce_start_cycles");
@@ -120,6 +123,12 @@ std::vector<std::int64_t> stall(const BoundRun& bound) {
   return {found->flow, found->host.value, found->number, found->times_sent, taken_at, found->works_on};
 }
 
+// Packets of routers that can never move again; empty when they can, and on lanes.
+std::vector<BlockedRow> blocked(const BoundRun& bound) {
+  const auto* routers = dynamic_cast<const RouterCarrier*>(&bound.run().carrier());
+  return routers != nullptr && routers->is_blocked() ? blocked_rows(routers->network()) : std::vector<BlockedRow>();
+}
+
 }  // namespace
 
 void bind_aggregation(nb::module_& module) {
@@ -134,6 +143,7 @@ void bind_aggregation(nb::module_& module) {
       .def("switches", &switches)
       .def("trace", &trace)
       .def("stall", &stall)
+      .def("blocked", &blocked)
       .def("waiting", [](const BoundRun& bound) { return bound.run().waiting(); });
 }
 

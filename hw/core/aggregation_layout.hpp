@@ -14,6 +14,7 @@ struct AggregationLayout {
   std::uint32_t window = 1;
   std::uint32_t places = 2;          // of a flow at each of its switches
   std::uint64_t buffer_packets = 1;  // payload buffer of a switch
+  std::uint32_t adders = 1;          // of a switch
   std::uint64_t timeout = 1;         // cycles until a packet without result is sent again
   std::uint32_t give_up = 1;         // a packet is not sent more often
   std::uint64_t reduce_start_cycles = 0;

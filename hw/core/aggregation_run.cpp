@@ -44,7 +44,7 @@ void AggregationRun::build(std::span<std::uint64_t> cells) {
     const std::uint32_t parent = layout_.edge_parent[edge];
     if (switch_of_node_[parent] != kNone) continue;
     switch_of_node_[parent] = static_cast<std::uint32_t>(switches_.size());
-    switches_.emplace_back(NodeId{parent}, layout_.buffer_packets, layout_.reduce_start_cycles, layout_.reduce_packet_cycles);
+    switches_.emplace_back(NodeId{parent}, layout_.buffer_packets, layout_.adders, layout_.reduce_start_cycles, layout_.reduce_packet_cycles);
   }
   std::vector<std::size_t> first_packet(flows);
   std::size_t packets = 0;
@@ -110,9 +110,10 @@ bool AggregationRun::run(std::uint64_t budget) {
           break;
         }
         case Kind::kAdded: {
-          ReducingSwitch& at = switches_[place];
-          record(TraceEvent::kAdd, at.add(now_, outgoing_), at);
-          if (at.next_added() != kNever) schedule(at.next_added(), Kind::kAdded, place);
+          ReducingSwitch& at = switches_[place / layout_.adders];
+          const std::uint32_t adder = place % layout_.adders;
+          record(TraceEvent::kAdd, at.add(adder, now_, outgoing_), at);
+          if (at.next_added(adder) != kNever) schedule(at.next_added(adder), Kind::kAdded, place);
           send_all();
           break;
         }
@@ -121,6 +122,7 @@ bool AggregationRun::run(std::uint64_t budget) {
       }
     }
     carrier_->finish_cycle();
+    if (carrier_->is_blocked()) break;
   }
   check_conservation();
   return true;
@@ -179,14 +181,15 @@ void AggregationRun::receive(const AggregationPacket& packet) {
   if (packet.is_up) {
     const std::uint32_t index = switch_of_node_[layout_.edge_parent[edge]];
     ReducingSwitch& at = switches_[index];
-    const bool was_idle = at.next_added() == kNever;
+    const std::uint32_t adder = at.adder_of(packet.edge);
+    const bool was_idle = at.next_added(adder) == kNever;
     if (!at.receive(packet, now_)) {
       ++counters_.dropped;
       record(TraceEvent::kLose, packet);
       return;
     }
     ++counters_.received;
-    if (was_idle) schedule(at.next_added(), Kind::kAdded, index);
+    if (was_idle) schedule(at.next_added(adder), Kind::kAdded, index * layout_.adders + adder);
     return;
   }
   ++counters_.received;

@@ -55,7 +55,7 @@ struct Stall {
 };
 
 // At one point in time things happen in this order: packets that have come are taken, those from lower nodes first; then adders finish,
-// lower switches first; then hosts send again what is overdue. Time O(packets · hops · log(packets under way)).
+// those of lower switches first; then hosts send again what is overdue. Time O(packets · hops · log(packets under way)).
 class AggregationRun {
  public:
   // `cells`: an integer for each host (row) and packet of all flows, flow by flow; results replace contributions. Throws
@@ -64,8 +64,8 @@ class AggregationRun {
   AggregationRun(const AggregationRun&) = delete;
   AggregationRun& operator=(const AggregationRun&) = delete;
 
-  // Runs until every host has every result, or a result can never come, or for about `budget` events; returns whether it has ended.
-  // Throws std::overflow_error when time comes near the end of 64 bits.
+  // Runs until every host has every result, or a result can never come, or packets block each other, or for about `budget` events;
+  // returns whether it has ended. Throws std::overflow_error when time comes near the end of 64 bits.
   bool run(std::uint64_t budget);
 
   Cycle now() const { return now_; }
@@ -82,7 +82,7 @@ class AggregationRun {
   enum class Kind : std::uint8_t { kArrive, kAdded, kRetry };
   struct Event {
     Cycle when;
-    std::uint64_t order;     // kind, then node or sender
+    std::uint64_t order;     // kind, then node, adder or sender
     std::uint64_t sequence;  // of two late packets
     std::uint32_t packet;
     bool operator>(const Event& other) const {

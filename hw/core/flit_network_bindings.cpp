@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "blocked_rows.hpp"
 #include "flit_simulator.hpp"
 #include "network_columns.hpp"
 #include "run_documents.hpp"
@@ -27,16 +28,6 @@ nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>> times(PacketRun& run, Cycle P
   return {values, {packets.size()}, owner};
 }
 
-using Blocked = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-
-std::vector<Blocked> blocked(const FlitNetwork& network) {
-  std::vector<Blocked> rows;
-  for (const BlockedPacket& entry : network.blocked()) {
-    rows.emplace_back(entry.packet.value, entry.router, entry.channel, entry.vc, entry.output_channel, entry.output_vc);
-  }
-  return rows;
-}
-
 // (class, number, channel, start, flits) of every stretch of consecutive flits of a packet; empty without a trace.
 std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> link_uses(const FlitNetwork& network) {
   std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> rows;
@@ -54,7 +45,7 @@ std::tuple<std::int64_t, std::uint32_t, std::uint32_t, std::uint32_t> lost(FlitN
   return {packet.value, router, network.packets()[packet.value].destination, network.packets()[packet.value].hop};
 }
 
-using Starved = std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, Blocked, std::uint64_t, std::uint64_t, std::uint64_t>;
+using Starved = std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, BlockedRow, std::uint64_t, std::uint64_t, std::uint64_t>;
 
 std::vector<Starved> starved(const FlitNetwork& network) {
   std::vector<Starved> rows;
@@ -62,7 +53,7 @@ std::vector<Starved> starved(const FlitNetwork& network) {
     const auto& [place, traffic_class, number, destination] = network.starved()[i];
     const Starvation& found = network.watchdog()->reports()[i];
     rows.emplace_back(traffic_class, number, destination,
-                      Blocked{place.packet.value, place.router, place.channel, place.vc, place.output_channel, place.output_vc},
+                      BlockedRow{place.packet.value, place.router, place.channel, place.vc, place.output_channel, place.output_vc},
                       found.since, found.cycles, found.passed);
   }
   return rows;
@@ -143,7 +134,7 @@ void bind_flit_network(nb::module_& module) {
       .def("tails", [](PacketRun& run) { return times(run, &Packet::tail); })
       .def("counters", &counters)
       .def("lost", [](PacketRun& run) { return lost(run.network()); })
-      .def("blocked", [](PacketRun& run) { return blocked(run.network()); })
+      .def("blocked", [](PacketRun& run) { return blocked_rows(run.network()); })
       .def("watch", [](PacketRun& run, std::uint64_t bound) { run.network().watch(bound); }, nb::arg("bound"))
       .def_prop_ro("starved_count", [](PacketRun& run) { return starved_count(run.network()); })
       .def("starved", [](PacketRun& run) { return starved(run.network()); });
@@ -159,7 +150,7 @@ void bind_flit_network(nb::module_& module) {
       .def("statistics", &flit_statistics)
       .def("waiting", [](FlitRun& run) { return waiting_rows(run.simulator().waiting()); })
       .def("lost", [](FlitRun& run) { return lost(run.simulator().network()); })
-      .def("blocked", [](FlitRun& run) { return blocked(run.simulator().network()); })
+      .def("blocked", [](FlitRun& run) { return blocked_rows(run.simulator().network()); })
       .def("watch", [](FlitRun& run, std::uint64_t bound) { run.simulator().network().watch(bound); }, nb::arg("bound"))
       .def_prop_ro("starved_count", [](FlitRun& run) { return starved_count(run.simulator().network()); })
       .def("starved", [](FlitRun& run) { return starved(run.simulator().network()); })

@@ -20,6 +20,9 @@ class PacketCarrier {
   virtual void begin_cycle(Cycle now, std::vector<std::uint32_t>& arrived) = 0;
   virtual void finish_cycle() = 0;
 
+  // Whether packets are under way that can never move again, each waiting for the next.
+  virtual bool is_blocked() const { return false; }
+
   virtual std::uint64_t flit_hops() const = 0;
   virtual std::uint64_t busiest_lane_cycles() const = 0;
   // Throws std::logic_error when something was lost or doubled inside.

@@ -10,12 +10,12 @@ void ReducingSwitch::add_flow(std::uint32_t flow, std::uint32_t places, std::vec
 bool ReducingSwitch::receive(const AggregationPacket& packet, Cycle now) {
   std::uint32_t payload = 0;
   if (!buffer_.accept(packet, payload)) return false;
-  adder_.accept({payload}, now);
+  adders_[adder_of(packet.edge)].accept({payload}, now);
   return true;
 }
 
-ReducingSwitch::Outcome ReducingSwitch::add(Cycle now, std::vector<AggregationPacket>& out) {
-  const AggregationPacket packet = buffer_.release(adder_.retire().value);
+ReducingSwitch::Outcome ReducingSwitch::add(std::uint32_t adder, Cycle now, std::vector<AggregationPacket>& out) {
+  const AggregationPacket packet = buffer_.release(adders_[adder].retire().value);
   const Port& port = ports_.at(packet.edge.value);
   return {packet, port.flow, flows_.at(port.flow).add(packet, port.child, now, used_, out)};
 }

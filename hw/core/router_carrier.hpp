@@ -16,9 +16,11 @@ class RouterCarrier final : public PacketCarrier {
   Cycle next_activity() const override { return network_.next_activity(); }
   void begin_cycle(Cycle now, std::vector<std::uint32_t>& arrived) override;
   void finish_cycle() override { network_.finish_cycle(); }
+  bool is_blocked() const override { return network_.flits_under_way() > 0 && network_.next_activity() == kNever; }
   std::uint64_t flit_hops() const override { return network_.counters().flit_hops; }
   std::uint64_t busiest_lane_cycles() const override { return network_.busiest_channel_cycles(); }
   void check_conservation() const override { network_.check_conservation(); }
+  const FlitNetwork& network() const { return network_; }
 
  private:
   const AggregationLayout& layout_;

@@ -71,12 +71,13 @@ def assert_conserved(result: AggregationResult) -> None:
     latency=st.integers(0, 40),
     quantum=st.integers(1, 6),
     start=st.integers(0, 3),
+    adders=st.integers(1, 7),
     engine=st.sampled_from(["fast", "flit"]),
 )
 @settings(max_examples=12, deadline=None)
-def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum, start, engine):
+def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum, start, adders, engine):
     machine = replace(SMALL, link_latency_cycles=latency, reduce_quantum_cycles=quantum, reduce_start_cycles=start)
-    result = run(network, AggregationRules(window=window), machine, size, engine=engine)
+    result = run(network, AggregationRules(window=window, adders=adders), machine, size, engine=engine)
     assert result.closed_form_cycles is not None
     assert result.cycles == result.closed_form_cycles
     assert result.data_ok
@@ -97,6 +98,7 @@ def mishaps(seed: int, flows: int) -> tuple[AggregationRules, dict[str, object]]
         duplicates=Fraction(draw.randint(0, 12), 24),
         latest=draw.choice([0, 10, 500, 5000]),
         seed=draw.getrandbits(64),
+        adders=draw.choice([1, 2, 5]),
     )
     return rules, {"ways": draw.choice([1, 2, 4]), "engine": draw.choice(["fast", "flit"])}
 
@@ -212,6 +214,17 @@ def test_too_few_places_stall_and_the_run_says_why(engine):
     assert stalled > 10
 
 
+def test_other_ways_can_block_each_other_in_routers():
+    """Up and down and up again with one small virtual channel: packets wait for each other in a circle, which no time-out helps."""
+    machine = replace(SMALL, vc_count=1, vc_buffer_flits=3)
+    result = run("leafspine:3x2x2", AggregationRules(window=16), machine, 4 * KIB, ways=2, chunks=2, engine="flit")
+    assert not result.data_ok
+    assert "waits for a free virtual channel of link" in result.stall[0]
+    assert "the last of these waits for the first" in result.stall
+    assert "waits for packet" in result.stall[-2]
+    assert run("leafspine:3x2x2", AggregationRules(window=16), machine, 4 * KIB, chunks=2, engine="flit").data_ok
+
+
 def test_a_network_that_loses_nearly_everything_ends():
     result = run("switch:4", AggregationRules(window=2, loss=Fraction(99, 100), give_up=5))
     assert "gave up: it sent packet" in result.stall[0]
@@ -226,6 +239,7 @@ def test_a_network_that_loses_nearly_everything_ends():
         ({"window": 0}, "window is 0; allowed: 1 to"),
         ({"timeout": 0}, "timeout is 0"),
         ({"seed": -1}, "seed is -1"),
+        ({"adders": 0}, "adders is 0"),
     ],
 )
 def test_bad_rules(rules, reason):
