@@ -23,12 +23,17 @@ def changed(tmp_path, name, old, new):
     return path
 
 
-def test_machines():
-    cells = cells_of("netreduce-fig19")
+@pytest.fixture(scope="module")
+def machines():
+    return cells_of("netreduce-fig19", "--smoke")
+
+
+def test_machines(machines):
+    cells = machines
     # Equation (1): 62 start-ups of a microsecond, 62/32 of the message at 12.5 GB/s
-    assert Fraction(cells["size: 100 MB", "flat ring"]["ours"]) == Fraction(62, 1000) + Fraction(62, 32) * 8
+    assert Fraction(cells["size: 10 MB", "flat ring"]["ours"]) == Fraction(62, 1000) + Fraction(62, 32) * Fraction(8, 10)
     # Equation (3): 15 start-ups, 14/8 of the message at 150 GB/s, all of it at 12.5 GB/s
-    assert Fraction(cells["GPUs: 2048", "NetReduce 150 GB/s"]["ours"]) == Fraction(15, 1000) + Fraction(7, 6) + 8
+    assert Fraction(cells["size: 10 MB", "NetReduce 150 GB/s"]["ours"]) == Fraction(15, 1000) + Fraction(7, 60) + Fraction(8, 10)
     assert cells["never slower than the flat ring, by size and GPUs", "NetReduce 15.75 GB/s"]["ours"] == "no"
     assert cells["never slower than the flat ring, by size and GPUs", "NetReduce 64 GB/s"]["agrees"]
     suffices = cells["inside over between that suffices, Equation 6", "NetReduce 15.75 GB/s"]
@@ -36,9 +41,40 @@ def test_machines():
     assert "2.29" in suffices["why"]
 
 
-def test_a_narrower_link_inside_changes_who_wins(tmp_path):
-    cells = cells_of(changed(tmp_path, "netreduce-fig19", '"64e9"', '"20e9"'))
-    assert cells["never slower than the flat ring, by size and GPUs", "NetReduce 20 GB/s"]["ours"] == "no"
+def test_machines_simulated(machines):
+    """What makes the simulation longer than the closed forms, to the cycle."""
+    cells = machines
+    flit = Fraction(64, 12_500_000)  # milliseconds
+    packets = -(-(10**7) // 4096)
+    # the way there and back: two links of half a microsecond each, whole cycles, and three flits' worth of switch: 65 there, an
+    # addition, 65 back; results follow each other a packet apart
+    half = -(-Fraction(1, 2000) // flit)
+    single = (2 * half + 2 * 65 + 1 + (packets - 1) * 65) * flit
+    assert Fraction(cells["size: 10 MB, simulated", "single NetReduce"]["ours"]) == single
+    for column in ("NetReduce 15.75 GB/s", "NetReduce 150 GB/s", "single NetReduce"):
+        assert Fraction(cells["GPUs: most over least, simulated", column]["ours"]) == 1
+        assert 1 < Fraction(cells["size: simulated over closed form, most", column]["ours"]) < Fraction(103, 100)
+    racks = Fraction(cells["size: 10 MB, simulated", "racks, NetReduce 150 GB/s"]["ours"])
+    # one more level: two more links, two more packets, another addition
+    assert racks - Fraction(cells["size: 10 MB, simulated", "NetReduce 150 GB/s"]["ours"]) == (2 * half + 2 * 65 + 1) * flit
+    ring = Fraction(cells["size: 10 MB, simulated", "flat ring"]["ours"])
+    # 62 steps of a chunk behind a head, a link of a microsecond, and in half of them an addition, which slots all wait for
+    step = 1 + -(-(10**7) // (32 * 64)) + -(-Fraction(1, 1000) // flit)
+    assert 62 * step * flit <= ring <= 62 * (step + 1) * flit
+
+
+def test_a_narrower_link_inside_changes_who_wins_and_what_is_too_large_says_so(tmp_path):
+    path = changed(tmp_path, "netreduce-fig19", '"15.75e9", "32e9", "64e9", "150e9"', '"20e9"')
+    path.write_text(path.read_text().replace('most_in_ring = "1024"', 'most_in_ring = "32"'))
+    cells = cells_of(path, "--smoke")
+    for row in (
+        "never slower than the flat ring, by size and GPUs",
+        "never slower than the flat ring, by size and GPUs, simulated",
+    ):
+        assert cells[row, "NetReduce 20 GB/s"]["ours"] == "no"
+    assert cells["GPUs: 64, simulated", "flat ring"]["ours"] is None
+    assert "only up to 32 GPUs are simulated" in cells["GPUs: 64, simulated", "flat ring"]["reason"]
+    assert cells["GPUs: 32, simulated", "flat ring"]["ours"] is not None
 
 
 @pytest.mark.parametrize(
@@ -47,6 +83,8 @@ def test_a_narrower_link_inside_changes_who_wins(tmp_path):
         ('gpus = ["32"', 'gpus = ["33"', "gpus has 33; expected several whole machines of 8"),
         ('gpus = ["32"', 'gpus = ["0.5"', "gpus has '0.5'; expected a whole number"),
         ('between = "12.5e9"', 'between = "0"', "between has '0'; expected a number above 0, in quotes"),
+        ('racks = "2"', 'racks = "3"', "racks is 3; the 4 machines of 32 GPUs do not fill so many evenly"),
+        ('packet_bytes = "4096"', 'packet_bytes = "0.5"', "packet_bytes has '0.5'; expected a whole number"),
         ('between = "12.5e9"', 'betwixt = "12.5e9"', "between is missing"),
     ],
 )
