@@ -18,6 +18,7 @@ TESTS = (
     "tests/hw/test_flit_engine.py",
     "tests/hw/test_flit_traces.py",
     "tests/hw/test_endpoints.py",
+    "tests/hw/test_aggregation.py",
     "--deselect=tests/hw/test_injection.py::test_mean_latency_under_uniform_traffic",
 )
 

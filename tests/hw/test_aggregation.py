@@ -118,6 +118,17 @@ def test_any_mishaps_and_every_rank_has_the_sum(network, flows, seed):
     assert result == run(network, rules, size=400, chunks=flows, **more)
 
 
+def test_packets_so_late_that_their_place_works_on_another_do_not_count():
+    """Copies that come rounds later, while the contribution of that child to the later packet is still missing."""
+    ignored = 0
+    for seed in range(10):
+        rules = AggregationRules(window=1, timeout=200, loss=Fraction(1, 5), duplicates=Fraction(1, 2), latest=4000, seed=seed)
+        result = run("switch:3", rules, size=40 * 32)
+        assert result.data_ok
+        ignored += result.counters["ignored"]
+    assert ignored > 50
+
+
 @pytest.mark.parametrize("network", ["switch:4", "tree:2x3", "fattree:3x3"])
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_lose_the_same_and_take_the_same_cycles(network, seed):
