@@ -6,7 +6,6 @@ from dataclasses import replace
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UndecidedError, UnsupportedError
 from certree.models.symmetric import AnySchedule
-from certree.models.topology import Topology
 from certree.synth.embedding import MOST_CHANNELS
 from certree.synth.method import METHODS, Form, Request, read_options
 
@@ -49,7 +48,7 @@ SPARSE = ("netreduce", "symmetric")
 #: algorithms for ranks that are tried several times side by side as well, where endpoints have wide links or several into switches
 SIDE_BY_SIDE = ("ring", "binomial", "recursive-doubling", "halving-doubling", "direct", "hierarchical", "double-binary-tree", "cps")
 #: others than their defaults that published algorithms are tried with
-VARIANTS = {"ring": {"bidirectional": "true"}, "ring-2d": {"form": "nested"}}
+VARIANTS = {"ring": {"bidirectional": "true"}, "ring-2d": {"form": "nested"}, "ring-all-to-all": {"bidirectional": "true"}}
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
 
@@ -111,14 +110,17 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
     else:
         dense = DENSE if endpoints <= DENSE_ENDPOINTS else ()
         for name in dict.fromkeys((*LEAN, *dense, *SEARCHES)):
-            for options in ({}, *_variants(name, topology)):
+            for options in ({}, *_variants(name, request)):
                 yield ":".join([name, *[f"{key}={value}" for key, value in options.items()]]), name, options
 
 
-def _variants(name: str, topology: Topology) -> Iterator[dict[str, str]]:
-    """Options that a published algorithm is tried with beside its defaults."""
+def _variants(name: str, request: Request) -> Iterator[dict[str, str]]:
+    """Options that a published algorithm is tried with beside its defaults. Side by side it uses links that a single message leaves
+    idle: wide ones, several into switches, and on the ways of blocks that pass other endpoints."""
     if name in VARIANTS:
         yield VARIANTS[name]
+    topology = request.topology
     width = int(topology.capacity[topology.src == topology.endpoints[0]].sum())
-    if name in SIDE_BY_SIDE and width > 1 and (not topology.is_direct or int(topology.pair_capacity.max()) > 1):
+    has_room = not topology.is_direct or int(topology.pair_capacity.max()) > 1 or request.collective.has_targets
+    if name in SIDE_BY_SIDE and width > 1 and has_room:
         yield {"channels": str(min(width, MOST_CHANNELS))}
