@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from certree.models.errors import InputError
 from certree.models.tables import Tables
+from certree.verify.changes import table_of_changes
 from certree.verify.counterexample import explain, table_of_slots
 from certree.verify.model_list import TIME_LIMITS, Entry, ModelResult, in_parallel, load_manifest, specs_folder
 from certree.verify.table_model import model_check_tables
@@ -64,7 +65,7 @@ def compare(model: Entry, run: TlcRun) -> ModelResult:
         total_states=run.total_states,
         seconds=run.seconds,
         mode=model["mode"],
-        trace=table_of_slots(run),
+        trace=table_of_slots(run) or table_of_changes(run.trace),
         message="; ".join([*problems, message] if message else problems),
         as_expected=not problems,
     )

@@ -6,9 +6,10 @@ import pytest
 
 from certree.models.errors import InputError
 from certree.verify import models
+from certree.verify.changes import table_of_changes
 from certree.verify.model_list import ModelResult
 from certree.verify.models import compare, compare_tables, model_check
-from certree.verify.tlc import Result, TlcRun, TlcStoppedError
+from certree.verify.tlc import Result, State, TlcRun, TlcStoppedError
 
 ENTRY = {
     "name": "M", "mode": "exhaustive", "expected": "safety", "violates": "NoLateRow", "distinct_states": 5, "total_states": 9
@@ -30,10 +31,24 @@ def test_model(name):
     (result,) = model_check([name])
     assert result.as_expected, result.message
     assert result.result == ENDINGS[name]
-    refuted_run = result.expected != "success" and "NILockstep" in name
-    assert bool(result.trace) == refuted_run
-    if refuted_run:
-        assert result.trace.splitlines()[0].split() == ["slot", "node", "row", "what", "what", "happened"]
+    assert bool(result.trace) == (result.expected != "success")
+    if result.trace:
+        heads = ["slot", "node", "row", "what", "what", "happened"] if "NILockstep" in name else ["step", "what", "changed"]
+        assert result.trace.splitlines()[0].split() == heads
+
+
+def test_a_counterexample_without_a_legend_is_told_by_what_changed():
+    first = State("/\\ held = (0 :> <<1, 0>> @@ 1 :> <<0, 1>>)\n/\\ done = {}\n/\\ queue = <<>>")
+    second = State('/\\ held = (0 :> <<1, 1>> @@ 1 :> <<0, 1>>)\n/\\ done = {[op |-> "SUM"]}\n/\\ queue = <<<<"p", 1>>>>')
+    assert table_of_changes([first, second, first]).splitlines() == [
+        "step  what changed",
+        "0     the start",
+        "1     held[0][2] 0 -> 1; done with [op |-> SUM]; queue <<>> -> <<<<p, 1>>>>",
+        "2     held[0][2] 1 -> 0; done without [op |-> SUM]; queue <<<<p, 1>>>> -> <<>>",
+    ]
+    long = table_of_changes([first, second] * 50).splitlines()
+    assert (long[1], len(long)) == ("... 40 earlier lines", 62)
+    assert table_of_changes([]) == ""
 
 
 @pytest.mark.parametrize(
