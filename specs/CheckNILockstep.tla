@@ -11,9 +11,9 @@
 (* twin in which they are sorted by node. No property tells the two apart, *)
 (* for each is about single nodes, about how a tick ends, or about results *)
 (* that are given once. MCNILockstepRing and MCNILockstepRingOrdered check *)
-(* one table without and with it. Where paths of several nodes share a     *)
-(* link, their order decides who waits for it; that somebody waits, which  *)
-(* is what NoBusyPort is about, does not depend on it.                     *)
+(* one table without and with it. Messages under way take their turns      *)
+(* first, in an order of their own; what they change at a node, its ports, *)
+(* is changed before the node looks.                                       *)
 (***************************************************************************)
 EXTENDS NILockstep, TLC
 
@@ -21,7 +21,7 @@ EXTENDS NILockstep, TLC
 MustAct(n) == CanFire(n) \/ CanAdvance(n) \/ \E m \in flying : m.dst = n /\ now = Latest(m)
 
 \* In place of InTurn.
-LowestFirst(n) == \A k \in Nodes : k < n => ~MustAct(k)
+LowestFirst(n) == (\A m \in flying : ~HasCome(m)) /\ \A k \in Nodes : k < n => ~MustAct(k)
 
 \* What a reader of a counterexample must know beside its states.
 Legend ==

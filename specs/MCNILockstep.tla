@@ -71,6 +71,18 @@ MeshDelay2 == MeshPaths(<<0, 2, 2, 4, 4, 6>>)
 \* The root of flow f in these schedules.
 SecondOnPath == [f \in 0..3 |-> Around(f + 1)]
 
+\* switch:3, one tree per root, straight to the root and back: in each slot every node sends to another one.
+StarAllReduce ==
+  UNION {{Reduce(f, (f + 1) % 3, f, 0), Reduce(f, (f + 2) % 3, f, 1), Gather(f, f, (f + 1) % 3, 2), Gather(f, f, (f + 2) % 3, 3)} : f \in 0..2}
+
+\* The same in two slots: messages meet at the ports and at the links out of the switch.
+StarCrowded ==
+  UNION {{Reduce(f, (f + 1) % 3, f, 0), Reduce(f, (f + 2) % 3, f, 0), Gather(f, f, (f + 1) % 3, 1), Gather(f, f, (f + 2) % 3, 1)} : f \in 0..2}
+
+\* Three nodes in a line, a chunk of node 0 for both others and one of node 1: what goes from 0 to 2 comes to the link from 1 to 2 in
+\* the tick in which node 1 sends over it.
+LineAllGather == {Gather(0, 0, 2, 0), Gather(0, 0, 1, 1), Gather(1, 1, 0, 1), Gather(1, 1, 2, 1)}
+
 -------------------------------------------------------------------------------
 (* Tables that play a schedule                                               *)
 
@@ -81,13 +93,17 @@ Of(op, flow) == {t \in Schedule : t.op = op /\ t.flow = flow}
 Source(flow, node) == LET from == {t.src : t \in {u \in Of("GATHER", flow) : u.dst = node}}
                       IN  IF from = {} THEN Nil ELSE CHOOSE peer \in from : TRUE
 
-\* The row in which transfer t is commanded; GATHERs of one node, flow and slot share a row.
+\* The source route from one node to another; there is one for each pair that are no neighbours.
+RouteOf(src, dst) == IF <<src, dst>> \in DOMAIN Capacity THEN Nil ELSE 0
+
+\* The row in which transfer t is commanded; GATHERs of one node, flow and slot to its neighbours share a row.
 RowOf(t) ==
   IF t.op = "REDUCE"
-  THEN [op |-> "REDUCE", flow |-> t.flow, step |-> t.step, parent |-> t.dst,
+  THEN [op |-> "REDUCE", flow |-> t.flow, step |-> t.step, parent |-> t.dst, route |-> RouteOf(t.src, t.dst),
         children |-> {u.src : u \in {v \in Of("REDUCE", t.flow) : v.dst = t.src}}]
-  ELSE [op |-> "GATHER", flow |-> t.flow, step |-> t.step, parent |-> Source(t.flow, t.src),
-        children |-> {u.dst : u \in {v \in Of("GATHER", t.flow) : v.src = t.src /\ v.step = t.step}}]
+  ELSE [op |-> "GATHER", flow |-> t.flow, step |-> t.step, parent |-> Source(t.flow, t.src), route |-> RouteOf(t.src, t.dst),
+        children |-> IF RouteOf(t.src, t.dst) # Nil THEN {t.dst}
+                     ELSE {u.dst : u \in {v \in Of("GATHER", t.flow) : v.src = t.src /\ v.step = t.step /\ RouteOf(v.src, v.dst) = Nil}}]
 
 \* Rows are sorted by step, op, flow and first destination.
 Before(a, b) ==
@@ -103,6 +119,12 @@ ScheduleTable == [n \in Nodes |-> Sorted({RowOf(t) : t \in {u \in Schedule : u.s
 ScheduleArrivals == [n \in Nodes |-> {<<t.op, t.flow, t.src>> : t \in {u \in Schedule : u.dst = n}}]
 SquareLinks == UNION {{<<Around(k), Around(k + 1)>>, <<Around(k + 1), Around(k)>>} : k \in 0..3}
 RingLinks == UNION {{<<k, (k + 1) % 4>>, <<(k + 1) % 4, k>>} : k \in 0..3}
+StarLinks == UNION {{<<n, 3>>, <<3, n>>} : n \in 0..2}
+LineLinks == {<<0, 1>>, <<1, 0>>, <<1, 2>>, <<2, 1>>}
+LinkPaths == [way \in {<<link[1], link[2], Nil>> : link \in DOMAIN Capacity} |-> << <<way[1], way[2]>> >>]
+StarPaths == [way \in {<<a, b, 0>> : a, b \in 0..2} \ {<<n, n, 0>> : n \in 0..2} |-> << <<way[1], 3>>, <<3, way[2]>> >>]
+LinePaths == [way \in {<<link[1], link[2], Nil>> : link \in LineLinks} \union {<<0, 2, 0>>} |->
+  IF way[3] = Nil THEN << <<way[1], way[2]>> >> ELSE << <<0, 1>>, <<1, 2>> >>]
 -------------------------------------------------------------------------------
 (* The constants                                                             *)
 
@@ -112,9 +134,14 @@ MCArrivals == ScheduleArrivals
 MCSquare == [link \in SquareLinks |-> 1]
 MCPair == [link \in {<<0, 1>>, <<1, 0>>} |-> 1]
 MCRing == [link \in RingLinks |-> 1]
-MCPath == [link \in DOMAIN Capacity |-> {link}]
-MCTravel == [link \in DOMAIN Path |-> 2]
-MCTravelLong == [link \in DOMAIN Path |-> 6]
+MCStar == [link \in StarLinks |-> 1]
+MCLine == [link \in LineLinks |-> 1]
+MCPath == LinkPaths
+MCStarPath == StarPaths
+MCLinePath == LinePaths
+MCTravel == [way \in DOMAIN Path |-> <<2>>]
+MCTravelLong == [way \in DOMAIN Path |-> <<6>>]
+MCTravelRouted == [way \in DOMAIN Path |-> IF Len(Path[way]) = 1 THEN <<3>> ELSE <<5, 3>>]
 MCAll == [f \in Flows |-> Nodes]
 MCRoot == [f \in Flows |-> {Root[f]}]
 ===============================================================================

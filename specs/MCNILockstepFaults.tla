@@ -22,8 +22,8 @@ RootWaitsForOneChild(n, r) ==
         [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
         [] OTHER -> IF reduces = {} THEN {} ELSE {CHOOSE arrival \in reduces : TRUE}
 
-\* In place of EntersAt: messages enter a port that is still sending.
-EntersAtOnce(n, peer) == now
+\* In place of EntersAt: messages enter a lane that is still sending.
+EntersAtOnce(link, lane) == now
 
 \* In place of Init: nobody has anything to contribute.
 EmptyHanded ==
@@ -70,10 +70,7 @@ UnfairSpec == Init /\ [][Next]_vars
 (* An NI, or time itself, that forgets one of its guards                     *)
 
 \* In place of CanFire: rows do not wait for their slot.
-FiresAnyTime(n) == HasNext(n) /\ DependenciesHold(n) /\ \A peer \in Upcoming(n).to : <<n, peer>> \in DOMAIN Path
-
-\* In place of CanAdvance: timestep counters of slotted NIs advance, too.
-AdvancesSlotted(n) == HasNext(n) /\ counter[n].step < Upcoming(n).slot /\ now >= counter[n].until /\ IsIdle(n)
+FiresAnyTime(n) == HasNext(n) /\ DependenciesHold(n) /\ \A peer \in Upcoming(n).to : WayTo(n, peer) \in DOMAIN Path
 
 \* In place of CanAdvance: the timestep counter passes a step whose rows have not been issued.
 AdvancesPastRows(n) == Run = "paced" /\ HasNext(n) /\ counter[n].step <= Upcoming(n).slot /\ now >= counter[n].until /\ IsIdle(n)
@@ -84,11 +81,23 @@ AdvancesBeforeZero(n) == Run = "paced" /\ HasNext(n) /\ counter[n].step < Upcomi
 \* In place of CanCount: messages count from the moment in which they are sent.
 CountsWhenSent(m) == now <= Latest(m) /\ IsFirstInUnit(m)
 
+\* In place of CanCross: messages take their turn at the next link before they are there.
+CrossesEarly(m) == GoesFarther(m)
+
+\* In place of CanCross: of those that come in one tick anyone is first.
+AnyoneFirst(m) == HasCome(m)
+
+\* In place of Act: an NI does not let those go first that are under way.
+OwnFirst(n) == Fire(n) \/ Advance(n)
+
+\* In place of TimeCanPass: time passes although a message stands before its next link.
+PassesRouters == (\A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)) /\ \A m \in flying : now < Latest(m)
+
 \* In place of TimeCanPass: time passes although a row can fire.
-PassesRows == \A m \in flying : now < Latest(m)
+PassesRows == \A m \in flying : ~HasCome(m) /\ now < Latest(m)
 
 \* In place of TimeCanPass: time passes although a message must count.
-PassesMessages == \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)
+PassesMessages == (\A m \in flying : ~HasCome(m)) /\ \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)
 
 \* In place of IsNextEvent: time passes over what could happen.
 JumpsOver(t) == t > now
@@ -112,6 +121,12 @@ DroppedDependencyTable == [ScheduleTable EXCEPT ![1][RowNumber(1, "REDUCE", 0)].
 MCWrongParentTable == WrongParentTable
 MCMissingLinkTable == MissingLinkTable
 MCDroppedDependencyTable == DroppedDependencyTable
+
+-------------------------------------------------------------------------------
+(* A schedule with few states                                                *)
+
+\* ring:4, reduce-scatter of one chunk: two sums for node 0.
+OneSum == {t \in RingReduceScatter : t.flow = 0}
 
 -------------------------------------------------------------------------------
 (* Wrong schedules for ring:4                                                *)

@@ -57,9 +57,6 @@ IsSchedule == Spec
 \* In place of MaySend: a transfer does not wait for a sum from the one node.
 ForgetsNode2(t) == {u \in Before(t) : u.src # 2} \subseteq done
 
-\* In place of MaySend: nothing is waited for.
-SendsAtOnce(t) == TRUE
-
 \* In place of Deliver: what the source holds when it arrives is delivered, not what it sent; what is sent is taken away from it.
 TakesAway(m) ==
   LET t == m.transfer

@@ -21,6 +21,9 @@ Worm(name, route, flits, vcs) == [name |-> name, route |-> route, flits |-> flit
 \* One-hop messages of a collective, all in VC 0: two share channel 0.
 OneHop == {Worm("a", <<0>>, Message, <<{0}>>), Worm("b", <<0>>, Message, <<{0}>>), Worm("c", <<1>>, Message, <<{0}>>)}
 
+\* One of them, alone.
+OneMessage == {Worm("a", <<0>>, Message, <<{0}>>)}
+
 \* The same on two VCs: each takes the one that is free.
 OneHopTwoVCs == {Worm("a", <<0>>, Message, <<{0, 1}>>), Worm("b", <<0>>, Message, <<{0, 1}>>)}
 
@@ -32,7 +35,6 @@ AroundDateline == (Around \ {Worm("r", <<2, 0>>, Packet, <<{1}, {1}>>)}) \union 
 
 \* A message beside them, in VC 0.
 Beside == {Worm("a", <<0>>, <<"head", "subtail", "tail">>, <<{0}>>)}
-RingNoDateline == Around \union Beside
 RingDateline == AroundDateline \union Beside
 
 \* mesh:2x2, nodes 0 1 above 2 3: packets between opposite corners, first along the row, then along the column; one VC.

@@ -16,8 +16,11 @@
 (* assumed, except that an arrival that counts in the tick in which a      *)
 (* slot opens is in time for it.                                           *)
 (*                                                                         *)
-(* A message over several links holds all of them at once, from the tick   *)
-(* in which it enters the first, as if it were one hop.                    *)
+(* A message over several links takes a lane of each, one after the other, *)
+(* and each for as long as it is (virtual cut-through, with room in every  *)
+(* router for what waits there). A lane serves messages in the order in    *)
+(* which they came to stand before it; of those that come in one tick the  *)
+(* ones under way go before those of the node's own NI.                    *)
 (***************************************************************************)
 EXTENDS NITables
 
@@ -26,7 +29,7 @@ CONSTANTS
   Run,             \* how the NIs take their rows: "slotted" by the clock, "paced" by the timestep counter
   SlotTicks,       \* slotted: length of a slot by a clock that does not drift
   SerTicks,        \* how long a message occupies its port
-  TravelTicks,     \* for every pair of `Path`: from entering the port until the whole message has arrived
+  TravelTicks,     \* for every way of `Path`: for each link, from entering it until the whole message has arrived
   MinReduceTicks,  \* least time from arrival of a REDUCE message until it is reduced and usable
   MaxReduceTicks,  \* most time from arrival of a REDUCE message until it is reduced and usable
   MaxSkewTicks,    \* no NI starts its clock more than this after the first one
@@ -38,7 +41,10 @@ CONSTANTS
 ASSUME ConstantsAreSane ==
   /\ Delay \in Nat \ {0} /\ Run \in {"slotted", "paced"} /\ Run = "paced" => Repeats = 1 /\ MaxDriftTicks = 0
   /\ SlotTicks \in Nat \ {0} /\ SerTicks \in Nat \ {0}
-  /\ DOMAIN TravelTicks = DOMAIN Path /\ \A p \in DOMAIN TravelTicks : TravelTicks[p] >= SerTicks
+  /\ DOMAIN TravelTicks = DOMAIN Path
+  /\ \A way \in DOMAIN Path : LET travel == TravelTicks[way] IN
+       /\ Len(travel) = Len(Path[way]) /\ travel[Len(travel)] >= SerTicks
+       /\ \A k \in 2..Len(travel) : travel[k] < travel[k - 1]
   /\ MinReduceTicks \in 0..MaxReduceTicks
   /\ MaxSkewTicks \in Nat /\ MaxDriftTicks \in 0..SlotTicks - 1
   /\ BufferTicks \in Nat /\ StepTicks \in Nat /\ MaxStepsApart \in Nat
@@ -65,6 +71,9 @@ HasNext(n) == played[n] < Len(Program[n])
 \* What node n plays next: row, slot and iteration.
 Upcoming(n) == Program[n][played[n] + 1]
 
+\* The way from node n to a destination of that row.
+WayTo(n, peer) == <<n, peer, Upcoming(n).route>>
+
 \* The tick at which node n's slot counter reaches s.
 OpensAt(n, s) == start[n] + s * (SlotTicks + drift[n])
 
@@ -82,11 +91,23 @@ HasCounted(n, arrival, iteration) == arrival \in DOMAIN count[n] /\ count[n][arr
 \* Node n has all that its next row waits for.
 DependenciesHold(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival, Upcoming(n).item[2])
 
-\* The tick from which message m no longer occupies its port.
-LeavesPort(m) == m.enters + SerTicks
+-------------------------------------------------------------------------------
+(* Messages on their way. `links` and `travel` are its entries of Path and   *)
+(* TravelTicks; `lanes` and `enters` say of each link that it has come to    *)
+(* which lane it takes there, and when it enters that.                       *)
 
-\* The tick at which all of message m is at its destination.
-ArrivesAt(m) == m.enters + TravelTicks[<<m.src, m.dst>>]
+\* The last link that message m has come to, and whether there are more behind it.
+Hop(m) == Len(m.enters)
+GoesFarther(m) == Hop(m) < Len(m.links)
+
+\* The tick in which message m stood before its link k; the next one: in which it will.
+Came(m, k) == IF k = 1 THEN m.sent ELSE m.enters[k - 1] + m.travel[k - 1] - m.travel[k]
+
+\* The tick from which message m no longer occupies its lane of link k.
+Leaves(m, k) == m.enters[k] + SerTicks
+
+\* The tick at which all of message m is at its destination; with links before it, if nothing is in its way.
+ArrivesAt(m) == m.enters[Hop(m)] + m.travel[Hop(m)]
 
 \* The first tick at which message m can count.
 Earliest(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MinReduceTicks ELSE 0
@@ -94,14 +115,20 @@ Earliest(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MinReduceTicks ELSE 0
 \* The last tick at which message m can count.
 Latest(m) == ArrivesAt(m) + IF m.op = "REDUCE" THEN MaxReduceTicks ELSE 0
 
-\* The messages that hold, or wait for, a link of the path from n to peer at tick t or later, that link being given.
-Ahead(link, t) == {m \in flying : link \in Path[<<m.src, m.dst>>] /\ LeavesPort(m) > t}
+\* The ticks, later than now, at which a message leaves this lane: it takes them one after the other.
+Leavings(link, lane) ==
+  UNION {{Leaves(m, k) : k \in {j \in 1..Hop(m) : m.links[j] = link /\ m.lanes[j] = lane /\ Leaves(m, j) > now}} : m \in flying}
 
-\* The first tick, from now on, at which every link from n to peer has room behind all that was fired before: ports are queues.
-EntersAt(n, peer) ==
-  LET times == {now} \union {LeavesPort(m) : m \in {k \in flying : Path[<<k.src, k.dst>>] \intersect Path[<<n, peer>>] # {}}}
-      room == {t \in times : t >= now /\ \A link \in Path[<<n, peer>>] : Cardinality(Ahead(link, t)) < Capacity[link]}
-  IN  CHOOSE t \in room : \A other \in room : t <= other
+\* When a message that comes to the link now may enter this lane: behind those that came before.
+EntersAt(link, lane) ==
+  LET leavings == Leavings(link, lane)
+  IN  IF leavings = {} THEN now ELSE CHOOSE t \in leavings : \A other \in leavings : other <= t
+
+\* The turn of a message that comes to the link now: on the lane with the least to send, the lowest numbered of equals.
+TurnAt(link) ==
+  LET lane == CHOOSE best \in 1..Capacity[link] : \A other \in 1..Capacity[link] :
+                EntersAt(link, best) < EntersAt(link, other) \/ (EntersAt(link, best) = EntersAt(link, other) /\ best <= other)
+  IN  [lane |-> lane, enters |-> EntersAt(link, lane)]
 
 -------------------------------------------------------------------------------
 (* Steps                                                                     *)
@@ -123,17 +150,40 @@ Init ==
   /\ held = [n \in Nodes |-> [item \in Items |-> OnceEach({n} \intersect Contributors[item[1]])]]
   /\ count = [n \in Nodes |-> [arrival \in Arrivals[n] |-> 0]]
 
+\* Message m stands before its next link.
+HasCome(m) == GoesFarther(m) /\ now >= Came(m, Hop(m) + 1)
+
+\* The lane by which message m comes is before that of another: links are pairs of nodes.
+ComesBefore(m, other) ==
+  LET key(msg) == msg.links[Hop(msg)] \o <<msg.lanes[Hop(msg)]>>
+  IN  \E k \in 1..3 : key(m)[k] < key(other)[k] /\ \A j \in 1..k - 1 : key(m)[j] = key(other)[j]
+
+\* Message m can take its turn at its next link.
+CanCross(m) ==
+  /\ IsThere::   HasCome(m)
+  /\ InOrder::   \A other \in flying : HasCome(other) => ~ComesBefore(other, m)
+
+\* Message m goes on: it takes its turn at its next link.
+Cross(m) ==
+  /\ CanCross(m)
+  /\ LET turn == TurnAt(m.links[Hop(m) + 1])
+     IN  flying' = (flying \ {m}) \union {[m EXCEPT !.lanes = Append(@, turn.lane), !.enters = Append(@, turn.enters)]}
+  /\ UNCHANGED <<now, start, drift, counter, played, held, count>>
+
 \* Node n can fire its next row: rows fire in order, so a row that lacks something stalls those after it. A busy port does not
 \* hold a row back: its messages queue there.
 CanFire(n) ==
   /\ ItsTimeHasCome::   IsDue(n)
   /\ HasWhatItNeeds::   DependenciesHold(n)
-  /\ HasLinks::         \A peer \in Upcoming(n).to : <<n, peer>> \in DOMAIN Path
+  /\ HasLinks::         \A peer \in Upcoming(n).to : WayTo(n, peer) \in DOMAIN Path
 
 \* The message that node n sends to peer when it fires its next row. The row tells twins apart that equal rows send at once.
 MessageTo(n, peer) ==
-  [op |-> Upcoming(n).op, item |-> Upcoming(n).item, src |-> n, dst |-> peer, sent |-> now, enters |-> EntersAt(n, peer),
-   row |-> Upcoming(n).row, load |-> held[n][Upcoming(n).item]]
+  LET way == WayTo(n, peer)
+      turn == TurnAt(Path[way][1])
+  IN  [op |-> Upcoming(n).op, item |-> Upcoming(n).item, src |-> n, dst |-> peer, sent |-> now,
+       row |-> Upcoming(n).row, load |-> held[n][Upcoming(n).item],
+       links |-> Path[way], travel |-> TravelTicks[way], lanes |-> <<turn.lane>>, enters |-> <<turn.enters>>]
 
 \* Whether it is node n's turn to act within a tick: always. Models may order the nodes here, see MCNILockstep.
 InTurn(n) == TRUE
@@ -146,9 +196,12 @@ Fire(n) ==
   /\ counter' = IF Run = "paced" THEN [counter EXCEPT ![n].until = now + 1] ELSE counter
   /\ UNCHANGED <<now, start, drift, held, count>>
 
-\* Paced: no flit of node n waits outside its injection buffers, and its reduction unit has nothing to do.
+\* The ticks at which messages have left the ports of node n, those that pass through it included: ports are lanes out of it.
+LeavingPorts(n) == UNION {{Leaves(m, k) : k \in {j \in 1..Hop(m) : m.links[j][1] = n}} : m \in flying}
+
+\* Paced: no flit waits outside the injection buffers of node n, and its reduction unit has nothing to do.
 IsIdle(n) ==
-  /\ \A m \in flying : m.src = n => LeavesPort(m) - BufferTicks <= now
+  /\ \A t \in LeavingPorts(n) : t - BufferTicks <= now
   /\ \A m \in flying : m.op = "REDUCE" /\ m.dst = n => now < ArrivesAt(m)
 
 \* Paced: node n's timestep counter can advance: the rows of its step are issued, the down-counter is at zero, the units are idle.
@@ -189,14 +242,18 @@ Count(m) ==
 SequencerEvents(n) ==
   IF ~HasNext(n) THEN {}
   ELSE IF Run = "slotted" THEN {OpensAt(n, Upcoming(n).slot)}
-  ELSE {start[n], counter[n].until} \union {LeavesPort(m) - BufferTicks : m \in {k \in flying : k.src = n}}
+  ELSE {start[n], counter[n].until} \union {t - BufferTicks : t \in LeavingPorts(n)}
+
+\* The ticks at which message m changes by itself: it stands before its next link, or it may or must count; and it leaves its lanes.
+MessageEvents(m) ==
+  {Leaves(m, k) : k \in 1..Hop(m)} \union IF GoesFarther(m) THEN {Came(m, Hop(m) + 1)} ELSE {Earliest(m), Latest(m)}
 
 \* The times at which a guard can change.
-Events ==
-  UNION {{Earliest(m), Latest(m), LeavesPort(m)} : m \in flying} \union UNION {SequencerEvents(n) : n \in Nodes}
+Events == UNION {MessageEvents(m) : m \in flying} \union UNION {SequencerEvents(n) : n \in Nodes}
 
 \* All that must happen now has happened.
 TimeCanPass ==
+  /\ NobodyStands::  \A m \in flying : ~HasCome(m)
   /\ NothingFires::  \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)
   /\ NothingIsLeft:: \A m \in flying : now < Latest(m)
 
@@ -220,9 +277,15 @@ AllDone == flying = {} /\ \A n \in Nodes : NodeIsDone(n)
 \* The end of a run is no deadlock.
 Rest == AllDone /\ UNCHANGED vars
 
-\* One row fires, one counter advances, one message counts, or time goes on.
+\* Node n fires its next row or advances its counter, once all that is under way has taken its turn.
+Act(n) ==
+  /\ UnderWayFirst:: \A m \in flying : ~HasCome(m)
+  /\ Fire(n) \/ Advance(n)
+
+\* One message takes its turn at a link, one row fires, one counter advances, one message counts, or time goes on.
 Next ==
-  \/ \E n \in Nodes : InTurn(n) /\ (Fire(n) \/ Advance(n))
+  \/ \E m \in flying : Cross(m)
+  \/ \E n \in Nodes : InTurn(n) /\ Act(n)
   \/ \E m \in flying : InTurn(m.dst) /\ Count(m)
   \/ Tick
   \/ Rest
@@ -247,13 +310,25 @@ ExactlyOnce ==
   /\ \A m \in flying, k \in Nodes : m.load[k] <= 1
 
 \* A row whose slot is open finds a link to each destination.
-LinksExist == \A n \in Nodes : IsDue(n) => \A peer \in Upcoming(n).to : <<n, peer>> \in DOMAIN Path
+LinksExist == \A n \in Nodes : IsDue(n) => \A peer \in Upcoming(n).to : WayTo(n, peer) \in DOMAIN Path
 
 \* Slotted: no row is late: whatever is due at a tick fires before the next one.
 NoLateRow == \A n \in Nodes : HasNext(n) => now <= OpensAt(n, Upcoming(n).slot)
 
 \* No message has to wait at its port, or for a link on its way.
-NoBusyPort == \A m \in flying : m.enters = m.sent
+NoBusyPort == \A m \in flying : \A k \in 1..Hop(m) : m.enters[k] = Came(m, k)
+
+\* A lane serves messages one after the other, none before it is there, in the order in which they came; of equals the ones under way
+\* before those that have it as their port, and among those by the lane that they came by.
+LanesAreQueues ==
+  /\ \A m \in flying : \A k \in 1..Hop(m) : m.enters[k] >= Came(m, k)
+  /\ \A m, other \in flying : \A k \in 1..Hop(m), j \in 1..Hop(other) :
+       LET by(msg, i) == IF i = 1 THEN <<Came(msg, i), 1, 0, 0, 0>>
+                         ELSE <<Came(msg, i), 0>> \o msg.links[i - 1] \o <<msg.lanes[i - 1]>>
+           first == \E i \in 1..5 : by(m, k)[i] < by(other, j)[i] /\ \A h \in 1..i - 1 : by(m, k)[h] = by(other, j)[h]
+       IN  m.links[k] = other.links[j] /\ m.lanes[k] = other.lanes[j] /\ <<m, k>> # <<other, j>> =>
+             \/ Leaves(m, k) <= other.enters[j]
+             \/ ~first /\ Leaves(other, j) <= m.enters[k]
 
 \* Every message in flight is expected where it goes.
 OnlyExpected == \A m \in flying : <<m.op, m.item[1], m.src>> \in Arrivals[m.dst]
@@ -269,13 +344,16 @@ Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] : ~(Feeds(n, k) \sub
 \* Rows wait for all that feeds them. No difference in a run that is on time; it keeps sums right when something is late.
 EveryArrivalAwaited == \A n \in Nodes : played[n] > 0 => <<n, Program[n][played[n]].row>> \notin Careless
 
+\* Message m is no longer on its way after the step: it has counted.
+IsOver(m) == m \notin flying' /\ \A k \in flying' : <<k.src, k.row, k.item, k.dst>> # <<m.src, m.row, m.item, m.dst>>
+
 \* Nothing counts before it can: a copy when all of it has arrived, a sum MinReduceTicks later.
-NothingCountsEarly == [][\A m \in flying \ flying' : now >= Earliest(m)]_flying
+NothingCountsEarly == [][\A m \in flying : IsOver(m) => now >= Earliest(m) /\ ~GoesFarther(m)]_flying
 
 \* Sums count in the order in which their messages arrived.
 SumsInOrder ==
-  [][\A m \in flying \ flying', other \in flying :
-       m.op = "REDUCE" /\ other.op = "REDUCE" /\ other.dst = m.dst => ArrivesAt(m) <= ArrivesAt(other)]_flying
+  [][\A m \in flying : IsOver(m) /\ m.op = "REDUCE" =>
+       \A other \in flying : other.op = "REDUCE" /\ other.dst = m.dst => ArrivesAt(m) <= ArrivesAt(other)]_flying
 
 \* The step that node n is at: what its counter shows, or the slot of the row that holds it up.
 StepOf(n) ==
@@ -285,8 +363,8 @@ StepOf(n) ==
 
 \* Neighbours that have something left to play are never further apart than the stated bound.
 StepsApart ==
-  \A pair \in DOMAIN Path : HasNext(pair[1]) /\ HasNext(pair[2]) =>
-    StepOf(pair[1]) - StepOf(pair[2]) \in -MaxStepsApart..MaxStepsApart
+  \A way \in DOMAIN Path : HasNext(way[1]) /\ HasNext(way[2]) =>
+    StepOf(way[1]) - StepOf(way[2]) \in -MaxStepsApart..MaxStepsApart
 
 \* Every run ends: no deadlock, and no run for ever.
 EveryRunEnds == <>AllDone
@@ -313,7 +391,7 @@ FiredInTime == \A n \in Nodes : HasNext(n) => now <= OpensAt(n, Upcoming(n).slot
 NotTooEarly == \A n \in Nodes : played[n] > 0 => OpensAt(n, Program[n][played[n]].slot) <= now
 
 \* I3: what is in flight was fired when its slot opened, and found its links free.
-SentWhenDue == \A m \in flying : m.sent = OpensAt(m.src, SlotOf(m)) /\ m.enters = m.sent
+SentWhenDue == \A m \in flying : m.sent = OpensAt(m.src, SlotOf(m)) /\ \A k \in 1..Hop(m) : m.enters[k] = m.sent + m.travel[1] - m.travel[k]
 
 \* I4: nothing in flight is overdue.
 NotOverdue == \A m \in flying : now <= Latest(m)
@@ -338,9 +416,13 @@ SlottedInvariant == FiredInTime /\ NotTooEarly /\ SentWhenDue /\ NotOverdue /\ C
 \* The transfers that have counted.
 Delivered == {t \in Commanded : HasCounted(t.dst, <<t.op, t.item[1], t.src>>, t.item[2])}
 
+\* For every pair of nodes that a message can take: the links of its ways.
+LinksOfPath == [pair \in {<<way[1], way[2]>> : way \in DOMAIN Path} |->
+  UNION {{Path[way][k] : k \in DOMAIN Path[way]} : way \in {w \in DOMAIN Path : <<w[1], w[2]>> = pair}}]
+
 \* The schedule that the tables command: a transfer happens when its message counts.
 Played == INSTANCE Schedule WITH
-  Contributors <- ItemContributors, Promised <- ItemPromised, Transfers <- Commanded, done <- Delivered
+  Contributors <- ItemContributors, Promised <- ItemPromised, Transfers <- Commanded, Path <- LinksOfPath, done <- Delivered
 
 \* A run begins as the schedule does.
 BeginsAsScheduled == <<held, Delivered>> = Played!Beginning

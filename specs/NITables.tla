@@ -15,26 +15,26 @@ CONSTANTS
   Promised,        \* for every flow: the nodes at which the sum is due
   Table,           \* for every node: its rows, in order of step
   Arrivals,        \* for every node: the set of <<op, flow, peer>> it expects once an iteration
-  Path,            \* for every pair <<from, to>> that a message can take: the set of links it occupies
+  Path,            \* for every way <<from, to, route>> of a message, route Nil between neighbours: its links, each <<from, to>>
   Capacity,        \* for every link: how many messages it carries at once
   Period,          \* slots from one iteration to the next
   Repeats          \* number of iterations
 
-\* The empty parent of a row.
+\* The empty parent or route of a row.
 Nil == -1
 
 \* What the opcodes of a table say: add to what the destination holds, or replace it. NOPs are implicit in a slotted table.
 Ops == {"REDUCE", "GATHER"}
 
 \* A row: REDUCE sends to `parent` and waits for `children`; GATHER waits for `parent` and sends to `children`.
-\* Its destinations may be wrong: that is for the properties to find.
-RowType == [op : Ops, flow : Flows, parent : Int, children : SUBSET Int, step : Nat]
+\* Its destinations may be wrong: that is for the properties to find. `route` names a source route, where there is one.
+RowType == [op : Ops, flow : Flows, parent : Int, children : SUBSET Int, step : Nat, route : Int]
 
 ASSUME TablesAreSane ==
   /\ \A n \in Nodes : \A r \in DOMAIN Table[n] : Table[n][r] \in RowType
   /\ \A n \in Nodes : Arrivals[n] \subseteq Ops \X Flows \X Int
   /\ Period \in Nat \ {0} /\ Repeats \in Nat \ {0}
-  /\ \A pair \in DOMAIN Path : Path[pair] \subseteq DOMAIN Capacity /\ Path[pair] # {}
+  /\ \A way \in DOMAIN Path : Path[way] # <<>> /\ \A k \in DOMAIN Path[way] : Path[way][k] \in DOMAIN Capacity
 
 -------------------------------------------------------------------------------
 (* Rows and programs: what a table and the slot counter make a node play.    *)
@@ -70,7 +70,7 @@ LastSlot(n) ==
 \* Row r of node n, played in slot s.
 Entry(n, r, s) ==
   [row |-> r, slot |-> s, item |-> <<Table[n][r].flow, IterationIn(n, r, s)>>, op |-> Table[n][r].op,
-   awaits |-> Dependencies(n, r), to |-> Destinations(n, r)]
+   awaits |-> Dependencies(n, r), to |-> Destinations(n, r), route |-> Table[n][r].route]
 
 \* What node n plays in slot s, in the order of its rows.
 InSlot(n, s) ==

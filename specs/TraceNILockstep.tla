@@ -29,12 +29,13 @@ LoggedEvents == Events \union {Log[KeyOf(m)].usable : m \in {k \in flying : IsLo
 \* Nothing has to happen at node n any more: a message counts when the log says, which is no later than it must.
 MustFollow(n) == CanFire(n) \/ CanAdvance(n) \/ \E m \in flying : m.dst = n /\ IsLogged(m) /\ now = Log[KeyOf(m)].usable
 
-\* Nodes act in order of their ids, see CheckNILockstep.
-Follows(n) == \A k \in Nodes : k < n => ~MustFollow(k)
+\* Nodes act in order of their ids, when all under way has taken its turn, see CheckNILockstep.
+Follows(n) == (\A m \in flying : ~HasCome(m)) /\ \A k \in Nodes : k < n => ~MustFollow(k)
 
 \* Time goes on to the next event of specification or log.
 LoggedTick ==
   /\ \A n \in Nodes : ~MustFollow(n)
+  /\ \A m \in flying : ~HasCome(m)
   /\ \A m \in flying : now < Latest(m)
   /\ \E t \in LoggedEvents :
        /\ t > now
@@ -47,7 +48,8 @@ TraceRest == AllDone /\ UNCHANGED vars
 
 \* A step of the specification that the log allows.
 TraceNext ==
-  \/ \E n \in Nodes : Follows(n) /\ (Fire(n) \/ Advance(n))
+  \/ \E m \in flying : Cross(m)
+  \/ \E n \in Nodes : Follows(n) /\ Act(n)
   \/ \E m \in flying : Follows(m.dst) /\ LoggedCount(m)
   \/ LoggedTick
   \/ TraceRest
@@ -56,9 +58,11 @@ TraceNext ==
 TraceSpec == Init /\ [][TraceNext]_vars
 
 \* They are behaviours of the specification: each step is one of its, with time that may stop more often.
-IsBehaviour == [][\/ \E n \in Nodes : Fire(n) \/ Advance(n)
-                  \/ \E m \in flying : Count(m)
-                  \/ now' > now /\ \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)]_vars
+IsBehaviour == [][\/ \E m \in flying : Cross(m) \/ Count(m)
+                  \/ \E n \in Nodes : Act(n)
+                  \/ /\ now' > now
+                     /\ \A m \in flying : ~HasCome(m)
+                     /\ \A n \in Nodes : ~CanFire(n) /\ ~CanAdvance(n)]_vars
 
 \* What is fired is in the log.
 EveryMessageLogged == \A m \in flying : IsLogged(m)
@@ -67,13 +71,13 @@ EveryMessageLogged == \A m \in flying : IsLogged(m)
 FiredAsLogged == \A m \in flying : IsLogged(m) => m.sent = Log[KeyOf(m)].fired
 
 \* It entered its port in that tick.
-EnteredAsLogged == \A m \in flying : IsLogged(m) => m.enters = Log[KeyOf(m)].entered
+EnteredAsLogged == \A m \in flying : IsLogged(m) => m.enters[1] = Log[KeyOf(m)].entered
 
-\* It had arrived in that tick.
-ArrivedAsLogged == \A m \in flying : IsLogged(m) => ArrivesAt(m) = Log[KeyOf(m)].arrived
+\* It had arrived in that tick; with links before it that is not known yet.
+ArrivedAsLogged == \A m \in flying : IsLogged(m) /\ ~GoesFarther(m) => ArrivesAt(m) = Log[KeyOf(m)].arrived
 
 \* It was usable no sooner and no later than the reduction unit allows, or, without reduction, at once.
-UsableAsLogged == \A m \in flying : IsLogged(m) => Log[KeyOf(m)].usable \in Earliest(m)..Latest(m)
+UsableAsLogged == \A m \in flying : IsLogged(m) /\ ~GoesFarther(m) => Log[KeyOf(m)].usable \in Earliest(m)..Latest(m)
 
 \* In the end everything in the log has happened.
 NothingElseLogged == AllDone => Cardinality(DOMAIN Log) = Cardinality(Commanded)

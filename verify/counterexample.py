@@ -16,6 +16,9 @@ _BLAME = {
     "EveryArrivalAwaited": "does not wait for all that feeds it",
     "TypeOK": "leaves the state out of its types (a counter beyond the repeats, or a malformed row)",
     "ExactlyOnce": "adds a contribution a second time",
+    "SumsInOrder": "counts before a sum that arrived earlier",
+    "NothingCountsEarly": "counts before it can",
+    "LanesAreQueues": "takes a lane that is not free, or out of its turn",
     "StepsApart": "leaves neighbours further apart in steps than the stated bound",
     "StepsAsScheduled": "does what the schedule does not: what counts was not complete when it was sent",
 }
@@ -105,6 +108,21 @@ def _arrival(arrival: tuple[str, int, int]) -> str:
     return f"{op} of flow {flow} from node {peer}"
 
 
+def _name(message: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What stays the same of a message on its way."""
+    return message["src"], message["row"], message["item"], message["dst"]
+
+
+def _came(message: Mapping[str, Any]) -> int:
+    """The tick in which a message stood before the last link that it has come to."""
+    enters, travel = message["enters"], message["travel"]
+    return int(message["sent"] if len(enters) == 1 else enters[-2] + travel[len(enters) - 2] - travel[len(enters) - 1])
+
+
+def _waits(message: Mapping[str, Any]) -> bool:
+    return bool(message["enters"][-1] > _came(message))
+
+
 class _Story:
     """A counterexample with the legend that tells what its numbers mean."""
 
@@ -122,8 +140,13 @@ class _Story:
                 if _at(after["played"], node) > _at(before["played"], node):
                     late = 0 if self.is_paced else before["now"] - self._opens(before, node)
                     lines.append(self._line(before, node, "fires" + (f", late by {late} ticks" if late else "")))
-            for message in sorted(before["flying"] - after["flying"]):
-                lines.append(self._counted(before, dict(message)))
+            under_way = {_name(message) for message in map(dict, after["flying"])}
+            for message in map(dict, sorted(before["flying"] - after["flying"])):
+                if _name(message) not in under_way:
+                    lines.append(self._counted(before, message))
+            for message in map(dict, sorted(after["flying"] - before["flying"])):
+                if len(message["enters"]) > 1 and _waits(message):
+                    lines.append(self._held_up(after, message))
         return lines
 
     def findings(self) -> list[Line]:
@@ -212,6 +235,14 @@ class _Story:
         way = ((message["src"], message["dst"]),)
         return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts", way)
 
+    def _held_up(self, state: State, message: Mapping[str, Any]) -> Line:
+        """A message that has come to a link on its way; the slot is the one of its row."""
+        entries = _at(self.legend["program"], message["src"])
+        slot = next(entry["slot"] for entry in entries if (entry["row"], entry["item"]) == (message["row"], message["item"]))
+        what = f"{message['op']} of flow {message['item'][0]} to node {message['dst']}{self._iteration(message)}"
+        ends = message["links"][len(message["enters"]) - 1]
+        return Line(slot, message["src"], message["row"] - 1, what, self._busy_link(state, message), (ends,))
+
     def _reason(self, state: State, node: int) -> str:
         """What the node's next row lacks."""
         entry = self._entry(state, node)
@@ -223,27 +254,36 @@ class _Story:
 
     def _unlinked(self, state: State, node: int) -> list[int]:
         """Destinations of the next row that no link leads to."""
-        return [peer for peer in sorted(self._entry(state, node)["to"]) if (node, peer) not in self.legend["path"]]
+        return [peer for peer in sorted(self._entry(state, node)["to"]) if not self._leads_there(state, node, peer)]
+
+    def _leads_there(self, state: State, node: int, peer: int) -> bool:
+        return (node, peer, self._entry(state, node)["route"]) in self.legend["path"]
 
     def _link_text(self, state: State, node: int) -> str:
         unlinked = self._unlinked(state, node)
         return f"there is no link to {_peers(unlinked)}" if unlinked else ""
 
     def _busy(self, line: Line) -> Line:
-        """The last step, with what its messages wait for: those that entered a link of their path before, and still hold it."""
+        """The last step, with what its messages wait for."""
         flying = [dict(message) for message in self.last["flying"]]
-        texts = []
-        for m in sorted((m for m in flying if m["enters"] > m["sent"]), key=lambda m: int(m["dst"])):
-            links = self.legend["path"][m["src"], m["dst"]]
-            before = [
-                other
-                for other in flying
-                if other["enters"] < m["enters"] and links & self.legend["path"][other["src"], other["dst"]]
-                if other["enters"] + self.legend["serTicks"] > m["sent"]
-            ]
-            flows = sorted(f"{o['op']} of flow {o['item'][0]}{self._iteration(o)}" for o in before)
-            texts.append(f"the port to node {m['dst']} is busy with {', '.join(flows)}")
+        texts = [self._busy_link(self.last, m) for m in sorted(filter(_waits, flying), key=lambda m: int(m["dst"]))]
         return replace(line, happened="; ".join(texts))
+
+    def _busy_link(self, state: State, message: Mapping[str, Any]) -> str:
+        """Those that entered the lane before, and still hold it when the message comes there."""
+        hop = len(message["enters"]) - 1
+        link, lane = message["links"][hop], message["lanes"][hop]
+        flows = set()
+        for other in map(dict, state["flying"]):
+            for *place, enters in zip(other["links"], other["lanes"], other["enters"], strict=False):
+                if place == [link, lane] and _came(message) < enters + self.legend["serTicks"] <= message["enters"][hop]:
+                    flows.add(f"{other['op']} of flow {other['item'][0]}{self._iteration(other)}")
+        where = (
+            f"the port to node {message['dst']}"
+            if len(message["links"]) == 1
+            else f"the link from node {link[0]} to node {link[1]}"
+        )
+        return f"{where} is busy with {', '.join(sorted(flows))}" if flows else f"enters {where} too late"
 
     def _owed(self, state: State) -> list[Line]:
         """Arrivals that nobody sends any more, where all rows have fired."""

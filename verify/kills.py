@@ -2,11 +2,14 @@
 
 The table is kept in `specs/KILLS.md`, with a digest of what it was made from. What is about states and steps is checked in one run,
 where each property prints its name instead of ending the run; what is about whole runs in one, and in a run each where that fails.
+Mutants may have many more states than the models, or no end of them. Beyond a number of distinct states no others are looked for:
+what is refuted until then is refuted; of the rest nothing is known. One worker finds states in the same order every time, so the
+table is the same on every computer.
 """
 
 import re
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,8 @@ _SLOTTED = ("NoLateRow", "SlottedInvariant", "FiredInTime", "NotTooEarly", "Sent
 _LISTS = re.compile(r"^(INVARIANTS|PROPERTIES) (.*)$", re.MULTILINE)
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*.*?$", re.MULTILINE | re.DOTALL)
 _USES = re.compile(r"\b(?:EXTENDS|INSTANCE)\b(.*)$", re.MULTILINE)
+# Distinct states that are looked at for what is about states and steps, and for what is about whole runs, which takes far longer.
+STATES, STATES_OF_RUNS = 1 << 15, 1 << 13
 _WIDE = 8  # names of a table beyond so many are numbered, and listed above it
 
 Model = Mapping[str, Any]
@@ -74,10 +79,10 @@ def properties_of(name: str) -> tuple[list[str], list[str]]:
 
 def families() -> dict[str, list[Model]]:
     """The models whose manifest entries say what is changed in them, by module; mutants in one of their own belong to the one that
-    they mutate."""
+    they mutate. Without large mutants."""
     found: dict[str, list[Model]] = {}
     for model in load_manifest():
-        if "mutation" in model:
+        if "mutation" in model and (model["mutation"] is None or model["runtime"] == "small"):
             found.setdefault(model["module"].removesuffix("Faults"), []).append(model)
     return found
 
@@ -89,17 +94,15 @@ def columns_of(models: Sequence[Model]) -> Columns:
     return Columns(tuple(invariants), tuple(dict.fromkeys(name for _, names in held for name in names)))
 
 
-def kill_table(report: Callable[[str], None] | None = None) -> str:
-    """Markdown: for each family of modules a line for each mutant and a column for each property that holds somewhere.
+def kill_tables(report: Callable[[str], None] | None = None) -> Iterator[str]:
+    """Markdown, family by family of modules: a line for each mutant and a column for each property that holds somewhere.
 
-    `x`: the property refutes the mutant; `?`: TLC cannot evaluate the property there; `-`: it means nothing there.
-    `report` is told each mutant. Some minutes.
+    `x`: the property refutes the mutant; `?`: TLC cannot evaluate the property there, or there are more states than are looked at
+    and these do not refute it; `-`: it means nothing there. `report` is told each mutant. Tens of minutes.
     """
-    parts = []
     for family, members in families().items():
         mutants = [model for model in members if model["expected"] != Result.SUCCESS]
-        parts.append(_table(family, members, _rows(mutants, columns_of(members), report)))
-    return "\n".join(parts)
+        yield "\n" + _table(family, members, _rows(mutants, columns_of(members), report))
 
 
 def _conjuncts(name: str) -> list[str]:
@@ -121,73 +124,105 @@ def _rows(mutants: Sequence[Model], columns: Columns, report: Callable[[str], No
 def _row(mutant: Model, columns: Columns) -> list[str]:
     means_nothing = _SLOTTED if 'Run = "paced"' in _configuration(mutant["name"]) else ()
     asked = [name for name in columns.invariants if name not in means_nothing]
+    starts = [name for name in columns.properties if _is_about_the_start(mutant, name)]
     steps = {name: found for name in columns.properties if (found := _step(mutant, name))}
-    rest = [name for name in columns.properties if name not in steps]
-    cells = dict.fromkeys(means_nothing, MEANS_NOTHING) | _watched(mutant, asked, steps) | _others(mutant, rest)
-    # where nothing is broken that says that all runs end, none comes to a halt
-    may_halt = not rest or any(cells[name] != SURVIVED for name in rest)
-    cells[DEADLOCK] = _verdict(mutant, "CHECK_DEADLOCK TRUE", Result.DEADLOCK) if may_halt else SURVIVED
+    rest = [name for name in columns.properties if name not in steps and name not in starts]
+    cells = dict.fromkeys(means_nothing, MEANS_NOTHING) | _watched(mutant, asked, starts, steps)
+    is_sound = all(cells[name] in (SURVIVED, MEANS_NOTHING) for name in (*starts, *steps, DEADLOCK))
+    cells |= _others(mutant, rest, together=is_sound)
     return [cells[name] for name in columns.names]
 
 
-def _watched(mutant: Model, invariants: Sequence[str], steps: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """Whether some state or step breaks each."""
-    watched = [f'Watched{name} == {name} \\/ PrintT("{name}")' for name in invariants]
+def _watched(
+    mutant: Model, invariants: Sequence[str], starts: Sequence[str], steps: Mapping[str, tuple[str, str]]
+) -> dict[str, str]:
+    """Whether some state, the first one, or some step breaks each; and whether from some state no step leads on."""
+    watched = [f'Watched{name} == {name} \\/ PrintT("{name}")' for name in (*invariants, *starts)]
     for name, (body, variables) in steps.items():
         # TLC looks at the variables last, and what leaves them alone breaks nothing
         allowed = f"UNCHANGED {variables} \\/ Step{name}"
         watched += [f"Step{name} ==", body, f'Watched{name} == [][{allowed} \\/ PrintT("{name}")]_{variables}']
-    lines = [f"INVARIANTS {' '.join(f'Watched{name}' for name in invariants)}"] if invariants else []
-    lines += [f"PROPERTIES {' '.join(f'Watched{name}' for name in steps)}"] if steps else []
+    watched += [f'WatchedDeadlock == (ENABLED {_next(mutant)}) \\/ PrintT("{DEADLOCK}")']
+    lines = [f"INVARIANTS WatchedDeadlock {' '.join(f'Watched{name}' for name in invariants)}"]
+    lines += [f"PROPERTIES {' '.join(f'Watched{name}' for name in (*starts, *steps))}"] if starts or steps else []
     try:
-        run = _run(mutant, lines, watched)
+        run = _run(mutant, lines, STATES, watched)
     except TlcError:  # beyond the first wrong state some properties have no value: ask one by one
-        single = {name: _verdict(mutant, f"INVARIANTS {name}") for name in invariants}
-        return single | {name: _verdict(mutant, f"PROPERTIES {name}") for name in steps}
-    rest = NO_ANSWER if run.result is Result.UNKNOWN else SURVIVED
-    return {name: KILLED if name in run.printed else rest for name in (*invariants, *steps)}
+        single = {name: _verdict(mutant, f"INVARIANTS {name}", STATES) for name in invariants}
+        single |= {name: _verdict(mutant, f"PROPERTIES {name}", STATES) for name in (*starts, *steps)}
+        return single | {DEADLOCK: _verdict(mutant, "CHECK_DEADLOCK TRUE", STATES, Result.DEADLOCK)}
+    rest = SURVIVED if _is_whole(run, STATES) else NO_ANSWER
+    found = {name: KILLED if name in run.printed else rest for name in (*invariants, *starts, *steps, DEADLOCK)}
+    return found | {name: SURVIVED for name in starts if name not in run.printed}
 
 
-def _others(mutant: Model, names: Sequence[str]) -> dict[str, str]:
-    """Whether the first state or a run breaks each: all at once; one by one where something is found, which TLC does not name."""
-    if not names or _verdict(mutant, f"PROPERTIES {' '.join(names)}") == SURVIVED:
+def _next(mutant: Model) -> str:
+    """What the steps of the mutant's module are called: `[][Next]_vars` in its specification."""
+    specification = re.search(r"^SPECIFICATION (\w+)$", _configuration(mutant["name"]), re.MULTILINE)
+    assert specification is not None
+    found = {m[1] for text in _texts(mutant) if (m := re.search(rf"^{specification[1]} == .*\[\]\[(\w+)\]_", text, re.MULTILINE))}
+    (name,) = found
+    return name
+
+
+def _others(mutant: Model, names: Sequence[str], *, together: bool) -> dict[str, str]:
+    """Whether a run breaks each: all at once if it may be that none does; one by one where one is, which TLC does not name."""
+    if not names or (together and _verdict(mutant, f"PROPERTIES {' '.join(names)}", STATES_OF_RUNS) == SURVIVED):
         return dict.fromkeys(names, SURVIVED)
-    return {name: _verdict(mutant, f"PROPERTIES {name}") for name in names}
+    return {name: _verdict(mutant, f"PROPERTIES {name}", STATES_OF_RUNS) for name in names}
 
 
-def _verdict(mutant: Model, line: str, *kills: Result) -> str:
+def _verdict(mutant: Model, line: str, limit: int, *kills: Result) -> str:
     """Whether a line of configuration refutes the mutant: with any of the results, or just those of `kills`."""
     try:
-        result = _run(mutant, [line]).result
+        run = _run(mutant, [line], limit)
     except TlcError:
         return NO_ANSWER
-    if result is Result.UNKNOWN:
-        return NO_ANSWER
-    return KILLED if result in (kills or tuple(Result)) and result is not Result.SUCCESS else SURVIVED
+    if run.result in (kills or (Result.SAFETY, Result.LIVENESS, Result.DEADLOCK)):
+        return KILLED
+    return SURVIVED if _is_whole(run, limit) else NO_ANSWER
+
+
+def _is_whole(run: TlcRun, limit: int) -> bool:
+    """Whether all states were looked at."""
+    return run.distinct_states is not None and run.distinct_states <= limit
+
+
+def _is_about_the_start(mutant: Model, name: str) -> bool:
+    """Whether a property is one of the first state: the start of what is refined."""
+    return any(re.search(rf"^{name} == (.*!Init|.*!Beginning)$", text, re.MULTILINE) for text in _texts(mutant))
+
+
+def _texts(mutant: Model) -> list[str]:
+    """The modules that the mutant is made of."""
+    return [(specs_folder() / f"{module}.tla").read_text() for module in _modules([mutant])]
 
 
 def _step(mutant: Model, name: str) -> tuple[str, str] | None:
     """What a property says of each step, in its columns of the module, and of which variables; None for other properties."""
     pattern = re.compile(rf"^({name} ==\s*?\n?[ ]*)\[\]\[(.*?)\]_(\w+|<<.*?>>)$", re.MULTILINE | re.DOTALL)
-    texts = ((specs_folder() / f"{module}.tla").read_text() for module in _modules([mutant]))
-    found = {match.groups() for text in texts if (match := pattern.search(text))}
+    found = {match.groups() for text in _texts(mutant) if (match := pattern.search(text))}
     if not found:
         return None
     ((head, body, variables),) = found  # modules that have a property of the same name say the same by it
     return " " * (len(head.rpartition("\n")[2]) + 3) + body, variables
 
 
-def _run(mutant: Model, lines: Sequence[str], definitions: Sequence[str] = ()) -> TlcRun:
-    """The mutant with other properties; unless they are looked for, deadlocks are the end of a run like any other."""
-    config = [_LISTS.sub("", _configuration(mutant["name"])), *lines]
+def _run(mutant: Model, lines: Sequence[str], limit: int, definitions: Sequence[str] = ()) -> TlcRun:
+    """The mutant with other properties; unless they are looked for, deadlocks are the end of a run like any other.
+
+    What comes after so many states is not followed: a run among those before is one of the mutant, and fair when it is fair there.
+    """
+    config = [_LISTS.sub("", _configuration(mutant["name"])), *lines, "CONSTRAINT WithinLimit"]
     if "CHECK_DEADLOCK TRUE" not in lines:
         config.append("CHECK_DEADLOCK FALSE")
-    text = ["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", "LOCAL INSTANCE TLC", *definitions, "====", ""]
+    text = ["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", "LOCAL INSTANCE TLC", *definitions]
+    text += [f'WithinLimit == TLCGet("distinct") <= {limit}', "====", ""]
     with tempfile.TemporaryDirectory(prefix="certree-kills-") as folder:
         module, cfg = Path(folder) / "Kills.tla", Path(folder) / "Kills.cfg"
         module.write_text("\n".join(text))
         cfg.write_text("\n".join(config) + "\n")
-        return run_tlc(module, cfg, specs_folder(), time_limit=TIME_LIMITS["small"])
+        return run_tlc(module, cfg, specs_folder(), time_limit=TIME_LIMITS["full"])
 
 
 def _configuration(name: str) -> str:

@@ -14,7 +14,7 @@ from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.schedule import DIRECT, NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import SlotTiming, ceil_div, chunk_bytes_of, path_latency, slot_timing
+from certree.models.timing import SlotTiming, ceil_div, chunk_bytes_of, link_cycles, path_latency, slot_timing
 
 # A state says for each node, chunk and iteration how often each node's contribution was added: nodes² counters for each chunk
 # and iteration. TLC manages about this many.
@@ -24,20 +24,21 @@ MAX_TICKS = (1 << 31) - 1  # TLC's integers have 32 bits
 _GENERATED = ("Contributors", "Promised", "Table", "Arrivals", "Path", "Capacity", "TravelTicks")
 
 Pair = tuple[int, int]
+Way = tuple[int, int, int]  # source, destination, and the route between them: DIRECT or an index into the tables' routes
 
 
 @dataclass(frozen=True)
 class Plan:
     """What of the tables is checked: the first `repeats` iterations, with times in cycles.
 
-    `paths`: for each pair of nodes that a message can take the links of it, each the pair of nodes that it joins; `travel`: from
-    entering the first link until the whole message is there.
+    `paths`: the links of each way that a message can take, each the pair of nodes that it joins; `travel`: for each of these
+    links, from entering it until the whole message is there.
     """
 
     tables: Tables
     timing: SlotTiming
-    paths: Mapping[Pair, Sequence[Pair]]
-    travel: Mapping[Pair, int]
+    paths: Mapping[Way, Sequence[Pair]]
+    travel: Mapping[Way, Sequence[int]]
     period: int
     repeats: int
 
@@ -81,42 +82,46 @@ def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
             f"{len(tables.topology.endpoints)} nodes, {tables.chunks} chunks and {repeats} iterations are too many for TLC: "
             f"{plan.counters} counters in a state; allowed: {MAX_COUNTERS}"
         )
-    last = plan.slots * tables.slot_cycles + max(plan.travel.values()) + timing.red
+    last = plan.slots * tables.slot_cycles + max(travel[0] for travel in plan.travel.values()) + timing.red
     if last > MAX_TICKS:
         raise UnsupportedError(f"the run lasts {last} cycles, more than TLC can count; take a smaller message")
     return plan
 
 
-def _paths(tables: Tables) -> dict[Pair, tuple[Pair, ...]]:
-    """The links of every pair of neighbours, and of the pairs that a row sends over a route."""
+def _paths(tables: Tables) -> dict[Way, tuple[Pair, ...]]:
+    """The link of every pair of neighbours, and those of the routes that rows take."""
     topology = tables.topology
     pairs: list[Pair] = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
     ends = set(topology.endpoints.tolist())
-    paths: dict[Pair, tuple[Pair, ...]] = {pair: (pair,) for pair in pairs if ends.issuperset(pair)}
+    paths: dict[Way, tuple[Pair, ...]] = {(*pair, DIRECT): (pair,) for pair in pairs if ends.issuperset(pair)}
     moves = tables.transfers()
     for src, dst, route in sorted(set(zip(*(moves[name].tolist() for name in ("src", "dst", "route")), strict=True))):
-        if route == DIRECT:
-            continue
-        path = tuple(pairs[topology.pair_of_link[link]] for link in tables.routes[route])
-        if paths.setdefault((src, dst), path) != path:
-            raise UnsupportedError(f"node {src} sends to node {dst} over several routes; the specification has one for a pair")
+        if route != DIRECT:
+            paths[src, dst, route] = tuple(pairs[topology.pair_of_link[link]] for link in tables.routes[route])
     return paths
 
 
-def _travel(tables: Tables, paths: Mapping[Pair, Sequence[Pair]], ser: int) -> dict[Pair, int]:
-    """Serialization and path latency of each pair."""
-    topology, pairs = tables.topology, sorted(paths)
-    direct = {pair: DIRECT for pair in pairs if len(paths[pair]) == 1}
-    moves = tables.transfers()
-    routed = dict(zip(zip(moves["src"].tolist(), moves["dst"].tolist(), strict=True), moves["route"].tolist(), strict=True))
-    columns = {"chunk": np.zeros(len(pairs), np.int32), "op": np.full(len(pairs), Op.COPY, np.int32)}
-    columns |= {"step": np.arange(len(pairs), dtype=np.int32)}
-    columns |= {"src": np.array([a for a, _ in pairs], np.int32), "dst": np.array([b for _, b in pairs], np.int32)}
-    columns |= {"route": np.array([direct.get(pair, routed.get(pair, DIRECT)) for pair in pairs], np.int32)}
-    probe = make_schedule(topology, parse_collective(CollectiveKind.ALL_REDUCE), [NO_ROOT], columns, routes=tables.routes)
+def _travel(tables: Tables, paths: Mapping[Way, Sequence[Pair]], ser: int) -> dict[Way, tuple[int, ...]]:
+    """Serialization and latency of what is left of each way, from each of its links on."""
+    ways = sorted(paths)
+    columns = {"chunk": np.zeros(len(ways), np.int32), "op": np.full(len(ways), Op.COPY, np.int32)}
+    columns |= {"step": np.arange(len(ways), dtype=np.int32)}
+    columns |= {
+        name: np.array(column, np.int32) for name, column in zip(("src", "dst", "route"), zip(*ways, strict=True), strict=True)
+    }
+    everyone = parse_collective(CollectiveKind.ALL_REDUCE)
+    probe = make_schedule(tables.topology, everyone, [NO_ROOT], columns, routes=tables.routes)
     latency = path_latency(probe, tables.machine).tolist()
-    taken = zip(probe.src.tolist(), probe.dst.tolist(), latency, strict=True)
-    return {(src, dst): ser + cycles for src, dst, cycles in taken}
+    topology, machine = tables.topology, tables.machine
+    pairs = zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True)
+    crossing = dict(zip(pairs, (link_cycles(topology, machine) + machine.router_cycles).tolist(), strict=True))
+    travel = {}
+    for src, dst, route, cycles in zip(*(getattr(probe, name).tolist() for name in ("src", "dst", "route")), latency, strict=True):
+        left = [ser + cycles]
+        for link in paths[src, dst, route][:-1]:
+            left.append(left[-1] - crossing[link])
+        travel[src, dst, route] = tuple(left)
+    return travel
 
 
 def _refuse_malformed(tables: Tables) -> None:
@@ -183,7 +188,7 @@ def _row_text(tables: Tables, row: int) -> str:
     children = [child for child in tables.children[row].tolist() if child != NIL]
     return (
         f'[op |-> "{RowOp(int(tables.op[row])).name}", flow |-> {tables.flow[row]}, step |-> {tables.step[row]}, '
-        f"parent |-> {tables.parent[row]}, children |-> {members(children)}]"
+        f"parent |-> {tables.parent[row]}, children |-> {members(children)}, route |-> {tables.route[row]}]"
     )
 
 
@@ -213,15 +218,15 @@ def definitions(plan: Plan) -> list[str]:
         "Promised": function(everyone if tables.collective.gathers else at_root),
         "Table": function([(node, _table_text(tables, node)) for node in nodes]),
         "Arrivals": function([(node, _arrivals_text(tables, node)) for node in nodes]),
-        "Path": function([(_link(pair), members([_link(link) for link in links])) for pair, links in sorted(plan.paths.items())]),
-        "Capacity": function([(_link((src, dst)), str(capacity)) for src, dst, capacity in pairs]),
-        "TravelTicks": function([(_link(pair), str(cycles)) for pair, cycles in sorted(plan.travel.items())]),
+        "Path": function([(_tuple(way), _tuple([_tuple(link) for link in links])) for way, links in sorted(plan.paths.items())]),
+        "Capacity": function([(_tuple((src, dst)), str(capacity)) for src, dst, capacity in pairs]),
+        "TravelTicks": function([(_tuple(way), _tuple(cycles)) for way, cycles in sorted(plan.travel.items())]),
     }
     return [f"Given{name} ==\n  {text}\nMC{name} == Given{name}" for name, text in constants.items()]
 
 
-def _link(pair: Pair) -> str:
-    return f"<<{pair[0]}, {pair[1]}>>"
+def _tuple(values: Sequence[object]) -> str:
+    return f"<<{', '.join(map(str, values))}>>"
 
 
 def constants(plan: Plan, **changed: object) -> list[str]:

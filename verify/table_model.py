@@ -67,10 +67,11 @@ def _message(plan: Plan, run: TlcRun, simulation: Simulation | None) -> str:
 def _longest_run(plan: Plan) -> int:
     """States of the longest run that is on time: each row fires, each message counts, and time stops at slots and messages.
 
-    Messages of one slot leave their ports, arrive and count at the same times, but for differences in their paths.
+    Messages of one slot stand before links, leave them, arrive and count at the same times, but for what their paths differ in.
     """
-    stops_a_slot = 2 + 2 * len(set(plan.travel.values()))
-    return 1 + plan.repeats * len(plan.tables.node) + plan.messages + plan.slots * stops_a_slot
+    longest = max(len(path) for path in plan.paths.values())
+    stops_a_slot = 2 * sum(1 + len(travel) for travel in set(plan.travel.values()))
+    return 1 + plan.repeats * len(plan.tables.node) + plan.messages * longest + plan.slots * stops_a_slot
 
 
 def _module_text(plan: Plan) -> str:

@@ -12,7 +12,7 @@ TABLES = load_manifest("tables")
 MUTANTS = [m for m in MODELS if m.get("mutation")]
 KINDS = {
     "guard dropped", "off by one", "lost", "doubled", "bit for counter", "wrong parent", "wrong transfer", "dependency dropped",
-    "fairness dropped", "wrong channel", "wrong kind", "wrong sum", "wrong estimate", "wrong log",
+    "fairness dropped", "wrong channel", "wrong kind", "wrong sum", "wrong estimate", "wrong log", "wrong order",
 }  # fmt: skip
 # Guards without which everything is as before, and why; specs/README.md lists them too.
 NEEDLESS_GUARDS = {
@@ -118,7 +118,9 @@ def properties_of(name):
     return {word for line in lines if line.startswith(("INVARIANTS ", "PROPERTIES ")) for word in line.split()[1:]}
 
 
-LIVENESS = {"Ends", "EveryRunEnds", "EveryWormArrives", "KeepsThePromise", "IsSchedule"}
+LIVENESS = {
+    "Ends", "EveryRunEnds", "EveryWormArrives", "EveryResultArrives", "EveryChunkEnds", "KeepsThePromise", "IsSchedule"
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -286,15 +286,15 @@ def test_time_limit_is_unknown():
     assert (result.result, result.as_expected) == ("unknown", False)
 
 
-def test_a_pair_with_two_routes_is_refused():
+def test_a_row_goes_by_its_route_and_others_to_the_same_node_by_theirs():
+    """Three links instead of one: what node 1 waits for comes later than the slot of the table allows."""
     tables = tables_of(ring())
     row, _ = row_of(tables, 0, RowOp.REDUCE, 1)
     around = tuple(
         int(np.flatnonzero((tables.topology.src == a) & (tables.topology.dst == b))[0]) for a, b in ((0, 3), (3, 2), (2, 1))
     )
     tables = replace(tables, route=changed(tables.route, row, 0), routes=(around,))
-    with pytest.raises(UnsupportedError, match="node 0 sends to node 1 over several routes"):
-        model_check_tables(tables)
+    refuted(tables, "NoLateRow", "late: waits for REDUCE of flow 1 from node 0")
 
 
 def test_too_many_cycles_are_refused():

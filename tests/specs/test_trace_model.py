@@ -1,9 +1,7 @@
 """Traces of the simulator are behaviours of the specification; tampered ones are refused, with the message and the field."""
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from certree.hw.flit_engine import packet_lengths, simulate_flits, with_flow
@@ -11,8 +9,9 @@ from certree.hw.lowering import lower
 from certree.hw.simulator import simulate
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.schedule import Op
+from certree.verify.table_constants import plan_of
 from certree.verify.trace_model import check_trace
-from tests.specs.test_schedules import tables_of
+from tests.specs.test_schedules import resorted, tables_of
 from tests.specs.test_table_model import MACHINE, down, paths, ring, schedule_of, up
 
 # Four chunks and no time between the steps: rows of one step find their ports busy when paced.
@@ -64,15 +63,45 @@ def test_runs_through_routers_are_behaviours(tmp_path, spec, run, flow, contenti
     assert checked.as_expected, checked.message
 
 
-def test_messages_that_wait_on_their_way_are_refused(tmp_path):
-    """Two come to one link out of a switch: the specification has them wait at their sources."""
+def squeezed():
+    """switch:4 in half the slots: two come to one port, and to one link out of the switch."""
     tables = tables_of("switch:4", "multitree", 1 << 13)
-    step = tables.step // 2
-    order = np.lexsort((tables.first_destination, tables.flow, tables.op, step, tables.node))
-    columns = {name: getattr(tables, name)[order] for name in ("node", "op", "flow", "parent", "children", "addr", "size", "route")}
-    tables = replace(tables, step=step[order], **columns)
-    assert simulate(tables, "paced", trace=tmp_path / "trace.ndjson").contention_cycles > 0
-    assert check_trace(tables, tmp_path / "trace.ndjson", "paced").message.startswith("EnteredAsLogged: node ")
+    return resorted(tables, tables.step // 2)[0]
+
+
+# Through a switch, through endpoints (whose own messages wait with those that pass), and by several routes between two nodes.
+ROUTED = {
+    "switch": squeezed,
+    "ring": lambda: tables_of("ring:4", "cps", 1 << 13),
+    "fat tree": lambda: tables_of("fattree:2x2", "multitree", 1 << 13),
+}
+
+
+@pytest.mark.parametrize("make", ROUTED.values(), ids=ROUTED)
+def test_messages_wait_for_each_link_of_their_way(tmp_path, make):
+    """Paced; a message that is said to have come without waiting on its way is refused, with its name."""
+    tables, trace = make(), tmp_path / "trace.ndjson"
+    assert max(map(len, tables.routes)) > 1
+    assert simulate(tables, "paced", trace=trace).contention_cycles > 0
+    result = check_trace(tables, trace, "paced")
+    assert result.as_expected, result.message
+    log = [json.loads(line) for line in trace.read_text().splitlines()]
+    alone = {way[:2]: cycles[0] for way, cycles in plan_of(tables, whole=True).travel.items()}
+    held_up = [e for e in log if e["last_flit_arrived"] - e["first_flit"] > alone[e["node"], e["destination"]]]
+    entry = held_up[-1]
+    entry["last_flit_arrived"] = entry["first_flit"] + alone[entry["node"], entry["destination"]]
+    trace.write_text("".join(json.dumps(line) + "\n" for line in log))
+    place = f"node {entry['node']}, row {entry['row']}, iteration 0, to node {entry['destination']}: last_flit_arrived in cycle "
+    assert check_trace(tables, trace, "paced").message.startswith(
+        f"ArrivedAsLogged: {place}{entry['last_flit_arrived']} by the trace"
+    )
+
+
+def test_flits_that_take_turns_on_a_link_are_no_messages_in_lanes(tmp_path):
+    """Routers with virtual channels do that where messages meet on their way; a lane serves one message after the other."""
+    tables = squeezed()
+    simulate_flits(tables, "paced", trace=tmp_path / "trace.ndjson")
+    assert check_trace(tables, tmp_path / "trace.ndjson", "paced").message.startswith("ArrivedAsLogged: node ")
 
 
 def test_a_packet_trace_is_no_message_trace(tmp_path):
