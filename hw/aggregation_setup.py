@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.aggregation_trees import AggregationTrees, Way
+from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.aggregation_time import AggregationTime, Level, aggregation_time
 from certree.models.errors import InputError, UnsupportedError
@@ -116,6 +117,8 @@ class AggregationSetup:
             "latest": rules.latest,
             "nodes": len(trees.topology.kind),
         }
+        for name in ("packet_flits", "router_cycles"):
+            check_fits(name, self.scalars[name])
 
     def _check_sizes(self) -> None:
         hosts = len(self.trees.topology.endpoints)
@@ -251,7 +254,7 @@ class AggregationSetup:
             "way_injector": injector,
             "lane_latency": latency,
         }
-        return {name: np.asarray(column).astype(np.uint32) for name, column in columns.items()}
+        return {name: narrowed(name, np.asarray(column)) for name, column in columns.items()}
 
 
 def _depth(trees: AggregationTrees, flow: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.core_numbers import MAX_ENTRY, check_fits, narrowed
 from certree.hw.endpoint_flows import flow_columns
 from certree.hw.endpoint_rows import ChunkRows
 from certree.hw.program import mixed
@@ -18,7 +19,6 @@ from certree.models.timing import ceil_div
 
 Int64 = NDArray[np.int64]
 MAX_PLACES = 1 << 28  # entries of the core's tables of chunks
-MAX_ENTRY = (1 << 32) - 1  # of the core's columns
 MAX_RATE = 1 << 60  # numerators, denominators and sizes among the core's scalars
 _RUNS = {Runs.ACCELERATOR: 0, Runs.ENGINE: 1, Runs.IDEAL: 2}
 FLOAT_BYTES = 4
@@ -73,7 +73,7 @@ class EndpointProgram:
         self.rooms, self.sizes = self._partitions()
         flows = flow_columns(self.rows, self.machines, spare=choices.spare, apart=choices.apart)
         self.columns: dict[str, NDArray[Any]] = {
-            name: _narrowed(name, column) for name, column in {**self._row_columns(), **flows, **self.links.columns()}.items()
+            name: narrowed(name, column) for name, column in {**self._row_columns(), **flows, **self.links.columns()}.items()
         }
         self.columns |= {
             "phase_machines": np.array(self.machines, np.uint32),
@@ -84,7 +84,7 @@ class EndpointProgram:
         }
         self.scalars = self._scalars()
         for name, value in self.scalars.items():
-            _check_fits(name, value, MAX_RATE if name.endswith(("_bytes", "_cycles")) else MAX_ENTRY)
+            check_fits(name, value, MAX_RATE if name.endswith(("_bytes", "_cycles")) else MAX_ENTRY)
 
     def _machines(self) -> list[int]:
         """State machines of each phase: as many as there are, evenly. Accelerators and ideal interfaces work on as many chunks
@@ -253,20 +253,6 @@ class _Links:
             "link_latency": np.array(self.latency),
             "link_lanes": np.array(self.lanes),
         }
-
-
-def _narrowed(name: str, column: NDArray[Any]) -> NDArray[np.uint32]:
-    """The column as the core has it; UnsupportedError rather than other numbers."""
-    _check_fits(name, max(column.max(), 0) if len(column) else 0, MAX_ENTRY)
-    return column.astype(np.uint32)
-
-
-def _check_fits(name: str, value: int, most: int) -> None:
-    if value > most:
-        raise UnsupportedError(
-            f"{name} would be {value}; the simulator has numbers up to {most} (rates are bytes in whole cycles, in lowest terms; "
-            "messages are as long as chunks make them)"
-        )
 
 
 def _lanes(capacity: int, kind: LinkKind, unit: LinkKind) -> int:

@@ -1,6 +1,7 @@
 """`certree aggregate`."""
 
 import json
+from importlib import resources
 
 import pytest
 
@@ -104,3 +105,18 @@ def test_a_trace_is_lines_of_json(tmp_path):
 )
 def test_bad_input(arguments, reason):
     assert_bad_input(certree("aggregate", *arguments), reason)
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "reason"),
+    [
+        ("link_latency_cycles = 150", "link_latency_cycles = 4294967446", "lane_latency would be 4294967446; the simulator has"),
+        ("router_cycles = 3", "router_cycles = 1099511627776", "router_cycles would be 1099511627776; the simulator has"),
+    ],
+)
+def test_numbers_that_the_core_has_not_are_refused(tmp_path, field, value, reason):
+    text = (resources.files("certree.models") / "presets" / "multitree-authors.toml").read_text()
+    assert text.count(field) == 1
+    file = tmp_path / "odd.toml"
+    file.write_text(text.replace(field, value))
+    assert_bad_input(certree("aggregate", STAR, "--size", "1KiB", "--params", file), reason)
