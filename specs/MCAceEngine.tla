@@ -64,9 +64,9 @@ NotTaken(ports, n, c) == ports
 \* In place of WriteBack: results are never written back.
 NeverBack(n, c) == FALSE
 
-\* In place of WriteBack: the same result is written back again.
+\* In place of WriteBack: the same result is written back twice.
 BackAgain(n, c) ==
-  /\ place[n][c] >= Last(c)
+  /\ place[n][c] \in {Last(c), Back(c)}
   /\ place' = [place EXCEPT ![n][c] = @ + 1]
   /\ UNCHANGED <<queue, sent, taken, port>>
 

@@ -17,8 +17,8 @@ MCTree == [n \in Nodes \ {Root} |-> IF n \in {"a", "b"} THEN "t" ELSE Root]
 \* In place of PlaceOf: the same place for all packets.
 OnePlace(q) == 0
 
-\* In place of IsNew: the bitmap is not looked at.
-AddsAgain(x, n) == TRUE
+\* In place of IsNew: the bitmap is not looked at, what a host sends twice is added twice.
+AddsAgain(x, n) == n \notin x.arrived \/ (n \in Hosts /\ Len(x.sum[n]) < 2)
 
 \* In place of Complete: a counter of arrivals instead of the bitmap; with AddsAgain, what comes twice counts twice.
 CountsArrivals(s, x) ==
