@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.core_numbers import narrowed
 from certree.hw.grid_routing import Grid
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
@@ -105,13 +106,16 @@ class RouterNetwork:
         self.columns: dict[str, NDArray[np.integer]] = {
             "channel_source": np.concatenate((source, interface[:injectors], ejection_node)).astype(np.uint32),
             "channel_destination": np.concatenate((destination, self.injection_node, interface[:ejectors])).astype(np.uint32),
-            "channel_latency": np.concatenate(
-                (
-                    self.wire[self.lane_link],
-                    np.full(injectors, self.machine.ni_cycles + self._issue_cycles),
-                    np.full(ejectors, self.machine.ni_cycles),
-                )
-            ).astype(np.uint32),
+            "channel_latency": narrowed(
+                "channel_latency",
+                np.concatenate(
+                    (
+                        self.wire[self.lane_link],
+                        np.full(injectors, self.machine.ni_cycles + self._issue_cycles),
+                        np.full(ejectors, self.machine.ni_cycles),
+                    )
+                ),
+            ),
             "channel_ejection": np.concatenate((ejection, np.full(ejectors, INTERFACE))).astype(np.uint32),
             "input_order": np.concatenate((self._input_order, np.arange(self.lanes, self.lanes + injectors + ejectors))).astype(
                 np.uint32

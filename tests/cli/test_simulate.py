@@ -3,6 +3,7 @@
 import dataclasses
 import json
 from fractions import Fraction
+from importlib import resources
 
 import pytest
 
@@ -299,3 +300,11 @@ def test_flow_engine_bad_input(tmp_path, arguments, reason):
 def test_flow_engine_needs_parameters_of_every_kind_of_link(tmp_path):
     path = schedule_file(tmp_path, "tree:2x2", "cps")
     assert_bad_input(certree("simulate", path, "--engine", "flow", "--model", "gentree-testbed"), "have no table [root]")
+
+
+def test_latencies_that_routers_have_not_are_refused(file, tmp_path):
+    text = (resources.files("certree.models") / "presets" / "multitree-authors.toml").read_text()
+    machine = tmp_path / "odd.toml"
+    machine.write_text(text.replace("link_latency_cycles = 150", "link_latency_cycles = 4294967446"))
+    outcome = certree("simulate", file, "--size", "4KiB", "--engine", "flit", "--params", machine)
+    assert_bad_input(outcome, "channel_latency would be 4294967446; the simulator has numbers up to 4294967295")
