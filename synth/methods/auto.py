@@ -48,7 +48,12 @@ SPARSE = ("netreduce", "symmetric")
 #: algorithms for ranks that are tried several times side by side as well, where endpoints have wide links or several into switches
 SIDE_BY_SIDE = ("ring", "binomial", "recursive-doubling", "halving-doubling", "direct", "hierarchical", "double-binary-tree", "cps")
 #: others than their defaults that published algorithms are tried with
-VARIANTS = {"ring": {"bidirectional": "true"}, "ring-2d": {"form": "nested"}, "ring-all-to-all": {"bidirectional": "true"}}
+VARIANTS = {
+    "ring": {"bidirectional": "true"},
+    "ring-2d": {"form": "nested"},
+    "ring-all-to-all": {"bidirectional": "true"},
+    "multitree": {"order": "authors"},
+}
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
 
