@@ -1,5 +1,6 @@
 """Tables from hand-written schedules, played in the TLA+ model: right ones hold, each corruption is refuted at its place."""
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -286,15 +287,20 @@ def test_time_limit_is_unknown():
     assert (result.result, result.as_expected) == ("unknown", False)
 
 
-def test_a_row_goes_by_its_route_and_others_to_the_same_node_by_theirs():
-    """Three links instead of one: what node 1 waits for comes later than the slot of the table allows."""
+@pytest.mark.parametrize(
+    ("flow", "around", "property_name", "place"),
+    [
+        pytest.param(3, (0, 1, 2, 3), "NoLateRow", "late: waits for REDUCE of flow 3 from node 0", id="three links take longer than one"),
+        pytest.param(1, (0, 3, 2, 1), "NoBusyPort", "the port to node 3 is busy with REDUCE of flow 1", id="another row has that port"),
+    ],
+)
+def test_a_row_goes_by_its_route_and_others_to_the_same_node_by_theirs(flow, around, property_name, place):
     tables = tables_of(ring())
-    row, _ = row_of(tables, 0, RowOp.REDUCE, 1)
-    around = tuple(
-        int(np.flatnonzero((tables.topology.src == a) & (tables.topology.dst == b))[0]) for a, b in ((0, 3), (3, 2), (2, 1))
+    row, _ = row_of(tables, 0, RowOp.REDUCE, flow)
+    links = tuple(
+        int(np.flatnonzero((tables.topology.src == a) & (tables.topology.dst == b))[0]) for a, b in itertools.pairwise(around)
     )
-    tables = replace(tables, route=changed(tables.route, row, 0), routes=(around,))
-    refuted(tables, "NoLateRow", "late: waits for REDUCE of flow 1 from node 0")
+    refuted(replace(tables, route=changed(tables.route, row, 0), routes=(links,)), property_name, place)
 
 
 def test_too_many_cycles_are_refused():
