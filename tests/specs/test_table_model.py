@@ -290,8 +290,8 @@ def test_time_limit_is_unknown():
 @pytest.mark.parametrize(
     ("flow", "around", "property_name", "place"),
     [
-        pytest.param(3, (0, 1, 2, 3), "NoLateRow", "late: waits for REDUCE of flow 3 from node 0", id="three links take longer than one"),
-        pytest.param(1, (0, 3, 2, 1), "NoBusyPort", "the port to node 3 is busy with REDUCE of flow 1", id="another row has that port"),
+        pytest.param(3, (0, 1, 2, 3), "NoLateRow", "late: waits for REDUCE of flow 3 from node 0", id="longer way"),
+        pytest.param(1, (0, 3, 2, 1), "NoBusyPort", "the port to node 3 is busy with REDUCE of flow 1", id="port taken"),
     ],
 )
 def test_a_row_goes_by_its_route_and_others_to_the_same_node_by_theirs(flow, around, property_name, place):
