@@ -31,7 +31,7 @@ def _changes(place: str, old: Any, new: Any) -> Iterator[str]:
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping) and old.keys() == new.keys():
         for key in new:
-            yield from _changes(f"{place}[{_text(key)}]", old[key], new[key])
+            yield from _changes(f"{place}[{_text(key, in_set=True)}]", old[key], new[key])
     elif isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
         for number, (before, after) in enumerate(zip(old, new, strict=True), 1):
             yield from _changes(f"{place}[{number}]", before, after)
@@ -44,7 +44,7 @@ def _changes(place: str, old: Any, new: Any) -> Iterator[str]:
 
 
 def _text(value: Any, *, in_set: bool = False) -> str:
-    """A value in TLC's notation; strings without quotes. Within sets records are pairs of field and value."""
+    """A value in TLC's notation; strings without quotes. Within sets, and as arguments, records are pairs of field and value."""
     if in_set and isinstance(value, tuple) and value and all(_is_field(pair) for pair in value):
         value = dict(value)
     if isinstance(value, Mapping):

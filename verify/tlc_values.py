@@ -9,7 +9,7 @@ _TOKEN = re.compile(r'\s*(<<|>>|\|->|:>|@@|-?\d+|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|
 def parse_value(text: str) -> Any:
     """The value that TLC printed: int, bool, str; set as frozenset; sequence as tuple; record and function as a dict.
 
-    Functions and records inside sets are tuples of sorted (key, value) pairs, since sets need members that hash.
+    Functions and records inside sets, and as arguments of functions, are tuples of sorted (key, value) pairs: these must hash.
     Raises ValueError for anything else.
     """
     reader = _Reader(text)
@@ -75,7 +75,7 @@ class _Reader:
         while self._peek() != close:
             if pairs:
                 self._expect(separator)
-            key = self._next() if arrow == "|->" else self.value()
+            key = self._next() if arrow == "|->" else _hashable(self.value())
             self._expect(arrow)
             pairs[key] = self.value()
         self._expect(close)

@@ -23,6 +23,7 @@ ENDINGS = {
     "MCNILockstepFaultsShortSlot": "safety",
     "MCNILockstepFaultsWrongParent": "deadlock",
     "MCNILockstepFaultsUnfair": "liveness",
+    "MCTraceInNetworkReduceFaultElsewhereAdded": "safety",
 }
 
 
@@ -46,6 +47,8 @@ def test_a_counterexample_without_a_legend_is_told_by_what_changed():
         "1     held[0][2] 0 -> 1; done with [op |-> SUM]; queue <<>> -> <<<<p, 1>>>>",
         "2     held[0][2] 1 -> 0; done without [op |-> SUM]; queue <<<<p, 1>>>> -> <<>>",
     ]
+    more, less = (State(f'/\\ copies = ([to |-> "a"] :> {number})') for number in (1, 0))
+    assert table_of_changes([more, less]).splitlines()[2] == "1     copies[[to |-> a]] 1 -> 0"
     long = table_of_changes([first, second] * 50).splitlines()
     assert (long[1], len(long)) == ("... 40 earlier lines", 62)
     assert table_of_changes([]) == ""

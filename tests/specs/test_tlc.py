@@ -121,6 +121,7 @@ def test_a_fetched_jar_is_kept_and_then_used_offline(monkeypatch, tmp_path):
         ('[ op |-> "GATHER",\n  to |-> {1, 2} ]', {"op": "GATHER", "to": frozenset({1, 2})}),
         ("{ [ a |-> 1 ], [ a |-> (2 :> 3) ] }", frozenset({(("a", 1),), (("a", ((2, 3),)),)})),
         ("(<<0, 1>> :> 5)", {(0, 1): 5}),
+        ('([ to |-> "a", sum |-> (1 :> 2) ] :> 5)', {(("sum", ((1, 2),)), ("to", "a")): 5}),
     ],
 )
 def test_values(text, value):
