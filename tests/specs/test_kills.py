@@ -50,7 +50,7 @@ def test_the_digest_is_of_all_that_a_module_uses():
 
 def test_families_without_a_table_are_those_of_which_the_manifest_does_not_say_what_is_changed():
     left_out = {m["module"].removesuffix("Faults") for m in load_manifest()} - set(FAMILIES)
-    assert left_out == {"MCInNetworkReduce", "MCTraceInNetworkReduce", "MCAceEngine", "MCTraceAceEngine"}
+    assert left_out == {"MCInNetworkReduce", "MCTraceAceEngine"}
 
 
 def kept_rows(family):
@@ -94,11 +94,11 @@ def test_every_property_refutes_some_mutant(family):
     assert idle == ([DEADLOCK] if family in ("MCAllReduce", "MCScheduleApart") else [])
 
 
-def test_one_answer_is_missing():
+def test_two_answers_are_missing():
     """All other mutants have so few states that all of them were looked at."""
     rows = [row for family in FAMILIES for row in kept_rows(family).items()]
     missing = [(name, head) for name, (_, _, cells) in rows for head in cells if cells[head] == NO_ANSWER]
-    assert missing == [("FollowsAnywhere", "EveryWormArrives")]
+    assert missing == [("FollowsAnywhere", "EveryWormArrives"), ("AsTheyCome", "EveryChunkEnds")]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
