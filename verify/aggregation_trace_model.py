@@ -1,14 +1,13 @@
 """A trace of reducing switches as a behaviour of the specification: `specs/TraceInNetworkReduce.tla`, the log as its constant."""
 
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from certree.models.aggregation_trace import TracedFlow, load_aggregation_trace
-from certree.verify.model_list import ModelResult, specs_folder
+from certree.verify.model_list import ModelResult, run_generated
 from certree.verify.table_constants import function, members
-from certree.verify.tlc import Result, TlcRun, run_tlc
+from certree.verify.tlc import Result, TlcRun
 
 MODULE = "AggregationTraceModel"
 #: what a step may differ in -> the field of the trace that says so
@@ -34,11 +33,7 @@ def check_aggregation_trace(trace: Path, time_limit: float = 300.0) -> list[Mode
 
 
 def _checked(flow: TracedFlow, index: int, time_limit: float) -> ModelResult:
-    with tempfile.TemporaryDirectory(prefix="certree-trace-") as folder:
-        module, config = Path(folder) / f"{MODULE}.tla", Path(folder) / f"{MODULE}.cfg"
-        module.write_text(_module_text(flow))
-        config.write_text(_config_text(flow))
-        run = run_tlc(module, config, specs_folder(), time_limit=time_limit, heap="2g")
+    run = run_generated(MODULE, _module_text(flow), _config_text(flow), time_limit=time_limit)
     return ModelResult(
         name=f"trace of reducing switches, flow {index}",
         expected=Result.SUCCESS,

@@ -8,15 +8,13 @@ table is the same on every computer.
 """
 
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from certree.models.files import sha256
-from certree.verify.model_list import TIME_LIMITS, in_parallel, load_manifest, specs_folder
-from certree.verify.tlc import Result, TlcError, TlcRun, run_tlc
+from certree.verify.model_list import TIME_LIMITS, in_parallel, load_manifest, run_generated, specs_folder
+from certree.verify.tlc import Result, TlcError, TlcRun
 
 KILLED, SURVIVED, NO_ANSWER, MEANS_NOTHING = "x", "", "?", "-"
 DEADLOCK = "no deadlock"
@@ -218,11 +216,7 @@ def _run(mutant: Model, lines: Sequence[str], limit: int, definitions: Sequence[
         config.append("CHECK_DEADLOCK FALSE")
     text = ["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", "LOCAL INSTANCE TLC", *definitions]
     text += [f'WithinLimit == TLCGet("distinct") <= {limit}', "====", ""]
-    with tempfile.TemporaryDirectory(prefix="certree-kills-") as folder:
-        module, cfg = Path(folder) / "Kills.tla", Path(folder) / "Kills.cfg"
-        module.write_text("\n".join(text))
-        cfg.write_text("\n".join(config) + "\n")
-        return run_tlc(module, cfg, specs_folder(), time_limit=TIME_LIMITS["full"])
+    return run_generated("Kills", "\n".join(text), "\n".join(config) + "\n", time_limit=TIME_LIMITS["full"], heap="1g")
 
 
 def _configuration(name: str) -> str:

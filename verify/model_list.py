@@ -1,6 +1,7 @@
 """What `specs/` lists to be checked, what a check ends with, and running several at once."""
 
 import json
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from certree.verify.tlc import end_runs
+from certree.verify.tlc import Simulation, TlcRun, end_runs, run_tlc
 
 T = TypeVar("T")
 Entry = Mapping[str, Any]  # one model, or one set of tables, of the manifest
@@ -44,6 +45,17 @@ class ModelResult:
 def specs_folder() -> Path:
     """The folder of the TLA+ modules, configurations and manifest."""
     return Path(str(resources.files("certree.specs")))
+
+
+def run_generated(
+    name: str, module: str, config: str, *, time_limit: float, simulation: Simulation | None = None, heap: str = "2g"
+) -> TlcRun:
+    """Check the text of a module called `name` under that of a configuration; it may extend those of `specs/`. See `run_tlc`."""
+    with tempfile.TemporaryDirectory(prefix="certree-model-") as folder:
+        paths = Path(folder) / f"{name}.tla", Path(folder) / f"{name}.cfg"
+        for path, text in zip(paths, (module, config), strict=True):
+            path.write_text(text)
+        return run_tlc(*paths, specs_folder(), time_limit=time_limit, simulation=simulation, heap=heap)
 
 
 def load_manifest(section: str = "models") -> list[Entry]:

@@ -1,13 +1,10 @@
 """A set of tables played in the TLA+ model of the NIs: `specs/NILockstep.tla` with generated constants, and the answer in words."""
 
-import tempfile
-from pathlib import Path
-
 from certree.models.tables import Tables
 from certree.verify.counterexample import explain, picture, table_of_slots
-from certree.verify.model_list import ModelResult, specs_folder
+from certree.verify.model_list import ModelResult, run_generated
 from certree.verify.table_constants import Plan, constants, definitions, plan_of
-from certree.verify.tlc import Result, Simulation, TlcRun, run_tlc
+from certree.verify.tlc import Result, Simulation, TlcRun
 
 MODULE = "TableModel"
 # All states when messages (of which the number of states is a small multiple) times counters in a state is at most this;
@@ -30,11 +27,8 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
     plan = plan_of(tables)
     exhaustive = plan.messages * plan.counters <= EXHAUSTIVE_WORK
     simulation = None if exhaustive else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
-    with tempfile.TemporaryDirectory(prefix="certree-model-") as folder:
-        module, config = Path(folder) / f"{MODULE}.tla", Path(folder) / f"{MODULE}.cfg"
-        module.write_text(_module_text(plan))
-        config.write_text(_config_text(plan, with_properties=exhaustive))
-        run = run_tlc(module, config, specs_folder(), time_limit=time_limit, simulation=simulation, heap="2g")
+    config = _config_text(plan, with_properties=exhaustive)
+    run = run_generated(MODULE, _module_text(plan), config, time_limit=time_limit, simulation=simulation)
     return ModelResult(
         name=f"tables of {tables.topology.name} {tables.collective.kind}",
         expected=Result.SUCCESS,

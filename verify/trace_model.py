@@ -1,7 +1,6 @@
 """A trace of the simulator as a behaviour of the specification: `specs/TraceNILockstep.tla`, tables and log as its constants."""
 
 import json
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,9 +10,9 @@ from certree.models.files import read_bytes
 from certree.models.tables import RowOp, Tables
 from certree.models.timing import reduction_cycles
 from certree.verify.counterexample import explain, picture, table_of_slots
-from certree.verify.model_list import ModelResult, specs_folder
+from certree.verify.model_list import ModelResult, run_generated
 from certree.verify.table_constants import Plan, constants, definitions, function, plan_of
-from certree.verify.tlc import Result, TlcRun, run_tlc
+from certree.verify.tlc import Result, TlcRun
 
 MODULE = "TraceModel"
 RUNS = ("slotted", "paced")
@@ -67,11 +66,7 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
     lines = [f"---- MODULE {MODULE} ----", "EXTENDS TraceNILockstep", *definitions(plan), _log_text(log), "===="]
     config = ["SPECIFICATION TraceSpec", *constants(plan, **changed), "  Log <- MCLog"]
     config += [f"INVARIANTS {' '.join(_INVARIANTS)}", "PROPERTIES IsBehaviour"]
-    with tempfile.TemporaryDirectory(prefix="certree-trace-") as folder:
-        module, cfg = Path(folder) / f"{MODULE}.tla", Path(folder) / f"{MODULE}.cfg"
-        module.write_text("\n".join(lines) + "\n")
-        cfg.write_text("\n".join(config) + "\n")
-        answer = run_tlc(module, cfg, specs_folder(), time_limit=time_limit, heap="2g")
+    answer = run_generated(MODULE, "\n".join(lines) + "\n", "\n".join(config) + "\n", time_limit=time_limit)
     return ModelResult(
         name=f"{run} trace of {tables.topology.name} {tables.collective.kind}",
         expected=Result.SUCCESS,
