@@ -1,20 +1,20 @@
 """A path that a person types: a schedule file, a CSV or a tables directory."""
 
-import gzip
 import re
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
 from certree.cli.parameters import DEFAULT_MACHINE, DEFAULT_SIZE
-from certree.models.collective import Collective
+from certree.models.collective import Collective, parse_collective
 from certree.models.errors import InputError
-from certree.models.files import parse_size
+from certree.models.files import first_bytes, parse_size
 from certree.models.machine import Machine, load_machine
+from certree.models.schedule import Schedule
 from certree.models.schedule_file import load_schedule_csv
-from certree.models.symmetric import AnySchedule
+from certree.models.symmetric import AnySchedule, written_out
 from certree.models.symmetric_file import load_any_schedule
 from certree.models.topology import Topology
+from certree.models.topology_spec import parse_topology
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
 
@@ -80,11 +80,25 @@ def _starts_as(path: Path, name: str) -> bool:
     """Whether a JSON file, zipped or not, starts with this format."""
     if path.is_dir() or not path.name.endswith((".json", ".json.gz")):
         return False
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
-            return re.match(_START.format(name).encode(), stream.read(200)) is not None
-    except (OSError, EOFError, zlib.error):
-        return False  # whoever reads it next says what is wrong
+    return re.match(_START.format(name).encode(), first_bytes(path, 200)) is not None
+
+
+def aggregated_schedule(source: str, size: int, machine: Machine, flows: int | None) -> Schedule:
+    """What `aggregate` runs: the schedule in a file, or for a network one that has a tree for each flow."""
+    if holds_schedule(Path(source)):
+        if flows is not None:
+            raise InputError("--flows is for networks; a schedule has the trees that it has")
+        return written_out(read_schedule(Path(source)))
+    from certree.synth.method import Request, load_methods
+    from certree.synth.switch_tree import central_switches
+
+    topology = parse_topology(source)
+    roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []
+    most = max(1, len(roots))
+    if flows is not None and flows > most:
+        raise InputError(f"--flows is {flows}; {topology.name} has {most} central switch(es) that reduce, one for each flow")
+    request = Request(topology, parse_collective("all-reduce"), size, machine, chunks=flows or most)
+    return written_out(load_methods()["netreduce"](request))
 
 
 def size_or_default(size: int | None) -> int:

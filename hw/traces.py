@@ -30,7 +30,7 @@ class LinkUses:
 
 def write_trace(path: Path, played: PlayedRows, records: Iterable[Record], uses: Callable[[], LinkUses], *, force: bool) -> None:
     """Write the trace of a run; the form goes by the suffix of the name. O(messages + link uses) time and memory, sorted."""
-    if path.suffix == CHROME_SUFFIX:
+    if path.name.removesuffix(".gz").endswith(CHROME_SUFFIX):
         data = json.dumps(chrome_document(played, records, uses()), separators=(",", ":")).encode()
     else:
         data = "".join(json.dumps(entry) + "\n" for entry in message_entries(played, records)).encode()

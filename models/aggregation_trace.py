@@ -1,4 +1,5 @@
-"""Traces of reducing switches: JSON lines, the steps of the protocol in the order in which they happened.
+"""Traces of reducing switches: JSON lines (zipped where the name ends in .gz), the steps of the protocol in the order in which
+they happened.
 
 The first line says what ran: `format`, `version`, and for each of the `flows` its `packets`, `window`, `places`, `root`, `hosts`,
 `switches` and the `parent` of each host and switch below the root. Every other line is a step at time `cycle` of `flow`:
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.errors import InputError
-from certree.models.files import check_format, parse_json, read_bytes
+from certree.models.files import check_format, first_bytes, parse_json, read_bytes
 
 FORMAT, VERSION = "certree-aggregation-trace", 1
 EVENTS = ("send", "add", "pass", "take", "lose", "copy")
@@ -47,11 +48,7 @@ class TracedFlow:
 
 def is_aggregation_trace(path: Path) -> bool:
     """Whether a file begins as such a trace does."""
-    try:
-        with path.open("rb") as stream:
-            return f'"format": "{FORMAT}"'.encode() in stream.read(200)
-    except OSError:
-        return False  # whoever reads it next says what is wrong
+    return f'"format": "{FORMAT}"'.encode() in first_bytes(path, 200)
 
 
 def load_aggregation_trace(path: Path) -> list[TracedFlow]:

@@ -37,19 +37,19 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def gzipped(data: bytes) -> bytes:
+def _gzipped(data: bytes) -> bytes:
     """The bytes as a .gz file, always the same ones."""
     return gzip.compress(data, compresslevel=6, mtime=0)  # 9, the default, takes several times as long for a few per cent
 
 
 def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
-    """Write to a temporary file beside `path`, then rename; InputError for an existing `path` unless `force`, and when the
-    system refuses. Nothing is left behind on failure."""
+    """Write to a temporary file beside `path`, zipped when its name ends in .gz, then rename; InputError for an existing `path`
+    unless `force`, and when the system refuses. Nothing is left behind on failure."""
     check_writable(path, force=force)
     if path.is_dir():
         raise InputError(f"{path} is a folder; name a file")
     try:
-        _replace(path, data)
+        _replace(path, _gzipped(data) if path.suffix == ".gz" else data)
     except OSError as error:
         raise InputError(f"cannot write {path}: {error.strerror or error}") from None
 
@@ -106,6 +106,16 @@ def read_bytes(path: Path) -> bytes:
     except (OSError, EOFError, zlib.error) as error:  # OSError includes gzip.BadGzipFile
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot read {path}: {reason}") from None
+
+
+def first_bytes(path: Path, count: int) -> bytes:
+    """The first bytes of a file, unzipped when its name ends in .gz, and no more of it than that; none when it cannot be read:
+    whoever reads it next says what is wrong."""
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            return stream.read(count)
+    except (OSError, EOFError, zlib.error):
+        return b""
 
 
 def _unzipped(data: bytes) -> bytes:

@@ -20,7 +20,6 @@ from certree.models.files import (
     MAX_UNZIPPED,
     canonical_json,
     check_format,
-    gzipped,
     parse_json,
     read_bytes,
     read_json,
@@ -54,12 +53,7 @@ def load_schedule(path: Path) -> Schedule:
 
 def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> None:
     """Write a schedule; the suffix chooses: .json, .json.gz, .npz. The same schedule gives the same bytes."""
-    if path.suffix == ".npz":
-        data = _npz_bytes(schedule)
-    else:
-        data = canonical_json(schedule_document(schedule))
-        if path.suffix == ".gz":
-            data = gzipped(data)
+    data = _npz_bytes(schedule) if path.suffix == ".npz" else canonical_json(schedule_document(schedule))
     write_atomically(path, data, force=force)
 
 

@@ -9,7 +9,7 @@ from certree.models.action import action_from_document
 from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.columns import int_column
 from certree.models.errors import InputError, ScheduleFormatError
-from certree.models.files import canonical_json, check_format, gzipped, read_json, write_atomically
+from certree.models.files import canonical_json, check_format, read_json, write_atomically
 from certree.models.imports import SUFFIXES
 from certree.models.schedule import DIRECT, MAX_CHUNKS, MAX_STEPS, NO_ROOT, Schedule
 from certree.models.schedule_file import load_schedule, save_schedule, schedule_from_document
@@ -43,8 +43,7 @@ def save_any_schedule(schedule: AnySchedule, path: Path, *, force: bool = False)
         return
     if path.suffix == ".npz":
         raise InputError(f"{path}: .npz is for schedules with all their transfers; a symmetric one goes to .json or .json.gz")
-    data = canonical_json(symmetric_document(schedule))
-    write_atomically(path, gzipped(data) if path.suffix == ".gz" else data, force=force)
+    write_atomically(path, canonical_json(symmetric_document(schedule)), force=force)
 
 
 def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.models.columns import int_column
 from certree.models.errors import TopologyError
-from certree.models.files import canonical_json, check_format, gzipped, read_json, write_atomically
+from certree.models.files import canonical_json, check_format, read_json, write_atomically
 from certree.models.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
@@ -68,7 +68,7 @@ def save_topology(topology: Topology, path: Path, *, force: bool = False) -> Non
         data = graphml_bytes(topology)
     else:
         data = canonical_json(topology_document(topology))
-    write_atomically(path, gzipped(data) if path.suffix == ".gz" else data, force=force)
+    write_atomically(path, data, force=force)
 
 
 def topology_from_document(document: Any, where: str) -> Topology:

@@ -1,10 +1,11 @@
 """A trace of reducing switches as a behaviour of the specification: `specs/TraceInNetworkReduce.tla`, the log as its constant."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from certree.models.aggregation_trace import TracedFlow, load_aggregation_trace
+from certree.models.aggregation_trace import TracedFlow
+from certree.verify.aggregation_network import AggregatedFlow, check_traced_network
 from certree.verify.model_list import ModelResult, run_generated
 from certree.verify.table_constants import function, members
 from certree.verify.tlc import Result, TlcRun
@@ -22,17 +23,35 @@ _INVARIANTS = (*_FIELD_OF, "FinishedInTheEnd", "EachOnce", "RightSum")
 _PROPERTIES = ("IsBehaviour", "SafeReuse")
 
 
-def check_aggregation_trace(trace: Path, time_limit: float = 300.0) -> list[ModelResult]:
-    """Whether a trace that `aggregate --trace` wrote is a behaviour of the specification, step by step; a result for each flow.
+def check_aggregation_trace(
+    traced: Sequence[TracedFlow],
+    flows: Sequence[AggregatedFlow],
+    trace: Path,
+    *,
+    window: int | None = None,
+    aggregators: int | None = None,
+    time_limit: float = 300.0,
+) -> list[ModelResult]:
+    """Whether the flows of a trace that `aggregate --trace` wrote are behaviours of the specification, step by step.
 
-    A refutation names the first line at which specification and trace part. The trace of a run that was ended because it had
-    stalled is refuted, too: it breaks a promise of the specification, or does not end. Raises InputError for a file that is no such
-    trace, ToolMissingError without Java or TLC. TLC's time grows with the square of the lines.
+    `trace`: the file, for messages. `flows`: what the run must be of, made from network and size (`aggregated_flows`); `window` and
+    `aggregators` of the run, for which the trace's own word is taken where they are None, and the message says so. A refutation
+    names the first line at which specification and trace part. The trace of a run that was ended because it had stalled is
+    refuted, too: it breaks a promise of the specification, or does not end. Raises InputError for a trace of another network or
+    size, ToolMissingError without Java or TLC. TLC's time grows with the square of the lines.
     """
-    return [_checked(flow, index, time_limit) for index, flow in enumerate(load_aggregation_trace(trace))]
+    check_traced_network(traced, flows, trace, window=window, aggregators=aggregators)
+    return [_checked(flow, index, _believed(flow, window, aggregators), time_limit) for index, flow in enumerate(traced)]
 
 
-def _checked(flow: TracedFlow, index: int, time_limit: float) -> ModelResult:
+def _believed(flow: TracedFlow, window: int | None, aggregators: int | None) -> str:
+    """What of a run only its trace says."""
+    told = [f"a window of {flow.window}"] if window is None else []
+    told += [f"{flow.places} places"] if aggregators is None else []
+    return f", with {' and '.join(told)} by the trace's own word" if told else ""
+
+
+def _checked(flow: TracedFlow, index: int, believed: str, time_limit: float) -> ModelResult:
     run = run_generated(MODULE, _module_text(flow), _config_text(flow), time_limit=time_limit)
     return ModelResult(
         name=f"trace of reducing switches, flow {index}",
@@ -43,7 +62,7 @@ def _checked(flow: TracedFlow, index: int, time_limit: float) -> ModelResult:
         seconds=run.seconds,
         mode="trace",
         trace="",
-        message=_message(run, flow),
+        message=_message(run, flow, believed),
         as_expected=run.result is Result.SUCCESS,
     )
 
@@ -91,10 +110,10 @@ def _config_text(flow: TracedFlow) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _message(run: TlcRun, flow: TracedFlow) -> str:
+def _message(run: TlcRun, flow: TracedFlow, believed: str) -> str:
     """What was found: the first line that specification and trace see differently."""
     if run.result is Result.SUCCESS:
-        return f"{len(flow.steps)} steps, all as the specification has them"
+        return f"{len(flow.steps)} steps, all as the specification has them{believed}"
     if not run.trace:
         return f"{run.broken}: no state to show" if run.broken else ""
     done = run.trace[-1]["line"]

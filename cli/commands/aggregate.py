@@ -1,6 +1,5 @@
 """`certree aggregate`: an all-reduce in the switches of a network, packet by packet."""
 
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -9,18 +8,13 @@ import click
 
 from certree.cli.parameters import COUNT, Parsed, check_output, option_json, option_params, option_size
 from certree.cli.report import size_words
-from certree.cli.sources import holds_schedule, read_schedule
+from certree.cli.sources import aggregated_schedule
 from certree.cli.terminal import now_and_then, one_line, show, working
 from certree.hw.aggregation import ENGINES, AggregationResult, simulate_aggregation
 from certree.hw.aggregation_setup import AggregationRules
 from certree.hw.aggregation_trees import AggregationTrees
-from certree.models.collective import parse_collective
-from certree.models.errors import InputError
 from certree.models.files import parse_fraction
 from certree.models.machine import Machine
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.topology_spec import parse_topology
 
 PART = Parsed("part", lambda text: parse_fraction(text, "part"))
 CYCLES = click.IntRange(min=0)
@@ -82,7 +76,7 @@ def aggregate_command(
     """
     rules = AggregationRules(window, aggregators, buffer, timeout, give_up, loss, duplicates, latest, seed, adders)
     check_output(trace, force=force)
-    schedule = _schedule(source, size, machine, flows)
+    schedule = aggregated_schedule(source, size, machine, flows)
     with working("aggregating") as tell:
         result = simulate_aggregation(
             AggregationTrees.of(schedule, ways),
@@ -103,25 +97,6 @@ def aggregate_command(
     }
     show(document, aggregation_words, as_json=as_json)
     return 0 if result.data_ok and result.closed_form_cycles in (None, result.cycles) else 1
-
-
-def _schedule(source: str, size: int, machine: Machine, flows: int | None) -> Schedule:
-    """The schedule in a file, or one that has a tree for each flow."""
-    if holds_schedule(Path(source)):
-        if flows is not None:
-            raise InputError("--flows is for networks; a schedule has the trees that it has")
-        return written_out(read_schedule(Path(source)))
-    from certree.synth.method import Request, load_methods
-    from certree.synth.switch_tree import central_switches
-
-    topology = parse_topology(source)
-    roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []
-    if flows is not None and flows > max(1, len(roots)):
-        raise InputError(
-            f"--flows is {flows}; {topology.name} has {max(1, len(roots))} central switch(es) that reduce, one for each flow"
-        )
-    request = Request(topology, parse_collective("all-reduce"), size, machine)
-    return written_out(load_methods()["netreduce"](replace(request, chunks=flows or max(1, len(roots)))))
 
 
 def aggregation_report(result: AggregationResult, rules: AggregationRules) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from certree.cli.frontier_report import frontier_report, frontier_words
 from certree.cli.parameters import COUNT, DURATION, argument_topology, check_output, option_collective, option_json, option_output
 from certree.cli.terminal import note, show, working
 from certree.models.collective import Collective
-from certree.models.files import canonical_json, gzipped, write_atomically
+from certree.models.files import canonical_json, write_atomically
 from certree.models.topology import Topology
 from certree.synth.method import Monitor
 from certree.verify.exact.bundle import judge_bundle
@@ -72,8 +72,7 @@ def frontier_command(
         first = verdict.violations[0]
         raise DisagreementError(f"the frontier that was found is refuted: {first.rule}: {first.message}")
     if output is not None:
-        data = canonical_json(document)
-        write_atomically(output, gzipped(data) if output.suffix == ".gz" else data, force=force)
+        write_atomically(output, canonical_json(document), force=force)
         note(f"wrote {output}")
     show(frontier_report(verdict, search.known), frontier_words, as_json=as_json)
     if interrupted:

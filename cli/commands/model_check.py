@@ -2,18 +2,20 @@
 
 from itertools import chain
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import click
 
-from certree.cli.parameters import MACHINE, SIZE, option_json
+from certree.cli.parameters import COUNT, MACHINE, SIZE, option_json
 from certree.cli.playing import made_tables, tables_to_run
+from certree.cli.sources import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
 from certree.cli.terminal import show, working
 from certree.hw.flit_engine import FLOWS, with_flow
-from certree.models.aggregation_trace import is_aggregation_trace
+from certree.models.aggregation_trace import is_aggregation_trace, load_aggregation_trace
 from certree.models.files import check_writable, write_atomically
 from certree.models.machine import Machine
 from certree.models.tables import Tables
+from certree.verify.aggregation_network import aggregated_flows
 from certree.verify.aggregation_trace_model import check_aggregation_trace
 from certree.verify.invariant import SYMBOLIC, check_invariant
 from certree.verify.kills import STATES, STATES_OF_RUNS, kill_tables
@@ -37,10 +39,23 @@ TIME_LIMITS = (300.0, 3600.0)
 @click.command("model-check")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--schedule", type=click.Path(path_type=Path), help="A schedule file or tables directory to check instead.")
-@click.option("--size", type=SIZE, help="Message size of its tables; 64MiB by default, that of a tables directory.")
-@click.option("--params", "machine", type=MACHINE, help="Machine of its tables; multitree by default, that of a tables directory.")
-@click.option("--trace", type=click.Path(path_type=Path), help="A trace of simulate, which must be a behaviour of the tables.")
-@click.option("--run", type=click.Choice(RUNS), default="slotted", show_default=True, help="How the traced run took its rows.")
+@click.option(
+    "--size", type=SIZE, help="Message size of its tables, or of aggregate; 64MiB by default, that of a tables directory."
+)
+@click.option(
+    "--params",
+    "machine",
+    type=MACHINE,
+    help="Machine of its tables, or of aggregate; multitree by default, that of a tables directory.",
+)
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path),
+    help="A trace of simulate, which must be a behaviour of the tables, or of aggregate.",
+)
+@click.option("--run", type=click.Choice(RUNS), help="How the traced run took its rows; slotted by default.")
+@click.option("--window", type=COUNT, help="Window of the traced aggregate; by default what the trace says.")
+@click.option("--aggregators", type=COUNT, help="Aggregators of its switches; by default what the trace says.")
 @click.option(
     "--flow",
     type=click.Choice(FLOWS),
@@ -60,7 +75,9 @@ def model_check_command(
     size: int | None,
     machine: Machine | None,
     trace: Path | None,
-    run: str,
+    run: str | None,
+    window: int | None,
+    aggregators: int | None,
     flow: str,
     picture: Path | None,
     force: bool,
@@ -74,29 +91,36 @@ def model_check_command(
     One name alone: with the counterexample, where it must fail.
 
     With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message; of a trace of
-    aggregate, which needs no schedule, step by step.
+    aggregate step by step, NAME being the network or schedule that was aggregated.
 
     With --symbolic: an inductive invariant of the slotted network interface, proved with z3 for any table that keeps the rules of
     the checker, and refuted for each mutant of it.
 
     Exit code 0 when all end as expected; 1 when one does not; 3 when a check was not finished.
     """
-    if kills and (symbolic or names or schedule is not None or full or as_json):
+    if kills and (symbolic or names or schedule is not None or trace is not None or full or as_json):
         raise click.UsageError("--kills prints one table of all mutants; it takes nothing else")
     if symbolic and (schedule is not None or names or full):
         raise click.UsageError("--symbolic is about all tables; it takes no model names, no --schedule and no --full")
     if schedule is not None and names:
         raise click.UsageError("--schedule checks the tables of one schedule; it takes no model names")
-    of_switches = trace is not None and schedule is None and is_aggregation_trace(trace)
-    if of_switches and (names or symbolic or kills):
-        raise click.UsageError("--trace checks one trace; it takes no model names, no --symbolic and no --kills")
+    of_switches = trace is not None and is_aggregation_trace(trace)
+    if of_switches and (schedule is not None or len(names) != 1 or symbolic or run is not None or flow != "message"):
+        raise click.UsageError(
+            "a trace of aggregate takes the network or schedule that was aggregated as its one NAME, --size, "
+            "--params, --window and --aggregators, and nothing else"
+        )
     if trace is not None and schedule is None and not of_switches:
         raise click.UsageError("--trace needs the --schedule whose tables were played, or a trace of aggregate")
+    if run is not None and trace is None:
+        raise click.UsageError("--run says how a traced run took its rows; it needs --trace")
+    if not of_switches and (window is not None or aggregators is not None):
+        raise click.UsageError("--window and --aggregators are for a trace of aggregate")
     if picture is not None:
         if schedule is None:
             raise click.UsageError("--picture draws the tables of a --schedule")
         check_writable(picture, force=force)
-    if schedule is None and (size is not None or machine is not None or flow != "message"):
+    if schedule is None and not of_switches and (size is not None or machine is not None or flow != "message"):
         raise click.UsageError("--size, --params and --flow are for --schedule; the models have their own")
     with working("model checking") as report:
         if kills:
@@ -105,8 +129,10 @@ def model_check_command(
             return 0
         if symbolic:
             results = check_invariant(lambda result: report(result_words(result_report(result))))
-        elif of_switches:
-            results = check_aggregation_trace(cast(Path, trace), TIME_LIMITS[full])
+        elif trace is not None and of_switches:
+            results = _checked_aggregation(
+                trace, names[0], size_or_default(size), machine_or_default(machine), window, aggregators, TIME_LIMITS[full]
+            )
         elif schedule is None:
             results = model_check(
                 list(names) or None, full, lambda result: report(result_words(result_report(result))), _listed_tables
@@ -114,12 +140,24 @@ def model_check_command(
         else:
             tables = with_flow(tables_to_run(schedule, size, machine), flow)
             limit = TIME_LIMITS[full]
-            results = [model_check_tables(tables, limit) if trace is None else check_trace(tables, trace, run, limit)]
+            results = [model_check_tables(tables, limit) if trace is None else check_trace(tables, trace, run or RUNS[0], limit)]
     if picture is not None and results[0].picture:
         write_atomically(picture, results[0].picture.encode(), force=force)
     document = {"models": [result_report(result) for result in results]}
     show(document, model_check_words, as_json=as_json)
     return exit_code(results)
+
+
+def _checked_aggregation(
+    trace: Path, source: str, size: int, machine: Machine, window: int | None, aggregators: int | None, time_limit: float
+) -> list[ModelResult]:
+    """A trace of aggregate, held against the trees of a network or schedule; a network has as many of them as the run had flows."""
+    traced = load_aggregation_trace(trace)
+    schedule = aggregated_schedule(source, size, machine, None)
+    if len(traced) < schedule.chunks and not holds_schedule(Path(source)):
+        schedule = aggregated_schedule(source, size, machine, len(traced))
+    flows = aggregated_flows(schedule, size, machine)
+    return check_aggregation_trace(traced, flows, trace, window=window, aggregators=aggregators, time_limit=time_limit)
 
 
 def _listed_tables(entry: Entry) -> Tables:

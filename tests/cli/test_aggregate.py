@@ -1,5 +1,6 @@
 """`certree aggregate`."""
 
+import gzip
 import json
 from importlib import resources
 
@@ -81,10 +82,46 @@ def test_a_trace_is_lines_of_json(tmp_path):
     assert [sum(line["event"] == event for line in lines) for event in ("send", "add", "take", "lose")] == [16, 16, 16, 0]
     assert [line["sends"] for line in lines if line["event"] == "add"].count("all") == 4
     assert_bad_input(certree("aggregate", STAR, "--trace", trace), "exists")
-    checked = certree("model-check", "--trace", trace, "--json")
+    check = ["model-check", "--trace", trace]
+    ran = [STAR, "--size", "1KiB", "--window", "2", "--aggregators", "4"]
+    checked = certree(*check, *ran, "--json")
     assert checked.code == 0
     assert checked.document["models"][0]["message"] == "48 steps, all as the specification has them"
-    assert_bad_input(certree("model-check", "MCAllReduce", "--trace", trace), "--trace checks one trace; it takes no model names")
+    for arguments, reason in (
+        ([], "takes the network or schedule that was aggregated as its one NAME"),
+        ([*ran, STAR], "takes the network or schedule that was aggregated as its one NAME"),
+        ([*ran, "--run", "slotted"], "--window and --aggregators, and nothing else"),
+        ([*ran, "--flow", "packet"], "--window and --aggregators, and nothing else"),
+        (["--schedule", "s.json"], "--window and --aggregators, and nothing else"),
+        (["switch:5,reducing=switches", "--size", "1KiB"], "node 4 is no host; on the network that is given it is one"),
+        (ran[:1], "flow 0: packets is 4; what is given makes 262144"),
+        (["MCAllReduce"], "MCAllReduce"),
+    ):
+        assert_bad_input(certree(*check, *arguments), reason)
+
+
+def test_a_trace_is_zipped_as_its_name_says(tmp_path):
+    plain, zipped = tmp_path / "t.ndjson", tmp_path / "t.ndjson.gz"
+    for trace in (plain, zipped):
+        assert certree("aggregate", STAR, "--size", "512B", "--trace", trace).code == 0
+    assert gzip.decompress(zipped.read_bytes()) == plain.read_bytes()
+    before = zipped.read_bytes()
+    assert certree("aggregate", STAR, "--size", "512B", "--trace", zipped, "--force").code == 0
+    assert zipped.read_bytes() == before
+    assert certree("model-check", "--trace", zipped, STAR, "--size", "512B").code == 0
+    zipped.write_bytes(plain.read_bytes())
+    assert_bad_input(certree("model-check", "--trace", zipped, STAR), "--trace needs the --schedule")
+
+
+def test_a_trace_of_fewer_flows_or_of_a_schedule(tmp_path):
+    network, trace, file = "fattree:2x2,reducing=switches", tmp_path / "t.ndjson", tmp_path / "s.json"
+    size = ["--size", "512B"]
+    assert certree("aggregate", network, *size, "--flows", "1", "--trace", trace).code == 0
+    assert certree("model-check", "--trace", trace, network, *size).code == 0
+    assert certree("synthesize", network, "--method", "netreduce", *size, "-o", file).code == 0
+    assert_bad_input(certree("model-check", "--trace", trace, file, *size), "1 flows; the network and size that are given make 2")
+    assert certree("aggregate", file, *size, "--trace", trace, "--force").code == 0
+    assert certree("model-check", "--trace", trace, file, *size).code == 0
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The simulator core on tables made by hand: to the cycle, and wrong in one way each."""
 
+import gzip
 import json
 from dataclasses import replace
 from fractions import Fraction
@@ -304,6 +305,8 @@ def test_picture(tmp_path: Path):
     tables = lower(replace(schedule, step=schedule.step // 2), 4096, MULTITREE)  # with contention
     result = simulate(tables, trace=tmp_path / "t.json")
     document = json.loads((tmp_path / "t.json").read_text())
+    simulate(tables, trace=tmp_path / "t.json.gz")
+    assert gzip.decompress((tmp_path / "t.json.gz").read_bytes()) == (tmp_path / "t.json").read_bytes()
     assert document.keys() == {"traceEvents", "displayTimeUnit", "otherData"}
     named = {(event["pid"], event["tid"]) for event in document["traceEvents"] if event["name"] == "thread_name"}
     drawn = [event for event in document["traceEvents"] if event["ph"] != "M"]

@@ -1,5 +1,6 @@
 """Atomic writes, canonical JSON, sizes and times as people type them."""
 
+import gzip
 import os
 from fractions import Fraction
 
@@ -11,6 +12,7 @@ from certree.models.files import (
     canonical_json,
     check_format,
     check_writable,
+    first_bytes,
     new_folder,
     parse_duration,
     parse_size,
@@ -35,6 +37,20 @@ def test_write_refuses_an_existing_file_unless_forced(tmp_path):
     write_atomically(file, b"new", force=True)
     assert file.read_bytes() == b"new"
     assert os.listdir(tmp_path) == ["a"]
+
+
+def test_names_in_gz_are_zipped_and_read_back(tmp_path):
+    file = tmp_path / "a.json.gz"
+    write_atomically(file, b"data", force=False)
+    zipped = file.read_bytes()
+    assert gzip.decompress(zipped) == b"data" == read_bytes(file)
+    assert first_bytes(file, 2) == b"da"
+    write_atomically(file, b"data", force=True)
+    assert file.read_bytes() == zipped
+    file.write_bytes(b"data")
+    assert first_bytes(file, 2) == first_bytes(tmp_path / "none", 2) == first_bytes(tmp_path, 2) == b""
+    with pytest.raises(InputError, match=r"cannot read .*a.json.gz: Not a gzipped file"):
+        read_bytes(file)
 
 
 @pytest.mark.parametrize("failing", ["fdopen", "replace"])

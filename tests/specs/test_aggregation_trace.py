@@ -7,12 +7,22 @@ import pytest
 
 from certree.hw.aggregation_setup import AggregationRules
 from certree.models.aggregation_trace import load_aggregation_trace
+from certree.models.collective import parse_collective
 from certree.models.errors import InputError, UnsupportedError
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request, load_methods
+from certree.verify.aggregation_network import aggregated_flows, check_traced_network
 from certree.verify.aggregation_trace_model import check_aggregation_trace
 from certree.verify.tlc import Result
-from tests.hw.test_aggregation import KIB, run
+from tests.hw.test_aggregation import KIB, MULTITREE, SMALL, run, schedule_of
 
 LOSSY = AggregationRules(window=2, loss=Fraction(1, 6), duplicates=Fraction(1, 6), latest=300, seed=5)
+
+
+def check(path, network, size=160, chunks=1, **more):
+    """What the checker says of a trace of a run on SMALL."""
+    flows = aggregated_flows(schedule_of(network, chunks), size, SMALL)
+    return check_aggregation_trace(load_aggregation_trace(path), flows, path, **more)
 
 
 def traced(folder, network, rules=LOSSY, size=160, **more):
@@ -32,15 +42,31 @@ def test_traces_are_behaviours(tmp_path, network, more):
     assert min(result.counters[name] for name in ("lost", "copied", "resent", "repeated", "results_again")) > 0
     flows = load_aggregation_trace(path)
     assert all(flow.packets > flow.places // 2 for flow in flows)
-    for flow, checked in zip(flows, check_aggregation_trace(path), strict=True):
+    checks = check(path, network, chunks=more.get("chunks", 1), window=2, aggregators=result.aggregators)
+    for flow, checked in zip(flows, checks, strict=True):
         assert checked.as_expected, checked.message
         assert checked.message == f"{len(flow.steps)} steps, all as the specification has them"
 
 
+def test_what_only_the_trace_says_is_told(tmp_path):
+    path, _ = traced(tmp_path, "switch:2", size=64)
+    (checked,) = check(path, "switch:2", size=64)
+    assert checked.message.endswith(" all as the specification has them, with a window of 2 and 4 places by the trace's own word")
+
+
+NETWORK = "switch:3"
+
+
 @pytest.fixture(scope="module")
 def lines(tmp_path_factory):
-    path, _ = traced(tmp_path_factory.mktemp("trace"), "switch:3")
+    path, _ = traced(tmp_path_factory.mktemp("trace"), NETWORK)
     return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def written(folder, lines):
+    path = folder / "tampered.ndjson"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    return path
 
 
 def first(lines, **fields):
@@ -79,13 +105,11 @@ def test_a_contribution_told_of_another_switch_is_refused(tmp_path):
     index, root = first(changed, event="add"), changed[0]["flows"][0]["root"]
     assert changed[index]["switch"] != root
     changed[index] |= {"switch": root, "arrived": []}
-    refuse(tmp_path, changed, Result.SAFETY, f"SwitchAsLogged: line {index + 1}, ")
+    refuse(tmp_path, changed, Result.SAFETY, f"SwitchAsLogged: line {index + 1}, ", "tree:3+1", 32)
 
 
-def refuse(folder, lines, result, message):
-    path = folder / "tampered.ndjson"
-    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
-    (checked,) = check_aggregation_trace(path)
+def refuse(folder, lines, result, message, network=NETWORK, size=160):
+    (checked,) = check(written(folder, lines), network, size)
     assert (checked.as_expected, checked.result) == (False, result)
     assert message in checked.message
 
@@ -99,8 +123,104 @@ def test_the_trace_of_a_stall_breaks_a_promise(tmp_path):
         if result.stall:
             break
         seed += 1
-    (checked,) = check_aggregation_trace(path)
+    (checked,) = check(path, "switch:2")
     assert checked.message.startswith("SafeReuse: line ")
+
+
+# A first line that tells of a network on which the lines below are right, though it was another one that ran.
+
+
+def without_a_host(lines):
+    """All that host 2 ever did is left out, and so is the host."""
+    head = lines[0]["flows"][0]
+    head["hosts"].remove(2)
+    del head["parent"]["2"]
+    kept = [line for line in lines if line.get("node") != 2]
+    for line in kept:
+        if "arrived" in line:
+            line["arrived"] = [node for node in line["arrived"] if node != 2]
+    lines[:] = kept
+    return "flow 0: node 2 is no host; on the network that is given it is one"
+
+
+def without_the_last_packet(lines):
+    lines[0]["flows"][0]["packets"] -= 1
+    lines[:] = [line for line in lines if line.get("number") != 4]
+    return "flow 0: packets is 4; what is given makes 5"
+
+
+def a_wider_window(lines):
+    """What the window forbids is sent at once."""
+    lines[0]["flows"][0] |= {"window": 5, "places": 10}
+    return "flow 0: window is 5; what is given makes 2"
+
+
+def more_places(lines):
+    lines[0]["flows"][0]["places"] = 100
+    return "flow 0: places is 100; what is given makes 4"
+
+
+def another_switch(lines):
+    lines[0]["flows"][0] |= {"switches": [7], "root": 7, "parent": {"0": 7, "1": 7, "2": 7}}
+    for line in lines[1:]:
+        if "switch" in line:
+            line["switch"] = 7
+    return "flow 0: node 0 is below switch 7; on the network that is given it is below switch 3"
+
+
+def another_level(lines):
+    """Host 0 alone below a switch of its own."""
+    lines[0]["flows"][0] |= {"switches": [3, 4], "parent": {"0": 4, "1": 3, "2": 3, "4": 3}}
+    return "flow 0: node 0 is below switch 4; on the network that is given it is below switch 3"
+
+
+def one_more_host(lines):
+    lines[0]["flows"][0]["hosts"].append(9)
+    lines[0]["flows"][0]["parent"]["9"] = 3
+    return "flow 0: node 9 is a host; on the network that is given there is no such one"
+
+
+def one_more_flow(lines):
+    lines[0]["flows"] *= 2
+    return "2 flows; the network and size that are given make 1"
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [without_a_host, without_the_last_packet, a_wider_window, more_places, another_switch, another_level, one_more_host,
+     one_more_flow],
+)  # fmt: skip
+def test_a_trace_that_chooses_its_network_is_refused(tmp_path, lines, tamper):
+    changed = json.loads(json.dumps(lines))
+    reason = tamper(changed)
+    path = written(tmp_path, changed)
+    load_aggregation_trace(path)
+    with pytest.raises(InputError, match=f"tampered.ndjson, line 1: {reason}"):
+        check(path, NETWORK, window=2, aggregators=4)
+
+
+@pytest.mark.parametrize("size", [1, 160, 1000])
+@pytest.mark.parametrize(
+    ("network", "chunks"), [("switch:4", 1), ("tree:2x3", 1), ("binary", 1), ("fattree:2x4", 4), ("fattree:2x4", 3)]
+)
+def test_network_and_sizes_made_again_are_those_of_the_simulator(tmp_path, network, chunks, size):
+    path, result = traced(tmp_path, network, AggregationRules(), size, chunks=chunks)
+    flows = aggregated_flows(schedule_of(network, chunks), size, SMALL)
+    check_traced_network(load_aggregation_trace(path), flows, path, window=result.window, aggregators=result.aggregators)
+
+
+@pytest.mark.parametrize(
+    ("network", "method", "kind", "reason"),
+    [
+        ("switch:4,reducing=switches", "ring", "all-reduce", "is reduced at a node that is no reducing switch"),
+        ("ring:4", "multitree", "all-reduce", "is reduced at a node that is no reducing switch"),
+        ("ring:4", "ring", "all-gather", "reducing switches make all-reduces; the schedule is a all-gather"),
+    ],
+)
+def test_schedules_that_switches_cannot_aggregate_have_no_flows(network, method, kind, reason):
+    schedule = load_methods()[method](Request(parse_topology(network), parse_collective(kind), KIB, MULTITREE))
+    with pytest.raises(UnsupportedError, match=reason):
+        aggregated_flows(schedule, KIB, MULTITREE)
 
 
 def test_wide_switches_are_not_traced(tmp_path):
