@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.hw import _core
-from certree.hw.aggregation_setup import AggregationRules, AggregationSetup, routers_of
+from certree.hw.aggregation_setup import AggregationRules, AggregationSetup, router_effect, routers_of
 from certree.hw.aggregation_trace import check_traceable, write_aggregation_trace
 from certree.hw.aggregation_trees import AggregationTrees
 from certree.hw.blockage import describe_blockage
@@ -17,7 +17,7 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import check_writable
 from certree.models.machine import Machine
 
-ENGINES = ("fast", "flit")
+ENGINES = ("auto", "fast", "lanes", "flit")
 MAX_CYCLES = 1 << 62  # kLastCycle of the core
 _BUDGET = 1 << 18  # events between two looks at signals and at the progress callback
 _REPORTED = 8
@@ -39,14 +39,17 @@ class SwitchUse:
 class AggregationResult:
     """What one run showed; times in cycles from the common start.
 
+    `engine`: which one ran; `router_effect`: what routers may add to lanes (None: nothing).
     `closed_form_cycles`: the prediction, for one flow in a tree that looks the same from every host, over unit links, without
-    mishaps (None: any other run). `packets`: of each flow. `wrong`: the first (rank, packet of all flows) whose result is not the
-    sum. Counters: packets `sent` by hosts and switches, `copied` and `lost` by the network, `dropped` at full payload buffers,
+    mishaps and what routers add (None: any other run). `packets`: of each flow. `wrong`: the first (rank, packet of all flows)
+    whose result is not the sum. Counters: packets `sent` by hosts and switches, `copied` and `lost` by the network, `dropped` at
+    full payload buffers,
     `resent` by hosts after time-outs; contributions `ignored` as of an earlier packet than the place works on, and `repeated`;
     `results_again`: results that a host had. `stall`: why the run cannot end, and who waits; empty for runs that ended.
     """
 
     engine: str
+    router_effect: str | None
     cycles: int
     closed_form_cycles: int | None
     packets: tuple[int, ...]
@@ -70,7 +73,7 @@ def simulate_aggregation(
     message_bytes: int,
     rules: AggregationRules | None = None,
     *,
-    engine: str = "fast",
+    engine: str = "auto",
     allow_stall: bool = False,
     trace: Path | None = None,
     force: bool = False,
@@ -78,8 +81,9 @@ def simulate_aggregation(
 ) -> AggregationResult:
     """All-reduce a message of every host in the switches, one integer of data for each host and packet (`hw/README.md`).
 
-    `engine`: "fast" sends packets over lanes as the fast engine of tables does, "flit" flit by flit through routers; both have the
-    same hosts and switches. Chosen where `rules` say None: the window that never makes a host wait; twice the window of
+    `engine`: "lanes" sends packets over lanes, an event for each, and leaves routers out; "flit" sends them flit by flit through
+    routers; both have the same hosts and switches. "fast" is "lanes" where routers add nothing, InputError elsewhere; "auto" is
+    "fast" there and "flit" elsewhere. Chosen where `rules` say None: the window that never makes a host wait; twice the window of
     aggregators for each flow; payload places for all aggregators and children; a time-out of twice a round trip with a full window.
     A switch with fewer aggregators than twice the window for each of its flows raises InputError, or, with `allow_stall`, runs: the
     run ends when a result can never come any more. `trace`: file for JSON lines, see `aggregation_trace.py`; not overwritten unless
@@ -92,6 +96,11 @@ def simulate_aggregation(
         check_writable(trace, force=force)
         check_traceable(trees)
     setup = AggregationSetup(trees, machine, message_bytes, rules or AggregationRules(), allow_stall=allow_stall)
+    effect = router_effect(setup)
+    if engine == "fast" and effect is not None:
+        raise InputError(f"engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
+    if engine == "auto":
+        engine = "fast" if effect is None else "flit"
     network = routers_of(setup) if engine == "flit" else None
     columns = setup.columns(network)
     hops = [network.hops_of(lanes) for lanes in setup.lanes_of_ways(network)] if network is not None else []
@@ -131,8 +140,9 @@ def simulate_aggregation(
     busiest = counters.pop("busiest_lane_cycles")
     return AggregationResult(
         engine=engine,
+        router_effect=effect,
         cycles=cycles,
-        closed_form_cycles=setup.closed_form_cycles(),
+        closed_form_cycles=None if engine == "flit" and effect is not None else setup.closed_form_cycles(),
         packets=setup.packets,
         packet_bytes=setup.payload,
         padded_bytes=sum(setup.packets) * setup.payload,

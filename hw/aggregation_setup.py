@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from certree.hw.aggregation_trees import AggregationTrees, Way
 from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.hw.transparency import SHARED_INTERFACE, pipeline_effect, ways_meet
 from certree.models.aggregation_time import AggregationTime, Level, aggregation_time
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.machine import Machine
@@ -255,6 +256,21 @@ class AggregationSetup:
             "lane_latency": latency,
         }
         return {name: narrowed(name, np.asarray(column)) for name, column in columns.items()}
+
+
+def router_effect(setup: AggregationSetup) -> str | None:
+    """What the routers of the machine may add to a run; None where they add nothing, and where there are none that could carry the
+    packets. Sufficient, not necessary. O(lanes of all ways, log)."""
+    machine = setup.machine
+    try:
+        routers_of(setup)
+    except UnsupportedError:
+        return None
+    if machine.router.interfaces == "node":
+        return SHARED_INTERFACE  # a switch has several children
+    if ways_meet(setup.lanes_of_ways(None)):
+        return "packets that come different ways meet at a link"
+    return pipeline_effect(setup.trees.topology, machine, setup.flits)
 
 
 def _depth(trees: AggregationTrees, flow: int) -> int:

@@ -1,13 +1,19 @@
 """Whether routers add anything to what lanes that nobody shares would take: where they do not, both engines agree to the cycle."""
 
+from collections.abc import Sequence
+
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.hw.flit_engine import packet_lengths
 from certree.hw.plan import Plan
 from certree.models.errors import UnsupportedError
+from certree.models.machine import Machine
 from certree.models.schedule import DIRECT, Schedule
 from certree.models.tables import Tables
-from certree.models.topology import UNKNOWN_LATENCY
+from certree.models.topology import UNKNOWN_LATENCY, Topology
+
+SHARED_INTERFACE = "messages over several links share an interface"
 
 
 def router_effect(source: Tables | Plan, flow: str) -> str | None:
@@ -15,23 +21,44 @@ def router_effect(source: Tables | Plan, flow: str) -> str | None:
 
     None as well where the machine has no router that the flit engine could play. Sufficient, not necessary. O(rows log rows).
     """
-    machine, router = source.machine, source.machine.router
-    try:
-        route, vc, switch, traversal = router.stages(machine.router_cycles)
-    except UnsupportedError:
+    machine = source.machine
+    if machine.router.interfaces == "node" and _can_be_played(machine) and _shares_interfaces(source.schedule):
+        return SHARED_INTERFACE
+    return pipeline_effect(source.topology, machine, min(packet_lengths(source, flow)))
+
+
+def pipeline_effect(topology: Topology, machine: Machine, flits: int) -> str | None:
+    """What the pipeline and the buffers of the routers may add to packets of at least `flits` flits that share no lane with others
+    which come another way; None: nothing, or no router that the flit engine could play. O(links)."""
+    if not _can_be_played(machine):
         return None
-    if router.interfaces == "node" and _shares_interfaces(source.schedule):
-        return "messages over several links share an interface"
-    stated = source.topology.latency
-    wire = int(np.where(stated == UNKNOWN_LATENCY, machine.link_latency_cycles, stated).max(initial=0))
+    router = machine.router
+    route, vc, switch, traversal = router.stages(machine.router_cycles)
+    wire = int(np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).max(initial=0))
     loop = 2 + traversal + (switch - 1) + 2 * wire + router.credit_cycles
     if machine.vc_buffer_flits < loop:
         return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
-    if (machine.vc_count - 1) * min(packet_lengths(source, flow)) <= route + vc:
+    if (machine.vc_count - 1) * flits <= route + vc:
         return f"{machine.vc_count} virtual channels are used up before the pipeline has routed the next packet"
     return None
+
+
+def ways_meet(ways: Sequence[NDArray[np.int64]]) -> bool:
+    """Whether some lane is come to from more than one lane, or both from one and from an interface. `ways`: their lanes, in order.
+    O(lanes of all ways, log)."""
+    before = np.concatenate([np.concatenate(([-1], way[:-1])) for way in ways])
+    steps = np.unique(np.stack((np.concatenate(ways), before)), axis=1)
+    return bool((np.diff(steps[0]) == 0).any())
+
+
+def _can_be_played(machine: Machine) -> bool:
+    try:
+        machine.router.stages(machine.router_cycles)
+    except UnsupportedError:
+        return False
+    return True
 
 
 def _shares_interfaces(schedule: Schedule) -> bool:

@@ -9,7 +9,7 @@ import click
 from certree.cli.parameters import COUNT, Parsed, check_output, option_json, option_params, option_size
 from certree.cli.report import size_words
 from certree.cli.sources import aggregated_schedule
-from certree.cli.terminal import now_and_then, one_line, show, working
+from certree.cli.terminal import note, now_and_then, one_line, show, working
 from certree.hw.aggregation import ENGINES, AggregationResult, simulate_aggregation
 from certree.hw.aggregation_setup import AggregationRules
 from certree.hw.aggregation_trees import AggregationTrees
@@ -41,8 +41,8 @@ _SHOWN = 8  # switches listed for people
 @click.option("--seed", type=CYCLES, default=0, show_default=True, help="Of what is lost, doubled and late.")
 @click.option("--timeout", type=COUNT, help="Cycles until a host sends again; by default two round trips with a full window.")
 @click.option("--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet was sent so often in vain.")
-@click.option("--engine", type=click.Choice(ENGINES), default="fast", show_default=True,
-              help="fast: an event for each packet and link; flit: through routers.")  # fmt: skip
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
+              help="fast: an event for each packet and link; flit: routers, as auto where these matter; lanes: none.")  # fmt: skip
 @click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never come.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Write one JSON line for each step, for model-check --trace.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
@@ -89,6 +89,8 @@ def aggregate_command(
             force=force,
             progress=now_and_then(tell),
         )
+    if result.router_effect is not None and engine == "auto":
+        note(f"through routers, flit by flit: {result.router_effect}")
     document = {
         "topology": schedule.topology.name,
         "message_bytes": size,
@@ -103,6 +105,7 @@ def aggregation_report(result: AggregationResult, rules: AggregationRules) -> di
     """The JSON document of `aggregate`, but for what ran."""
     return {
         "engine": result.engine,
+        "router_effect": result.router_effect,
         "cycles": result.cycles,
         "closed_form_cycles": result.closed_form_cycles,
         "data_ok": result.data_ok,

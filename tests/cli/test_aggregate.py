@@ -50,6 +50,15 @@ def test_both_engines_lose_the_same():
     assert fast.document["closed_form_cycles"] is None
 
 
+def test_auto_says_when_it_goes_through_routers():
+    command = ["aggregate", "fattree:2x2,reducing=switches", "--size", "1KiB", "--ways", "2"]
+    outcome, why = certree(*command, "--json"), "packets that come different ways meet at a link"
+    assert f"through routers, flit by flit: {why}" in outcome.err
+    assert (outcome.document["engine"], outcome.document["router_effect"]) == ("flit", why)
+    assert certree(*command, "--engine", "lanes", "--json").document["engine"] == "lanes"
+    assert_bad_input(certree(*command, "--engine", "fast"), f"engine fast is not exact with these routers: {why}; flit plays them")
+
+
 def test_spines_have_a_flow_each_and_a_schedule_has_its_own(tmp_path):
     network = "fattree:2x2,reducing=switches"
     document = certree("aggregate", network, "--size", "4KiB", "--json").document

@@ -76,7 +76,9 @@ def assert_conserved(result: AggregationResult) -> None:
 )
 @settings(max_examples=12, deadline=None)
 def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum, start, adders, engine):
-    machine = replace(SMALL, link_latency_cycles=latency, reduce_quantum_cycles=quantum, reduce_start_cycles=start)
+    machine = replace(
+        SMALL, link_latency_cycles=latency, reduce_quantum_cycles=quantum, reduce_start_cycles=start, vc_buffer_flits=99
+    )
     result = run(network, AggregationRules(window=window, adders=adders), machine, size, engine=engine)
     assert result.closed_form_cycles is not None
     assert result.cycles == result.closed_form_cycles
@@ -100,7 +102,7 @@ def mishaps(seed: int, flows: int) -> tuple[AggregationRules, dict[str, object]]
         seed=draw.getrandbits(64),
         adders=draw.choice([1, 2, 5]),
     )
-    return rules, {"ways": draw.choice([1, 2, 4]), "engine": draw.choice(["fast", "flit"])}
+    return rules, {"ways": draw.choice([1, 2, 4]), "engine": draw.choice(["lanes", "flit"])}
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -129,17 +131,77 @@ def test_packets_so_late_that_their_place_works_on_another_do_not_count():
     assert ignored > 50
 
 
+def assert_same_run(fast: AggregationResult, flit: AggregationResult) -> None:
+    """Everything but the use of links: lanes count a packet when it takes them, channels flit by flit."""
+    named = [(result.engine, {**result.counters, "flit_hops": 0}) for result in (fast, flit)]
+    assert named == [("fast", named[1][1]), ("flit", named[0][1])]
+    same = {"engine": "", "counters": {}, "max_link_utilization": Fraction(0)}
+    assert replace(fast, **same) == replace(flit, **same)
+
+
 @pytest.mark.parametrize("network", ["switch:4", "tree:2x3", "fattree:3x3"])
 @pytest.mark.parametrize("seed", range(3))
 def test_both_engines_lose_the_same_and_take_the_same_cycles(network, seed):
     rules = AggregationRules(8, loss=Fraction(1, 20), duplicates=Fraction(1, 20), latest=30, seed=seed)
-    fast, flit = (run(network, rules, MULTITREE, 16 * KIB, engine=engine) for engine in ("fast", "flit"))
+    fast, flit = (run(network, rules, MULTITREE, 16 * KIB, engine=engine) for engine in ("auto", "flit"))
     assert fast.counters["lost"] > 0
-    assert replace(fast, engine="flit", counters={}, max_link_utilization=Fraction(0)) == replace(
-        flit, counters={}, max_link_utilization=Fraction(0)
-    )
-    under_way = ("flit_hops",)  # lanes count a packet when it takes them, channels flit by flit
-    assert all(fast.counters[name] == flit.counters[name] for name in fast.counters if name not in under_way)
+    assert_same_run(fast, flit)
+
+
+@given(
+    seed=st.integers(0, 1 << 32),
+    network=st.sampled_from(
+        [("switch:3", 1), ("switch:5,capacity=2", 1), ("tree:3+1", 1), ("fattree:3x3", 1), ("fattree:3x3", 3),
+         ("leafspine:3x2x2", 2), ("leafspine:3x2x2", 1), ("binary", 1)]
+    ),
+    payload=st.sampled_from([16, 32, 64, 256]),
+    latency=st.integers(0, 20),
+    router=st.fixed_dictionaries(
+        {"allocator": st.sampled_from(["islip", "separable"]), "allocator_iterations": st.integers(1, 2),
+         "flow_control": st.sampled_from(["cut-through", "wormhole"])}
+    ),
+    issue=st.integers(0, 3),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(seed, network, payload, latency, router, issue):
+    """Whatever is lost, doubled and late, however small switches' buffers are: also each host's packets again, and all counters."""
+    machine = replace(
+        MULTITREE, link_latency_cycles=latency, packet_payload_bytes=payload, vc_buffer_flits=64, ni_issue_cycles=issue,
+        router=replace(MULTITREE.router, **router),
+    )  # fmt: skip
+    (name, flows), (rules, _) = network, mishaps(seed, network[1])
+    fast, flit = (run(name, rules, machine, 1000, chunks=flows, engine=engine) for engine in ("auto", "flit"))
+    assert fast.router_effect is None
+    assert_same_run(fast, flit)
+
+
+@pytest.mark.parametrize(
+    ("machine", "more", "reason"),
+    [
+        (replace(SMALL, vc_buffer_flits=4), {}, "buffers of 4 flits do not cover the loop of a credit, "),
+        (replace(SMALL, vc_count=1), {}, "1 virtual channels are used up before the pipeline has routed the next packet"),
+        (replace(SMALL, router=replace(SMALL.router, interfaces="node")), {}, "messages over several links share an interface"),
+        (replace(SMALL, router=replace(SMALL.router, vc_reuse="empty")), {}, "a virtual channel that another is still leaving"),
+        (SMALL, {"ways": 2}, "packets that come different ways meet at a link"),
+    ],
+)
+def test_where_fast_is_not_exact_it_is_refused_and_auto_goes_through_routers(machine, more, reason):
+    network, rules = "leafspine:3x2x2", AggregationRules(window=6)
+    with pytest.raises(InputError, match=f"engine fast is not exact .*{reason}.*; flit plays them, lanes leaves them out"):
+        run(network, rules, machine, engine="fast", **more)
+    auto, lanes = (run(network, rules, machine, engine=engine, **more) for engine in ("auto", "lanes"))
+    assert reason in auto.router_effect
+    assert (auto.engine, lanes.engine) == ("flit", "lanes")
+    assert auto == run(network, rules, machine, engine="flit", **more)
+    assert lanes.data_ok
+    assert auto.data_ok
+    assert auto.closed_form_cycles is None
+
+
+def test_routers_can_make_a_difference():
+    """Where two ways meet, routers send packets in another order than lanes do."""
+    results = [run("fattree:3x3", AggregationRules(window=6), ways=2, chunks=3, engine=engine) for engine in ("lanes", "flit")]
+    assert results[0].cycles != results[1].cycles
 
 
 def test_other_ways_reorder_packets():
@@ -272,5 +334,5 @@ def test_sizes_beyond_the_simulator():
         run("switch:64", AggregationRules(), size=1 << 40)
     with pytest.raises(UnsupportedError, match="cut-through moves it on when a buffer holds it whole"):
         run("switch:4", AggregationRules(), replace(MULTITREE, packet_payload_bytes=8 * KIB), 64 * KIB, engine="flit")
-    with pytest.raises(InputError, match="unknown engine 'lanes'; known: fast, flit"):
-        run("switch:4", AggregationRules(), engine="lanes")
+    with pytest.raises(InputError, match="unknown engine 'slow'; known: auto, fast, lanes, flit"):
+        run("switch:4", AggregationRules(), engine="slow")
