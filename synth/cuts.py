@@ -14,6 +14,7 @@ from certree.models.errors import UnsupportedError
 from certree.models.topology import Int32, NodeKind, Topology
 
 Int64 = NDArray[np.int64]
+_NARROW = Fraction(9, 8)
 FLOW_WORK = 1 << 26  # endpoints times links: some seconds
 
 
@@ -51,6 +52,28 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
         existing = np.flatnonzero(topology.kind != NodeKind.ABSENT)
         inside = np.setdiff1d(existing, inside).tolist()
     return {"kind": "cut", "quantity": "bandwidth", "value": str(1 / (rate * scale)), "witness": {"set": inside}}
+
+
+def narrow_sets(topology: Topology) -> list[list[int]]:
+    """Disjoint sets of nodes into which little leads beside what an all-gather must bring there: at most an eighth more than for
+    the best cut. Those that meet are joined; none where that leaves no more than one. A maximum flow for each endpoint.
+    """
+    endpoints = topology.endpoints
+    gather = Collective(CollectiveKind.ALL_GATHER)
+    rate = _NARROW / (Fraction(best_cut(topology, gather)["value"]) * len(endpoints))
+    network = _Network(topology, topology.pair_src, topology.pair_dst, np.ones(len(endpoints), np.int64))
+    found = [network.set_below(rate, node) for node in endpoints.tolist()]
+    apart = joined([set(narrow[0]) for narrow in found if narrow is not None])
+    return [sorted(inside) for inside in apart] if len(apart) > 1 else []
+
+
+def joined(sets: list[set[int]]) -> list[set[int]]:
+    """Their unions wherever some meet: disjoint sets."""
+    apart: list[set[int]] = []
+    for inside in sets:
+        meeting = [other for other in apart if other & inside]
+        apart = [other for other in apart if not other & inside] + [inside.union(*meeting)]
+    return apart
 
 
 def _demand(collective: Collective, endpoints: Int32) -> tuple[Int64, list[int], int]:

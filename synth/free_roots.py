@@ -15,6 +15,7 @@ import numpy as np
 from certree.models.collective import Collective
 from certree.models.topology import Int32, Topology
 from certree.synth.branching import RootedNetwork
+from certree.synth.cuts import joined
 
 MAX_CHUNKS = 1024
 MAX_ROOTS = 512  # endpoints that are looked at
@@ -93,7 +94,7 @@ class FreeRoots:
             held, tight = self._least_shares(time.denominator, time.numerator)
             if int(held.sum()) <= time.denominator:
                 return sorted(sorted(inside) for inside in sets)
-            sets = _joined(tight)
+            sets = joined(tight)
 
     def _entering(self, inside: set[int]) -> int:
         """Capacity into a set."""
@@ -115,12 +116,3 @@ class FreeRoots:
     def rooted(self, held: np.ndarray) -> FreelyRooted:
         """The network with so many branchings rooted at each endpoint."""
         return FreelyRooted(self.topology, self.collective, np.repeat(self._ends, held).astype(np.int32))
-
-
-def _joined(sets: list[set[int]]) -> list[set[int]]:
-    """Their unions wherever some meet: disjoint sets."""
-    apart: list[set[int]] = []
-    for inside in sets:
-        meeting = [other for other in apart if other & inside]
-        apart = [other for other in apart if not other & inside] + [inside.union(*meeting)]
-    return apart

@@ -170,7 +170,8 @@ class Search:
             if self._spent >= 2 * budget or self._evaluate(candidate, budget // _LOOK, 0, seed=0) is not None:
                 break
         if self.best is None:
-            raise UnsupportedError(f"found no schedule within {self.request.steps} steps")
+            within = "" if self.request.steps is None else f" within {self.request.steps} steps"
+            raise UnsupportedError(f"found no schedule{within}")
         return self.best
 
     def clock(self, reach: Reach | None) -> Clock:

@@ -20,6 +20,7 @@ from certree.models.errors import UnsupportedError
 from certree.models.schedule import DIRECT
 from certree.models.topology import Int32, NodeKind
 from certree.synth import _native
+from certree.synth.cuts import narrow_sets
 from certree.synth.lengths import best_lengths
 from certree.synth.packing import AllReduceNetwork, eccentricities, pack_into
 from certree.synth.phases import links_back
@@ -66,6 +67,13 @@ class SwitchedNetwork(AllReduceNetwork):
         """The most tree edges a round, each taking two ports of endpoints."""
         return Fraction(int(self._ports.sum()), 2)
 
+    @property
+    def path_capacity(self) -> Fraction:
+        """The most of those that are paths through switches."""
+        own = self.topology.rank[self.topology.pair_src] >= 0
+        direct = self.topology.pair_capacity[own & (self.topology.rank[self.topology.pair_dst] >= 0)].sum()
+        return self.edge_capacity * Fraction(int(self._ports.sum() - direct), int(self._ports.sum()))
+
     @cached_property
     def strength(self) -> Fraction:
         """At most so many trees a round, by the lengths of links that `best_lengths` finds; they need not exist."""
@@ -101,7 +109,26 @@ class SwitchedNetwork(AllReduceNetwork):
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
         """`trees` spanning trees over the endpoints with a path for every edge, each link in at most capacity · `period` of
-        them, shortened by `moves` random exchanges; None when none are found, which proves nothing."""
+        them, shortened by `moves` random exchanges; None when none are found, which proves nothing.
+
+        Paths are chosen evenly, and where trees do not fit into them first between the groups of endpoints that links keep apart.
+        """
+        for group in (np.zeros(0, np.int32), self._groups):
+            family = self._packed(collective, trees, period, group, moves=moves, seed=seed)
+            if family is not None:
+                return family
+        return None
+
+    @cached_property
+    def _groups(self) -> Int32:
+        """By node id: endpoints of one group share a set that is about as hard to enter as any (`narrow_sets`)."""
+        group = np.arange(len(self.topology.kind), dtype=np.int32)
+        for inside in narrow_sets(self.topology):
+            group[inside] = inside[0]
+        return group
+
+    def _packed(self, collective: Collective, trees: int, period: int, group: Int32, *, moves: int, seed: int) -> TreeFamily | None:
+        """`pack` with paths chosen in one way (`SwitchSplitting::grow`)."""
         topology = self.topology
         there, _ = self._cables
         splitting = _native.SwitchSplitting(
@@ -112,7 +139,7 @@ class SwitchedNetwork(AllReduceNetwork):
             period=period,
             seed=seed,
         )
-        splitting.grow()
+        splitting.grow(group)
         known: list[Int32] = []
         needs: list[int] = []
         for _ in range(REPAIRS):

@@ -30,7 +30,7 @@ from certree.synth.steiner import ReducingNetwork
 _MAX_TREES = 1024  # in packings below the highest rate
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
 _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
-_MAX_PATHS = 1 << 20  # trees times paths through switches, likewise
+_MAX_PATHS = 1 << 22  # trees times paths through switches, likewise
 _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
 _MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
 _STEINER_PERIODS = (1, 2, 3, 4)  # for which the most trees are looked for there
@@ -66,7 +66,7 @@ def packing(request: Request) -> Schedule:
         return request.provenance("packing", options, **origin)
 
     best = Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
-    if request.chunks is not None or best.bandwidth_time * network.strength <= 1 or not _bandwidth_bound(request, network, best):
+    if request.chunks is not None or not _worth_a_second_search(request, network, best):
         return best
     if _rows(request, network.tight[0]) > _MAX_TIGHT_ROWS * request.effort:
         return best
@@ -97,10 +97,15 @@ def _rows(request: Request, trees: int) -> int:
     return phases * trees * (len(request.topology.endpoints) - 1)
 
 
-def _bandwidth_bound(request: Request, network: Fabric, schedule: Schedule) -> bool:
-    """Whether the message is so large that the links' rate decides: within a tenth of the bandwidth bound."""
+def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule) -> bool:
+    """Whether to look at the highest rate alone: where the message is so large that it decides, being within a tenth of the
+    bandwidth bound, and the rate is a lower one; with switches, where ways are longer than the first guesses have them, within a
+    half and not within a twentieth with that rate."""
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
-    return request.cycles(schedule) * 10 <= 11 * bound
+    cycles, is_highest = request.cycles(schedule), schedule.bandwidth_time * network.strength <= 1
+    if isinstance(network, SwitchedNetwork):
+        return 2 * cycles <= 3 * bound and not (is_highest and 20 * cycles <= 21 * bound)
+    return 10 * cycles <= 11 * bound and not is_highest
 
 
 def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int | None = None) -> list[Trees]:
@@ -113,17 +118,17 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
     shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
     if isinstance(network, RootedNetwork):
         shapes = [shape for shape in shapes if shape[0] ** 2 * len(request.topology.src) <= _MAX_FLOW * request.effort]
-        if not shapes:
-            raise UnsupportedError(f"packing: too many trees for {request.collective.kind} on {request.topology.name}")
     if isinstance(network, SwitchedNetwork):
         shapes = [
-            (trees, period) for trees, period in shapes if trees * period * network.edge_capacity <= _MAX_PATHS * request.effort
+            (trees, period) for trees, period in shapes if trees * period * network.path_capacity <= _MAX_PATHS * request.effort
         ]
     if isinstance(network, ReducingNetwork):
         most = _MAX_STEINER * request.effort // (len(request.topology.src) * network.size)
         periods = [period for period in _STEINER_PERIODS if rate == "any" and network.strength * period <= most]
         shapes += [(network.most(request.collective, period, seed=request.seed), period) for period in periods]
         shapes = [shape for shape in dict.fromkeys(shapes) if shape[0] <= max(1, most)]
+    if not shapes:
+        raise UnsupportedError(f"packing: too many trees for {request.collective.words} on {request.topology.name}")
     if request.chunks is not None:
         shapes = [shape for shape in shapes if shape[0] == request.chunks]
         if not shapes:

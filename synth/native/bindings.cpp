@@ -118,6 +118,13 @@ SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Colu
   return SwitchSplitting(copy(endpoint), std::move(cables), copy(capacity), period, seed);
 }
 
+// `group`: one for each node id, or nothing.
+void grow_paths(SwitchSplitting& splitting, Column<int32_t> group) {
+  auto groups = copy(group);
+  nb::gil_scoped_release release;
+  splitting.grow(std::move(groups));
+}
+
 // Partitions as rows of one table: a part for each node id.
 bool repair(SwitchSplitting& splitting, nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu> parts,
             Column<int64_t> needs, int64_t moves) {
@@ -170,8 +177,8 @@ NB_MODULE(_native, module) {
              new (self) certree::SwitchSplitting(certree::make_splitting(endpoint, u, v, capacity, period, seed));
            },
            "endpoint"_a, "u"_a, "v"_a, "capacity"_a, "period"_a, "seed"_a)
-      .def("grow", nb::overload_cast<>(&certree::SwitchSplitting::grow), nb::call_guard<nb::gil_scoped_release>(),
-           "Shortest paths, evenly, until nothing fits.")
+      .def("grow", &certree::grow_paths, "group"_a,
+           "Shortest paths, evenly, until nothing fits; first those between different groups of endpoints, where group[n] is given.")
       .def("repair", &certree::repair, "parts"_a, "needs"_a, "moves"_a, "Exchanges towards needs[i] paths across parts[i]; whether reached.")
       .def("paths", &certree::paths_of, "(layer, offset, nodes, cables) of all paths.");
 }

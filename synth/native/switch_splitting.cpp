@@ -1,6 +1,7 @@
 #include "switch_splitting.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace certree {
@@ -94,31 +95,71 @@ void SwitchSplitting::add(size_t layer, SwitchPath path) {
   paths_[layer].push_back(std::move(path));
 }
 
-void SwitchSplitting::grow() {
+void SwitchSplitting::grow(std::vector<int32_t> group) {
+  group_ = std::move(group);
   std::vector<int32_t> ends;
   for (size_t v = 0; v < endpoint_.size(); ++v) {
     if (endpoint_[v]) ends.push_back(static_cast<int32_t>(v));
   }
+  std::vector<int32_t> turns;
+  if (!group_.empty()) {
+    measure(ends);
+    turns = hops_;
+    std::sort(turns.begin(), turns.end());
+    turns.erase(std::unique(turns.begin(), turns.end()), turns.end());
+  }
   for (size_t layer = 0; layer < paths_.size(); ++layer) {
-    for (size_t before = paths_[layer].size() + 1; paths_[layer].size() != before;) {
-      before = paths_[layer].size();
-      grow(layer, ends);
-    }
+    between_groups_ = true;
+    for (const int32_t most : turns) grow_all(layer, ends, most);
+    if (!turns.empty()) make_way(layer, ends);
+    between_groups_ = false;
+    grow_all(layer, ends, std::numeric_limits<int32_t>::max());
     lead_in(layer);
     make_way(layer, ends);
   }
 }
 
-void SwitchSplitting::grow(size_t layer, const std::vector<int32_t>& ends) {
+void SwitchSplitting::grow_all(size_t layer, const std::vector<int32_t>& ends, int32_t most) {
+  for (size_t before = paths_[layer].size() + 1; paths_[layer].size() != before;) {
+    before = paths_[layer].size();
+    grow(layer, ends, most);
+  }
+}
+
+// Between endpoints that are `most` apart where `hops_` count.
+void SwitchSplitting::grow(size_t layer, const std::vector<int32_t>& ends, int32_t most) {
   const auto count = static_cast<int32_t>(ends.size());
   const size_t start = cursor_;
   for (size_t k = 0; k < distances_.size(); ++k) {
     const int32_t d = distances_[(start + k) % distances_.size()];
     int32_t added = 0;
-    for (int32_t rank = 0; rank < count; ++rank) added += add_path(layer, ends[rank], ends[(rank + d) % count]);
+    for (int32_t rank = 0; rank < count; ++rank) {
+      const int32_t other = ends[(rank + d) % count];
+      if (!between_groups_ || hops(ends[rank], other) <= most) added += add_path(layer, ends[rank], other);
+    }
     if (2 * added >= count) ++cursor_;
   }
   if (distances_.empty()) add_path(layer, ends[0], ends[1]);
+}
+
+void SwitchSplitting::measure(const std::vector<int32_t>& ends) {
+  hops_.assign(endpoint_.size() * endpoint_.size(), 0);
+  std::vector<int32_t> far, queue;
+  for (const int32_t from : ends) {
+    far.assign(endpoint_.size(), 0);
+    queue.assign(1, from);
+    for (size_t i = 0; i < queue.size(); ++i) {
+      for (const int32_t c : around_[queue[i]]) {
+        const int32_t w = other_end(cables_[c], queue[i]);
+        if (far[w] != 0 || w == from) continue;
+        far[w] = far[queue[i]] + 1;
+        if (!endpoint_[w]) queue.push_back(w);
+      }
+    }
+    for (const int32_t to : ends) {
+      if (group_[from] != group_[to]) hops_[from * endpoint_.size() + to] = far[to];
+    }
+  }
 }
 
 // A shortest path with room; of the cables that lead on, the one with most room first.
@@ -127,7 +168,8 @@ bool SwitchSplitting::add_path(size_t layer, int32_t from, int32_t to) {
   std::fill(before_.begin(), before_.end(), kNone);
   before_[from] = kStart;
   std::vector<int32_t> front{from}, next;
-  while (before_[to] == kNone && !front.empty()) {
+  const int32_t longest = between_groups_ ? hops(from, to) : static_cast<int32_t>(cables_.size());
+  for (int32_t steps = 0; before_[to] == kNone && !front.empty() && steps < longest; ++steps) {
     next.clear();
     for (const int32_t v : front) {
       for (const int32_t c : around_[v]) {
@@ -225,7 +267,7 @@ bool SwitchSplitting::repair(const std::vector<std::vector<int32_t>>& parts, con
   for (size_t layer = 0; layer < paths_.size(); ++layer) {
     for (auto& path : paths_[layer]) cut_loops(layer, path);
   }
-  grow();
+  grow(group_);
   return enough;
 }
 

@@ -37,7 +37,10 @@ class SwitchSplitting {
   // distances in an order that the seed shuffles and each layer starts elsewhere. Where a cable of an endpoint is left free, a
   // path past its switch is led in and out there and becomes two; where two endpoints are left with room, a path between two others
   // makes way for two. O(paths · cables), and as much for each unit left.
-  void grow();
+  //
+  // `group`, by node id, or empty: endpoints of one group leave the cables alone until as many paths as fit join those of different
+  // ones, the nearest first, as those of a box keep the way to its interfaces free.
+  void grow(std::vector<int32_t> group);
 
   // Random exchanges, `moves` at most, towards needs[i] paths across the borders of parts[i] (a part for each node id; those of
   // switches do not count) for every i; whether that is reached. O(moves · (path + partitions)).
@@ -54,7 +57,10 @@ class SwitchSplitting {
   bool may_enter(size_t layer, int32_t node) const { return ports_[port(layer, node, false)] > 0; }
   bool is_single(size_t layer) const { return layer == pairs_; }
 
-  void grow(size_t layer, const std::vector<int32_t>& ends);
+  void grow(size_t layer, const std::vector<int32_t>& ends, int32_t most);
+  void grow_all(size_t layer, const std::vector<int32_t>& ends, int32_t most);
+  void measure(const std::vector<int32_t>& ends);
+  int32_t hops(int32_t from, int32_t to) const { return hops_[from * endpoint_.size() + to]; }
   bool add_path(size_t layer, int32_t from, int32_t to);
   SwitchPath remove(size_t layer, size_t index);
   void add(size_t layer, SwitchPath path);
@@ -74,6 +80,9 @@ class SwitchSplitting {
   std::vector<int64_t> ports_;                // layer x node x (out, in): units left at its cables
   std::vector<std::vector<SwitchPath>> paths_;  // by layer
   std::vector<int32_t> distances_;
+  std::vector<int32_t> group_;
+  std::vector<int32_t> hops_;     // node x node: cables of the shortest path through switches between different groups
+  bool between_groups_ = false;   // whether only such paths of just so many cables are added
   size_t cursor_ = 0;  // where the next layer starts in `distances_`
   std::vector<int32_t> before_;  // of one search: the cable by which each node was reached
 };
