@@ -1,6 +1,6 @@
 """Automatic choice: every method that applies, the fewest cycles win: in slots by closed form, or in the form that is asked for."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from certree.models.collective import CollectiveKind
@@ -54,6 +54,8 @@ VARIANTS = {
     "ring-all-to-all": {"bidirectional": "true"},
     "multitree": {"order": "authors"},
 }
+#: up to so many endpoints what `symmetric` makes is re-timed as well, where it reduces: beyond, looking at its rows takes long
+RETIMED_ENDPOINTS = 256
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
 
@@ -110,21 +112,26 @@ def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
     is_large = request.collective.kind is CollectiveKind.ALL_REDUCE and request.message_bytes > SEARCHED_BYTES * endpoints
     if endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root:
         yield from ((name, name, {}) for name in SPARSE)
-    elif request.form is None and topology.is_direct and is_large:
-        yield from ((name, name, {}) for name in SEARCHES)
     else:
-        dense = DENSE if endpoints <= DENSE_ENDPOINTS else ()
-        for name in dict.fromkeys((*LEAN, *dense, *SEARCHES)):
-            for options in ({}, *_variants(name, request)):
+        searched = request.form is None and topology.is_direct and is_large
+        published = () if searched else (*LEAN, *(DENSE if endpoints <= DENSE_ENDPOINTS else ()))
+        for name in dict.fromkeys((*published, *SEARCHES)):
+            for options in ({}, *_variants(name, request, published)):
                 yield ":".join([name, *[f"{key}={value}" for key, value in options.items()]]), name, options
 
 
-def _variants(name: str, request: Request) -> Iterator[dict[str, str]]:
-    """Options that a published algorithm is tried with beside its defaults. Side by side it uses links that a single message leaves
-    idle: wide ones, several into switches, and on the ways of blocks that pass other endpoints."""
+def _variants(name: str, request: Request, published: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Options that a method is tried with beside its defaults: those of VARIANTS where published algorithms are tried at all, and
+    these side by side, which uses links that a single message leaves idle: wide ones, several into switches, and on the ways of
+    blocks that pass other endpoints. Reductions in slots of their own are what re-timing gives `symmetric`."""
+    topology = request.topology
+    is_retimed = topology.is_direct and request.collective.reduces and len(topology.endpoints) <= RETIMED_ENDPOINTS
+    if name == "retime" and is_retimed:
+        yield {"of": "symmetric"}
+    if not published:
+        return
     if name in VARIANTS:
         yield VARIANTS[name]
-    topology = request.topology
     width = int(topology.capacity[topology.src == topology.endpoints[0]].sum())
     has_room = not topology.is_direct or int(topology.pair_capacity.max()) > 1 or request.collective.has_targets
     if name in SIDE_BY_SIDE and width > 1 and has_room:
