@@ -195,8 +195,15 @@ class Network(AllReduceNetwork):
 
     def _pack_anew(self, trees: int, period: int, *, unit: int, moves: int, seed: int) -> tuple[bool, Int32]:
         u, v, capacity = self._edges
-        centres = np.flatnonzero(self._eccentricity == self.radius).astype(np.int32)
-        return pack_into(self.size, u, v, capacity // unit * period, trees, centres, self.radius, moves=moves, seed=seed)
+        height = self._height(trees)
+        centres = np.flatnonzero(self._eccentricity <= height).astype(np.int32)
+        return pack_into(self.size, u, v, capacity // unit * period, trees, centres, height, moves=moves, seed=seed)
+
+    def _height(self, trees: int) -> int:
+        """Of so many trees: the radius, or one more where few nodes of most are centres only because a link is missing somewhere:
+        then many trees with few roots would load one direction of links with reduces and the other with copies."""
+        central, near = (int((self._eccentricity <= self.radius + more).sum()) for more in (0, 1))
+        return self.radius + (trees > self.size and 2 * central < self.size < 2 * near)
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
         """`trees` spanning trees, each edge in at most capacity · `period` of them, shortened by `moves` random exchanges and

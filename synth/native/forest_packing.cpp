@@ -25,23 +25,26 @@ ForestPacking::ForestPacking(int32_t nodes, std::vector<Edge> edges, std::vector
   component_.resize(cells);
   component_size_.assign(cells, 1);
   for (int32_t forest = 0; forest < forests_; ++forest) {
-    std::iota(component_.begin() + at(forest, 0), component_.begin() + at(forest, 0) + nodes_, 0);
+    for (int32_t v = 0; v < nodes_; ++v) component_[seat(forest, v)] = v;
   }
   skip_.resize(cells);
+  labelled_.assign(forests_, 0);
+  unfinished_.resize(forests_);
+  std::iota(unfinished_.begin(), unfinished_.end(), 0);
 }
 
 bool ForestPacking::insert(int32_t forest, int32_t edge) {
   const auto [u, v] = edges_[edge];
-  if (!spare(edge) || component_[at(forest, u)] == component_[at(forest, v)]) return false;
+  if (!spare(edge) || component_[seat(forest, u)] == component_[seat(forest, v)]) return false;
   member_[index(forest, edge)] = 1;
   ++used_[edge];
   ++size_;
-  if (component_size_[at(forest, component_[at(forest, v)])] == 1) {
+  if (component_size_[at(forest, component_[seat(forest, v)])] == 1) {
     attach(forest, edge, v, u);
-  } else if (component_size_[at(forest, component_[at(forest, u)])] == 1) {
+  } else if (component_size_[at(forest, component_[seat(forest, u)])] == 1) {
     attach(forest, edge, u, v);
   } else {
-    orient(forest, component_[at(forest, u)]);
+    orient(forest, component_[seat(forest, u)]);
   }
   return true;
 }
@@ -50,18 +53,18 @@ void ForestPacking::attach(int32_t forest, int32_t edge, int32_t node, int32_t p
   parent_[at(forest, node)] = parent;
   parent_edge_[at(forest, node)] = edge;
   depth_[at(forest, node)] = depth_[at(forest, parent)] + 1;
-  component_[at(forest, node)] = component_[at(forest, parent)];
-  ++component_size_[at(forest, component_[at(forest, parent)])];
+  component_[seat(forest, node)] = component_[seat(forest, parent)];
+  ++component_size_[at(forest, component_[seat(forest, parent)])];
 }
 
 void ForestPacking::orient(int32_t forest, int32_t root) {
   std::vector<int32_t> stack;
   stack.reserve(nodes_);
-  for (int32_t v = 0; v < nodes_; ++v) component_[at(forest, v)] = kNone;
+  for (int32_t v = 0; v < nodes_; ++v) component_[seat(forest, v)] = kNone;
   for (int32_t next = kNone; next < nodes_; ++next) {
     const int32_t start = next == kNone ? root : next;  // `root` first, then whatever it does not reach
-    if (component_[at(forest, start)] != kNone) continue;
-    component_[at(forest, start)] = start;
+    if (component_[seat(forest, start)] != kNone) continue;
+    component_[seat(forest, start)] = start;
     int32_t members = 1;
     parent_[at(forest, start)] = kNone;
     parent_edge_[at(forest, start)] = kNone;
@@ -73,7 +76,7 @@ void ForestPacking::orient(int32_t forest, int32_t root) {
       for (const int32_t e : incident_[v]) {
         if (!member_[index(forest, e)] || e == parent_edge_[at(forest, v)]) continue;
         const int32_t w = edges_[e].u == v ? edges_[e].v : edges_[e].u;
-        component_[at(forest, w)] = start;
+        component_[seat(forest, w)] = start;
         parent_[at(forest, w)] = v;
         parent_edge_[at(forest, w)] = e;
         depth_[at(forest, w)] = depth_[at(forest, v)] + 1;
@@ -91,8 +94,13 @@ int32_t ForestPacking::find(int32_t forest, int32_t node) {
   return node;
 }
 
-// Every tree edge between the ends of `edge` could leave the forest if `edge` came in.
-void ForestPacking::label_path(int32_t forest, int32_t edge, std::vector<int32_t>& queue) {
+// Every tree edge between the ends of `edge` could leave the forest if `edge` came in. Returns the first of them that some forest
+// takes, else none.
+ForestPacking::Insertion ForestPacking::label_path(int32_t forest, int32_t edge, std::vector<int32_t>& queue) {
+  if (labelled_[forest] != search_) {
+    labelled_[forest] = search_;
+    std::iota(skip_.begin() + at(forest, 0), skip_.begin() + at(forest, 0) + nodes_, 0);
+  }
   int32_t u = find(forest, edges_[edge].u);
   int32_t v = find(forest, edges_[edge].v);
   while (u != v) {
@@ -103,41 +111,58 @@ void ForestPacking::label_path(int32_t forest, int32_t edge, std::vector<int32_t
       from_edge_[freed] = edge;
       from_forest_[freed] = forest;
       queue.push_back(freed);
+      if (const int32_t taker = taker_of(freed); taker != kNone) return {freed, taker};
     }
     skip_[at(forest, u)] = parent_[at(forest, u)];
     u = find(forest, u);
   }
+  return {kNone, kNone};
 }
 
-bool ForestPacking::augment() {
+// A forest of several components of which the edge joins two.
+int32_t ForestPacking::taker_of(int32_t edge) const {
+  const auto [u, v] = edges_[edge];
+  for (const int32_t forest : unfinished_) {
+    if (component_[seat(forest, u)] != component_[seat(forest, v)]) return forest;
+  }
+  return kNone;
+}
+
+ForestPacking::Insertion ForestPacking::find_exchange() {
   const size_t m = edges_.size();
+  ++search_;
   reached_.assign(m, 0);
   from_edge_.assign(m, kNone);
   from_forest_.assign(m, kNone);
-  for (int32_t forest = 0; forest < forests_; ++forest) {
-    std::iota(skip_.begin() + at(forest, 0), skip_.begin() + at(forest, 0) + nodes_, 0);
-  }
   std::vector<int32_t> queue;
   queue.reserve(m);
   for (size_t e = 0; e < m; ++e) {
-    if (used_[e] < capacity_[e]) {
-      reached_[e] = 1;
-      queue.push_back(static_cast<int32_t>(e));
-    }
+    if (used_[e] >= capacity_[e]) continue;
+    const auto edge = static_cast<int32_t>(e);
+    if (const int32_t taker = taker_of(edge); taker != kNone) return {edge, taker};
+    reached_[e] = 1;
+    queue.push_back(edge);
   }
+  // Edges are looked at in the order of their distance, so the first that a forest takes ends a shortest path.
   for (size_t head = 0; head < queue.size(); ++head) {
     const int32_t edge = queue[head];
     for (int32_t forest = 0; forest < forests_; ++forest) {
       if (member_[index(forest, edge)]) continue;  // a second copy only closes a cycle with the first
-      if (component_[at(forest, edges_[edge].u)] != component_[at(forest, edges_[edge].v)]) {
-        apply(edge, forest);
-        return true;
-      }
-      label_path(forest, edge, queue);
+      if (const Insertion found = label_path(forest, edge, queue); found.edge != kNone) return found;
     }
   }
-  record_partition();
-  return false;
+  return {kNone, kNone};
+}
+
+bool ForestPacking::augment() {
+  std::erase_if(unfinished_, [this](int32_t forest) { return component_size_[at(forest, component_[seat(forest, 0)])] == nodes_; });
+  const Insertion last = find_exchange();
+  if (last.edge == kNone) {
+    record_partition();
+    return false;
+  }
+  apply(last.edge, last.forest);
+  return true;
 }
 
 // `edge` goes into `forest`; it comes out of the forest it was freed from, where its predecessor takes its place, and so on.
@@ -153,7 +178,7 @@ void ForestPacking::apply(int32_t edge, int32_t forest) {
   }
   ++used_[edge];
   ++size_;
-  for (const int32_t f : changed) orient(f, component_[at(f, 0)]);
+  for (const int32_t f : changed) orient(f, component_[seat(f, 0)]);
 }
 
 // Nodes joined by reached edges form a part: within it every forest is connected, and all edges between parts are used up.

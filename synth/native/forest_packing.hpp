@@ -57,9 +57,17 @@ class ForestPacking {
  private:
   size_t at(int32_t forest, int32_t node) const { return static_cast<size_t>(forest) * nodes_ + node; }
   size_t index(int32_t forest, int32_t edge) const { return static_cast<size_t>(forest) * edges_.size() + edge; }
+  size_t seat(int32_t forest, int32_t node) const { return static_cast<size_t>(node) * forests_ + forest; }
   int32_t find(int32_t forest, int32_t node);
   bool below(int32_t forest, int32_t node, int32_t ancestor) const;
-  void label_path(int32_t forest, int32_t edge, std::vector<int32_t>& queue);
+  // The end of an exchange path: `edge` joins two components of `forest`; both -1 where there is none.
+  struct Insertion {
+    int32_t edge;
+    int32_t forest;
+  };
+  Insertion label_path(int32_t forest, int32_t edge, std::vector<int32_t>& queue);
+  int32_t taker_of(int32_t edge) const;
+  Insertion find_exchange();
   void attach(int32_t forest, int32_t edge, int32_t node, int32_t parent);
   void apply(int32_t edge, int32_t forest);
   void record_partition();
@@ -73,11 +81,15 @@ class ForestPacking {
   std::vector<int32_t> moved_, moved_from_;
   std::vector<uint8_t> member_;               // forest x edge
   std::vector<std::vector<int32_t>> incident_;  // edges at each node
-  std::vector<int32_t> parent_, parent_edge_, depth_, component_;  // forest x node
+  std::vector<int32_t> parent_, parent_edge_, depth_;  // forest x node
+  std::vector<int32_t> component_;       // node x forest
   std::vector<int32_t> component_size_;  // forest x node, valid at the component's root
   // State of one search: which edge, inserted into which forest, would free this edge there.
   std::vector<int32_t> from_edge_, from_forest_;
   std::vector<uint8_t> reached_;
+  int64_t search_ = 0;
+  std::vector<int64_t> labelled_;    // by forest: the latest search that came there
+  std::vector<int32_t> unfinished_;  // forests of several components, and some that no longer are
   std::vector<int32_t> skip_;  // forest x node: union-find over labelled tree edges, pointing rootwards
   std::vector<int32_t> part_;
 };

@@ -9,9 +9,9 @@ namespace certree {
 
 namespace {
 constexpr int32_t kFree = -1;
-constexpr int32_t kStale = 6;  // sweeps without fewer misfits before a horizon is given up, at first
-constexpr int32_t kPatient = 48;  // and in the end
-constexpr int32_t kSteps = 16;  // in so many parts of what is above the longest chain is the horizon lowered, at first
+constexpr int32_t kPart = 3;      // a part of all jobs: misfits of one sweep, and work without fewer, for which a horizon is given up, at first
+constexpr int32_t kPatient = 32;  // times as many in the end
+constexpr int32_t kSteps = 32;    // in so many parts of what is above the longest chain is the horizon lowered, at first
 }  // namespace
 
 SlotCompactor::SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
@@ -193,9 +193,9 @@ void SlotCompactor::mark(std::vector<uint64_t>& doubtful, int32_t job) {
 }
 
 // Only what moved, and what waits for it or is waited for, can have become a misfit; what stays one stays in doubt.
-int32_t SlotCompactor::sweep_backward() {
-  int32_t misfits = 0;
-  for (size_t word = late_.size(); word-- > 0;) {
+int64_t SlotCompactor::sweep_backward(int64_t most) {
+  int64_t misfits = 0;
+  for (size_t word = late_.size(); misfits <= most && word-- > 0;) {
     for (uint64_t left = ~uint64_t{0}; (late_[word] & left) != 0;) {
       const int bit = 63 - std::countl_zero(late_[word] & left);
       left = (uint64_t{1} << bit) - 1;
@@ -213,9 +213,9 @@ int32_t SlotCompactor::sweep_backward() {
   return misfits;
 }
 
-int32_t SlotCompactor::sweep_forward() {
-  int32_t misfits = 0;
-  for (size_t word = 0; word < early_.size(); ++word) {
+int64_t SlotCompactor::sweep_forward(int64_t most) {
+  int64_t misfits = 0;
+  for (size_t word = 0; misfits <= most && word < early_.size(); ++word) {
     for (uint64_t left = ~uint64_t{0}; (early_[word] & left) != 0;) {
       const int bit = std::countr_zero(early_[word] & left);
       left = ~uint64_t{1} << bit;
@@ -233,20 +233,22 @@ int32_t SlotCompactor::sweep_forward() {
   return misfits;
 }
 
-bool SlotCompactor::repair(int32_t horizon, int32_t patience, int64_t limit) {
+// Where many do not fit, what is moved pushes out as many others: `patience` is for misfits and for work.
+bool SlotCompactor::repair(int32_t horizon, int64_t patience, int64_t limit) {
   horizon_ = horizon;
   for (size_t job = 0; job < start_.size(); ++job) {
     if (start_[job] > horizon - tail_[job]) mark(late_, static_cast<int32_t>(job));
   }
-  work_ += static_cast<int64_t>(order_.size()) / 8;
-  int32_t fewest = INT32_MAX;
-  for (int32_t stale = 0; work_ < limit && stale < patience; ++stale) {
-    const int32_t late = sweep_backward();
-    const int32_t early = sweep_forward();
+  work_ += static_cast<int64_t>(order_.size()) / 8 + 1;
+  int64_t fewest = INT64_MAX;
+  for (int64_t end = work_ + patience; work_ < std::min(limit, end);) {
+    const int64_t late = sweep_backward(patience);
+    const int64_t early = late > patience ? 0 : sweep_forward(patience);
+    if (std::max(late, early) > patience) return false;
     if (late + early == 0) return true;
     if (late + early < fewest) {
       fewest = late + early;
-      stale = 0;
+      end = work_ + patience;
     }
   }
   return false;
@@ -254,8 +256,10 @@ bool SlotCompactor::repair(int32_t horizon, int32_t patience, int64_t limit) {
 
 void SlotCompactor::run(int64_t limit) {
   const int32_t floor = least_horizon();
-  int32_t reached = horizon_, patience = kStale;
-  for (int32_t step = std::max(1, (reached - floor) / kSteps); work_ < limit && reached > floor && patience <= kPatient;) {
+  int32_t reached = horizon_;
+  int64_t patience = static_cast<int64_t>(start_.size()) / kPart + 1;
+  const int64_t most = patience * kPatient;
+  for (int32_t step = std::max(1, (reached - floor) / kSteps); work_ < limit && reached > floor && patience <= most;) {
     if (repair(std::max(floor, reached - step), patience, limit)) {
       best_ = start_;
       reached = *std::max_element(start_.begin(), start_.end());

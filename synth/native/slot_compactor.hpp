@@ -44,9 +44,10 @@ class SlotCompactor {
   int32_t partner_slot(int32_t partner, int32_t given, bool forced);
   void mark(std::vector<uint64_t>& doubtful, int32_t job);
   bool relocate(int32_t job, int32_t first, int32_t last, int32_t step);
-  int32_t sweep_backward();
-  int32_t sweep_forward();
-  bool repair(int32_t horizon, int32_t patience, int64_t limit);
+  // Return the misfits met; they stop at more than `most`.
+  int64_t sweep_backward(int64_t most);
+  int64_t sweep_forward(int64_t most);
+  bool repair(int32_t horizon, int64_t patience, int64_t limit);
   int32_t least_horizon() const;
   void restore();
 

@@ -23,7 +23,7 @@ std::vector<int32_t> SlotPasses::run(std::vector<int32_t> start, int32_t rounds)
   width_ = rules_.period > 0 ? rules_.period : static_cast<size_t>(last(start)) + 1;
   auto best = start;
   for (int32_t i = 0; i < 2 * rounds && pass(start, i % 2 == 0); ++i) {
-    if (last(start) < last(best)) best = start;
+    if (i % 2 == 1 && last(start) < last(best)) best = start;
   }
   return best;
 }

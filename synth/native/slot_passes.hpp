@@ -16,7 +16,8 @@ class SlotPasses {
   // Memory O(links · period + jobs), without a period O(links · slots).
   SlotPasses(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules);
 
-  // The shortest of `start`, a valid schedule, and what `rounds` times a pass backwards and one forwards make of it.
+  // The shortest of `start`, a valid schedule, and what `rounds` times a pass backwards and one forwards make of it. What a pass
+  // backwards leaves is not among them: its transfers crowd at the end, where a shorter horizon would push out most of them.
   // O(rounds · jobs · (log jobs + slots probed)).
   std::vector<int32_t> run(std::vector<int32_t> start, int32_t rounds);
   // Transfers looked at and slots probed so far.
