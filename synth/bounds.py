@@ -9,6 +9,7 @@ from certree.synth.cuts import best_cut
 from certree.synth.free_roots import MAX_ROOTS, FreeRoots
 from certree.synth.lengths import best_lengths
 from certree.synth.packing import Network, network_of
+from certree.synth.tolls import best_tolls
 from certree.verify.witness import Instance, cheap_bounds, make_bound
 
 Bound = dict[str, Any]
@@ -17,7 +18,8 @@ Bound = dict[str, Any]
 def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> list[Bound]:
     """Bounds for equal shares, strongest first within each quantity: the best partition or cut, then the cheap ones.
 
-    All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams).
+    All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams); where links
+    differ by direction lengths and tolls, which are found by linear programs and need not be the best there are.
     Collectives with roots but all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
     """
     bounds: list[Bound] = []
@@ -28,6 +30,8 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     instance = Instance(topology, collective, delay=delay)
     if not bounds and (by_lengths := best_lengths(instance)) is not None:
         bounds.append(by_lengths)
+    if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
+        bounds.append(by_tolls)
     bounds += cheap_bounds(instance)
     return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
 

@@ -48,7 +48,7 @@ def best_lengths(instance: Instance) -> Bound | None:
         return None
     iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
     best = _Planes(instance).search(iterations)
-    found = max(_rounded(best), key=lambda length: _value(instance, length))
+    found = max(roundings(best), key=lambda length: _value(instance, length))
     return make_bound(instance, "metric", {"length": found.tolist()}) if _value(instance, found) else None
 
 
@@ -58,8 +58,8 @@ def _value(instance: Instance, length: Int64) -> Fraction:
     return needed_length(instance, length) / volume if volume else Fraction(0)
 
 
-def _rounded(length: Int64) -> list[Int64]:
-    """The lengths as they are, and as small whole numbers close to them; simpler ones first."""
+def roundings(length: Int64) -> list[Int64]:
+    """Lengths as they are, up to MAX_LENGTH, and as small whole numbers close to them; simpler ones first."""
     longest = int(length.max())
     found = []
     for denominator in _DENOMINATORS:

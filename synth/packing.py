@@ -92,17 +92,23 @@ class AllReduceNetwork:
 
 
 class Network(AllReduceNetwork):
-    """A full-duplex direct network as an undirected graph over ranks: edges `u` < `v` with `capacity` in each direction."""
+    """A direct network as an undirected graph over ranks: edges `u` < `v` with `capacity` in each direction, what both have."""
 
     @cached_property
     def _edges(self) -> tuple[Int32, Int32, NDArray[np.int64]]:
-        forward = self.topology.pair_src < self.topology.pair_dst
-        rank = self.topology.rank
+        topology, rank = self.topology, self.topology.rank
+        back = topology.pair_index(topology.pair_dst, topology.pair_src)
+        forward = np.flatnonzero((topology.pair_src < topology.pair_dst) & (back >= 0))
         return (
-            rank[self.topology.pair_src[forward]],
-            rank[self.topology.pair_dst[forward]],
-            self.topology.pair_capacity[forward],
+            rank[topology.pair_src[forward]],
+            rank[topology.pair_dst[forward]],
+            np.minimum(topology.pair_capacity[forward], topology.pair_capacity[back[forward]]),
         )
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether these edges join all nodes."""
+        return self.radius < self.size
 
     @cached_property
     def _eccentricity(self) -> NDArray[np.int64]:

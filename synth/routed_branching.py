@@ -23,12 +23,12 @@ from certree.synth.splitting import Paths, SwitchedNetwork
 
 
 class RoutedBranchings(SwitchedNetwork):
-    """A full-duplex network with switches and a collective of one phase (`certree.synth.branching.KINDS`)."""
+    """A network with switches and a collective of one phase (`certree.synth.branching.KINDS`)."""
 
     def __init__(self, topology: Topology, collective: Collective) -> None:
         super().__init__(topology)
         root = collective.root
-        ranks = range(self.size) if root is None else [int(topology.rank[root])]
+        ranks = range(self.size) if root is None else [int(self.topology.rank[root])]
         self._collective, self._roots = collective, np.array(ranks, np.int32)
 
     @cached_property

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.collective import Collective, CollectiveKind
-from certree.models.errors import UnsupportedError
 from certree.models.schedule import DIRECT
-from certree.models.topology import Int32, NodeKind
+from certree.models.topology import Int32, NodeKind, Topology
 from certree.synth import _native
+from certree.synth.both_ways import BothWays
 from certree.synth.cuts import narrow_sets
 from certree.synth.lengths import best_lengths
 from certree.synth.packing import AllReduceNetwork, eccentricities, pack_into
@@ -52,10 +52,15 @@ class Paths:
 
 
 class SwitchedNetwork(AllReduceNetwork):
-    """A full-duplex network with switches, for trees over its endpoints; the counterpart of `synth.packing.Network`.
+    """A network with switches, for trees over its endpoints; the counterpart of `synth.packing.Network`.
 
-    UnsupportedError unless every link to or from a switch has one of the same capacity that leads back.
+    Paths use of every link what also leads back (`certree.synth.both_ways`). What trees there are, and `strength`, are those of
+    that part of the network. UnsupportedError where it does not join all endpoints.
     """
+
+    def __init__(self, topology: Topology) -> None:
+        self._both_ways = BothWays.of(topology)
+        super().__init__(self._both_ways.network)
 
     @property
     def is_even(self) -> bool:
@@ -102,7 +107,7 @@ class SwitchedNetwork(AllReduceNetwork):
         topology = self.topology
         back = links_back(topology)
         if back is None:
-            raise UnsupportedError(f"packing needs links equally wide both ways; {topology.name} has others")
+            raise AssertionError("what leads both ways has links back")
         switch = topology.kind == NodeKind.SWITCH
         there = np.flatnonzero((topology.src < topology.dst) & (switch[topology.src] | switch[topology.dst])).astype(np.int32)
         return there, back[there]
@@ -116,7 +121,7 @@ class SwitchedNetwork(AllReduceNetwork):
         for group in (np.zeros(0, np.int32), self._groups):
             family = self._packed(collective, trees, period, group, moves=moves, seed=seed)
             if family is not None:
-                return family
+                return self._both_ways.lifted(family)
         return None
 
     @cached_property

@@ -138,7 +138,7 @@ class TreeFamily:
     @cached_property
     def chain(self) -> int:
         """Transfers on the longest chain of dependencies. O(K · N · height)."""
-        return int((_depths(self.up).max(axis=1) + _depths(self.down).max(axis=1)).max())
+        return int((depths(self.up).max(axis=1) + depths(self.down).max(axis=1)).max())
 
 
 def _numbered(parent: Int32, first: int) -> tuple[NDArray[np.int64], tuple[NDArray[Any], ...]]:
@@ -154,8 +154,8 @@ def _at(table: Int32 | None, rows: tuple[NDArray[Any], ...]) -> Int32:
     return np.full(len(rows[0]), NONE, np.int32) if table is None else table[rows]
 
 
-def _depths(parent: Int32) -> Int32:
-    """Edges from every node to its root."""
+def depths(parent: Int32) -> Int32:
+    """Edges from every node to its root, by chunk and node id."""
     depth = np.zeros(parent.shape, np.int32)
     above = parent.copy()
     chunk = np.arange(len(parent))[:, None]

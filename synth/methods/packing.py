@@ -11,7 +11,7 @@ from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.timing import bandwidth_bound_cycles
-from certree.models.topology import NodeKind
+from certree.models.topology import NodeKind, Topology
 from certree.synth.branching import KINDS, RootedNetwork
 from certree.synth.method import (
     METHODS,
@@ -21,6 +21,7 @@ from certree.synth.method import (
     require_collective,
     whole_number,
 )
+from certree.synth.opposed import OpposedNetwork
 from certree.synth.packing import MAX_TREES, Fabric, network_of, usual_moves
 from certree.synth.routed_branching import RoutedBranchings
 from certree.synth.search import BUDGET, Search, Trees, slowest_way
@@ -42,9 +43,10 @@ def packing(request: Request) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
     All-gather, reduce-scatter, broadcast and reduce: branchings with the roots that are asked for, by Edmonds' theorem at the rate
-    of the best cut, on direct networks whatever the capacities (`certree.synth.branching`). All-reduce on networks whose links
-    are equally wide both ways. With switches, whose links must be so, edges are paths through them (`certree.synth.splitting`,
-    `routed_branching`), and whether the rate is the highest is for the bound to say. Where all switches reduce, all-reduces go
+    of the best cut, on direct networks whatever the capacities (`certree.synth.branching`). Where links differ by direction
+    all-reduces take an in-tree and an out-tree for each chunk (`certree.synth.opposed`). With switches edges are paths through them
+    (`certree.synth.splitting`, `routed_branching`) that use of each link what leads both ways, and whether the rate is the highest
+    is for the bound to say. Where all switches reduce, and links are equally wide both ways, all-reduces go
     along Steiner trees that branch in them (`certree.synth.steiner`). Chunks K, period L, repeats and delay are chosen together
     by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250,
     where an iteration is not too long to make.
@@ -66,7 +68,10 @@ def packing(request: Request) -> Schedule:
         return request.provenance("packing", options, **origin)
 
     best = Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
-    if request.chunks is not None or not _worth_a_second_search(request, network, best):
+    is_highest = best.bandwidth_time * network.strength <= 1
+    if request.chunks is not None or (is_highest and options["rate"] == "optimal"):
+        return best
+    if not _worth_a_second_search(request, network, best, is_highest=is_highest):
         return best
     if _rows(request, network.tight[0]) > _MAX_TIGHT_ROWS * request.effort:
         return best
@@ -84,11 +89,26 @@ def fabric_of(request: Request) -> Fabric:
     topology = request.topology
     if request.collective.kind in KINDS:
         return (RootedNetwork if topology.is_direct else RoutedBranchings)(topology, request.collective)
-    if not topology.is_full_duplex:
-        raise UnsupportedError(f"packing needs links equally wide both ways for an all-reduce; {topology.name} has others")
     if topology.is_direct:
-        return network_of(topology)
-    return ReducingNetwork(topology) if bool(topology.holds[topology.kind != NodeKind.ABSENT].all()) else SwitchedNetwork(topology)
+        return _direct(topology)
+    return (
+        ReducingNetwork(topology)
+        if topology.is_full_duplex and bool(topology.holds[topology.kind != NodeKind.ABSENT].all())
+        else SwitchedNetwork(topology)
+    )
+
+
+def _direct(topology: Topology) -> Fabric:
+    """Where links differ by direction, what both have if that holds as many trees: in-trees and out-trees are deeper."""
+    both_ways = network_of(topology)
+    if topology.is_full_duplex:
+        return both_ways
+    opposed = OpposedNetwork(topology) if OpposedNetwork.covers(topology) else None
+    if both_ways.is_connected and (opposed is None or both_ways.strength >= opposed.strength):
+        return both_ways
+    if opposed is None:
+        raise UnsupportedError(f"packing: links must lead both ways between all of so many nodes; {topology.name} has others")
+    return opposed
 
 
 def _rows(request: Request, trees: int) -> int:
@@ -97,12 +117,12 @@ def _rows(request: Request, trees: int) -> int:
     return phases * trees * (len(request.topology.endpoints) - 1)
 
 
-def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule) -> bool:
+def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule, *, is_highest: bool) -> bool:
     """Whether to look at the highest rate alone: where the message is so large that it decides, being within a tenth of the
     bandwidth bound, and the rate is a lower one; with switches, where ways are longer than the first guesses have them, within a
     half and not within a twentieth with that rate."""
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
-    cycles, is_highest = request.cycles(schedule), schedule.bandwidth_time * network.strength <= 1
+    cycles = request.cycles(schedule)
     if isinstance(network, SwitchedNetwork):
         return 2 * cycles <= 3 * bound and not (is_highest and 20 * cycles <= 21 * bound)
     return 10 * cycles <= 11 * bound and not is_highest
@@ -116,7 +136,7 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
             raise UnsupportedError(f"the highest rate asks for {tight[0]} trees; allowed: up to {MAX_TREES}")
         tight = (network.multiple, math.ceil(network.multiple / strength))
     shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
-    if isinstance(network, RootedNetwork):
+    if isinstance(network, (RootedNetwork, OpposedNetwork)):
         shapes = [shape for shape in shapes if shape[0] ** 2 * len(request.topology.src) <= _MAX_FLOW * request.effort]
     if isinstance(network, SwitchedNetwork):
         shapes = [

@@ -2,13 +2,14 @@
 
 import tracemalloc
 from fractions import Fraction
+from heapq import heappop, heappush
 from random import Random
 from typing import Any
 
 import pytest
 
 from certree.models.collective import parse_collective
-from certree.models.errors import InputError
+from certree.models.errors import CertreeError, InputError
 from certree.models.topology_spec import parse_topology
 from certree.verify.quality import quality_of
 from certree.verify.witness import WITNESSES, Instance, WitnessError, cheap_bounds, check_bound, load_witnesses, make_bound
@@ -258,7 +259,8 @@ def test_cheap_bounds_pass_their_own_check(spec: str, collective: str) -> None:
 
 
 def test_every_kind_states_its_witness_first() -> None:
-    assert list(load_witnesses()) == ["counting", "cut", "degree", "direction", "distance", "metric", "partition", "subpartition"]
+    kinds = ["counting", "cut", "degree", "direction", "distance", "metric", "partition", "subpartition", "tolls"]
+    assert list(load_witnesses()) == kinds
     for _, first_line in WITNESSES.describe():
         assert first_line.startswith("{")
 
@@ -333,7 +335,8 @@ def test_no_bound_exceeds_what_a_valid_schedule_needs(seed: int) -> None:
             inside = sorted(rng.sample(exists, rng.randint(1, len(exists) - 1)))
             length = [rng.choice((0, 0, 1, 1, 2, 5)) for _ in of.topology.src]
             sets = [(kind, {"set": inside}) for kind in ("direction", "cut")]
-            for kind, witness in (("partition", {"part": part}), ("metric", {"length": length}), *sets):
+            prices = ("tolls", {"part": part, "price": length})
+            for kind, witness in (("partition", {"part": part}), ("metric", {"length": length}), prices, *sets):
                 try:
                     value = check_bound(of, make_bound(of, kind, witness))
                 except WitnessError:
@@ -341,3 +344,84 @@ def test_no_bound_exceeds_what_a_valid_schedule_needs(seed: int) -> None:
                 assert value <= quality.bandwidth_time
         assert quality.bandwidth_bound <= quality.bandwidth_time
         assert quality.latency_bound <= quality.latency_steps
+
+
+def test_tolls_count_a_link_only_where_a_direction_is_scarce() -> None:
+    """Two classes of a bipartite network: what leads from the one to the other carries 2·4 − 1 messages a chunk."""
+    square = instance("ring:8,without-link=0>1")
+    price = [int(tail % 2 == 0) for tail in square.topology.src.tolist()]
+    bound = make_bound(square, "tolls", {"part": list(range(8)), "price": price})
+    assert bound["value"] == "1"
+    one = network("eee", [(0, 1, 1), (1, 0, 3), (1, 2, 2), (2, 1, 2)])
+    of = Instance(one, parse_collective("all-reduce"))
+    assert make_bound(of, "tolls", {"part": [0, 1, 1], "price": [1, 0, 0, 0]})["value"] == "1"  # that of the direction 0>1
+    assert make_bound(of, "tolls", {"part": [0, 1, 2], "price": [1, 1, 1, 1]})["value"] == "1/2"  # that of the partition
+    behind = network("eess", [(0, 2, 1), (2, 0, 2), (1, 3, 2), (3, 1, 1), (2, 3, 4), (3, 2, 4)], reducing=[2])
+    of = Instance(behind, parse_collective("all-reduce"))
+    assert make_bound(of, "tolls", {"part": [0, 1, 2, 2], "price": [1, 0, 0, 1, 0, 0]})["value"] == "1/2"
+
+
+@pytest.mark.parametrize(
+    ("witness", "rule"),
+    [
+        ({"part": [0, 0, 0, 0], "price": [1] * 8}, "witness-wrong"),  # nobody has to pay
+        ({"part": [0, 1, 2, 3], "price": [0] * 8}, "witness-wrong"),
+        ({"part": [0, 1, 1, 1], "price": [1, 0, 0, 0, 0, 0, 0, 0]}, "witness-wrong"),  # 0 leaves by another link
+        ({"part": [0, 0, 1, 1], "price": [1] * 8}, "witness-value"),
+        ({"part": [0, 1, 2, 3], "price": [1] * 7}, "witness-malformed"),
+        ({"part": [0, 1, 2, 3], "price": [1] * 7 + [-1]}, "witness-malformed"),
+        ({"part": [0, 1, 2, 3], "price": [1] * 7 + [1 << 21]}, "witness-malformed"),
+        ({"part": [0, 1, 2, 3], "price": [1] * 7 + [1.0]}, "witness-malformed"),
+        ({"part": [0, 1, 2, 4], "price": [1] * 8}, "witness-malformed"),
+        ({"part": [0, 1, 2, -1], "price": [1] * 8}, "witness-malformed"),
+        ({"part": [0, 1, 2, 3]}, "witness-malformed"),
+    ],
+)
+def test_tolls_that_prove_nothing_are_refused(witness: Any, rule: str) -> None:
+    bound = {"kind": "tolls", "quantity": "bandwidth", "value": "3/4", "witness": witness}
+    assert refused(instance("ring:4"), bound) == rule
+    right = {"part": [0, 1, 2, 3], "price": [1] * 8}
+    assert check_bound(instance("ring:4"), {**bound, "witness": right}) == Fraction(3, 4)
+    assert refused(instance("ring:4", "all-gather"), {**bound, "witness": right}) == "witness-foreign"
+
+
+def cheapest_all_reduce(of: Instance, price: list[int]) -> int:
+    """The least that one chunk's messages cost when each brings all that its sender knows: a search over who knows what."""
+    nodes, links = len(of.topology.kind), list(zip(of.topology.src.tolist(), of.topology.dst.tolist(), price, strict=True))
+    everything = sum(1 << node for node in of.topology.endpoints.tolist())
+    start = tuple((1 << node) & everything for node in range(nodes))
+    best, queue = {start: 0}, [(0, start)]
+    while queue:
+        cost, known = heappop(queue)
+        if all(known[node] == everything for node in of.topology.endpoints.tolist()):
+            return cost
+        for src, dst, toll in links if cost == best[known] else ():
+            after = (*known[:dst], known[dst] | known[src], *known[dst + 1 :])
+            if cost + toll < best.get(after, cost + toll + 1):
+                best[after] = cost + toll
+                heappush(queue, (cost + toll, after))
+    raise AssertionError("every endpoint reaches every other")
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_order_of_messages_pays_less_than_the_tolls(seed: int) -> None:
+    """Whatever the schedule: trees or not, and whoever adds."""
+    rng = Random(seed)
+    kinds = rng.choice(["eee", "eees", "eeee"])
+    while True:
+        pairs = [(u, v) for u in range(len(kinds)) for v in range(len(kinds)) if u != v and rng.random() < 0.6]
+        try:
+            of = Instance(network(kinds, [(u, v, rng.randint(1, 3)) for u, v in pairs]), parse_collective("all-reduce"))
+            break
+        except CertreeError:
+            continue
+    for _ in range(3):
+        price = [rng.choice((0, 1, 1, 2, 3)) for _ in of.topology.src]
+        least = cheapest_all_reduce(of, price)
+        volume = sum(one * capacity for one, capacity in zip(price, of.topology.capacity.tolist(), strict=True))
+        for part in (list(range(len(kinds))), [rng.randrange(3) for _ in kinds]):
+            try:
+                value = make_bound(of, "tolls", {"part": part, "price": price})["value"]
+            except WitnessError:
+                continue
+            assert Fraction(value) * volume <= least

@@ -1,4 +1,4 @@
-"""Witnesses that bound an all-reduce: partition, direction, counting.
+"""Witnesses that bound an all-reduce: partition, tolls, direction, counting.
 
 In an all-reduce each chunk ends at every endpoint as the sum of one contribution from each, so information of every endpoint must
 reach every endpoint, chunk by chunk.
@@ -12,6 +12,7 @@ import numpy as np
 
 from certree.models.collective import CollectiveKind
 from certree.verify.witness import WITNESSES, Instance, WitnessError, node_numbers, node_set, only_fields
+from certree.verify.witnesses.metric import MAX_LENGTH, link_numbers, total
 
 
 def _require_all_reduce(instance: Instance, kind: str) -> None:
@@ -41,6 +42,44 @@ def partition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Frac
     crossing = part[instance.topology.src] != part[instance.topology.dst]
     capacity = int(instance.topology.capacity[crossing].sum(dtype=np.int64))
     return "bandwidth", Fraction(2 * (parts - 1), capacity)
+
+
+@WITNESSES.register("tolls")
+def tolls(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{"part": [as in `partition`], "price": [of each link, in link order]}: the tolls of all parts that hold an endpoint but the
+    dearest of them / sum of capacity · price over all links.
+
+    Prices are whole numbers from 0. The toll of a part is the price of the cheapest link that leaves it for another part, plus that
+    of the cheapest one that enters it from another.
+
+    Proof. Take one chunk and its messages as in the proof of `partition`, and let A be the first part to have met contributions
+    from all p parts that hold an endpoint. By then each of these parts other than A has sent a message to another part; afterwards
+    each of them must still receive one from another part. So each of them but A, if A is one, has paid its toll, and no message
+    is counted twice: those until A knows all are counted for the part that they leave, the later ones for the part that they
+    enter. Whatever else is sent costs nothing or more. A round can pay the sum of capacity · price in all. Any capacities, switches
+    of any kind.
+
+    With one price for all links between parts it is the partition bound, with the parts S and V∖S and a price for leaving S
+    alone the direction bound; prices by direction count a link there only where a direction is scarce.
+    """
+    _require_all_reduce(instance, "tolls")
+    only_fields("tolls", witness, ["part", "price"])
+    topology = instance.topology
+    part = node_numbers(instance, "tolls", "part", witness["part"])
+    price = link_numbers(topology, "tolls", "price", witness["price"])
+    paying = np.unique(part[topology.endpoints])
+    if len(paying) < 2:
+        raise WitnessError("witness-wrong", "tolls witness: all endpoints are in one part; two parts with endpoints are needed")
+    tail, head = part[topology.src], part[topology.dst]
+    crossing = tail != head
+    leaving, entering = np.full((2, int(part.max()) + 1), MAX_LENGTH, np.int64)  # every part that pays has links of both kinds
+    np.minimum.at(leaving, tail[crossing], price[crossing])
+    np.minimum.at(entering, head[crossing], price[crossing])
+    toll = (leaving + entering)[paying]
+    due = int(toll.sum()) - int(toll.max())
+    if not due:
+        raise WitnessError("witness-wrong", "tolls witness: all parts but one pay nothing, which bounds nothing")
+    return "bandwidth", Fraction(due, total(topology.capacity.astype(np.int64) * price))
 
 
 @WITNESSES.register("direction")

@@ -48,7 +48,7 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     are no targets: then O(links log links) time.
     """
     only_fields("metric", witness, ["length"])
-    length = _lengths(instance.topology, witness["length"])
+    length = link_numbers(instance.topology, "metric", "length", witness["length"])
     volume = total(instance.topology.capacity.astype(np.int64) * length)
     need = needed_length(instance, length)
     if not need:
@@ -56,12 +56,13 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     return "bandwidth", need / volume
 
 
-def _lengths(topology: Topology, value: Any) -> Int64:
+def link_numbers(topology: Topology, kind: str, name: str, value: Any) -> Int64:
+    """A list with one whole number for each link, in link order, from 0 to MAX_LENGTH."""
     count = len(topology.src)
     if not isinstance(value, list) or len(value) != count or any(type(entry) is not int for entry in value):
-        raise malformed(f"metric witness: length must list one whole number for each of the {count} links")
+        raise malformed(f"{kind} witness: {name} must list one whole number for each of the {count} links")
     if min(value) < 0 or max(value) > MAX_LENGTH:
-        raise malformed(f"metric witness: lengths must lie in 0 to {MAX_LENGTH}")
+        raise malformed(f"{kind} witness: {name} numbers must lie in 0 to {MAX_LENGTH}")
     return np.array(value, np.int64)
 
 

@@ -1,0 +1,74 @@
+"""What links have in common in both directions: the full-duplex network inside one whose links differ by direction."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from certree.models.errors import TopologyError, UnsupportedError
+from certree.models.topology import Int32, Topology
+from certree.synth.phases import links_back
+from certree.synth.trees import TreeFamily
+
+
+@dataclass(frozen=True, eq=False)
+class BothWays:
+    """`network`: every link has one of the same capacity that leads back. `link`: of which link of `whole` each of its links is a
+    part; None where the two are the same."""
+
+    whole: Topology
+    network: Topology
+    link: Int32 | None
+
+    @classmethod
+    def of(cls, topology: Topology) -> "BothWays":
+        """The links there and back between two nodes are matched, the first ones first, for as much as both carry.
+
+        UnsupportedError where that does not join all endpoints. O(links log links).
+        """
+        if links_back(topology) is not None:
+            return cls(topology, topology, None)
+        there, back, capacity = _matched(topology)
+        link = np.concatenate((there, back))
+        try:
+            network = replace(
+                topology,
+                src=topology.src[link],
+                dst=topology.dst[link],
+                capacity=np.concatenate((capacity, capacity)),
+                latency=topology.latency[link],
+            )
+        except TopologyError:
+            raise UnsupportedError(
+                f"packing through switches needs links that lead both ways between all endpoints; {topology.name} lacks them"
+            ) from None
+        return cls(topology, network, link)
+
+    def lifted(self, family: TreeFamily) -> TreeFamily:
+        """The trees on `network` as trees on `whole`."""
+        if self.link is None:
+            return family
+        link = self.link.tolist()
+        return replace(family, topology=self.whole, routes=tuple(tuple(link[part] for part in route) for route in family.routes))
+
+
+def _matched(topology: Topology) -> tuple[Int32, Int32, Int32]:
+    """(link there, link back, capacity) of as much as leads both ways."""
+    waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by the ends: (link, what is left of it)
+    for number, (src, dst, capacity) in enumerate(
+        zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True)
+    ):
+        waiting.setdefault((src, dst), []).append((number, capacity))
+    found = []
+    for (src, dst), links in waiting.items():
+        others = list(reversed(waiting.get((dst, src), []))) if src < dst else []
+        for number, capacity in links:
+            left = capacity
+            while left and others:
+                other, room = others.pop()
+                part = min(left, room)
+                found.append((number, other, part))
+                left -= part
+                if room > part:
+                    others.append((other, room - part))
+    there, back, parts = np.array(found, np.int32).reshape(-1, 3).T
+    return there, back, parts
