@@ -6,15 +6,17 @@ from numpy.typing import NDArray
 from certree.models.topology import NodeKind, Topology
 
 Int64 = NDArray[np.int64]
-ANY, BEHIND, BEFORE = 0, 1, 2  # which VCs a hop may take: all; the lower half behind a dateline; the upper half up to it
+ANY, LOWER, UPPER = 0, 1, 2  # which VCs a hop may take: all, the lower half, the upper half
 
 
 class Grid:
     """A network whose links join exactly the neighbours of a whole grid, each dimension open or closed to a ring.
 
     Packets go along the last dimension first. Around a ring they take the shorter way; of two equal ones, nodes at even places
-    take the one upwards. Datelines break the cycle of a ring: hops of a packet that still has the wrap-around link before it in
-    this dimension use one half of the VCs, the others the other half.
+    take the one upwards. Datelines break the cycle of a ring. By rule "wrap", hops of a packet that still has the wrap-around
+    link before it in this dimension use the upper half of the VCs, the others the lower half. By rule "ends", BookSim2's, a
+    packet keeps the half in which it enters a ring: the upper one to a lower place, the lower one to a higher place. Those
+    that wrap on a shorter way up never take the link up into the second half of the ring, nor those down the one down out of it.
     """
 
     def __init__(
@@ -63,10 +65,15 @@ class Grid:
         later = self.upward if backward else ~self.upward
         return np.lexsort((later, -self.dimension, node))
 
-    def table(self, port_of_lane: Int64, lane_begin: Int64) -> NDArray[np.uint16]:
+    def rings(self) -> Int64:
+        """For each link the ring around which it leads, in one direction; -1 in dimensions that are open."""
+        return np.where(self.is_ring[self.dimension], 2 * self.dimension + self.upward, -1)
+
+    def table(self, port_of_lane: Int64, lane_begin: Int64, dateline_rule: str) -> NDArray[np.uint16]:
         """The hop from every router towards every node, shape (nodes, nodes): port | dateline << 14.
 
-        Of the lanes of a link, node d takes number d mod width. O(nodes²) memory.
+        Of the lanes of a link, node d takes number d mod width. By rule "ends" the datelines are those of packets that enter the
+        ring here; others keep theirs. O(nodes²) memory.
         """
         nodes, dimensions = self.places.shape
         link_at = np.full((nodes, dimensions, 2), -1, np.int64)
@@ -80,8 +87,8 @@ class Grid:
             dimension = dimensions - 1 - away[far, ::-1].argmax(axis=1)
             here, there = self.places[node, dimension], self.places[far, dimension]
             up = self._goes_up(dimension, here, there)
-            crosses = self.is_ring[dimension] & np.where(up, there < here, there > here)
-            dateline = np.where(self.is_ring[dimension], np.where(crosses, BEFORE, BEHIND), ANY)
+            is_upper = (there < here) if dateline_rule == "ends" else np.where(up, there < here, there > here)
+            dateline = np.where(self.is_ring[dimension], np.where(is_upper, UPPER, LOWER), ANY)
             link = link_at[node, dimension, up.astype(np.int64)]
             hops[node, far] = port_of_lane[lane_begin[link] + to[far] % width[link]] | dateline << 14
         return hops
@@ -94,7 +101,8 @@ class Grid:
         return result
 
     def datelines(self, links: Int64) -> Int64:
-        """The dateline class of every hop of a way: BEFORE up to the wrap-around link of a stretch along one dimension."""
+        """The half of the VCs for every hop of a way, by rule "wrap": UPPER up to the wrap-around link of a stretch along one
+        dimension. A way may go more than half around a ring, where "ends" would not do."""
         found = np.full(len(links), ANY, np.int64)
         will_wrap = False
         for index in range(len(links) - 1, -1, -1):
@@ -108,5 +116,5 @@ class Grid:
                 will_wrap = False
             will_wrap = will_wrap or bool(self.wraps[link])
             if self.is_ring[self.dimension[link]]:
-                found[index] = BEFORE if will_wrap else BEHIND
+                found[index] = UPPER if will_wrap else LOWER
         return found

@@ -63,7 +63,9 @@ class RouterNetwork:
         self._check_limits()
         self.scalars = self._scalars()
         uses_table = self.grid is not None and machine.router.routing == "dimension-order"
-        self.table = self.grid.table(self._port_of_lane, self._lane_begin) if self.grid is not None and uses_table else None
+        self.table: NDArray[np.uint16] | None = None
+        if self.grid is not None and uses_table:
+            self.table = self.grid.table(self._port_of_lane, self._lane_begin, machine.router.dateline_rule)
 
     def _lay_lanes(self) -> None:
         topology = self.topology
@@ -117,6 +119,7 @@ class RouterNetwork:
                 ),
             ),
             "channel_ejection": np.concatenate((ejection, np.full(ejectors, INTERFACE))).astype(np.uint32),
+            "channel_ring": self._rings_of_channels(injectors + ejectors),
             "input_order": np.concatenate((self._input_order, np.arange(self.lanes, self.lanes + injectors + ejectors))).astype(
                 np.uint32
             ),
@@ -132,6 +135,14 @@ class RouterNetwork:
         if per_link:
             of_lane[entering] += np.arange(len(entering)) - np.searchsorted(ejection_node, ejection_node)
         return np.concatenate((of_lane, first[self.injection_node]))
+
+    def _rings_of_channels(self, interfaces: int) -> NDArray[np.uint32]:
+        """For every channel the ring on which packets keep their half of the VCs; INTERFACE where they keep none."""
+        rings = np.full(self.lanes + interfaces, INTERFACE, np.uint32)
+        if self.grid is not None and self.machine.router.dateline_rule == "ends":
+            ring = self.grid.rings()[self.lane_link]
+            rings[: self.lanes][ring >= 0] = ring[ring >= 0]
+        return rings
 
     def _check_limits(self) -> None:
         machine = self.machine

@@ -14,6 +14,7 @@ _CHOICES = {
     "interfaces": ("link", "node"),
     "routing": ("dimension-order", "shortest"),
     "datelines": (True, False),
+    "dateline_rule": ("wrap", "ends"),
 }
 _AT_LEAST = {"vc_cycles": 0, "traversal_cycles": 0, "credit_cycles": 0}
 
@@ -37,7 +38,9 @@ class Router:
     vc_reuse: str = "tail"  # a VC is free when the tail has left; or when it is empty again
     interfaces: str = "link"  # one network interface for each lane of a node's links; or one for each node
     routing: str = "dimension-order"  # where the network is a whole grid; or shortest: tables of shortest ways everywhere
-    datelines: bool = True  # on tori, one half of the VCs before the wrap-around link and the other half behind it
+    datelines: bool = True  # on tori, each packet may take one half of the VCs of a ring only
+    dateline_rule: str = "wrap"  # the upper half up to the wrap-around link, the lower behind it; or ends: the upper half all the
+    # way around to a lower place, the lower half to a higher one (packets that a table routes; others have "wrap")
     sub_message_flits: int = 16
 
     def __post_init__(self) -> None:

@@ -18,7 +18,7 @@ void NetworkLayout::validate() const {
   require(switch_cycles > 0 && allocator_iterations > 0, "switch_cycles or allocator_iterations is zero");
   const std::size_t channels = channel_source.size();
   require(channel_destination.size() == channels && channel_latency.size() == channels && channel_ejection.size() == channels &&
-              input_order.size() == channels,
+              channel_ring.size() == channels && input_order.size() == channels,
           "channel columns of different lengths");
   std::vector<bool> is_ordered(channels);
   for (const std::uint32_t channel : input_order) {

@@ -10,6 +10,8 @@ namespace certree {
 
 inline constexpr std::uint32_t kInterface = UINT32_MAX;  // the end of a channel that is a network interface
 inline constexpr std::uint32_t kDatelines = 3;           // any VC of the class, its lower half, its upper half
+inline constexpr std::uint32_t kLowerHalf = 1;
+inline constexpr std::uint32_t kUpperHalf = 2;
 inline constexpr std::uint32_t kMaxVcs = 64;
 
 // One step of a way: an output port and which half of the VCs the packet may use there (dateline rule). At its end a packet leaves by
@@ -46,6 +48,9 @@ struct NetworkLayout {
   std::vector<std::uint32_t> channel_latency;
   std::vector<std::uint32_t> input_order;
   std::vector<std::uint32_t> channel_ejection;  // where it ends: the output port that its packets leave the network by
+  // The ring around which it leads, in one direction, where packets that go on around it by a table keep their half of the VCs;
+  // kInterface elsewhere.
+  std::vector<std::uint32_t> channel_ring;
   // Traffic classes.
   std::vector<std::uint64_t> vc_mask;     // class · kDatelines + dateline -> VCs it may use
   std::vector<std::uint32_t> unit_flits;  // class -> so much of a packet must fit behind a VC that it takes (1: wormhole)

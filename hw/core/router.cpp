@@ -32,7 +32,11 @@ Router::Router(const NetworkLayout& layout, std::uint32_t id, std::vector<std::u
       vc_pointer_(inputs_.size()),
       waiting_for_(outputs_.size()),
       busy_(outputs_.size()) {
-  for (const std::uint32_t channel : inputs_) ejection_.push_back(layout.channel_ejection[channel]);
+  for (const std::uint32_t channel : inputs_) {
+    ejection_.push_back(layout.channel_ejection[channel]);
+    input_ring_.push_back(layout.channel_ring[channel]);
+  }
+  for (const std::uint32_t channel : outputs_) output_ring_.push_back(layout.channel_ring[channel]);
   for (std::uint32_t port = 0; port < outputs_.size(); ++port) {
     if (layout.channel_destination[outputs_[port]] == kInterface) interfaces_.push_back(port);
   }
@@ -84,7 +88,7 @@ void Router::finish_routing(InputVc& input) {
   const std::uint32_t output = hop.is_ejection() ? exit_of(hop, input.port) : hop.port();
   if (output >= outputs_.size()) throw std::logic_error("a packet was routed to a port that does not exist");
   input.output = static_cast<std::uint16_t>(output);
-  input.wanted = routing_.vcs(input.front, hop.dateline());
+  input.wanted = routing_.vcs(input.front, dateline_of(input, hop));
   input.needed = std::min(routing_.unit_flits(input.front), input.left);
   input.state = VcState::kWaiting;
   waiting_.push_back(index_of(input));
@@ -95,6 +99,13 @@ std::uint32_t Router::exit_of(Hop hop, std::uint32_t input_port) const {
   if (hop.port() == Hop::kEjectPort) return ejection_[input_port];
   const std::uint32_t number = hop.port() - Hop::kEjectAt;
   return number < interfaces_.size() ? interfaces_[number] : kInterface;
+}
+
+// Which VCs of its output a packet may take: what its way says, or, where it goes on around a ring, the half that it has.
+std::uint32_t Router::dateline_of(const InputVc& input, Hop hop) const {
+  const std::uint32_t ring = output_ring_[input.output];
+  if (ring == kInterface || ring != input_ring_[input.port] || !routing_.is_table_routed(input.front)) return hop.dateline();
+  return (routing_.vcs(input.front, kLowerHalf) >> input.vc & 1U) != 0 ? kLowerHalf : kUpperHalf;
 }
 
 void Router::refresh(const InputVc& input) {

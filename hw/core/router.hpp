@@ -44,6 +44,7 @@ class Router {
   void start_routing(InputVc& input, Cycle front_since, Cycle now);
   void finish_routing(InputVc& input);
   std::uint32_t exit_of(Hop hop, std::uint32_t input_port) const;
+  std::uint32_t dateline_of(const InputVc& input, Hop hop) const;
   std::uint64_t vcs_for(const InputVc& input) const;
   void keep_a_vc(const InputVc& input);
   bool match_vcs();
@@ -62,7 +63,9 @@ class Router {
   std::vector<std::uint32_t> inputs_;    // port -> channel
   std::vector<std::uint32_t> outputs_;   // port -> channel
   std::vector<std::uint32_t> ejection_;    // input port -> output port
-  std::vector<std::uint32_t> interfaces_;  // output ports that lead to interfaces
+  std::vector<std::uint32_t> input_ring_;   // input port -> ring by which packets come (NetworkLayout::channel_ring)
+  std::vector<std::uint32_t> output_ring_;  // output port -> ring by which they go
+  std::vector<std::uint32_t> interfaces_;   // output ports that lead to interfaces
   RoutingUnit& routing_;
   Wires& wires_;
   std::vector<InputVc> input_vcs_;  // port · vcs + vc

@@ -25,6 +25,7 @@ class RoutingUnit {
 
   std::uint32_t flits(PacketId id) const { return packets_[id.value].flits; }
   std::uint32_t priority(PacketId id) const { return packets_[id.value].priority; }
+  bool is_table_routed(PacketId id) const { return packets_[id.value].route == kTableRouted; }
   std::uint64_t vcs(PacketId id, std::uint32_t dateline) const {
     return layout_.vc_mask[packets_[id.value].traffic_class * kDatelines + dateline];
   }

@@ -68,6 +68,7 @@ NetworkLayout crowded_layout(std::uint32_t buffer_flits) {
   layout.channel_latency.push_back(1);
   layout.input_order.push_back(5);
   layout.channel_ejection.push_back(1);
+  layout.channel_ring.push_back(kInterface);
   return layout;
 }
 

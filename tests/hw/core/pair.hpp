@@ -19,6 +19,7 @@ inline NetworkLayout pair_layout(std::uint32_t vcs, std::uint32_t buffer_flits) 
   layout.channel_latency = {1, 1, 1, 1, 1};
   layout.input_order = {0, 1, 2, 3, 4};
   layout.channel_ejection = {0, 1, 0, kInterface, kInterface};
+  layout.channel_ring.assign(5, kInterface);
   const std::uint64_t every = (std::uint64_t{1} << vcs) - 1;
   layout.vc_mask = {every, every, every};
   layout.unit_flits = {1};

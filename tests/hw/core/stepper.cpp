@@ -17,6 +17,7 @@ NetworkLayout two_interfaces(std::uint32_t vcs) {
   layout.channel_latency = {1, 1, 1, 1};
   layout.input_order = {0, 1, 2, 3};
   layout.channel_ejection = {0, 0, kInterface, kInterface};
+  layout.channel_ring.assign(4, kInterface);
   layout.table = {Hop::kEjectPort};
   layout.routes = {{0, 1, 2, 3}, {Hop::kEjectAt, Hop::kEjectAt + 1, Hop::kEjectAt + 2}};
   return layout;

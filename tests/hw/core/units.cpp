@@ -275,6 +275,7 @@ TEST(layouts_that_do_not_fit_together_are_refused) {
   refused("routers, vcs", [](NetworkLayout& layout) { layout.vcs = 65; });
   refused("switch_cycles", [](NetworkLayout& layout) { layout.switch_cycles = 0; });
   refused("different lengths", [](NetworkLayout& layout) { layout.channel_latency.pop_back(); });
+  refused("different lengths", [](NetworkLayout& layout) { layout.channel_ring.pop_back(); });
   refused("channel_source", [](NetworkLayout& layout) { layout.channel_source[0] = 2; });
   refused("between two interfaces", [](NetworkLayout& layout) { layout.channel_source[3] = kInterface; });
   refused("input_order", [](NetworkLayout& layout) { layout.input_order[0] = 1; });
