@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from certree.hw import _core
+from certree.hw.advancing import run_to_end
 from certree.hw.aggregation_setup import AggregationRules, AggregationSetup, router_effect, routers_of
 from certree.hw.aggregation_trace import check_traceable, write_aggregation_trace
 from certree.hw.aggregation_trees import AggregationTrees
@@ -116,9 +117,7 @@ def simulate_aggregation(
         trace is not None,
     )
     try:
-        while not core.advance(_BUDGET):
-            if progress is not None:
-                progress(core.cycle)
+        run_to_end(core, _BUDGET, progress)
     except OverflowError:
         raise UnsupportedError(
             f"the run lasts more than {MAX_CYCLES} cycles; timeout is {setup.scalars['timeout']}, and grows when a packet is sent "

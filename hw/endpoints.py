@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.hw import _core
+from certree.hw.advancing import run_to_end
 from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
 from certree.models.endpoint import Endpoint, Runs, System
 from certree.models.errors import UnsupportedError
@@ -80,9 +81,7 @@ def run_endpoints(
     cells = program.first_cells()
     core = _core.EndpointRun(program.scalars, program.columns, cells, trace is not None)
     try:
-        while not core.advance(_BUDGET):
-            if progress is not None:
-                progress(core.cycle)
+        run_to_end(core, _BUDGET, progress)
     except OverflowError:
         raise UnsupportedError(
             f"by cycle {core.cycle} the run of {system.name} has more ticks of rates than 64 bits count: take an earlier start, "

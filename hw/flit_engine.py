@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
+from certree.hw.advancing import run_to_end
 from certree.hw.blockage import Starved, describe_blockage, describe_lost, describe_starved
 from certree.hw.clocks import Clocks
 from certree.hw.injection import BUDGET, packet_columns
@@ -108,9 +109,7 @@ def simulate_flits(
     core = engine.core
     if longest_wait is not None:
         core.watch(longest_wait)
-    while not core.advance(BUDGET):
-        if progress is not None:
-            progress(core.cycle)
+    run_to_end(core, BUDGET, progress)
     if trace is not None:
         write_trace(trace, engine.rows, core.trace(), engine.link_uses, force=force)
     statistics = core.statistics()

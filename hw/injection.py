@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
+from certree.hw.advancing import run_to_end
 from certree.hw.blockage import describe_blockage, describe_lost, describe_starved
 from certree.hw.packets import Packets
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
@@ -83,9 +84,7 @@ def inject(
     core = _core.PacketRun(network.scalars, network.core_columns(hops), columns)
     if longest_wait is not None:
         core.watch(longest_wait)
-    while not core.advance(BUDGET):
-        if progress is not None:
-            progress(core.cycle)
+    run_to_end(core, BUDGET, progress)
     head, tail = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
     head[order], tail[order] = core.heads().astype(np.int64), core.tails().astype(np.int64)  # never arrived: -1
     counters = core.counters()

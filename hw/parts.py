@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
+from certree.hw.advancing import run_to_end
 from certree.hw.flit_engine import with_flow
 from certree.hw.lowering import lower
 from certree.hw.plan import Plan
@@ -41,12 +42,19 @@ def simulate_paced(
         if isinstance(source, Tables):
             raise
         try:
-            return simulate_in_parts(source.schedule, source.message_bytes, source.machine, flow)
+            return simulate_in_parts(source.schedule, source.message_bytes, source.machine, flow, progress=progress)
         except UnsupportedError:
             raise error from None
 
 
-def simulate_in_parts(schedule: Schedule, message_bytes: int, machine: Machine, flow: str = "message") -> SimulationResult:
+def simulate_in_parts(
+    schedule: Schedule,
+    message_bytes: int,
+    machine: Machine,
+    flow: str = "message",
+    *,
+    progress: Callable[[int], None] | None = None,
+) -> SimulationResult:
     """Play each part of `cuts` paced, on the data that the one before left.
 
     `cycles` are from the start of the first part to the last arrival of the last, the barriers between them taking no time.
@@ -61,8 +69,7 @@ def simulate_in_parts(schedule: Schedule, message_bytes: int, machine: Machine, 
     for part in _parts(spread, cuts(spread)):
         program = Program(with_flow(lower(part, message_bytes, machine), flow))
         core = _core.Run(program.scalars, program.columns, "fast", "paced", cells, False)
-        while not core.advance(_BUDGET):
-            pass
+        run_to_end(core, _BUDGET, progress)
         statistics, parts = core.statistics(), parts + 1
         totals = {name: total + statistics[name] for name, total in totals.items()}
     wrong = first_wrong(spread, cells)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
+from certree.hw.advancing import run_to_end
 from certree.hw.clocks import Clocks
 from certree.hw.plan import Plan
 from certree.hw.program import Program, first_cells, first_wrong
@@ -93,9 +94,7 @@ def simulate(
         program.check_stages()
     cells = first_cells(source.topology, source.chunks * source.repeats)
     core = _core.Run(program.scalars, program.columns, chosen, run, cells, trace is not None)
-    while not core.advance(_BUDGET):
-        if progress is not None:
-            progress(core.cycle)
+    run_to_end(core, _BUDGET, progress)
     if trace is not None:
         write_trace(trace, program.played, core.trace(), lambda: lane_uses(program, core.hops()), force=force)
     deadlock = describe_waiting(program.played, core.waiting()) if core.is_deadlocked else ()

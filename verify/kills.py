@@ -3,8 +3,9 @@
 The table is kept in `specs/KILLS.md`, with a digest of what it was made from. What is about states and steps is checked in one run,
 where each property prints its name instead of ending the run; what is about whole runs in one, and in a run each where that fails.
 Mutants may have many more states than the models, or no end of them. Beyond a number of distinct states no others are looked for:
-what is refuted until then is refuted; of the rest nothing is known. One worker finds states in the same order every time, so the
-table is the same on every computer.
+what is refuted until then is refuted; of the rest nothing is known. A manifest entry may set lower numbers (`looked_at`): a network
+with more packets has more conditions of strong fairness, and TLC takes twice as long for each. One worker finds states in the same
+order every time, so the table is the same on every computer.
 """
 
 import re
@@ -23,7 +24,8 @@ _SLOTTED = ("NoLateRow", "SlottedInvariant", "FiredInTime", "NotTooEarly", "Sent
 _LISTS = re.compile(r"^(INVARIANTS|PROPERTIES) (.*)$", re.MULTILINE)
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*.*?$", re.MULTILINE | re.DOTALL)
 _USES = re.compile(r"\b(?:EXTENDS|INSTANCE)\b(.*)$", re.MULTILINE)
-# Distinct states that are looked at for what is about states and steps, and for what is about whole runs, which takes far longer.
+# Distinct states that are looked at for what is about states and steps, and for what is about whole runs, which takes far longer;
+# of a mutant that has `looked_at` no more than it says, and where that is none, there is no answer.
 STATES, STATES_OF_RUNS = 1 << 15, 1 << 13
 _WIDE = 8  # names of a table beyond so many are numbered, and listed above it
 
@@ -131,6 +133,14 @@ def _row(mutant: Model, columns: Columns) -> list[str]:
     return [cells[name] for name in columns.names]
 
 
+def _limit(mutant: Model) -> int:
+    return int(mutant.get("looked_at", {}).get("states", STATES))
+
+
+def _limit_of_runs(mutant: Model) -> int:
+    return int(mutant.get("looked_at", {}).get("states_of_runs", STATES_OF_RUNS))
+
+
 def _watched(
     mutant: Model, invariants: Sequence[str], starts: Sequence[str], steps: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
@@ -143,13 +153,14 @@ def _watched(
     watched += [f'WatchedDeadlock == (ENABLED {_next(mutant)}) \\/ PrintT("{DEADLOCK}")']
     lines = [f"INVARIANTS WatchedDeadlock {' '.join(f'Watched{name}' for name in invariants)}"]
     lines += [f"PROPERTIES {' '.join(f'Watched{name}' for name in (*starts, *steps))}"] if starts or steps else []
+    limit = _limit(mutant)
     try:
-        run = _run(mutant, lines, STATES, watched)
+        run = _run(mutant, lines, limit, watched)
     except TlcError:  # beyond the first wrong state some properties have no value: ask one by one
-        single = {name: _verdict(mutant, f"INVARIANTS {name}", STATES) for name in invariants}
-        single |= {name: _verdict(mutant, f"PROPERTIES {name}", STATES) for name in (*starts, *steps)}
-        return single | {DEADLOCK: _verdict(mutant, "CHECK_DEADLOCK TRUE", STATES, Result.DEADLOCK)}
-    rest = SURVIVED if _is_whole(run, STATES) else NO_ANSWER
+        single = {name: _verdict(mutant, f"INVARIANTS {name}", limit) for name in invariants}
+        single |= {name: _verdict(mutant, f"PROPERTIES {name}", limit) for name in (*starts, *steps)}
+        return single | {DEADLOCK: _verdict(mutant, "CHECK_DEADLOCK TRUE", limit, Result.DEADLOCK)}
+    rest = SURVIVED if _is_whole(run, limit) else NO_ANSWER
     found = {name: KILLED if name in run.printed else rest for name in (*invariants, *starts, *steps, DEADLOCK)}
     return found | {name: SURVIVED for name in starts if name not in run.printed}
 
@@ -165,9 +176,12 @@ def _next(mutant: Model) -> str:
 
 def _others(mutant: Model, names: Sequence[str], *, together: bool) -> dict[str, str]:
     """Whether a run breaks each: all at once if it may be that none does; one by one where one is, which TLC does not name."""
-    if not names or (together and _verdict(mutant, f"PROPERTIES {' '.join(names)}", STATES_OF_RUNS) == SURVIVED):
+    limit = _limit_of_runs(mutant)
+    if limit == 0:
+        return dict.fromkeys(names, NO_ANSWER)
+    if not names or (together and _verdict(mutant, f"PROPERTIES {' '.join(names)}", limit) == SURVIVED):
         return dict.fromkeys(names, SURVIVED)
-    return {name: _verdict(mutant, f"PROPERTIES {name}", STATES_OF_RUNS) for name in names}
+    return {name: _verdict(mutant, f"PROPERTIES {name}", limit) for name in names}
 
 
 def _verdict(mutant: Model, line: str, limit: int, *kills: Result) -> str:
