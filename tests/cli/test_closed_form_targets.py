@@ -65,7 +65,7 @@ def test_machines_simulated(machines):
 
 def test_a_narrower_link_inside_changes_who_wins_and_what_is_too_large_says_so(tmp_path):
     path = changed(tmp_path, "netreduce-fig19", '"15.75e9", "32e9", "64e9", "150e9"', '"20e9"')
-    path.write_text(path.read_text().replace('most_in_ring = "1024"', 'most_in_ring = "32"'))
+    path.write_text(path.read_text().replace('most_in_ring = "2048"', 'most_in_ring = "32"'))
     cells = cells_of(path, "--smoke")
     for row in (
         "never slower than the flat ring, by size and GPUs",
