@@ -19,6 +19,7 @@ from certree.models.timing import ceil_div
 
 Int64 = NDArray[np.int64]
 MAX_PLACES = 1 << 28  # entries of the core's tables of chunks
+MAX_UNITS = 1 << 22  # of a kind, over all nodes
 MAX_RATE = 1 << 60  # numerators, denominators and sizes among the core's scalars
 _RUNS = {Runs.ACCELERATOR: 0, Runs.ENGINE: 1, Runs.IDEAL: 2}
 FLOAT_BYTES = 4
@@ -72,6 +73,7 @@ class EndpointProgram:
         self.machines = self._machines()
         self.rooms, self.sizes = self._partitions()
         flows = flow_columns(self.rows, self.machines, spare=choices.spare, apart=choices.apart)
+        self._refuse_too_many_units(flows)
         self.columns: dict[str, NDArray[Any]] = {
             name: narrowed(name, column) for name, column in {**self._row_columns(), **flows, **self.links.columns()}.items()
         }
@@ -91,8 +93,25 @@ class EndpointProgram:
         at once: all at once would go through the phases side by side, and leave the links of all other phases idle."""
         machines, phases = self.endpoint.engine.state_machines, self.rows.phases
         if phases > machines:
-            raise UnsupportedError(f"{phases} phases need as many state machines or more; {self.endpoint.name} has {machines}")
+            raise UnsupportedError(
+                f"{phases} phases need as many state machines or more; {self.endpoint.name} has {machines}: give it more, or take "
+                "a method with fewer phases"
+            )
         return [machines // phases + (phase < machines % phases) for phase in range(phases)]
+
+    def _refuse_too_many_units(self, flows: dict[str, Int64]) -> None:
+        """UnsupportedError for more state machines, ports, ALUs or banks than the core can hold."""
+        engine = self.endpoint.engine
+        pairs = zip(flows["flow_link"].tolist(), flows["flow_phase"].tolist(), strict=True)
+        ports = sum(self.links.lanes[link] * self.machines[phase] for link, phase in pairs)
+        for count, what in (
+            (self.nodes * engine.state_machines, f"{engine.state_machines} state machines"),
+            (ports, f"{engine.state_machines} state machines, with a port for each and each lane of a link,"),
+            (self.nodes * engine.alus, f"{engine.alus} ALUs"),
+            (self.nodes * engine.banks, f"{engine.banks} banks"),
+        ):
+            if count > MAX_UNITS:
+                raise UnsupportedError(f"{what} are too many here: {count} in all; allowed: {MAX_UNITS}")
 
     def _partitions(self) -> tuple[list[int], list[int]]:
         """(bytes of each partition, bytes of a chunk there).

@@ -1,22 +1,23 @@
 """Runs collectives on endpoints and judges what they show: cycles, occupancy, where the time goes, energy, and every rank's
 data."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from certree.hw import _core
 from certree.hw.advancing import run_to_end
 from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
+from certree.hw.endpoint_trace import trace_lines
 from certree.models.endpoint import Endpoint, Runs, System
 from certree.models.errors import UnsupportedError
 from certree.models.files import canonical_json, check_writable, write_atomically
 from certree.models.schedule import Schedule
 
-MOVES = ("load", "send", "pass on", "take", "go on", "write back")  # as in core/endpoint/machine.hpp
-_NO_ROW = (1 << 32) - 1
 _BUDGET = 1 << 20  # events between two looks at signals and at the progress callback
 _REPORTED = 3  # of each kind
 _ARRIVAL, _PORT_FULL, _NOT_AT_WORK, _PARTITION_FULL, _TURN = range(5)  # as in core/endpoint/machine.hpp
@@ -27,9 +28,10 @@ _REASONS = (_NOT_AT_WORK, _PORT_FULL, _PARTITION_FULL, _TURN, _ARRIVAL)
 class EndpointResult:
     """What one run showed.
 
-    `cycles`: from time 0 until the last chunk is back in memory at the last node; `ends`: the same for each payload. `data_ok`:
-    every rank has what it is due; `wrong` is the first (rank, chunk, piece) that has not. `conserved`: no message, place, room
-    or chunk was left anywhere, and links carried just the bytes that the schedule has. `stall`: who waits for what, where
+    `cycles`: from time 0 until the last chunk is back in memory at the last node, or nothing can go on any more; `ends`: the same
+    for each payload, as far as chunks of it are back. `data_ok`: every rank has what it is due; `wrong` is the first (rank,
+    chunk, piece) that has not. `conserved`: no message, place, room or chunk was left anywhere, links and memories carried just
+    the bytes that schedule and system have, and each chunk was back at each node once. `stall`: who waits for what, where
     nothing could go on any more; empty for runs that ended.
 
     `occupancy`: shares of the run, averaged over all nodes (`busiest_link`: of one link). `delays`: cycles, as in ACE's Fig. 11:
@@ -92,24 +94,10 @@ def run_endpoints(
     return judged(program, core, None if core.is_stalled else program.first_wrong(cells))
 
 
-def trace_lines(program: EndpointProgram, moves: Sequence[tuple[int, int, int, int, int, int]]) -> Iterator[dict[str, Any]]:
-    """What engines did, in the order in which they did it, by the steps of AceEngine.tla: `cycle`, `node`, `chunk`, `move`;
-    from which node a message came, to which one goes out."""
-    rows, endpoints = program.rows, program.rows.schedule.topology.endpoints.tolist()
-    source, target = (rows.of_messages(name).tolist() for name in ("src", "dst"))
-    for cycle, node, chunk, move, taken, sent in moves:
-        line = {"cycle": cycle, "node": endpoints[node], "chunk": chunk, "move": MOVES[move]}
-        if taken != _NO_ROW:
-            line["from"] = endpoints[source[taken]]
-        if sent != _NO_ROW:
-            line["to"] = endpoints[target[sent]]
-        yield line
-
-
 def judged(program: EndpointProgram, core: _core.EndpointRun, wrong: tuple[int, int, int] | None) -> EndpointResult:
     """What a run that has ended, or cannot go on, showed."""
     counters = core.counters()
-    cycles, nodes, engine = counters["cycles"], program.nodes, program.endpoint.engine
+    cycles, nodes, engine = core.cycle if core.is_stalled else counters["cycles"], program.nodes, program.endpoint.engine
     seconds = cycles / program.endpoint.interface.clock_hertz
     is_engine = program.system.runs is Runs.ENGINE
 
@@ -123,7 +111,10 @@ def judged(program: EndpointProgram, core: _core.EndpointRun, wrong: tuple[int, 
         seconds=seconds,
         data_ok=not core.is_stalled and wrong is None,
         wrong=wrong,
-        conserved=bool(core.is_empty) and counters["link_bytes"] == _bytes_of(program),
+        conserved=bool(core.is_empty)
+        and counters["link_bytes"] == _bytes_of(program)
+        and counters["memory_bytes"] == _memory_bytes_of(program)
+        and counters["interrupts"] == program.chunks * nodes,
         stall=describe_stall(program, core.waiting()) if core.is_stalled else (),
         chunks=program.chunks,
         chunk_bytes=program.chunk_bytes,
@@ -170,13 +161,25 @@ def _delays(counters: dict[str, tuple[int, int]], visits: int) -> dict[str, Frac
 
 def _bytes_of(program: EndpointProgram) -> int:
     """What the links carry of all chunks, counted from the schedule."""
-    rows, total = program.rows, 0
-    begin, _ = rows.links()
-    carried = rows.message_sizes * (begin[1:] - begin[:-1])
-    for way in range(rows.ways):
-        chunks = len(range(way, program.chunks, rows.ways))
-        total += int(carried[rows.of_messages("way") == way].sum()) * chunks
-    return total
+    begin, _ = program.rows.links()
+    return _of_all_chunks(program, program.rows.message_sizes * (begin[1:] - begin[:-1]))
+
+
+def _memory_bytes_of(program: EndpointProgram) -> int:
+    """What the memories read and write: each chunk once each way for an engine; for an accelerator each message when it goes out
+    and when it comes in, and where it is added both summands and the sum."""
+    if program.system.runs is Runs.IDEAL:
+        return 0
+    if program.system.runs is Runs.ENGINE:
+        return program.chunks * program.nodes * (program.scalars["load_bytes"] + program.scalars["result_bytes"])
+    return _of_all_chunks(program, program.rows.message_sizes * (2 + 3 * program.rows.of_messages("adds")))
+
+
+def _of_all_chunks(program: EndpointProgram, bytes_of_message: NDArray[np.int64]) -> int:
+    """The sum over the messages of all chunks, each of its way."""
+    rows = program.rows
+    of_way = (int(bytes_of_message[rows.of_messages("way") == way].sum()) for way in range(rows.ways))
+    return sum(total * len(range(way, program.chunks, rows.ways)) for way, total in enumerate(of_way))
 
 
 def describe_stall(program: EndpointProgram, waiting: Sequence[tuple[int, int, int, int, int]]) -> tuple[str, ...]:

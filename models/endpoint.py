@@ -175,6 +175,7 @@ _WHOLE = (
     "count",
     "packet_bytes",
 )
+_SHARES = ("efficiency", "compute_share", "memory_share")  # at most 1
 _POSITIVE = ("bytes_per_second", "efficiency", "interface_bytes_per_second", "memory_bytes_per_second", "clock_hertz")
 
 
@@ -199,7 +200,11 @@ def endpoint_from_document(document: Mapping[str, Any], where: str) -> Endpoint:
 def _read(table: Any, kind: type[T], where: str, **known: Any) -> T:
     names = {entry.name for entry in fields(kind)}  # type: ignore[arg-type]
     least = {name: low for name, low in (_FROM_ZERO | dict.fromkeys(_WHOLE, 1)).items() if name in names}
-    return kind(**known, **read_fields(table, kind, where, least, _POSITIVE, besides=("name", "runs")))
+    values = read_fields(table, kind, where, least, _POSITIVE, besides=("name", "runs"))
+    for name in _SHARES:
+        if values.get(name, 0) > 1:
+            raise MachineError(f"{where}: {name} is {table[name]!r}; a share is at most 1")
+    return kind(**known, **values)
 
 
 def _named(entry: Any, kind: type[T], where: str) -> T:

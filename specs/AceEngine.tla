@@ -7,23 +7,24 @@
 (* The engine's SRAM has a partition for every phase, and one for results. *)
 (* The TX DMA loads chunks in the node's order as there is room. In each   *)
 (* phase a chunk stands in the queue of one state machine; the first of    *)
-(* the queue is at work. In a phase it sends and takes Steps messages:     *)
-(* the first it sends, each one that it takes sends the next, the last     *)
-(* only comes in. Taking and sending on is one step that needs all its     *)
+(* the queue is at work. It sends its messages of the phase in order, each *)
+(* when it has taken those that this one waits for. Where that is just one *)
+(* (a ring), taking it and sending the next is one step that needs all its *)
 (* resources at once, a message at the input port and room at the output   *)
 (* port, or stalls. A chunk holds its place in a partition until it has    *)
 (* one in the next, and takes that in the order of loading. The RX DMA     *)
 (* writes results back.                                                    *)
 (*                                                                         *)
-(* A port is the buffer that a sender fills and the next node empties, in  *)
-(* order: output buffer, link and input buffer in one. What cannot be      *)
-(* taken yet holds up what is behind it. A port has to hold one message    *)
-(* more than there are state machines that send through it: with all of    *)
-(* them at their first message, none could take one and send the next.     *)
+(* A port is the buffer that senders fill and one node empties, in order:  *)
+(* output buffer, link and input buffer in one. What cannot be taken yet   *)
+(* holds up what is behind it. So that engines do not hang,                *)
+(*  - chunks take partitions in the order of loading;                      *)
+(*  - a port holds, in a ring, one message more than state machines send   *)
+(*    through it before they have taken any; otherwise all of a chunk;     *)
+(*  - each sender and state machine has a port of its own.                 *)
+(* The last two are in the constants. None of them is in the paper, which  *)
+(* lets state machines compete.                                            *)
 (*                                                                         *)
-(* The order of loading is not in the paper, which lets state machines     *)
-(* compete: with several of them for a phase, chunks then fill a partition *)
-(* in different orders at different nodes and wait for each other.         *)
 (* Untimed; what the sums are is the schedule's part.                      *)
 (***************************************************************************)
 EXTENDS Integers, Sequences, FiniteSets
@@ -35,32 +36,37 @@ CONSTANTS
   Plan,    \* for every chunk: the phases that it goes through, in order
   Machine, \* for every chunk: for each phase of its plan the state machine that it is assigned to
   Order,   \* for every node: all chunks, in the order in which they are loaded
-  To,      \* for every phase: for every node, to whom it sends
-  Port,    \* for every phase: the port through which its messages arrive
-  Steps,   \* for every phase: messages that a chunk sends and takes at each node
+  Sends,   \* for every chunk: for each phase of its plan: for every node the messages that it sends, in order: `to` whom, the `port`
+           \* by which they come there, and what it `needs` first: messages of this phase that it gets, as <<sender, number>>
   Size,    \* for every partition: the room that a chunk takes there
   Room,    \* for every partition: the room there is
-  Depth    \* messages that a port holds
+  Depth    \* for every port, which is one node's: the messages that it holds
 
 \* Partitions, state machines, ports.
 Result == Phases + 1
 Partitions == 1..Result
 Machines == UNION {{Machine[c][k] : k \in DOMAIN Plan[c]} : c \in Chunks}
-Ports == {Port[p] : p \in 1..Phases}
+Ports == DOMAIN Depth
+
+\* The senders and numbers of the messages that node n gets in the k-th phase of chunk c, and the ports by which they come.
+Due == [c \in Chunks |-> [k \in DOMAIN Plan[c] |-> [n \in Nodes |->
+  UNION {{<<m, i>> : i \in {j \in DOMAIN Sends[c][k][m] : Sends[c][k][m][j].to = n}} : m \in Nodes}]]]
+Inputs == [c \in Chunks |-> [k \in DOMAIN Plan[c] |-> [n \in Nodes |-> {Sends[c][k][d[1]][d[2]].port : d \in Due[c][k][n]}]]]
 
 ASSUME ConstantsAreSane ==
   /\ \A c \in Chunks : Plan[c] \in Seq(1..Phases) /\ DOMAIN Machine[c] = DOMAIN Plan[c]
   /\ \A n \in Nodes : Len(Order[n]) = Cardinality(Chunks) /\ {Order[n][i] : i \in DOMAIN Order[n]} = Chunks
-  /\ \A p \in 1..Phases : To[p] \in [Nodes -> Nodes] /\ Steps[p] \in Nat \ {0}
+  /\ \A c \in Chunks : \A k \in DOMAIN Plan[c], n \in Nodes : \A i \in DOMAIN Sends[c][k][n] :
+       LET message == Sends[c][k][n][i] IN message.to \in Nodes /\ message.port \in Ports /\ message.needs \subseteq Due[c][k][n]
   /\ \A p \in Partitions : Size[p] \in Nat \ {0} /\ Room[p] \in Nat
-  /\ Depth \in Nat \ {0}
+  /\ \A x \in Ports : Depth[x] \in Nat \ {0}
 
 VARIABLES
   place,  \* place[n][c]: 0 in memory, k in the k-th phase of its plan, then among the results, then back in memory
   queue,  \* queue[n][m]: the chunks of state machine m, the first at work
   sent,   \* sent[n][c]: messages of its phase that chunk c has sent
-  taken,  \* taken[n][c]: messages of its phase that it has taken
-  port    \* port[n][x]: the messages that wait at port x of node n
+  taken,  \* taken[n][c]: messages of its phase that it has taken, as <<sender, number>>
+  port    \* port[x]: the messages that wait at port x
 
 \* All of them.
 vars == <<place, queue, sent, taken, port>>
@@ -72,9 +78,8 @@ vars == <<place, queue, sent, taken, port>>
 Last(c) == Len(Plan[c]) + 1
 Back(c) == Len(Plan[c]) + 2
 
-\* Chunk c is in a phase, and which.
+\* Chunk c is in a phase.
 InPhase(n, c) == place[n][c] \in DOMAIN Plan[c]
-PhaseOf(n, c) == Plan[c][place[n][c]]
 
 \* The partition that place k of chunk c is in.
 PartitionOf(c, k) == IF k = Last(c) THEN Result ELSE Plan[c][k]
@@ -104,24 +109,26 @@ Enqueued(queues, n, c, k) == IF k \in DOMAIN Plan[c] THEN [queues EXCEPT ![n][Ma
 -------------------------------------------------------------------------------
 (* Messages                                                                  *)
 
-\* Message i of the phase that chunk c is in.
-Message(n, c, i) == [chunk |-> c, place |-> place[n][c], step |-> i]
+\* The messages that chunk c sends from node n in its phase; the next of them, if there is one, and what it still waits for.
+Sending(n, c) == Sends[c][place[n][c]][n]
+IsLeft(n, c) == sent[n][c] < Len(Sending(n, c))
+Following(n, c) == Sending(n, c)[sent[n][c] + 1]
+Lacks(n, c) == Following(n, c).needs \ taken[n][c]
 
-\* The node to which chunk c sends from node n, and the port of its phase.
-Receiver(n, c) == To[PhaseOf(n, c)][n]
-PortOf(n, c) == Port[PhaseOf(n, c)]
+\* There is room at the port of the next message.
+HasRoom(n, c) == Len(port[Following(n, c).port]) < Depth[Following(n, c).port]
 
-\* There is room at the receiver's port.
-HasRoom(n, c) == Len(port[Receiver(n, c)][PortOf(n, c)]) < Depth
+\* The first message at a port: its sender and its number; and whether it is for the phase of chunk c.
+Waiting(x) == <<Head(port[x]).from, Head(port[x]).number>>
+HasCome(n, c, x) == port[x] # <<>> /\ Head(port[x]).chunk = c /\ Head(port[x]).place = place[n][c]
 
-\* The next message at the port is for the phase of chunk c.
-HasCome(n, c) ==
-  LET waiting == port[n][PortOf(n, c)]
-  IN  waiting # <<>> /\ Head(waiting).chunk = c /\ Head(waiting).place = place[n][c]
+\* The next message waits for this one alone.
+MustPassOn(n, c, x) == IsLeft(n, c) /\ Following(n, c).needs = {Waiting(x)}
 
-\* Ports in which node n has taken a message for chunk c, and ports in which it has sent message i.
-WithoutTaken(ports, n, c) == [ports EXCEPT ![n][PortOf(n, c)] = Tail(@)]
-WithSent(ports, n, c, i) == [ports EXCEPT ![Receiver(n, c)][PortOf(n, c)] = Append(@, Message(n, c, i))]
+\* Ports without the first message of port x, and with the next message of chunk c.
+WithoutTaken(ports, x) == [ports EXCEPT ![x] = Tail(@)]
+WithSent(ports, n, c) ==
+  [ports EXCEPT ![Following(n, c).port] = Append(@, [chunk |-> c, place |-> place[n][c], from |-> n, number |-> sent[n][c] + 1])]
 
 -------------------------------------------------------------------------------
 (* Steps                                                                     *)
@@ -131,8 +138,8 @@ Init ==
   /\ place = [n \in Nodes |-> [c \in Chunks |-> 0]]
   /\ queue = [n \in Nodes |-> [m \in Machines |-> <<>>]]
   /\ sent = [n \in Nodes |-> [c \in Chunks |-> 0]]
-  /\ taken = [n \in Nodes |-> [c \in Chunks |-> 0]]
-  /\ port = [n \in Nodes |-> [x \in Ports |-> <<>>]]
+  /\ taken = [n \in Nodes |-> [c \in Chunks |-> {}]]
+  /\ port = [x \in Ports |-> <<>>]
 
 \* The TX DMA loads chunk c.
 Load(n, c) ==
@@ -141,39 +148,39 @@ Load(n, c) ==
   /\ queue' = Enqueued(queue, n, c, 1)
   /\ UNCHANGED <<sent, taken, port>>
 
-\* The first message of a phase goes out.
-Begin(n, c) ==
-  /\ AtWork(n, c) /\ sent[n][c] = 0
-  /\ HasRoom(n, c)
-  /\ sent' = [sent EXCEPT ![n][c] = 1]
-  /\ port' = WithSent(port, n, c, 1)
+\* A message goes out that waits for nothing.
+Send(n, c) ==
+  /\ AtWork(n, c) /\ IsLeft(n, c)
+  /\ Lacks(n, c) = {} /\ HasRoom(n, c)
+  /\ sent' = [sent EXCEPT ![n][c] = @ + 1]
+  /\ port' = WithSent(port, n, c)
   /\ UNCHANGED <<place, queue, taken>>
 
-\* A message comes in and the next goes out: all resources, or none.
-PassOn(n, c) ==
-  /\ AtWork(n, c) /\ sent[n][c] \in 1..Steps[PhaseOf(n, c)] - 1
-  /\ HasCome(n, c) /\ HasRoom(n, c)
-  /\ taken' = [taken EXCEPT ![n][c] = @ + 1]
+\* A message comes in and the next, which waits for it, goes out: all resources, or none.
+PassOn(n, c, x) ==
+  /\ AtWork(n, c) /\ HasCome(n, c, x)
+  /\ IsLeft(n, c) /\ Lacks(n, c) = {Waiting(x)} /\ HasRoom(n, c)
+  /\ taken' = [taken EXCEPT ![n][c] = @ \cup {Waiting(x)}]
   /\ sent' = [sent EXCEPT ![n][c] = @ + 1]
-  /\ port' = WithSent(WithoutTaken(port, n, c), n, c, sent[n][c] + 1)
+  /\ port' = WithSent(WithoutTaken(port, x), n, c)
   /\ UNCHANGED <<place, queue>>
 
-\* The last message of a phase comes in.
-TakeLast(n, c) ==
-  /\ AtWork(n, c) /\ sent[n][c] = Steps[PhaseOf(n, c)] /\ taken[n][c] = sent[n][c] - 1
-  /\ HasCome(n, c)
-  /\ taken' = [taken EXCEPT ![n][c] = @ + 1]
-  /\ port' = WithoutTaken(port, n, c)
+\* A message comes in. Where the next waits for it and for others, these may still be on their way to a bank; it then goes out later.
+Take(n, c, x) ==
+  /\ AtWork(n, c) /\ HasCome(n, c, x)
+  /\ ~MustPassOn(n, c, x)
+  /\ taken' = [taken EXCEPT ![n][c] = @ \cup {Waiting(x)}]
+  /\ port' = WithoutTaken(port, x)
   /\ UNCHANGED <<place, queue, sent>>
 
 \* A chunk that is through with its phase goes on to the next partition and state machine, if it is its turn and there is room.
 GoOn(n, c) ==
-  /\ AtWork(n, c) /\ taken[n][c] = Steps[PhaseOf(n, c)]
+  /\ AtWork(n, c) /\ ~IsLeft(n, c) /\ taken[n][c] = Due[c][place[n][c]][n]
   /\ MayTake(n, c, place[n][c] + 1)
   /\ place' = [place EXCEPT ![n][c] = @ + 1]
   /\ queue' = Enqueued(Dequeued(n, c), n, c, place[n][c] + 1)
   /\ sent' = [sent EXCEPT ![n][c] = 0]
-  /\ taken' = [taken EXCEPT ![n][c] = 0]
+  /\ taken' = [taken EXCEPT ![n][c] = {}]
   /\ UNCHANGED port
 
 \* The RX DMA writes the result back; an interrupt tells the accelerator.
@@ -189,7 +196,9 @@ AllBack == \A n \in Nodes, c \in Chunks : place[n][c] = Back(c)
 Rest == AllBack /\ UNCHANGED vars
 
 \* What the engine of node n does with chunk c.
-Move(n, c) == Load(n, c) \/ Begin(n, c) \/ PassOn(n, c) \/ TakeLast(n, c) \/ GoOn(n, c) \/ WriteBack(n, c)
+Move(n, c) ==
+  \/ Load(n, c) \/ Send(n, c) \/ GoOn(n, c) \/ WriteBack(n, c)
+  \/ InPhase(n, c) /\ \E x \in Inputs[c][place[n][c]][n] : PassOn(n, c, x) \/ Take(n, c, x)
 
 \* Some engine does something.
 Next == (\E n \in Nodes, c \in Chunks : Move(n, c)) \/ Rest
@@ -205,25 +214,33 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 
 \* The values the variables range over.
 TypeOK ==
-  /\ \A n \in Nodes, c \in Chunks : place[n][c] \in 0..Back(c) /\ sent[n][c] \in Nat /\ taken[n][c] \in 0..sent[n][c]
+  /\ \A n \in Nodes, c \in Chunks :
+       /\ place[n][c] \in 0..Back(c)
+       /\ sent[n][c] \in 0..IF InPhase(n, c) THEN Len(Sending(n, c)) ELSE 0
+       /\ taken[n][c] \subseteq IF InPhase(n, c) THEN Due[c][place[n][c]][n] ELSE {}
   /\ \A n \in Nodes, m \in Machines : queue[n][m] \in Seq(Chunks)
 
 \* No partition holds more than it has room for.
 NoOverrun == \A n \in Nodes, p \in Partitions : Held(n, p) <= Room[p]
 
 \* No port holds more messages than it can.
-NoOverflow == \A n \in Nodes, x \in Ports : Len(port[n][x]) <= Depth
+NoOverflow == \A x \in Ports : Len(port[x]) <= Depth[x]
 
 \* A chunk in a phase stands in the queue of its state machine, once, and no other does.
 QueuedWhereItIs == \A n \in Nodes, m \in Machines, c \in Chunks :
   Cardinality({i \in DOMAIN queue[n][m] : queue[n][m][i] = c}) = IF InPhase(n, c) /\ MachineOf(n, c) = m THEN 1 ELSE 0
 
 \* A chunk that stands behind another has not begun its phase.
-OneAtATime == \A n \in Nodes, c \in Chunks : InPhase(n, c) /\ Head(queue[n][MachineOf(n, c)]) # c => sent[n][c] = 0
+OneAtATime == \A n \in Nodes, c \in Chunks :
+  InPhase(n, c) /\ Head(queue[n][MachineOf(n, c)]) # c => sent[n][c] = 0 /\ taken[n][c] = {}
 
-\* What comes in is the message that is due: none is lost, doubled or overtaken.
+\* What comes in is the message that is due, of those that come by its port the next of its sender: none is lost, doubled or overtaken.
 OnlyWhatIsDue == \A n \in Nodes, c \in Chunks :
-  AtWork(n, c) /\ sent[n][c] > taken[n][c] /\ HasCome(n, c) => Head(port[n][PortOf(n, c)]).step = taken[n][c] + 1
+  AtWork(n, c) => \A x \in Inputs[c][place[n][c]][n] : HasCome(n, c, x) =>
+    LET missing == Due[c][place[n][c]][n] \ taken[n][c]
+        sender == Waiting(x)[1]
+        alike == {d \in missing : d[1] = sender /\ Sends[c][place[n][c]][sender][d[2]].port = x}
+    IN  Waiting(x) \in alike /\ \A d \in alike : d[2] >= Waiting(x)[2]
 
 \* A state machine ends its chunks in the order in which they came to it.
 InOrder == [][\A n \in Nodes, m \in Machines :

@@ -1,43 +1,78 @@
 ----------------------------- MODULE MCAceEngine -----------------------------
 (***************************************************************************)
-(* Two engines, or four of a 2x2 torus, and a few chunks; and engines that *)
-(* hang: too little room, phases in a circle, chunks in another order,     *)
-(* phases that share a port.                                               *)
+(* A few engines in rings, behind a switch or in a 2x2 torus, and a few    *)
+(* chunks; and engines that hang: too little room, phases in a circle,     *)
+(* chunks in another order, ports that are too shallow or shared.          *)
 (***************************************************************************)
 EXTENDS AceEngine
 
 CONSTANTS
-  Plans,   \* "linear": phases in order; "circle": every second chunk goes through them backwards
-  Loading, \* "same": chunks in order at all nodes; "opposite": node 1 the other way round
-  Shared,  \* the phases that share port 1; every other has its own
-  PerPhase \* state machines for each phase, taken by the chunks in turn
+  Kind,     \* "ring": in every phase a ring of all nodes; "torus": rings of two along the rows, then the columns, of 2x2;
+            \* "direct": everybody to everybody, behind a switch
+  Plans,    \* "linear": phases in order; "circle": every second chunk goes through them backwards
+  Loading,  \* "same": chunks in order at all nodes; "opposite": node 1 the other way round
+  Ways,     \* 1: all chunks go the same way round; 2: every second one backwards
+  PerPhase, \* state machines for each phase, taken by the chunks in turn
+  Apart,    \* a port for each sender and state machine, or one for each link: from the neighbour, or from the switch
+  Shared,   \* the phases whose links are the same, if they are not apart
+  Spare,    \* messages that a port of a ring holds beyond those that are sent before any is taken
+  Steps     \* messages that a chunk sends in a ring
 
-\* Phase p between the two nodes, or along the rows and columns of the torus: odd phases change the last bit, even ones the first.
-MCTo == [p \in 1..Phases |-> [n \in Nodes |->
-  IF Nodes = {0, 1} THEN 1 - n ELSE IF p % 2 = 1 THEN (IF n % 2 = 0 THEN n + 1 ELSE n - 1) ELSE (n + 2) % 4]]
+\* How many nodes there are.
+Count == Cardinality(Nodes)
 
 \* Each chunk's phases.
-MCPlan == [c \in Chunks |-> [k \in 1..Phases |-> IF Plans = "circle" /\ c % 2 = 0 THEN Phases + 1 - k ELSE k]]
+GivenPlan == [c \in Chunks |-> [k \in 1..Phases |-> IF Plans = "circle" /\ c % 2 = 0 THEN Phases + 1 - k ELSE k]]
 
 \* State machine i of phase p.
-MCMachine == [c \in Chunks |-> [k \in 1..Phases |-> <<MCPlan[c][k], c % PerPhase>>]]
+GivenMachine == [c \in Chunks |-> [k \in 1..Phases |-> <<GivenPlan[c][k], c % PerPhase>>]]
 
 \* Each node's order of loading.
-MCOrder == [n \in Nodes |-> [i \in 1..Cardinality(Chunks) |-> IF Loading = "opposite" /\ n = 1 THEN Cardinality(Chunks) + 1 - i ELSE i]]
+GivenOrder == [n \in Nodes |-> [i \in 1..Cardinality(Chunks) |-> IF Loading = "opposite" /\ n = 1 THEN Cardinality(Chunks) + 1 - i ELSE i]]
 
-\* A port for each phase, but for those that share one.
-MCPort == [p \in 1..Phases |-> IF p \in Shared THEN 1 ELSE p]
+\* Chunk c goes backwards; the next node round the ring of phase p, and the one before.
+IsBackward(c) == Ways = 2 /\ c % 2 = 0
+RoundFrom(p, n, forward) ==
+  CASE Kind = "torus" -> IF p % 2 = 1 THEN (IF n % 2 = 0 THEN n + 1 ELSE n - 1) ELSE (n + 2) % 4
+    [] OTHER -> IF forward THEN (n + 1) % Count ELSE (n + Count - 1) % Count
+NextOf(c, p, n) == RoundFrom(p, n, ~IsBackward(c))
+BeforeOf(c, p, n) == RoundFrom(p, n, IsBackward(c))
 
-\* A ring all-reduce of two nodes has two steps.
-MCSteps == [p \in 1..Phases |-> 2]
+\* The port at node m of what chunk c sends from node n in the k-th of its phases.
+PortOf(c, k, n, m) ==
+  LET p == GivenPlan[c][k]
+      link == <<IF p \in Shared THEN 0 ELSE p, IF Kind = "direct" THEN "switch" ELSE IF IsBackward(c) THEN "backwards" ELSE "forwards">>
+  IN  IF Apart THEN <<m, p, n, GivenMachine[c][k]>> ELSE <<m, link>>
+
+\* A ring, in which each message but the first waits for the one before; or a message to each other node, at once.
+GivenSends == [c \in Chunks |-> [k \in 1..Phases |-> [n \in Nodes |->
+  IF Kind = "direct"
+  THEN [i \in 1..Count - 1 |-> [to |-> (n + i) % Count, port |-> PortOf(c, k, n, (n + i) % Count), needs |-> {}]]
+  ELSE LET next == NextOf(c, GivenPlan[c][k], n) IN [i \in 1..Steps |->
+         [to |-> next, port |-> PortOf(c, k, n, next),
+          needs |-> IF i = 1 THEN {} ELSE {<<BeforeOf(c, GivenPlan[c][k], n), i - 1>>}]]]]]
+
+\* What comes by each port before any of it is taken: a message of each sender and state machine; and in a ring what is spare.
+Comes == UNION {UNION {UNION {{<<GivenSends[c][k][n][i].port, n, GivenMachine[c][k]>> : i \in DOMAIN GivenSends[c][k][n]}
+  : n \in Nodes} : k \in 1..Phases} : c \in Chunks}
+GivenDepth == [x \in {way[1] : way \in Comes} |-> Cardinality({way \in Comes : way[1] = x}) + IF Kind = "direct" THEN 0 ELSE Spare]
 
 \* Chunks halve from the first phase to the second and are whole again at the end, as in reduce-scatter, all-reduce, all-gather.
-MCSize == [p \in 1..Phases + 1 |-> IF p = 1 \/ p = Phases + 1 THEN 2 ELSE 1]
+GivenSize == [p \in 1..Phases + 1 |-> IF p = 1 \/ p = Phases + 1 THEN 2 ELSE 1]
 
-\* Room for two chunks in each partition; for one; for less than one in the second.
-RoomForTwo == [p \in 1..Phases + 1 |-> 2 * MCSize[p]]
-RoomForOne == MCSize
-RoomForLess == [MCSize EXCEPT ![2] = 0]
+\* TLC evaluates these once, and what a configuration puts in the place of a constant whenever it meets it.
+MCPlan == GivenPlan
+MCMachine == GivenMachine
+MCOrder == GivenOrder
+MCSends == GivenSends
+MCDepth == GivenDepth
+MCSize == GivenSize
+
+\* Room for two chunks in each partition; for one; for two in the first and one in the others; for less than one in the second.
+RoomForTwo == [p \in 1..Phases + 1 |-> 2 * GivenSize[p]]
+RoomForOne == GivenSize
+RoomForTwoFirst == [GivenSize EXCEPT ![1] = 2 * @]
+RoomForLess == [GivenSize EXCEPT ![2] = 0]
 
 -------------------------------------------------------------------------------
 (* Wrong engines                                                             *)
@@ -59,7 +94,7 @@ AsTheyCome(n, c, k) == k > 1 \/ \A i, j \in DOMAIN Order[n] : Order[n][i] = c /\
 NeverLooks(n, c) == TRUE
 
 \* In place of WithoutTaken: a message that has been taken stays at the port.
-NotTaken(ports, n, c) == ports
+NotTaken(ports, x) == ports
 
 \* In place of WriteBack: results are never written back.
 NeverBack(n, c) == FALSE

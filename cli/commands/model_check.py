@@ -12,11 +12,14 @@ from certree.cli.sources import aggregated_schedule, holds_schedule, machine_or_
 from certree.cli.terminal import show, working
 from certree.hw.flit_engine import FLOWS, with_flow
 from certree.models.aggregation_trace import is_aggregation_trace, load_aggregation_trace
+from certree.models.endpoint_trace import is_endpoint_trace
+from certree.models.errors import InputError
 from certree.models.files import check_writable, write_atomically
 from certree.models.machine import Machine
 from certree.models.tables import Tables
 from certree.verify.aggregation_network import aggregated_flows
 from certree.verify.aggregation_trace_model import check_aggregation_trace
+from certree.verify.endpoint_trace_model import check_endpoint_trace
 from certree.verify.invariant import SYMBOLIC, check_invariant
 from certree.verify.kills import STATES, STATES_OF_RUNS, kill_tables
 from certree.verify.model_list import Entry, ModelResult
@@ -51,7 +54,7 @@ TIME_LIMITS = (300.0, 3600.0)
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
-    help="A trace of simulate, which must be a behaviour of the tables, or of aggregate.",
+    help="A trace of simulate, which must be a behaviour of the tables, or of aggregate or endpoints.",
 )
 @click.option("--run", type=click.Choice(RUNS), help="How the traced run took its rows; slotted by default.")
 @click.option("--window", type=COUNT, help="Window of the traced aggregate; by default what the trace says.")
@@ -91,7 +94,8 @@ def model_check_command(
     One name alone: with the counterexample, where it must fail.
 
     With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message; of a trace of
-    aggregate step by step, NAME being the network or schedule that was aggregated.
+    aggregate step by step, NAME being the network or schedule that was aggregated; of a trace of endpoints, which says itself what
+    ran, step by step.
 
     With --symbolic: an inductive invariant of the slotted network interface, proved with z3 for any table that keeps the rules of
     the checker, and refuted for each mutant of it.
@@ -104,14 +108,19 @@ def model_check_command(
         raise click.UsageError("--symbolic is about all tables; it takes no model names, no --schedule and no --full")
     if schedule is not None and names:
         raise click.UsageError("--schedule checks the tables of one schedule; it takes no model names")
+    if trace is not None and not trace.is_file():
+        raise InputError(f"{trace}: no such file")
     of_switches = trace is not None and is_aggregation_trace(trace)
+    of_engines = trace is not None and is_endpoint_trace(trace)
     if of_switches and (schedule is not None or len(names) != 1 or symbolic or run is not None or flow != "message"):
         raise click.UsageError(
             "a trace of aggregate takes the network or schedule that was aggregated as its one NAME, --size, "
             "--params, --window and --aggregators, and nothing else"
         )
-    if trace is not None and schedule is None and not of_switches:
-        raise click.UsageError("--trace needs the --schedule whose tables were played, or a trace of aggregate")
+    if of_engines and (schedule is not None or names or symbolic or run is not None):
+        raise click.UsageError("a trace of endpoints says itself what ran; it takes nothing else")
+    if trace is not None and schedule is None and not (of_switches or of_engines):
+        raise click.UsageError("--trace needs the --schedule whose tables were played, or a trace of aggregate or endpoints")
     if run is not None and trace is None:
         raise click.UsageError("--run says how a traced run took its rows; it needs --trace")
     if not of_switches and (window is not None or aggregators is not None):
@@ -133,6 +142,8 @@ def model_check_command(
             results = _checked_aggregation(
                 trace, names[0], size_or_default(size), machine_or_default(machine), window, aggregators, TIME_LIMITS[full]
             )
+        elif trace is not None and of_engines:
+            results = [check_endpoint_trace(trace, TIME_LIMITS[full])]
         elif schedule is None:
             results = model_check(
                 list(names) or None, full, lambda result: report(result_words(result_report(result))), _listed_tables

@@ -1,6 +1,7 @@
 """`certree endpoints`."""
 
 import json
+import re
 from fractions import Fraction
 from importlib import resources
 
@@ -65,7 +66,8 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
     trace = tmp_path / "steps.jsonl"
     ring = ("endpoints", "ring:3", "--method", "ring", "--option", "bidirectional=false", "--chunk", "12KiB", "--size", "48KiB")
     assert certree(*ring, "--system", "ace", "--trace", trace).code == 0
-    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    head, *lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert (head["format"], head["network"], head["machines"]) == ("certree-endpoint-trace", "ring:3", [16])
     assert [line["cycle"] for line in lines] == sorted(line["cycle"] for line in lines)
     for node in range(3):
         for chunk in range(4):
@@ -75,6 +77,10 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
     ways = {(line["from"], line["node"], line["to"]) for line in lines if line["move"] == "pass on"}
     assert ways == {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
     assert_bad_input(certree(*ring, "--system", "ace", "--trace", trace), "exists")
+    checked = certree("model-check", "--trace", trace, "--json")
+    assert (checked.code, checked.document["models"][0]["message"]) == (0, "96 steps, all as the specification has them")
+    assert_bad_input(certree("model-check", "--trace", trace, "--schedule", trace), "says itself what ran; it takes nothing else")
+    assert_bad_input(certree("model-check", "--trace", trace, "MCAceEngine"), "says itself what ran; it takes nothing else")
     assert_bad_input(certree(*ring, "--trace", tmp_path / "other"), "--trace is for one system")
 
 
@@ -82,6 +88,18 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
     ("arguments", "reason"),
     [
         (["ace-torus:4x4x4", "--chunk", "1MiB"], "make chunks of at most about"),
+        (["ring:4", "--params", {"state_machines": 0}], "engine: state_machines is 0; expected a whole number from 1"),
+        (["ace-torus:2x2x2", "--params", {"state_machines": 3}], "ace has 3: give it more, or take a method with fewer phases"),
+        (["ring:4", "--params", {"state_machines": 10**9}], "1000000000 state machines are too many here: 4000000000 in all"),
+        (["ring:4", "--params", {"state_machines": 10**6}], "with a port for each and each lane of a link, are too many here"),
+        (["ring:4", "--params", {"alus": 10**8}], "100000000 ALUs are too many here: 400000000 in all; allowed: 4194304"),
+        (["ring:4", "--params", {"banks": 10**8}], "100000000 banks are too many here"),
+        (
+            ["ring:4", "--params", {"sram_bytes": 4096}],
+            "which has 2048 of the 4096 bytes of SRAM: make chunks of at most about 2048",
+        ),
+        (["ring:4", "--params", {"efficiency": '"1.5"'}], "intra_package: efficiency is '1.5'; a share is at most 1"),
+        (["ring:4", "--params", {"memory_share": '"2"'}], "systems 1: memory_share is '2'; a share is at most 1"),
         (["ring:4", "--size", "1MiB@soon"], "expected a cycle behind @"),
         (["ring:4", "--system", "dpu"], "unknown system 'dpu'; known: baseline"),
         (["ring:4", "--params", "acme"], "unknown endpoint 'acme'"),
@@ -96,8 +114,19 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
         ),
     ],
 )
-def test_bad_input(arguments, reason):
+def test_bad_input(tmp_path, arguments, reason):
+    """A dictionary stands for a file of parameters with these values."""
+    arguments = [changed_parameters(tmp_path, one) if isinstance(one, dict) else one for one in arguments]
     assert_bad_input(certree("endpoints", *arguments), reason)
+
+
+def changed_parameters(folder, changes):
+    path, text = folder / "endpoint.toml", (resources.files("certree.models") / "endpoints" / "ace.toml").read_text()
+    for name, value in changes.items():
+        text, count = re.subn(rf"^{name} = \S+", f"{name} = {value}", text, flags=re.MULTILINE)
+        assert count
+    path.write_text(text)
+    return path
 
 
 @pytest.mark.parametrize(

@@ -7,15 +7,17 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from certree.hw import _core
 from certree.hw.endpoint_flows import flow_columns
 from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
 from certree.hw.endpoint_rows import ChunkRows
-from certree.hw.endpoints import EndpointResult, run_endpoints
+from certree.hw.endpoints import EndpointResult, judged, run_endpoints
 from certree.models.collective import parse_collective
 from certree.models.endpoint import Endpoint, System, load_endpoint
 from certree.models.errors import UnsupportedError
 from certree.models.machine import load_machine
-from certree.models.schedule import Schedule
+from certree.models.schedule import Op, Schedule, make_schedule
+from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
@@ -177,6 +179,32 @@ def test_without_its_rules_an_engine_hangs(rule: str, topology: str, method: str
     assert not result.data_ok
     assert not result.conserved
     assert any(words in line for line in result.stall), result.stall
+    assert max(result.occupancy.values()) <= 1  # of the time until nothing could go on
+
+
+class Tampered:
+    """A run whose counters say something else."""
+
+    def __init__(self, core: _core.EndpointRun, changes: dict[str, int]) -> None:
+        self.core, self.changes = core, changes
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.core, name)
+
+    def counters(self) -> dict[str, object]:
+        counters = self.core.counters()
+        return counters | {name: counters[name] + more for name, more in self.changes.items()}
+
+
+@pytest.mark.parametrize("system", ["baseline", "ace", "ideal"])
+@pytest.mark.parametrize("counter", ["link_bytes", "memory_bytes", "interrupts"])
+def test_a_byte_or_a_chunk_too_many_is_seen(system: str, counter: str) -> None:
+    program = EndpointProgram(made("ace-torus:2x2x1"), ACE, ACE.system(system), [Payload(128 * KIB)], Choices(ways=2))
+    core = _core.EndpointRun(program.scalars, program.columns, program.first_cells(), False)
+    assert core.advance(1 << 30)
+    assert judged(program, core, None).conserved
+    for more in (1, -1):
+        assert not judged(program, Tampered(core, {counter: more}), None).conserved  # type: ignore[arg-type]
 
 
 def test_ports_hold_what_rings_begin_with_and_one_and_all_of_other_phases() -> None:
@@ -199,6 +227,31 @@ def test_with_them_it_does_not(machines: int, sram: int) -> None:
     ):
         result = run(made(topology, method=method), "ace", 2 * MIB, endpoint, ways=ways)
         assert result.data_ok, result.stall
+
+
+def detour() -> Schedule:
+    """An all-gather of 0 and 1 behind switch 2, in two ways; in the first, node 0 sends by switch 3, far away."""
+    links = [(0, 2, 1), (2, 1, 1), (1, 2, 1), (2, 0, 1), (0, 3, 5000), (3, 2, 5000), (1, 3, 1), (3, 1, 1)]
+    src, dst, latency = (np.array(column) for column in zip(*links, strict=True))
+    topology = Topology("detour", np.array([0, 0, 1, 1]), src, dst, np.ones(len(links), int), latency)
+    columns = {"chunk": [0, 1, 2, 3], "op": [Op.COPY] * 4, "step": [0] * 4, "src": [0, 1, 0, 1], "dst": [1, 0, 1, 0]}
+    columns["route"] = [0, 2, 1, 2]
+    return make_schedule(
+        topology,
+        parse_collective("all-gather"),
+        [0, 1, 0, 1],
+        {name: np.array(column, np.int32) for name, column in columns.items()},
+        routes=((4, 5, 1), (0, 1), (2, 3)),
+    )
+
+
+def test_a_message_that_overtakes_another_waits_for_it() -> None:
+    """The second chunk's message to node 1 is there long before the first one's, by the same last link and for the same state
+    machine. Were it taken for the first at its port, node 1 would wait for ever."""
+    endpoint = replace(ACE, engine=replace(ACE.engine, state_machines=1))
+    result = run(detour(), "ace", 256 * KIB, endpoint, ways=2)
+    assert result.data_ok, result.stall
+    assert result.conserved
 
 
 def test_a_missing_transfer_is_a_stall_or_wrong_data() -> None:

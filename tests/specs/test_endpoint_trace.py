@@ -1,102 +1,180 @@
-"""Traces of engines are behaviours of AceEngine, and altered ones are not."""
+"""Traces of engines are behaviours of AceEngine, with all rules or without some; altered and forged ones are refused."""
 
 import json
 from dataclasses import replace
 
 import pytest
 
-from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
+from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
-from certree.models.collective import parse_collective
-from certree.models.endpoint import load_endpoint
-from certree.models.machine import load_machine
-from certree.models.topology_spec import parse_topology
-from certree.synth.method import Request, load_methods
-from certree.verify.model_list import specs_folder
-from certree.verify.table_constants import function, members
-from certree.verify.tlc import Result, run_tlc
+from certree.models.endpoint_trace import is_endpoint_trace, load_endpoint_trace
+from certree.models.errors import InputError
+from certree.verify.endpoint_trace_model import check_endpoint_trace, check_head
+from certree.verify.tlc import Result
+from tests.hw.test_endpoints import ACE, detour, made
 
-ACE, NODES, CHUNKS = load_endpoint("ace"), 3, 6
-CHOICES = Choices(apart=False)  # the specification has one port for all state machines of a phase
+KIB = 1 << 10
+RING = made("ring:3", method="ring", bidirectional="false")
+
+
+def traced(folder, schedule=RING, chunk=12 * KIB, chunks=6, machines=16, system="ace", **choices):
+    """The file of a run of so many chunks, and what the run showed."""
+    endpoint = replace(ACE, engine=replace(ACE.engine, state_machines=machines))
+    file, own = folder / "steps.jsonl", replace(ACE.system(system), chunk_bytes=chunk)
+    result = run_endpoints(schedule, endpoint, own, [Payload(chunk * chunks)], Choices(**choices), trace=file, force=True)
+    return file, result
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        {"chunks": 8, "machines": 2, "schedule": made("ring:4", method="ring"), "chunk": 16 * KIB, "ways": 2},
+        {"chunks": 4, "machines": 4, "schedule": made("ace-alltoall:2x3"), "chunk": 12 * KIB, "ways": 2},
+        {"chunks": 4, "machines": 1, "schedule": detour(), "chunk": 8 * KIB, "ways": 2},
+    ],
+    ids=["both ways round", "several phases and senders", "overtaking"],
+)
+def test_runs_are_behaviours_of_the_specification(tmp_path, case):
+    file, result = traced(tmp_path, **case)
+    assert result.data_ok
+    checked = check_endpoint_trace(file)
+    steps = len(file.read_text().splitlines()) - 1
+    assert checked.as_expected, checked.message
+    assert checked.distinct_states == steps + 1
+    assert checked.message == f"{steps} steps, all as the specification has them"
+
+
+def test_a_stalled_run_is_one_that_does_not_end(tmp_path):
+    """Without a spare place at the ports: every step is allowed, and then there is none."""
+    file, result = traced(tmp_path, chunks=2, spare=False)
+    assert result.stall
+    checked = check_endpoint_trace(file)
+    steps = len(file.read_text().splitlines()) - 1
+    assert (checked.as_expected, checked.result) == (False, Result.SAFETY)
+    assert checked.message == f"BackInTheEnd: the trace ends after {steps} steps, and some chunk is not back in memory"
+
+
+def test_engines_that_leave_the_order_of_loading_are_refused(tmp_path):
+    file, result = traced(tmp_path, made("ace-torus:2x2x1"), 16 * KIB, chunks=12, machines=11, ways=2, in_order=False)
+    assert result.data_ok
+    checked = check_endpoint_trace(file)
+    assert checked.result is Result.DEADLOCK
+    assert ": go on of chunk " in checked.message
 
 
 @pytest.fixture(scope="module")
-def traced(tmp_path_factory):
-    """The log of a ring of three, six chunks of one message a step; and the program that was played."""
-    request = Request(
-        parse_topology(f"ring:{NODES}"),
-        parse_collective("all-reduce"),
-        1 << 16,
-        load_machine("multitree"),
-        options={"bidirectional": "false"},
-    )
-    schedule, file = load_methods()["ring"](request), tmp_path_factory.mktemp("trace") / "steps.jsonl"
-    payloads = [Payload(CHUNKS * NODES * 4096)]
-    system = replace(ACE.system("ace"), chunk_bytes=NODES * 4096)
-    assert run_endpoints(schedule, ACE, system, payloads, CHOICES, trace=file).data_ok
-    program = EndpointProgram(schedule, ACE, system, payloads, CHOICES)
-    return [json.loads(line) for line in file.read_text().splitlines()], program
+def lines(tmp_path_factory):
+    file, _ = traced(tmp_path_factory.mktemp("trace"))
+    return [json.loads(line) for line in file.read_text().splitlines()]
 
 
-def judged(folder, log, program):
-    """What TLC says of the log, with the constants of the run."""
-    lines = ",\n".join(f'  [node |-> {line["node"]}, chunk |-> {line["chunk"]}, move |-> "{line["move"]}"]' for line in log)
-    machines, chunks = program.machines[0], range(CHUNKS)
-    definitions = [
-        f"MCPlan == {function([(chunk, '<<1>>') for chunk in chunks])}",
-        f"MCMachine == {function([(chunk, f'<<{chunk % machines}>>') for chunk in chunks])}",
-        f"MCOrder == [n \\in Nodes |-> <<{', '.join(map(str, chunks))}>>]",
-        f"MCTo == <<[n \\in Nodes |-> (n + 1) % {NODES}]>>",
-        "MCPort == <<1>>",
-        f"MCSteps == <<{2 * (NODES - 1)}>>",
-        f"MCSize == <<{', '.join(map(str, program.sizes))}>>",
-        f"MCRoom == <<{', '.join(map(str, program.rooms))}>>",
-        f"GivenLog == <<\n{lines}>>",
-        "MCLog == GivenLog",
-    ]
-    module, config = folder / "EndpointTrace.tla", folder / "EndpointTrace.cfg"
-    module.write_text("\n".join(["---- MODULE EndpointTrace ----", "EXTENDS TraceAceEngine, TLC", *definitions, "====", ""]))
-    names = ("Plan", "Machine", "Order", "To", "Port", "Steps", "Size", "Room", "Log")
-    config.write_text(
-        "\n".join([
-            "SPECIFICATION TraceSpec",
-            "CONSTANTS",
-            f"  Nodes = {members(range(NODES))}",
-            f"  Chunks = {members(chunks)}",
-            "  Phases = 1",
-            f"  Depth = {int(program.columns['flow_depth'][0])}",
-            *(f"  {name} <- MC{name}" for name in names),
-            "INVARIANTS TypeOK NoOverrun NoOverflow QueuedWhereItIs OnlyWhatIsDue BackInTheEnd",
-            "PROPERTIES InOrder",
-            "",
-        ])
-    )  # fmt: skip
-    return run_tlc(module, config, specs_folder(), time_limit=120, heap="1g")
+def written(folder, lines):
+    path = folder / "changed.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    return path
 
 
-def test_a_run_is_a_behaviour_of_the_specification(traced, tmp_path):
-    log, program = traced
-    assert len(log) == NODES * CHUNKS * 8
-    run = judged(tmp_path, log, program)
-    assert (run.result, run.distinct_states) == (Result.SUCCESS, len(log) + 1)
-
-
-@pytest.mark.parametrize("wrong", ["swapped", "doubled", "another chunk", "cut short"])
-def test_an_altered_one_is_not(traced, tmp_path, wrong):
-    log, program = traced
-    log = [dict(line) for line in log]
-    place = next(index for index, line in enumerate(log) if line["move"] == "pass on")
+@pytest.mark.parametrize("wrong", ["swapped", "another message", "cut short"])
+def test_an_altered_one_is_refused(tmp_path, lines, wrong):
+    lines = [dict(line) for line in lines]
+    place = next(index for index, line in enumerate(lines) if line.get("move") == "pass on")
     if wrong == "swapped":  # passed on before the first message to that node was sent
-        log.insert(next(index for index, line in enumerate(log) if line["move"] == "send"), log.pop(place))
-    elif wrong == "doubled":
-        log.insert(place, log[place])
-    elif wrong == "another chunk":
-        log[place]["chunk"] = CHUNKS - 1
+        first = next(index for index, line in enumerate(lines) if line.get("move") == "send")
+        lines.insert(first, lines.pop(place) | {"cycle": lines[first]["cycle"]})
+        place = first
+    elif wrong == "another message":
+        lines[place]["takes"] += 1
     else:
-        del log[-1]
-    run = judged(tmp_path, log, program)
+        del lines[-1]
+    checked = check_endpoint_trace(written(tmp_path, lines))
     if wrong == "cut short":
-        assert (run.result, run.broken) == (Result.SAFETY, "BackInTheEnd")
+        assert (checked.result, checked.message.split(":")[0]) == (Result.SAFETY, "BackInTheEnd")
     else:
-        assert run.result is Result.DEADLOCK
-        assert run.distinct_states <= place + 2
+        assert checked.result is Result.DEADLOCK
+        assert checked.message.startswith(f"line {place + 1}, cycle {lines[place]['cycle']}: pass on of chunk ")
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"machines": [15]}, r"machines are \[15\]; 16 for 1 phases are \[16\]"),
+        ({"rooms": [1 << 22, 1 << 22]}, "rooms are 8388608 bytes together; the SRAM has 4194304"),
+        ({"rules": {"in_order": True, "spare": False, "apart": True}}, "a depth of 2; by the rules that the trace states it is 1"),
+        ({"runs": "accelerator"}, "the specification is of engines; this run is of ace, which has none"),
+        ({"order": [0, 1, 2, 3, 4, 4]}, "order must have each of the chunks 0 to 5 once"),
+        ({"nodes": [0, 1, 1]}, "nodes must each be listed once"),
+        ({"sizes": [4096]}, "rooms and sizes must be of 2 partitions"),
+        ({"rules": {"spare": True}}, "rules must say true or false of in_order, spare, apart"),
+        ({"sends": []}, "sends must be a list, and not empty"),
+        ({"sends": [[[[], []]]]}, "sends of way 0, phase 0: expected a list for each of the 3 nodes"),
+        ({"flows": [{"from": 9}]}, "flow 0: from is 9; allowed: 0, 1, 2"),
+        ({"network": 3}, "network is 3; expected a text"),
+        ({"format": "certree-tables"}, "certree-endpoint-trace"),
+    ],
+)
+def test_a_forged_first_line_is_refused(tmp_path, lines, change, reason):
+    path = written(tmp_path, [lines[0] | change])
+    with pytest.raises(InputError, match=f"line 1.*{reason}"):
+        check_head(load_endpoint_trace(path), f"{path}, line 1")
+
+
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ({"flow": 2, "needs": []}, "flow 2 is of node 2 in phase 0"),
+        ({"flow": 0, "needs": [[1, 1]]}, "node 0 waits for message 1 of node 1, which it does not get"),
+        ({"flow": 0, "needs": [[2, 9]]}, "node 0 waits for message 9 of node 2, which it does not get"),
+        ({"flow": 0, "needs": [2]}, r"needs must be a list of messages, each \[sender, number\]"),
+        ({"flow": 3, "needs": []}, "flow is 3; expected a whole number, 0 to 2"),
+    ],
+)
+def test_messages_that_cannot_be_are_refused(tmp_path, lines, message, reason):
+    head = json.loads(json.dumps(lines[0]))
+    head["sends"][0][0][0][1] = message
+    with pytest.raises(InputError, match=f"line 1: sends of way 0, phase 0.*{reason}"):
+        load_endpoint_trace(written(tmp_path, [head]))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"move": "jump"}, "move is 'jump'; allowed: load, send"),
+        ({"node": 3}, "node is 3; allowed: 0, 1, 2"),
+        ({"chunk": 6}, "chunk is 6; expected a whole number, 0 to 5"),
+        ({"cycle": -1}, "cycle is -1; expected a whole number"),
+        ({"move": "take"}, "from is None; allowed: 0, 1, 2"),
+        ({"move": "send", "to": 1, "sends": 5}, "sends is 5; expected a whole number, 1 to 4"),
+    ],
+)
+def test_what_is_no_step(tmp_path, lines, change, reason):
+    with pytest.raises(InputError, match=f"line 2: {reason}"):
+        load_endpoint_trace(written(tmp_path, [lines[0], lines[1] | change]))
+
+
+def test_time_does_not_go_back(tmp_path, lines):
+    with pytest.raises(InputError, match=r"line 3: cycle is 0, before that of the line above, "):
+        load_endpoint_trace(written(tmp_path, [*lines[:2], lines[2] | {"cycle": 0}]))
+
+
+@pytest.mark.parametrize("rules", [{}, {"spare": False}])
+@pytest.mark.parametrize(
+    ("topology", "method", "ways", "machines"),
+    [("ace-torus:4x2x2", "hierarchical", 2, 16), ("ace-alltoall:2x3", "hierarchical", 2, 7), ("mesh:2x3", "packing", 1, 5)],
+)
+def test_what_ports_hold_is_computed_again(tmp_path, topology, method, ways, machines, rules):
+    """Whether or not the run ends."""
+    file, _ = traced(tmp_path, made(topology, method=method), 16 * KIB, chunks=2, machines=machines, ways=ways, **rules)
+    assert is_endpoint_trace(file)
+    check_head(load_endpoint_trace(file), "")
+
+
+def test_ports_that_are_not_apart_have_another_order(tmp_path):
+    file, _ = traced(tmp_path, apart=False)
+    with pytest.raises(InputError, match="line 1: rule apart was left out"):
+        check_endpoint_trace(file)
+
+
+def test_other_systems_have_traces_that_are_not_of_engines(tmp_path):
+    file, _ = traced(tmp_path, system="baseline")
+    with pytest.raises(InputError, match="this run is of baseline, which has none"):
+        check_endpoint_trace(file)

@@ -73,11 +73,9 @@ bool Machine::send_rows(NodeId node, ChunkId chunk) {
   bool moved = false;
   for (; state.next_row < end && pending(chunk, state.next_row) == 0; ++state.next_row) {
     const std::uint32_t row = state.next_row;
-    if (is_engine()) {
-      if (!has_room(node, port_of(chunk, row))) break;
-      ports_[port_of(chunk, row)].reserve();
-    }
+    if (is_engine() && !has_room(node, port_of(chunk, row))) break;
     const MessageId id = create_message(chunk, row);
+    if (is_engine()) ports_[port_of(chunk, row)].reserve(id);
     fill(id);
     const std::uint64_t bytes = program_.row_bytes[row];
     if (is_engine()) {
@@ -100,7 +98,7 @@ bool Machine::send_rows(NodeId node, ChunkId chunk) {
 // The first message at a port, and with it the row that it makes ready, if that is next: all resources, or a stall.
 bool Machine::take(NodeId node, std::uint32_t number) {
   Port& port = ports_[number];
-  if (port.is_empty()) return false;
+  if (!port.has_next()) return false;
   Endpoint& endpoint = endpoints_[node.value];
   const MessageId id = port.front();
   const ChunkId chunk = messages_[id].chunk;
@@ -118,9 +116,9 @@ bool Machine::take(NodeId node, std::uint32_t number) {
   if (next != kNoRow) {
     const std::uint32_t out = port_of(chunk, next);
     if (!has_room(node, out)) return false;
-    ports_[out].reserve();
     ++state.next_row;
     forward = create_message(chunk, next);
+    ports_[out].reserve(forward);
   }
   port.take();
   for (const NodeId stalled : port.stalled) wake(stalled);
@@ -204,7 +202,7 @@ std::vector<Waiting> Machine::waiting() const {
       }
     }
     for (const std::uint32_t port : endpoint.ports) {
-      if (ports_[port].is_empty()) continue;
+      if (!ports_[port].has_next()) continue;
       const Message& message = messages_[ports_[port].front()];
       const std::uint32_t phase = program_.row_phase[message.row];
       const bool works = endpoint.chunks[message.chunk.value].place == phase + 1 &&

@@ -47,13 +47,17 @@ class Crossbar {
         writes_(parameters.banks, parameters.bank_bytes),
         alus_(parameters.alus, parameters.alu_bytes) {}
 
-  // A message from a port whose first byte came in cycle `head`, that was complete in `tail`, and that is taken `now`.
+  // A message from a port whose first byte came in cycle `head`, that was complete in `tail`, and that is taken `now`: as fast as the
+  // slowest unit that it needs.
   Span take(Cycle now, Cycle head, Cycle tail, std::uint64_t bytes, bool adds) {
-    const Units& slowest = adds ? alus_ : writes_;
-    const std::uint64_t packet = slowest.cycles(std::min(bytes, packet_bytes_));
+    const auto cycles_of = [&](std::uint64_t part) {
+      const std::uint64_t stored = writes_.cycles(part);
+      return adds ? std::max({alus_.cycles(part), reads_.cycles(part), stored}) : stored;
+    };
+    const std::uint64_t packet = cycles_of(std::min(bytes, packet_bytes_));
     Cycle start = std::max(now > tail ? now : head + packet, writes_.earliest());
     if (adds) start = std::max({start, reads_.earliest(), alus_.earliest()});
-    const std::uint64_t cycles = slowest.cycles(bytes);
+    const std::uint64_t cycles = cycles_of(bytes);
     const Cycle end = std::max(start + cycles, tail + packet);
     writes_.occupy({end.value - cycles + writes_.cycles(bytes)}, bytes);
     if (adds) {

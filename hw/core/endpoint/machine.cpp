@@ -78,13 +78,13 @@ void Machine::make_ports() {
   const bool apart = parameters_.rules.apart;
   std::vector<std::uint32_t> owner(program_.flow_link.size());
   for (std::uint32_t row = 0; row < program_.rows(); ++row) owner[program_.row_flow[row]] = program_.row_destination[row];
-  if (!apart) ports_.resize(wires_.size());
+  if (!apart) ports_.resize(wires_.size(), Port(false));
   for (std::uint32_t flow = 0; flow < owner.size(); ++flow) {
     const std::uint32_t link = program_.flow_link[flow];
     const std::uint32_t queues = apart ? program_.phase_machines[program_.flow_phase[flow]] : 1;
     const std::uint32_t first = apart ? static_cast<std::uint32_t>(ports_.size()) : wire_begin_[link];
     flow_port_.push_back(first);
-    if (apart) ports_.resize(ports_.size() + queues * program_.link_lanes[link]);
+    if (apart) ports_.resize(ports_.size() + queues * program_.link_lanes[link], Port(true));
     for (std::uint32_t port = first; port < first + queues * program_.link_lanes[link]; ++port) {
       ports_[port].deepen(program_.flow_depth[flow]);
       std::vector<std::uint32_t>& listed = endpoints_[owner[flow]].ports;
