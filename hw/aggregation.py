@@ -104,7 +104,7 @@ def simulate_aggregation(
         engine = "fast" if effect is None else "flit"
     network = routers_of(setup) if engine == "flit" else None
     columns = setup.columns(network)
-    hops = [network.hops_of(lanes) for lanes in setup.lanes_of_ways(network)] if network is not None else []
+    hops = [] if network is None else [network.hops_of(lanes) for lanes in setup.ways.each_on(network)]
     endpoints = trees.topology.endpoints
     cells = np.ascontiguousarray(initial_cells(len(trees.topology.kind), sum(setup.packets))[endpoints])
     due = cells.sum(axis=0, dtype=np.uint64)
@@ -168,7 +168,10 @@ def _stall_lines(stall: Sequence[int], waiting: Sequence[Sequence[int]], setup: 
     flow, host, number, times, taken_at, works_on = stall
     packet = f"packet {number}" if len(setup.packets) == 1 else f"packet {number} of flow {flow}"
     if taken_at < 0:
-        lines = [f"node {host} gave up: it sent {packet} {times} times, and no result came; give_up allows no more"]
+        lines = [
+            f"node {host} gave up: it sent {packet} {times} times, and no result came; give_up allows no more. timeout is "
+            f"{setup.scalars['timeout']} cycles, a round trip with nothing in the way takes {setup.time.trip}"
+        ]
     else:
         lines = [
             f"node {host} waits for the result of {packet}, which never comes: its place at switch {taken_at} (of {setup.places}) "

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.aggregation_trees import AggregationTrees, Way
+from certree.hw.aggregation_ways import WayLanes
 from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.transparency import SHARED_INTERFACE, pipeline_effect, ways_meet
@@ -77,6 +78,7 @@ class AggregationSetup:
         self, trees: AggregationTrees, machine: Machine, message_bytes: int, rules: AggregationRules, *, allow_stall: bool
     ) -> None:
         self.trees, self.machine, self._rules = trees, machine, rules
+        self.ways = WayLanes.of(trees)
         if message_bytes < 1:
             raise InputError(f"message of {message_bytes} bytes; allowed: 1 or more")
         _check_units(trees, machine)
@@ -205,40 +207,19 @@ class AggregationSetup:
                 used += [pair for edge in level.tolist() for pair in ways[edge][0]]
         return len(set(used)) == len(used) and bool((topology.pair_capacity[used] == 1).all())
 
-    def _ways(self) -> list[tuple[Way, int]]:
-        """(pairs, number of the lane) of every way, those up edge by edge and then those down; a way is there once for each lane of
-        its narrowest pair."""
-        width = self.trees.topology.pair_capacity
-        return [
-            (way, lane)
-            for ways in (*self.trees.up, *self.trees.down)
-            for way in ways
-            for lane in range(int(width[list(way)].min()))
-        ]
-
-    def lanes_of_ways(self, network: RouterNetwork | None) -> list[Int64]:
-        """The lanes of every way, numbered as the network has them, or else pair by pair."""
-        width = self.trees.topology.pair_capacity.astype(np.int64)
-        first = np.concatenate(([0], np.cumsum(width)))
-        lanes = np.arange(first[-1])
-        if network is not None:
-            first, lanes = network.lanes_of_pair()
-        return [lanes[first[list(way)] + number % width[list(way)]] for way, number in self._ways()]
-
     def columns(self, network: RouterNetwork | None) -> dict[str, NDArray[np.integer]]:
         """Everything but the scalars."""
         trees, topology = self.trees, self.trees.topology
-        width = topology.pair_capacity
-        counts = [sum(int(width[list(way)].min()) for way in ways) for ways in (*trees.up, *trees.down)]
-        begin = np.concatenate(([0], np.cumsum(counts)))
+        ways, lanes = self.ways, self.ways.lanes
+        begin = np.concatenate(([0], np.cumsum(ways.edge_ways)))
         edges, half = len(trees.flow), int(begin[len(trees.flow)])
-        lanes = self.lanes_of_ways(network)
         rank = np.full(len(topology.kind), 0xFFFFFFFF, np.int64)
         rank[topology.endpoints] = np.arange(len(topology.endpoints))
-        injector = np.zeros(len(lanes), np.int64)
-        latency = np.repeat(self._wire, width)
+        injector = np.zeros(int(begin[-1]), np.int64)
+        latency = np.repeat(self._wire, topology.pair_capacity)
         if network is not None:
-            injector = network.injector_of_lane[[way[0] for way in lanes]]
+            lanes = ways.on(network)
+            injector = network.injector_of_lane[lanes[ways.begin[:-1]]]
             latency = network.wire[network.lane_link]
         columns: dict[str, Any] = {
             "rank": rank,
@@ -249,9 +230,9 @@ class AggregationSetup:
             "up_ways_begin": begin[: edges + 1],
             "up_ways": np.arange(half),
             "down_ways_begin": begin[edges:] - half,
-            "down_ways": np.arange(half, len(lanes)),
-            "way_lanes_begin": np.concatenate(([0], np.cumsum([len(way) for way in lanes]))),
-            "way_lanes": np.concatenate(lanes),
+            "down_ways": np.arange(half, int(begin[-1])),
+            "way_lanes_begin": ways.begin,
+            "way_lanes": lanes,
             "way_injector": injector,
             "lane_latency": latency,
         }
@@ -268,7 +249,7 @@ def router_effect(setup: AggregationSetup) -> str | None:
         return None
     if machine.router.interfaces == "node":
         return SHARED_INTERFACE  # a switch has several children
-    if ways_meet(setup.lanes_of_ways(None)):
+    if ways_meet(setup.ways.lanes, setup.ways.before):
         return "packets that come different ways meet at a link"
     return pipeline_effect(setup.trees.topology, machine, setup.flits)
 

@@ -51,6 +51,7 @@ class AggregationTrees:
         rows = [(flow, *edge) for flow, edges in enumerate(shares) for edge in edges]
         flow, child, parent = np.array([row[:3] for row in rows], np.int64).T
         other = _OtherWays(topology, ways)
+        up, down = topology.pair_index(child, parent).tolist(), topology.pair_index(parent, child).tolist()
         return cls(
             topology,
             schedule.chunks,
@@ -58,8 +59,8 @@ class AggregationTrees:
             flow,
             child,
             parent,
-            up=tuple(other.beside(child, parent, _pairs(schedule, child, parent, route)) for _, child, parent, route, _ in rows),
-            down=tuple(other.beside(parent, child, _pairs(schedule, parent, child, back)) for _, child, parent, _, back in rows),
+            up=tuple(other.beside(row[1], row[2], _pairs(schedule, pair, row[3])) for row, pair in zip(rows, up, strict=True)),
+            down=tuple(other.beside(row[2], row[1], _pairs(schedule, pair, row[4])) for row, pair in zip(rows, down, strict=True)),
         )
 
     def levels(self, flow: int) -> list[Int64]:
@@ -125,11 +126,9 @@ def _check_tree(topology: Topology, chunk: int, edges: Sequence[tuple[int, ...]]
             raise UnsupportedError(f"chunk {chunk}: above node {node} the switches send in a circle")
 
 
-def _pairs(schedule: Schedule, src: int, dst: int, route: int) -> Way:
-    topology = schedule.topology
-    if route == DIRECT:
-        return (int(topology.pair_index(np.array([src]), np.array([dst]))[0]),)
-    return tuple(topology.pair_of_link[list(schedule.routes[route])].tolist())
+def _pairs(schedule: Schedule, direct: int, route: int) -> Way:
+    """A way of the schedule: `direct`, its one pair, or a route."""
+    return (direct,) if route == DIRECT else tuple(schedule.topology.pair_of_link[list(schedule.routes[route])].tolist())
 
 
 class _OtherWays:

@@ -1,7 +1,5 @@
 """Whether routers add anything to what lanes that nobody shares would take: where they do not, both engines agree to the cycle."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -45,12 +43,12 @@ def pipeline_effect(topology: Topology, machine: Machine, flits: int) -> str | N
     return None
 
 
-def ways_meet(ways: Sequence[NDArray[np.int64]]) -> bool:
-    """Whether some lane is come to from more than one lane, or both from one and from an interface. `ways`: their lanes, in order.
-    O(lanes of all ways, log)."""
-    before = np.concatenate([np.concatenate(([-1], way[:-1])) for way in ways])
-    steps = np.unique(np.stack((np.concatenate(ways), before)), axis=1)
-    return bool((np.diff(steps[0]) == 0).any())
+def ways_meet(lanes: NDArray[np.int64], before: NDArray[np.int64]) -> bool:
+    """Whether some lane is come to from more than one lane, or both from one and from an interface. `before`: the lane that each of
+    `lanes` is come to from, -1 for an interface. O(lanes · log)."""
+    order = np.lexsort((before, lanes))
+    is_same_lane, is_other_way = np.diff(lanes[order]) == 0, np.diff(before[order]) != 0
+    return bool((is_same_lane & is_other_way).any())
 
 
 def _can_be_played(machine: Machine) -> bool:

@@ -304,6 +304,14 @@ def test_a_network_that_loses_nearly_everything_ends():
     assert not result.data_ok
 
 
+def test_hosts_without_patience_fill_their_own_way_and_the_run_says_how_long_a_round_trip_takes():
+    result = run("switch:4", AggregationRules(timeout=1), MULTITREE, 64 * KIB)
+    assert result.stall[0].endswith(
+        "1000 times, and no result came; give_up allows no more. timeout is 1 cycles, a round trip "
+        "with nothing in the way takes 415"
+    )
+
+
 @pytest.mark.parametrize(
     ("rules", "reason"),
     [
@@ -334,5 +342,7 @@ def test_sizes_beyond_the_simulator():
         run("switch:64", AggregationRules(), size=1 << 40)
     with pytest.raises(UnsupportedError, match="cut-through moves it on when a buffer holds it whole"):
         run("switch:4", AggregationRules(), replace(MULTITREE, packet_payload_bytes=8 * KIB), 64 * KIB, engine="flit")
+    with pytest.raises(UnsupportedError, match="134217728 lanes on the ways of all packets are more than the simulator's 67108864"):
+        run("switch:64,capacity=1048576", AggregationRules())
     with pytest.raises(InputError, match="unknown engine 'slow'; known: auto, fast, lanes, flit"):
         run("switch:4", AggregationRules(), engine="slow")
