@@ -132,6 +132,9 @@ def _variants(name: str, request: Request, published: Sequence[str]) -> Iterator
         return
     if name in VARIANTS:
         yield VARIANTS[name]
+    is_dense = len(topology.endpoints) <= DENSE_ENDPOINTS
+    if name == "recursive-doubling" and request.collective.kind is CollectiveKind.ALL_REDUCE and is_dense:
+        yield {"exchange": "groups"}
     width = int(topology.capacity[topology.src == topology.endpoints[0]].sum())
     has_room = not topology.is_direct or int(topology.pair_capacity.max()) > 1 or request.collective.has_targets
     if name in SIDE_BY_SIDE and width > 1 and has_room:

@@ -125,6 +125,24 @@ def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypat
         assert "retime:of=symmetric" not in {label for label, _, _ in auto.candidates(ask(network, collective))}
 
 
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize(("network", "diameter"), [("torus:4x4", 4), ("torus:3x5", 3), ("hypercube:4", 4), ("cayley:16@1+3", 4)])
+def test_small_messages_take_few_hops(network: str, diameter: int) -> None:
+    """An all-gather of 1 KiB: its farthest block takes 157 cycles a hop and 2 flits at least."""
+    request = ask(network, "all-gather", 1 << 10)
+    made = load_methods()["auto"](request)
+    assert diameter * 159 <= request.cycles(made) <= diameter * 159 * 21 // 20
+    assert judge(made).valid
+
+
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize(("network", "steps"), [("torus:4x4", 4), ("torus:3x3", 2), ("full:5", 1), ("hypercube:3", 3)])
+def test_small_sums_take_a_hop_a_dimension(network: str, steps: int) -> None:
+    """Not twice the radius, as along trees."""
+    made = make("auto", network, message_bytes=1 << 10)
+    assert (made.provenance["method"], made.steps, made.delay, judge(made).valid) == ("recursive-doubling", steps, 1, True)
+
+
 def test_several_side_by_side_where_endpoints_have_several_links() -> None:
     """Six planes: one message would use one of them."""
     made = make("auto", "dgx2", "all-gather", message_bytes=1 << 10).provenance["auto"]["considered"]

@@ -43,7 +43,30 @@ def test_on_a_ring_long_distances_meet() -> None:
     assert judge(published).serialized_rounds == 7
 
 
+@pytest.mark.parametrize(
+    ("spec", "rounds"),
+    [
+        ("torus:4x4", [1] * 4),
+        ("torus:3x3", [1, 1]),
+        ("torus:2x3x4", [1] * 4),
+        ("full:5", [1]),
+        ("full:4", [1]),
+        ("mesh:4x3", [2, 4]),
+        ("torus:5x5", [3, 3]),
+        ("switch:4", [3]),
+        ("fattree:2x3", [2, 1]),
+        ("mesh:2x2,without-link=0-1", [2, 1]),
+    ],
+)
+def test_in_groups_a_dimension_takes_a_step(spec: str, rounds: list[int]) -> None:
+    """Rings of 4 take two, between neighbours: a torus of fours is a hypercube."""
+    made = make("recursive-doubling", spec, options={"exchange": "groups"})
+    assert (made.rounds.tolist(), judge(made).valid) == (rounds, True)
+
+
 def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="exchange=groups is for an all-reduce"):
+        make("recursive-doubling", "ring:8", "all-gather", options={"exchange": "groups"})
     with pytest.raises(UnsupportedError, match="gathers among a power of two of endpoints; there are 6"):
         make("recursive-doubling", "ring:6", "all-gather")
     with pytest.raises(UnsupportedError, match="does not make reduce-scatter"):
