@@ -7,8 +7,7 @@ from typing import Any
 from certree.cli.evidence import certified_or_fail
 from certree.cli.playing import playable
 from certree.cli.report import closed_form, schedule_report
-from certree.hw.parts import simulate_paced
-from certree.hw.simulator import simulate
+from certree.hw.exact_run import run_exactly
 from certree.models.collective import Collective
 from certree.models.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.machine import Machine
@@ -88,7 +87,7 @@ class Comparison:
             return {}
         try:
             source = playable(schedule, size, self.machine)
-            result = simulate_paced(source) if self.run == "paced" else simulate(source, self.run)
+            result = run_exactly(source, self.run)
         except UnsupportedError as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {

@@ -11,7 +11,7 @@ from certree.cli.evidence import certified_or_fail
 from certree.cli.examples import EXAMPLES, SIZE, Example
 from certree.cli.playing import playable_or_reason
 from certree.cli.report import schedule_report, schedule_words
-from certree.hw.simulator import simulate
+from certree.hw.exact_run import run_exactly
 from certree.models.collective import parse_collective
 from certree.models.files import parse_size, write_atomically
 from certree.models.machine import load_machine
@@ -55,7 +55,7 @@ def work(example: Example) -> Worked:
 
 def _simulation(schedule: Schedule) -> str:
     source, reason = playable_or_reason(schedule, parse_size(SIZE), load_machine(MACHINE))
-    result = simulate(source, "slotted")
+    result = run_exactly(source, "slotted")
     predicted = result.closed_form_cycles
     agrees = "as the closed form says" if result.cycles == predicted else f"closed form {predicted:,}"
     data = "right at every rank" if result.data_ok else "WRONG"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from certree.cli.sources import machine_or_default, read_schedule, size_or_default
 from certree.hw.directory import export_tables, read_tables
+from certree.hw.exact_run import run_exactly
 from certree.hw.lowering import lower
-from certree.hw.parts import simulate_paced
 from certree.hw.plan import Plan
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
@@ -73,7 +73,7 @@ def form_of(run: str, message_bytes: int, machine: Machine) -> Form | None:
             source = lower(written_out(schedule), message_bytes, machine)
         except UnsupportedError:
             source = Plan.of(written_out(schedule), message_bytes, machine)
-        result = simulate_paced(source)
+        result = run_exactly(source, "paced")
         if not result.data_ok:
             raise UnsupportedError("the paced run ends with wrong data")
         return result.cycles

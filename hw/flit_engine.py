@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from certree.hw import _core
 from certree.hw.advancing import run_to_end
 from certree.hw.blockage import Starved, describe_blockage, describe_lost, describe_starved
 from certree.hw.clocks import Clocks
+from certree.hw.flows import FLOWS, packet_lengths, with_flow
 from certree.hw.injection import BUDGET, packet_columns
 from certree.hw.packets import NO_PACKETS, Packets
 from certree.hw.plan import Plan
@@ -25,10 +25,8 @@ from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import check_writable
 from certree.models.schedule import DIRECT
 from certree.models.tables import Tables
-from certree.models.timing import ceil_div, slot_timing
 
 Int64 = NDArray[np.int64]
-FLOWS = ("message", "packet")
 
 
 @dataclass(frozen=True)
@@ -39,36 +37,6 @@ class OtherTraffic:
     arrived: int
     latency: int  # of all that arrived, summed
     longest: int
-
-
-@overload
-def with_flow(source: Tables, flow: str) -> Tables: ...
-@overload
-def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan: ...
-def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan:
-    """The tables (or the plan) for message flow, or for packet flow: the same rows, slots that have room for a header in every
-    packet.
-
-    O(rows log rows).
-    """
-    if flow == "message":
-        return source
-    machine = source.machine
-    heads = machine.head_flits * len(packet_lengths(source, "packet"))
-    longer = replace(machine, head_flits=heads)
-    timing = slot_timing(source.schedule, source.message_bytes, longer)
-    if isinstance(source, Plan):
-        return replace(source, machine=longer, timing=timing)
-    return replace(source, machine=longer, slot_cycles=timing.slot_cycles)
-
-
-def packet_lengths(tables: Tables | Plan, flow: str) -> list[int]:
-    """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
-    machine = tables.machine
-    granules = tables.chunk_bytes // machine.flit_bytes
-    payload = granules if flow == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
-    count = ceil_div(granules, payload)
-    return [machine.head_flits + min(payload, granules - index * payload) for index in range(count)]
 
 
 def simulate_flits(

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from certree.hw import _core
 from certree.hw.advancing import run_to_end
-from certree.hw.flit_engine import with_flow
+from certree.hw.flows import with_flow
 from certree.hw.lowering import lower
 from certree.hw.plan import Plan
 from certree.hw.program import Program, first_cells, first_wrong
-from certree.hw.simulator import SimulationResult, simulate
+from certree.hw.simulator import SimulationResult, refuse_routers, simulate
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
 from certree.models.schedule import Op, Schedule
@@ -34,10 +34,11 @@ def simulate_paced(
 ) -> SimulationResult:
     """A paced run on the fast engine, in parts where the whole uses a chunk's place twice.
 
-    Raises UnsupportedError, for the whole, for what cannot be paced in parts either. Time and memory as `simulate`.
+    Raises UnsupportedError, for the whole, for what cannot be paced in parts either, and for routers that may add something. Time
+    and memory as `simulate`.
     """
     try:
-        return simulate(with_flow(source, flow), "paced", progress=progress)
+        return simulate(source, "paced", flow=flow, progress=progress)
     except UnsupportedError as error:
         if isinstance(source, Tables):
             raise
@@ -58,7 +59,8 @@ def simulate_in_parts(
     """Play each part of `cuts` paced, on the data that the one before left.
 
     `cycles` are from the start of the first part to the last arrival of the last, the barriers between them taking no time.
-    Raises UnsupportedError for repeating schedules, delays of two or more, and parts without tables (`lower`).
+    Raises UnsupportedError for repeating schedules, delays of two or more, parts without tables (`lower`), and routers that may add
+    something.
     O(hops of all messages · log) time, O(rows + nodes · chunks) memory.
     """
     spread, _ = slotted(schedule, message_bytes, machine)
@@ -67,7 +69,9 @@ def simulate_in_parts(
     cells = first_cells(spread.topology, spread.chunks)
     parts, totals = 0, dict.fromkeys(("cycles", "contention_cycles", "late", "flit_hops", "messages", "busiest_lane_cycles"), 0)
     for part in _parts(spread, cuts(spread)):
-        program = Program(with_flow(lower(part, message_bytes, machine), flow))
+        tables = lower(part, message_bytes, machine)
+        refuse_routers(tables, flow)
+        program = Program(with_flow(tables, flow))
         core = _core.Run(program.scalars, program.columns, "fast", "paced", cells, False)
         run_to_end(core, _BUDGET, progress)
         statistics, parts = core.statistics(), parts + 1

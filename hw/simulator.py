@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 from certree.hw import _core
 from certree.hw.advancing import run_to_end
 from certree.hw.clocks import Clocks
+from certree.hw.flows import with_flow
 from certree.hw.plan import Plan
 from certree.hw.program import Program, first_cells, first_wrong
 from certree.hw.table_rows import PlayedRows
 from certree.hw.traces import lane_uses, write_trace
+from certree.hw.transparency import router_effect
 from certree.models.errors import InputError, UnsupportedError
 from certree.models.files import check_writable
 from certree.models.tables import Tables
@@ -62,7 +64,9 @@ def simulate(
     source: Tables | Plan,
     run: str = "slotted",
     *,
+    flow: str = "message",
     engine: str = "auto",
+    without_routers: bool = False,
     clocks: Clocks | None = None,
     step_time: str = "paper",
     trace: Path | None = None,
@@ -72,7 +76,9 @@ def simulate(
     """Play tables, or a schedule that has none, cycle by cycle (`hw/README.md`), one integer of data per rank and chunk.
 
     `engine`: "fast" handles a message once for each lane that it takes, "lanes" moves every flit through every stage; both give the
-    same cycles. "auto" is fast. `clocks`: skew and drift of each node. `step_time`, for paced runs: how long a step without rows
+    same cycles. "auto" is fast. Where the machine's routers may add something to what lanes take (`router_effect`), fast is refused
+    unless `without_routers`; "lanes" leaves them out in any case, `flit_engine` plays them. `flow`: each chunk is one message, or
+    packets. `clocks`: skew and drift of each node. `step_time`, for paced runs: how long a step without rows
     lasts, the "paper"'s estimate, or "exact": serialization, latency and reduction. `trace`: file for one JSON line per message, in
     the order in which they became usable, or, where its name ends in .json, for Perfetto and chrome://tracing; not overwritten
     unless `force`. `progress` is called with the current cycle every few million events or flit moves; Ctrl-C works as often.
@@ -87,7 +93,10 @@ def simulate(
     if trace is not None:
         check_writable(trace, force=force)
     chosen = "fast" if engine == "auto" else engine
-    program = Program(source, clocks, exact_step_cycles(source) if step_time == "exact" else None)
+    played = with_flow(source, flow)
+    program = Program(played, clocks, exact_step_cycles(played) if step_time == "exact" else None)
+    if chosen == "fast" and not without_routers:
+        refuse_routers(source, flow)
     if run == "paced":
         program.played.check_paced()
     if chosen == "lanes":
@@ -98,7 +107,7 @@ def simulate(
     if trace is not None:
         write_trace(trace, program.played, core.trace(), lambda: lane_uses(program, core.hops()), force=force)
     deadlock = describe_waiting(program.played, core.waiting()) if core.is_deadlocked else ()
-    return judged_run(source, run, chosen, core.statistics(), cells, deadlock, clocks)
+    return judged_run(played, run, chosen, core.statistics(), cells, deadlock, clocks)
 
 
 def judged_run(
@@ -138,6 +147,13 @@ def refuse_run(source: Tables | Plan, run: str) -> None:
         raise UnsupportedError(
             f"a table of {source.repeats} iterations cannot be paced: the timestep counter knows one; run it slotted"
         )
+
+
+def refuse_routers(source: Tables | Plan, flow: str) -> None:
+    """Raise UnsupportedError where the machine's routers may add something to a run without them."""
+    effect = router_effect(source, flow)
+    if effect is not None:
+        raise UnsupportedError(f"the fast engine is not exact with these routers: {effect}; the flit engine plays them")
 
 
 def exact_step_cycles(source: Tables | Plan) -> int:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.flit_engine import packet_lengths
+from certree.hw.flows import packet_lengths
 from certree.hw.plan import Plan
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine

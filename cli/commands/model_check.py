@@ -10,7 +10,7 @@ from certree.cli.parameters import COUNT, MACHINE, SIZE, option_json
 from certree.cli.playing import made_tables, tables_to_run
 from certree.cli.sources import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
 from certree.cli.terminal import show, working
-from certree.hw.flit_engine import FLOWS, with_flow
+from certree.hw.flows import FLOWS, with_flow
 from certree.models.aggregation_trace import is_aggregation_trace, load_aggregation_trace
 from certree.models.endpoint_trace import is_endpoint_trace
 from certree.models.errors import InputError

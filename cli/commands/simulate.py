@@ -13,7 +13,8 @@ from certree.cli.playing import source_to_run
 from certree.cli.report import size_words
 from certree.cli.terminal import note, now_and_then, one_line, show, working
 from certree.hw.clocks import Clocks, parse_clocks
-from certree.hw.flit_engine import FLOWS, OtherTraffic, simulate_flits, with_flow
+from certree.hw.flit_engine import OtherTraffic, simulate_flits
+from certree.hw.flows import FLOWS
 from certree.hw.packets import NO_PACKETS, read_packets
 from certree.hw.parts import simulate_paced
 from certree.hw.plan import Plan
@@ -99,7 +100,7 @@ def simulate_command(
     effect = router_effect(source, flow) if engine in ("auto", "fast") and not through_routers else None
     if effect is not None and engine == "fast":
         raise InputError(f"--engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
-    if effect is not None and (run == "slotted" or isinstance(source, Tables)):
+    if effect is not None:
         note(f"through routers, flit by flit: {effect}")
         through_routers = True
     clocks = _clocks(source, skew, drift)
@@ -124,8 +125,9 @@ def simulate_command(
             result = simulate_paced(source, flow, progress=progress)
         else:
             result = simulate(
-                with_flow(source, flow),
+                source,
                 run,
+                flow=flow,
                 engine=engine,
                 clocks=clocks,
                 step_time=step_time,

@@ -10,11 +10,12 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
-from certree.hw.flit_engine import FLOWS, with_flow
+from certree.hw.exact_run import run_exactly
+from certree.hw.flows import FLOWS
 from certree.hw.lowering import lower
 from certree.hw.parts import simulate_in_parts
 from certree.hw.plan import Plan
-from certree.hw.simulator import RUN_MODES, SimulationResult, simulate
+from certree.hw.simulator import RUN_MODES, SimulationResult
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
 from certree.models.files import parse_size
@@ -281,15 +282,15 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def _simulated(schedule: Schedule, size: int, machine: Machine, flow: str, run: str) -> dict[str, Any]:
     """The run as asked for, if need be in parts; in slots where nothing else is possible."""
     try:
-        return _told(simulate(with_flow(lower(schedule, size, machine), flow), run))
+        return _told(run_exactly(lower(schedule, size, machine), run, flow=flow))
     except UnsupportedError:
         plan = Plan.of(schedule, size, machine)
     if run == "slotted":
-        return _told(simulate(with_flow(plan, flow), run))
+        return _told(run_exactly(plan, run, flow=flow))
     try:
         result = simulate_in_parts(schedule, size, machine, flow)
     except UnsupportedError as error:
-        return _told(simulate(with_flow(plan, flow), "slotted")) | {"reason": f"in slots, since it cannot be paced: {error}"}
+        return _told(run_exactly(plan, flow=flow)) | {"reason": f"in slots, since it cannot be paced: {error}"}
     return _told(result) | {
         "reason": f"paced in {result.parts} parts with a barrier between them, since it uses a chunk's place more than once"
     }

@@ -9,7 +9,8 @@ from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
 from certree.hw.authors_interface import AuthorsInterfaces, Fault
-from certree.hw.flit_engine import FLOWS, simulate_flits
+from certree.hw.flit_engine import simulate_flits
+from certree.hw.flows import FLOWS
 from certree.hw.lowering import lower
 from certree.models.collective import parse_collective
 from certree.models.files import parse_size

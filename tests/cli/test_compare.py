@@ -4,6 +4,13 @@ from fractions import Fraction
 
 import pytest
 
+from certree.cli.experiments.all_reduce_runs import run_all_reduce
+from certree.hw.flit_engine import simulate_flits
+from certree.hw.lowering import lower
+from certree.models.collective import parse_collective
+from certree.models.machine import load_machine
+from certree.models.topology_spec import parse_topology
+from certree.synth.method import Request, load_methods
 from tests.cli.running import assert_bad_input, certree
 
 
@@ -34,6 +41,19 @@ def test_what_cannot_be_paced_says_so():
     (cell,) = certree(*asked, "--simulate", "paced").document["cells"]
     assert cell["simulated_cycles"] is None
     assert "cannot be paced" in cell["not_simulated"]
+
+
+@pytest.mark.parametrize("run", ["slotted", "paced"])
+def test_comparisons_and_targets_go_through_them(run: str):
+    """Where routers add something, what is simulated for a table or a target has them, too."""
+    size, machine = 1 << 14, load_machine("booksim2")
+    schedule = load_methods()["multitree"](Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), size, machine))
+    through, _ = simulate_flits(lower(schedule, size, machine), run)
+    asked = ("compare", "torus:4x4", "--size", str(size), "--methods", "multitree", "--params", "booksim2", "--simulate", run)
+    (cell,) = certree(*asked, "--json").document["cells"]
+    assert cell["simulated_cycles"] == through.cycles
+    arguments = {"network": "torus:4x4", "methods": ("multitree",), "options": {}, "flow": "message", "message_bytes": size}
+    assert run_all_reduce(arguments | {"machine": machine.document(), "run": run})["cycles"] == through.cycles
 
 
 def test_methods_that_do_not_apply_give_their_reason():

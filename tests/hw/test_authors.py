@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.flit_engine import simulate_flits, with_flow
+from certree.hw.flit_engine import simulate_flits
 from certree.hw.lowering import lower
 from certree.hw.simulator import simulate
 from certree.models.collective import parse_collective
@@ -83,10 +83,10 @@ def test_slots_and_lanes_know_the_interface_too():
     tables = ring("torus:4x4", 32 * KIB)
     slotted, _ = simulate_flits(tables)
     assert slotted.cycles == slotted.closed_form_cycles
-    assert simulate(with_flow(tables, "packet"), "paced").cycles == 9_196
+    assert simulate(tables, "paced", flow="packet", without_routers=True).cycles == 9_196
     later = replace(tables, machine=replace(AUTHORS, ni_start_cycles=101))
-    assert simulate(later).cycles == slotted.cycles + 100
-    assert simulate(later).closed_form_cycles == slotted.cycles + 100
+    run = simulate(later, without_routers=True)
+    assert run.cycles == run.closed_form_cycles == slotted.cycles + 100
 
 
 # what their trees take here when they are paced as the paper has it: the last column of the table in hw/README.md

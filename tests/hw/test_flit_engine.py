@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certree.hw.clocks import parse_clocks
-from certree.hw.flit_engine import NO_PACKETS, FlitEngine, packet_lengths, simulate_flits, with_flow
+from certree.hw.flit_engine import NO_PACKETS, FlitEngine, simulate_flits
 from certree.hw.flit_format import FlitType
+from certree.hw.flows import packet_lengths, with_flow
 from certree.hw.lowering import lower
 from certree.hw.packets import Packets, read_packets, synthetic_packets
 from certree.hw.plan import Plan
@@ -55,7 +56,7 @@ def machines(draw: st.DrawFn) -> Machine:
 def agree(tables: Tables, run: str, flow: str) -> None:
     """Routers that nobody shares take the same cycles as lanes."""
     ours, _ = simulate_flits(tables, run, flow=flow)
-    lanes = simulate(with_flow(tables, flow), run)
+    lanes = simulate(tables, run, flow=flow, without_routers=True)
     assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
     assert ours.deadlock == lanes.deadlock == ()
 
@@ -239,7 +240,7 @@ def test_booksim2_carries_a_collective():
 def agree_on(source: Tables | Plan, flow: str) -> None:
     """Slotted, routers give the closed form, and what lanes give."""
     ours, _ = simulate_flits(source, flow=flow)
-    lanes = simulate(with_flow(source, flow))
+    lanes = simulate(source, flow=flow, without_routers=True)
     assert (ours.late, ours.contention_cycles, ours.data_ok, ours.deadlock) == (0, 0, True, ())
     assert ours.cycles == ours.closed_form_cycles
     assert [getattr(ours, name) for name in (*EQUAL, "source")] == [getattr(lanes, name) for name in (*EQUAL, "source")]
@@ -339,7 +340,7 @@ def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: in
     tables = lower(schedule, size, MULTITREE)
     clocks = parse_clocks(len(tables.topology.kind), skew, drift)
     ours, _ = simulate_flits(tables, flow=flow, clocks=clocks)
-    lanes = simulate(with_flow(tables, flow), clocks=clocks)
+    lanes = simulate(tables, flow=flow, clocks=clocks)
     assert ours.data_ok
     assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
 

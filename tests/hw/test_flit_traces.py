@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.flit_engine import simulate_flits, with_flow
+from certree.hw.flit_engine import simulate_flits
 from certree.hw.lowering import lower
 from certree.hw.packets import synthetic_packets
 from certree.hw.plan import Plan
@@ -32,7 +32,7 @@ def made(spec: str, method: str, size: int) -> Tables:
 def assert_same_lines(source: Tables | Plan, run: str, flow: str, folder: Path) -> None:
     routers, lanes = folder / "routers.ndjson", folder / "lanes.ndjson"
     result, _ = simulate_flits(source, run, flow=flow, trace=routers, force=True)
-    simulate(with_flow(source, flow), run, trace=lanes, force=True)
+    simulate(source, run, flow=flow, trace=lanes, force=True)
     assert len(routers.read_bytes().splitlines()) == result.messages > 0
     assert routers.read_bytes() == lanes.read_bytes()
 

@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from certree.hw.flit_engine import packet_lengths, simulate_flits, with_flow
+from certree.hw.flit_engine import simulate_flits
+from certree.hw.flows import packet_lengths, with_flow
 from certree.hw.lowering import lower
 from certree.hw.simulator import simulate
 from certree.models.errors import InputError, UnsupportedError
