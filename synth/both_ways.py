@@ -1,4 +1,4 @@
-"""What links have in common in both directions: the full-duplex network inside one whose links differ by direction."""
+"""What spanning trees over endpoints can use: what links have in common in both directions, and switches as if they passed on."""
 
 from dataclasses import dataclass, replace
 
@@ -12,8 +12,8 @@ from certree.synth.trees import TreeFamily
 
 @dataclass(frozen=True, eq=False)
 class BothWays:
-    """`network`: every link has one of the same capacity that leads back. `link`: of which link of `whole` each of its links is a
-    part; None where the two are the same."""
+    """`network`: every link has one of the same capacity that leads back, and no switch reduces. `link`: of which link of `whole`
+    each of its links is a part; None where the two have the same links."""
 
     whole: Topology
     network: Topology
@@ -25,8 +25,11 @@ class BothWays:
 
         UnsupportedError where that does not join all endpoints. O(links log links).
         """
+        whole = topology
+        if topology.reducing.any():
+            topology = replace(topology, reducing=np.zeros(len(topology.kind), np.bool_))
         if links_back(topology) is not None:
-            return cls(topology, topology, None)
+            return cls(whole, topology, None)
         there, back, capacity = _matched(topology)
         link = np.concatenate((there, back))
         try:
@@ -41,12 +44,12 @@ class BothWays:
             raise UnsupportedError(
                 f"packing through switches needs links that lead both ways between all endpoints; {topology.name} lacks them"
             ) from None
-        return cls(topology, network, link)
+        return cls(whole, network, link)
 
     def lifted(self, family: TreeFamily) -> TreeFamily:
         """The trees on `network` as trees on `whole`."""
         if self.link is None:
-            return family
+            return replace(family, topology=self.whole)
         link = self.link.tolist()
         return replace(family, topology=self.whole, routes=tuple(tuple(link[part] for part in route) for route in family.routes))
 

@@ -1,7 +1,7 @@
 """Spanning-tree packing, modulo-scheduled: the all-reduce of highest bandwidth on full-duplex networks, direct or with switches."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -11,7 +11,7 @@ from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.timing import bandwidth_bound_cycles
-from certree.models.topology import NodeKind, Topology
+from certree.models.topology import Topology
 from certree.synth.branching import KINDS, RootedNetwork
 from certree.synth.method import (
     METHODS,
@@ -26,7 +26,7 @@ from certree.synth.packing import MAX_TREES, Fabric, network_of, usual_moves
 from certree.synth.routed_branching import RoutedBranchings
 from certree.synth.search import BUDGET, Search, Trees, slowest_way
 from certree.synth.splitting import SwitchedNetwork
-from certree.synth.steiner import ReducingNetwork
+from certree.synth.steiner import PERIODS, ReducingNetwork
 
 _MAX_TREES = 1024  # in packings below the highest rate
 _PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
@@ -34,7 +34,6 @@ _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
 _MAX_PATHS = 1 << 22  # trees times paths through switches, likewise
 _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
 _MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
-_STEINER_PERIODS = (1, 2, 3, 4)  # for which the most trees are looked for there
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
@@ -46,10 +45,10 @@ def packing(request: Request) -> Schedule:
     of the best cut, on direct networks whatever the capacities (`certree.synth.branching`). Where links differ by direction
     all-reduces take an in-tree and an out-tree for each chunk (`certree.synth.opposed`). With switches edges are paths through them
     (`certree.synth.splitting`, `routed_branching`) that use of each link what leads both ways, and whether the rate is the highest
-    is for the bound to say. Where all switches reduce, and links are equally wide both ways, all-reduces go
-    along Steiner trees that branch in them (`certree.synth.steiner`). Chunks K, period L, repeats and delay are chosen together
-    by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250,
-    where an iteration is not too long to make.
+    is for the bound to say. Where switches reduce, all or some, and links are equally wide both ways, all-reduces also go along
+    Steiner trees that branch in them (`certree.synth.steiner`). Chunks K, period L, repeats and delay are chosen together by
+    closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250, where an
+    iteration is not too long to make.
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
@@ -62,14 +61,44 @@ def packing(request: Request) -> Schedule:
             "moves": whole_number(None, 0, 1 << 40),
         },
     )
-    network = fabric_of(request)
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("packing", options, **origin)
 
-    best = Search(request, provenance).run(packings(request, network, rate=options["rate"], moves=options["moves"]))
+    def measure(made: Schedule) -> tuple[Fraction, int]:
+        return made.bandwidth_time if options["rate"] == "optimal" else Fraction(0), request.cycles(made)
+
+    best: Schedule | None = None
+    fabrics = fabrics_of(request)
+    for network in fabrics:
+        least = Fraction(0) if options["rate"] == "any" else 1 / network.strength
+        fewest = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+        if best is not None and measure(best) <= (least, fewest):
+            continue
+        try:
+            made = _packed_into(network, request, provenance, rate=options["rate"], moves=options["moves"])
+        except UnsupportedError:
+            if best is None and network is fabrics[-1]:
+                raise
+            continue
+        best = made if best is None else min(best, made, key=measure)
+    if best is None:
+        raise AssertionError("the last fabric gives a schedule or says why not")
+    return request.offer(best)
+
+
+def _packed_into(
+    network: Fabric,
+    request: Request,
+    provenance: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    *,
+    rate: str,
+    moves: int | None,
+) -> Schedule:
+    """The fastest schedule that is found for trees in one fabric, or one of the highest rate that takes hardly longer."""
+    best = Search(request, provenance).run(packings(request, network, rate=rate, moves=moves))
     is_highest = best.bandwidth_time * network.strength <= 1
-    if request.chunks is not None or (is_highest and options["rate"] == "optimal"):
+    if request.chunks is not None or (is_highest and rate == "optimal"):
         return best
     if not _worth_a_second_search(request, network, best, is_highest=is_highest):
         return best
@@ -77,25 +106,29 @@ def packing(request: Request) -> Schedule:
         return best
     try:
         tight = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET).run(
-            packings(request, network, rate="optimal", moves=options["moves"])
+            packings(request, network, rate="optimal", moves=moves)
         )
     except UnsupportedError:  # with switches the highest rate that the bound leaves need not be had
         return best
     return request.offer(tight) if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1) else best
 
 
-def fabric_of(request: Request) -> Fabric:
-    """What trees are packed into for this collective; UnsupportedError where nothing is known to be."""
+def fabrics_of(request: Request) -> list[Fabric]:
+    """What trees are packed into for this collective; UnsupportedError where nothing is known to be.
+
+    Where switches reduce there are two: more trees fit when they branch in switches, but a switch that adds up much takes its time.
+    """
     topology = request.topology
     if request.collective.kind in KINDS:
-        return (RootedNetwork if topology.is_direct else RoutedBranchings)(topology, request.collective)
+        return [(RootedNetwork if topology.is_direct else RoutedBranchings)(topology, request.collective)]
     if topology.is_direct:
-        return _direct(topology)
-    return (
-        ReducingNetwork(topology)
-        if topology.is_full_duplex and bool(topology.holds[topology.kind != NodeKind.ABSENT].all())
-        else SwitchedNetwork(topology)
-    )
+        return [_direct(topology)]
+    passing: list[Fabric] = [SwitchedNetwork(topology)]
+    if not topology.reducing.any() or not topology.is_full_duplex:
+        return passing
+    branching = ReducingNetwork(topology)
+    is_small = branching.size * len(topology.src) * branching.strength * max(PERIODS) <= _MAX_STEINER * request.effort
+    return [branching, *passing] if is_small or not branching.has_paths else passing
 
 
 def _direct(topology: Topology) -> Fabric:
@@ -144,9 +177,9 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
         ]
     if isinstance(network, ReducingNetwork):
         most = _MAX_STEINER * request.effort // (len(request.topology.src) * network.size)
-        periods = [period for period in _STEINER_PERIODS if rate == "any" and network.strength * period <= most]
+        periods = [period for period in PERIODS if rate == "any" and network.strength * period <= most]
         shapes += [(network.most(request.collective, period, seed=request.seed), period) for period in periods]
-        shapes = [shape for shape in dict.fromkeys(shapes) if shape[0] <= max(1, most)]
+        shapes = [shape for shape in dict.fromkeys(shapes) if 1 <= shape[0] <= max(1, most)]
     if not shapes:
         raise UnsupportedError(f"packing: too many trees for {request.collective.words} on {request.topology.name}")
     if request.chunks is not None:
@@ -158,6 +191,11 @@ def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int
                 )
             shapes = [(request.chunks, math.ceil(request.chunks / strength))]
     return [_option(request, network, trees, period, moves) for trees, period in shapes]
+
+
+def _has_paths(network: Fabric) -> bool:
+    """Whether edges of trees may be paths."""
+    return isinstance(network, SwitchedNetwork) or (isinstance(network, ReducingNetwork) and network.has_paths)
 
 
 def _shapes(network: Fabric, rows: int) -> list[tuple[int, int]]:
@@ -197,5 +235,5 @@ def _option(request: Request, network: Fabric, trees: int, period: int, moves: i
             moves=usual_moves(trees, size) if moves is None else moves,
             seed=request.seed,
         ),
-        reach=slowest_way(request, 2) if isinstance(network, SwitchedNetwork) else None,
+        reach=slowest_way(request, 2) if _has_paths(network) else None,
     )

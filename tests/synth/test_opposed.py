@@ -14,7 +14,7 @@ from certree.models.topology_spec import parse_topology
 from certree.synth.both_ways import BothWays
 from certree.synth.bounds import find_bounds
 from certree.synth.method import load_methods
-from certree.synth.methods.packing import fabric_of
+from certree.synth.methods.packing import fabrics_of
 from certree.synth.opposed import OpposedNetwork
 from certree.synth.packing import Network
 from certree.verify.certificate import make_certificate
@@ -104,19 +104,19 @@ def test_schedules_at_the_bound_where_links_lead_one_way(spec: str, time: str) -
 
 
 def test_what_both_directions_have_is_packed_where_it_is_enough() -> None:
-    torus = fabric_of(ask("torus:4x4,without-link=0>1"))
+    (torus,) = fabrics_of(ask("torus:4x4,without-link=0>1"))
     assert isinstance(torus, Network)
     assert torus.strength == OpposedNetwork(torus.topology).strength == Fraction(31, 15)
-    assert isinstance(fabric_of(ask("dgx1,without-link=0>1")), OpposedNetwork)
+    assert isinstance(fabrics_of(ask("dgx1,without-link=0>1"))[0], OpposedNetwork)
     circle = network("eee", [(0, 1, 1), (1, 2, 1), (2, 0, 1)])
-    assert isinstance(fabric_of(ask(circle)), OpposedNetwork)
+    assert isinstance(fabrics_of(ask(circle))[0], OpposedNetwork)
 
 
 def test_networks_too_large_for_the_program_need_links_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("certree.synth.opposed.MAX_WORK", 8)
-    assert isinstance(fabric_of(ask("dgx1,without-link=0>1")), Network)
+    assert isinstance(fabrics_of(ask("dgx1,without-link=0>1"))[0], Network)
     with pytest.raises(UnsupportedError, match="links must lead both ways between all of so many nodes"):
-        fabric_of(ask(network("eee", [(0, 1, 1), (1, 2, 1), (2, 0, 1)])))
+        fabrics_of(ask(network("eee", [(0, 1, 1), (1, 2, 1), (2, 0, 1)])))
 
 
 @pytest.mark.parametrize("kind", ["all-reduce", "all-gather", "reduce-scatter", "broadcast"])

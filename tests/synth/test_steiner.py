@@ -82,10 +82,10 @@ def test_edges_of_trees_fit_and_lead_to_all_endpoints() -> None:
     assert np.array_equal(again.up, family.up)
 
 
-def test_packing_takes_them_where_all_switches_reduce() -> None:
+def test_packing_takes_them_where_switches_reduce() -> None:
     made = make("packing", "dgx2,reducing=switches", message_bytes=1 << 26)
     assert made.provenance["trees"] == "Steiner packing"
     assert judge(made).valid
     assert made.bandwidth_time == Fraction(1, 6)
     only_one = make("packing", "tree:2x2,reducing=4", message_bytes=1 << 20)
-    assert only_one.provenance["trees"] == "packing"
+    assert judge(only_one).valid
