@@ -46,7 +46,8 @@ def binary_tree(levels: int) -> Topology:
 
 
 def schedule_of(network: str, chunks: int = 1, method: str = "netreduce") -> Schedule:
-    topology = binary_tree(3) if network == "binary" else parse_topology(f"{network},reducing=switches")
+    spec = network if "reducing=" in network else f"{network},reducing=switches"
+    topology = binary_tree(3) if network == "binary" else parse_topology(spec)
     return load_methods()[method](Request(topology, parse_collective("all-reduce"), 64 * KIB, MULTITREE, chunks=chunks))
 
 
@@ -120,6 +121,14 @@ def test_any_mishaps_and_every_rank_has_the_sum(network, flows, seed):
     assert result == run(network, rules, size=400, chunks=flows, **more)
 
 
+@pytest.mark.parametrize("hosts", [64, 65, 130])
+def test_switches_with_more_children_than_a_word_has_bits(hosts):
+    rules = AggregationRules(window=2, loss=Fraction(1, 50), duplicates=Fraction(1, 5), latest=2000, timeout=3000, seed=hosts)
+    result = run(f"switch:{hosts}", rules, replace(SMALL, vc_buffer_flits=64), size=400)
+    assert result.data_ok
+    assert min(result.counters["repeated"], result.counters["results_again"]) > 0
+
+
 def test_packets_so_late_that_their_place_works_on_another_do_not_count():
     """Copies that come rounds later, while the contribution of that child to the later packet is still missing."""
     ignored = 0
@@ -152,7 +161,7 @@ def test_both_engines_lose_the_same_and_take_the_same_cycles(network, seed):
     seed=st.integers(0, 1 << 32),
     network=st.sampled_from(
         [("switch:3", 1), ("switch:5,capacity=2", 1), ("tree:3+1", 1), ("fattree:3x3", 1), ("fattree:3x3", 3),
-         ("leafspine:3x2x2", 2), ("leafspine:3x2x2", 1), ("binary", 1)]
+         ("leafspine:3x2x2", 2), ("leafspine:3x2x2", 1), ("binary", 1), ("tree:3x1,reducing=6", 1)]
     ),
     payload=st.sampled_from([16, 32, 64, 256]),
     latency=st.integers(0, 20),
