@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from certree.cli.parameters import DEFAULT_MACHINE
+from certree.cli.sources import holds_schedule, read_schedule
 from certree.hw.endpoints import EndpointResult
 from certree.models.collective import Collective, CollectiveKind
 from certree.models.errors import InputError
@@ -12,6 +14,7 @@ from certree.models.machine import load_machine
 from certree.models.schedule import Schedule
 from certree.models.symmetric import written_out
 from certree.models.topology import Topology
+from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
 #: the methods of ACE's Table 5
@@ -25,6 +28,21 @@ class MadeSchedule:
     schedule: Schedule
     method: str
     ways: int
+
+
+def schedule_of(
+    source: str, collective: Collective | None, method: str | None, options: Mapping[str, str], size: int
+) -> MadeSchedule:
+    """The schedule in a file, or what a method makes for a network."""
+    if not holds_schedule(Path(source)):
+        topology = parse_topology(source)
+        wanted = collective or Collective(CollectiveKind.ALL_REDUCE)
+        wanted.require_fits(topology)
+        return make_schedule(topology, wanted, method, options, size)
+    if collective is not None or method is not None or options:
+        raise InputError("--collective, --method and --option are for networks; a schedule is what it is")
+    schedule = written_out(read_schedule(Path(source)))
+    return MadeSchedule(schedule, str(schedule.provenance.get("method", "unknown")), 1)
 
 
 def make_schedule(

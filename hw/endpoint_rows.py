@@ -65,6 +65,11 @@ class ChunkRows:
         return -(-self._segment_bytes // self.pieces)
 
     @property
+    def pieces_of_message(self) -> int:
+        """How many a message has at most: those of all segments where a step is one message."""
+        return self._pieces_of_way if self.message_bytes is None else max(1, self.message_bytes // self.piece_bytes)
+
+    @property
     def padded_bytes(self) -> int:
         """Of a chunk, at each node."""
         return self.piece_bytes * self.pieces * self.schedule.message_chunks // self.ways
@@ -123,10 +128,9 @@ class ChunkRows:
         moves = self._moves
         together = np.stack([moves[key] for key in ("way", "phase", "src", "step", "dst", "route", "adds")])
         first = np.append(True, (together[:, 1:] != together[:, :-1]).any(axis=0))
-        if self.message_bytes is not None:
-            start = np.flatnonzero(first)
-            place = np.arange(len(first)) - np.repeat(start, np.diff(np.append(start, len(first))))
-            first |= place % max(1, self.message_bytes // self.piece_bytes) == 0
+        start = np.flatnonzero(first)
+        place = np.arange(len(first)) - np.repeat(start, np.diff(np.append(start, len(first))))
+        first |= place % self.pieces_of_message == 0
         return np.cumsum(first) - 1
 
     @cached_property

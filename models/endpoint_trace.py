@@ -1,13 +1,14 @@
 """Traces of engines at the endpoints: JSON lines, the steps of `AceEngine.tla` in the order in which they happened.
 
-The first line says what ran: `format`, `version`, `network`, `system`, who `runs` it ("engine"), `nodes`, `chunks` (in the `order`
-of loading), `ways`; how many `state_machines` an engine has, and of them each phase (`machines`); the `rooms` of its partitions of
-`sram_bytes` and the `sizes` of a chunk there; the `rules` against hanging that were kept (`in_order`, `spare`, `apart`). `flows`
-are what one node sends to another by one link, the last on its way, in one phase: `from`, `to`, `phase`, how many physical `lanes`
-that link has, and the `depth`, messages that a port holds of it. `sends` lists for each way, phase and node the messages of a
-chunk in the order in which they are sent: the `flow`, and what each `needs`, messages `[sender, number]` of the same phase. Chunk
-c goes way c mod ways, has state machine c mod m of the m of a phase, and takes lane (c div ways) mod lanes. Phases count from 0,
-messages of a sender from 1. Every other line is a step at `cycle` of a `node` with a `chunk`, its `move`:
+The first line says what ran: `format`, `version`, `network`, `collective`, `system`, who `runs` it ("engine"), `nodes`, `chunks`
+(in the `order` of loading), `ways`, into how many `pieces` a segment of the schedule is cut, and how many of them a message has at
+most (`pieces_of_message`); how many `state_machines` an engine has, and of them each phase (`machines`); the `rooms` of its
+partitions of `sram_bytes` and the `sizes` of a chunk there; the `rules` against hanging that were kept (`in_order`, `spare`,
+`apart`). `flows` are what one node sends to another by one link, the last on its way, in one phase: `from`, `to`, `phase`, how
+many physical `lanes` that link has, and the `depth`, messages that a port holds of it. `sends` lists for each way, phase and node
+the messages of a chunk in the order in which they are sent: the `flow`, and what each `needs`, messages `[sender, number]` of the
+same phase. Chunk c goes way c mod ways, has state machine c mod m of the m of a phase, and takes lane (c div ways) mod lanes.
+Phases count from 0, messages of a sender from 1. Every other line is a step at `cycle` of a `node` with a `chunk`, its `move`:
 
     "load"        it is in the first partition and stands in the queue of its state machine
     "send"        message `sends` of its phase goes out, to node `to`
@@ -58,11 +59,14 @@ class EndpointTrace:
     """What ran, and the lines of its steps, each with its number in the file. `sends[way][phase]`: of each node, in order."""
 
     network: str
+    collective: str
     system: str
     runs: str
     nodes: tuple[int, ...]
     order: tuple[int, ...]
     ways: int
+    pieces: int
+    pieces_of_message: int
     state_machines: int
     machines: tuple[int, ...]
     sram_bytes: int
@@ -175,11 +179,14 @@ def _head(head: _Fields) -> EndpointTrace:
     )
     return EndpointTrace(
         network=head.text("network"),
+        collective=head.text("collective"),
         system=head.text("system"),
         runs=head.text("runs"),
         nodes=nodes,
         order=order,
         ways=ways,
+        pieces=head.whole("pieces", 1),
+        pieces_of_message=head.whole("pieces_of_message", 1),
         state_machines=head.whole("state_machines", 1),
         machines=machines,
         sram_bytes=head.whole("sram_bytes", 1, 1 << 62),

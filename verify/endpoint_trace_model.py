@@ -1,7 +1,8 @@
 """A trace of engines at the endpoints as a behaviour of the specification: `specs/TraceAceEngine.tla`, the run as its constants.
 
 What the first line of the trace says of the engines is computed again where it follows from something else: the state machines
-of each phase, and how many messages ports hold. The rest is taken from it: which messages there are and what waits for what.
+of each phase, how many messages ports hold, and, where the schedule is given, which messages there are. What waits for what is
+taken from it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,8 +10,11 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from certree.models.endpoint_trace import EndpointTrace, TracedFlow, TracedSend, load_endpoint_trace
+import numpy as np
+
+from certree.models.endpoint_trace import EndpointTrace, TracedFlow, TracedSend
 from certree.models.errors import InputError
+from certree.models.schedule import Op, Schedule
 from certree.verify.model_list import ModelResult, run_generated
 from certree.verify.table_constants import function, members
 from certree.verify.tlc import Result, TlcRun
@@ -22,14 +26,19 @@ _INVARIANTS = ("TypeOK", "NoOverrun", "NoOverflow", "QueuedWhereItIs", "OneAtATi
 Port = tuple[int, int, int]
 
 
-def check_endpoint_trace(trace: Path, time_limit: float = 300.0) -> ModelResult:
-    """Whether a trace that `endpoints --trace` wrote is a behaviour of the specification, step by step.
+def check_endpoint_trace(
+    ran: EndpointTrace, trace: Path, schedule: Schedule | None = None, time_limit: float = 300.0
+) -> ModelResult:
+    """Whether a trace that `endpoints --trace` wrote, as it was read from `trace`, is a behaviour of the specification, step by
+    step. `schedule`: what its chunks must have gone through.
 
     A refutation names the first line that the specification cannot do. Raises InputError for a file that is no such trace or whose
     first line contradicts itself, ToolMissingError without Java or TLC. TLC's time grows with lines times nodes and chunks.
     """
-    ran = load_endpoint_trace(trace)
-    check_head(ran, f"{trace}, line 1")
+    where = f"{trace}, line 1"
+    check_head(ran, where)
+    if schedule is not None:
+        check_messages(ran, schedule, where)
     run = run_generated(MODULE, _module_text(ran), _config_text(ran), time_limit=time_limit)
     return ModelResult(
         name="trace of engines",
@@ -65,6 +74,35 @@ def check_head(ran: EndpointTrace, where: str) -> None:
             raise InputError(
                 f"{where}: flow {number} has a depth of {flow.depth}; by the rules that the trace states it is {depth}"
             )
+
+
+def check_messages(ran: EndpointTrace, schedule: Schedule, where: str) -> None:
+    """InputError where a node sends other messages, or in another order, than a schedule has them: what goes to one node in a step
+    by one route, copied or added, is parted into messages. O(transfers log transfers)."""
+    nodes = tuple(schedule.topology.endpoints.tolist())
+    if ran.nodes != nodes or schedule.chunks % ran.ways:
+        raise InputError(
+            f"{where}: {len(ran.nodes)} nodes and {ran.ways} ways; the schedule has nodes {_few(nodes)} and {schedule.chunks} "
+            "segments"
+        )
+    way, adds = schedule.chunk // (schedule.chunks // ran.ways), (schedule.op == Op.REDUCE).astype(np.int32)
+    together = np.stack((way, schedule.src, schedule.step, schedule.dst, schedule.route, adds))
+    (way, source, _, target, _, _), count = np.unique(together, axis=1, return_counts=True)
+    messages = -(-count * ran.pieces // ran.pieces_of_message)
+    for number, of_way in enumerate(ran.sends):
+        for node in nodes:
+            own = (way == number) & (source == node)
+            due = np.repeat(target[own], messages[own]).tolist()
+            found = [ran.flows[message.flow].target for of_phase in of_way for message in of_phase[node]]
+            if found != due:
+                sends = f"node {node} sends its messages of way {number} to nodes {_few(found)}"
+                raise InputError(f"{where}: {sends}; by the schedule to {_few(due)}")
+
+
+def _few(values: Sequence[int]) -> str:
+    """The first of them, and how many there are."""
+    shown = ", ".join(map(str, values[:8]))
+    return f"{shown}, ... ({len(values)})" if len(values) > 8 else shown or "none"
 
 
 def _depths(ran: EndpointTrace) -> list[int]:

@@ -8,19 +8,16 @@ from typing import Any
 
 import click
 
-from certree.cli.endpoint_runs import MadeSchedule, endpoint_report, make_schedule
+from certree.cli.endpoint_runs import endpoint_report, schedule_of
 from certree.cli.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
 from certree.cli.report import size_words
-from certree.cli.sources import holds_schedule, read_schedule
 from certree.cli.terminal import now_and_then, one_line, show, working
 from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
-from certree.models.collective import Collective, CollectiveKind
+from certree.models.collective import Collective
 from certree.models.endpoint import Endpoint, load_endpoint
 from certree.models.errors import InputError
 from certree.models.files import parse_size
-from certree.models.symmetric import written_out
-from certree.models.topology_spec import parse_topology
 
 RULES = ("in-order", "spare", "apart")
 
@@ -83,7 +80,7 @@ def endpoints_command(
     if trace is not None and len(systems) > 1:
         raise InputError(f"--trace is for one system; name it: --system {systems[0].name}")
     check_output(trace, force=force)
-    made = _made(source, collective, method, options, max(payload.size for payload in payloads))
+    made = schedule_of(source, collective, method, options, max(payload.size for payload in payloads))
     choices = Choices(
         ways=ways or made.ways,
         lifo=lifo,
@@ -107,19 +104,6 @@ def endpoints_command(
     }
     show(document, endpoint_words, as_json=as_json)
     return 0 if all(report["data_ok"] and report["conserved"] for report in reports) else 1
-
-
-def _made(source: str, collective: Collective | None, method: str | None, options: Mapping[str, str], size: int) -> MadeSchedule:
-    """The schedule in a file, or what a method makes for a network."""
-    if not holds_schedule(Path(source)):
-        topology = parse_topology(source)
-        wanted = collective or Collective(CollectiveKind.ALL_REDUCE)
-        wanted.require_fits(topology)
-        return make_schedule(topology, wanted, method, options, size)
-    if collective is not None or method is not None or options:
-        raise InputError("--collective, --method and --option are for networks; a schedule is what it is")
-    schedule = written_out(read_schedule(Path(source)))
-    return MadeSchedule(schedule, str(schedule.provenance.get("method", "unknown")), 1)
 
 
 def endpoint_words(report: dict[str, Any]) -> str:

@@ -1,18 +1,21 @@
 """`certree model-check`: the TLA+ models, or the tables of one schedule, checked with TLC."""
 
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import click
 
+from certree.cli.endpoint_runs import schedule_of
 from certree.cli.parameters import COUNT, MACHINE, SIZE, option_json
 from certree.cli.playing import made_tables, tables_to_run
 from certree.cli.sources import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
 from certree.cli.terminal import show, working
 from certree.hw.flows import FLOWS, with_flow
 from certree.models.aggregation_trace import is_aggregation_trace, load_aggregation_trace
-from certree.models.endpoint_trace import is_endpoint_trace
+from certree.models.collective import parse_collective
+from certree.models.endpoint_trace import is_endpoint_trace, load_endpoint_trace
 from certree.models.errors import InputError
 from certree.models.files import check_writable, write_atomically
 from certree.models.machine import Machine
@@ -95,7 +98,7 @@ def model_check_command(
 
     With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message; of a trace of
     aggregate step by step, NAME being the network or schedule that was aggregated; of a trace of endpoints, which says itself what
-    ran, step by step.
+    ran, alike; where NAME, the network (by the default method) or schedule, is given, its messages must be those of it.
 
     With --symbolic: an inductive invariant of the slotted network interface, proved with z3 for any table that keeps the rules of
     the checker, and refuted for each mutant of it.
@@ -117,8 +120,8 @@ def model_check_command(
             "a trace of aggregate takes the network or schedule that was aggregated as its one NAME, --size, "
             "--params, --window and --aggregators, and nothing else"
         )
-    if of_engines and (schedule is not None or names or symbolic or run is not None):
-        raise click.UsageError("a trace of endpoints says itself what ran; it takes nothing else")
+    if of_engines and (schedule is not None or len(names) > 1 or symbolic or run is not None):
+        raise click.UsageError("a trace of endpoints takes the network or schedule that was played as its one NAME, and --size")
     if trace is not None and schedule is None and not (of_switches or of_engines):
         raise click.UsageError("--trace needs the --schedule whose tables were played, or a trace of aggregate or endpoints")
     if run is not None and trace is None:
@@ -129,7 +132,12 @@ def model_check_command(
         if schedule is None:
             raise click.UsageError("--picture draws the tables of a --schedule")
         check_writable(picture, force=force)
-    if schedule is None and not of_switches and (size is not None or machine is not None or flow != "message"):
+    if (
+        schedule is None
+        and not of_switches
+        and not (of_engines and names)
+        and (size is not None or machine is not None or flow != "message")
+    ):
         raise click.UsageError("--size, --params and --flow are for --schedule; the models have their own")
     with working("model checking") as report:
         if kills:
@@ -143,7 +151,7 @@ def model_check_command(
                 trace, names[0], size_or_default(size), machine_or_default(machine), window, aggregators, TIME_LIMITS[full]
             )
         elif trace is not None and of_engines:
-            results = [check_endpoint_trace(trace, TIME_LIMITS[full])]
+            results = [_checked_endpoints(trace, names, size_or_default(size), TIME_LIMITS[full])]
         elif schedule is None:
             results = model_check(
                 list(names) or None, full, lambda result: report(result_words(result_report(result))), _listed_tables
@@ -169,6 +177,16 @@ def _checked_aggregation(
         schedule = aggregated_schedule(source, size, machine, len(traced))
     flows = aggregated_flows(schedule, size, machine)
     return check_aggregation_trace(traced, flows, trace, window=window, aggregators=aggregators, time_limit=time_limit)
+
+
+def _checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit: float) -> ModelResult:
+    """A trace of endpoints, held against a schedule or what the default method makes for a network, where one is named."""
+    ran = load_endpoint_trace(trace)
+    schedule = None
+    if names:
+        collective = None if holds_schedule(Path(names[0])) else parse_collective(ran.collective)
+        schedule = schedule_of(names[0], collective, None, {}, size).schedule
+    return check_endpoint_trace(ran, trace, schedule, time_limit)
 
 
 def _listed_tables(entry: Entry) -> Tables:

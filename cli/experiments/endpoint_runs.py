@@ -35,7 +35,8 @@ SMOKE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Line:
-    """A curve: a system on chunks of its own or other size, with a method and as many ways of it."""
+    """A curve: a system on chunks of its own or other size, with a method and as many ways of it; `memory`: the bytes a second that
+    it has of the memory, where these are not its own, as they are written."""
 
     name: str
     system: str
@@ -43,6 +44,7 @@ class Line:
     method: str
     ways: int
     bounded: bool
+    memory: str | None
 
 
 @dataclass(frozen=True)
@@ -54,12 +56,14 @@ class _Run:
 
 @dataclass(frozen=True)
 class _EndpointRuns(Experiment):
-    """`show` "time": microseconds; "delays": cycles of the parts of Fig. 11, of one size. `ratios`: (of, over)."""
+    """`show` "time": microseconds; "delays": cycles of the parts of Fig. 11, of one size. `sizes_beside` are in no mean. `ratios`:
+    (of, over)."""
 
     params: str
     collective: Collective
     networks: tuple[str, ...]
     sizes: tuple[int, ...]
+    sizes_beside: tuple[int, ...]
     show: str
     lines: tuple[Line, ...]
     ratios: tuple[tuple[str, str], ...]
@@ -67,7 +71,7 @@ class _EndpointRuns(Experiment):
     def _runs(self) -> Iterator[_Run]:
         for network in self.networks:
             for line in self.lines:
-                yield from (_Run(network, line, size) for size in self.sizes)
+                yield from (_Run(network, line, size) for size in (*self.sizes, *self.sizes_beside))
 
     def tasks(self) -> list[Task]:
         return [self._task(run) for run in self._runs()]
@@ -99,15 +103,18 @@ class _EndpointRuns(Experiment):
 
     def _ratio_cells(self, found: Mapping[tuple[str, str, int], Mapping[str, Any]]) -> Iterator[Cell]:
         for of, over in self.ratios:
-            every = []
+            every: list[Fraction] = []
             for network in self.networks:
-                for size in self.sizes:
+                own = []
+                for size in (*self.sizes, *self.sizes_beside):
                     fast, slow = found[network, of, size]["cycles"], found[network, over, size]["cycles"]
                     if fast is not None and slow is not None:
-                        every.append(Fraction(slow, fast))
-                        yield Cell(f"{network} {over} / {of}", size_words(size), every[-1])
-            if every:
-                yield Cell(f"{over} / {of}", MEAN, sum(every, Fraction(0)) / len(every))
+                        ratio = Fraction(slow, fast)
+                        yield Cell(f"{network} {over} / {of}", size_words(size), ratio)
+                        own += [ratio] * (size in self.sizes)
+                yield from _mean_cell(f"{network} {over} / {of}", own)
+                every += own
+            yield from _mean_cell(f"{over} / {of}", every)
 
     def _delay_cells(self, found: Mapping[tuple[str, str, int], Mapping[str, Any]]) -> Iterator[Cell]:
         for line in self.lines:
@@ -127,8 +134,7 @@ class _EndpointRuns(Experiment):
                     if more:
                         every.append(1 - less / more)
                         yield Cell(f"{words}: {of} less than {over} by", network, every[-1])
-                if every:
-                    yield Cell(f"{words}: {of} less than {over} by", MEAN, sum(every, Fraction(0)) / len(every))
+                yield from _mean_cell(f"{words}: {of} less than {over} by", every)
 
     def plot(self, cells: Sequence[Cell]) -> Plot:
         if self.show == "delays":
@@ -158,12 +164,18 @@ class _EndpointRuns(Experiment):
 
     def smoke(self) -> "_EndpointRuns":
         sizes = tuple(size for size in self.sizes if size <= SMOKE_BYTES) or (SMOKE_BYTES,)
-        return replace(self, networks=self.networks[:1], sizes=sizes[:1])
+        return replace(self, networks=self.networks[:1], sizes=sizes[:1], sizes_beside=())
 
     def on(self, networks: Sequence[str]) -> "_EndpointRuns":
         for network in networks:
             parse_topology(network)
         return replace(self, networks=tuple(networks))
+
+
+def _mean_cell(row: str, values: Sequence[Fraction]) -> Iterator[Cell]:
+    """None where there are no values."""
+    if values:
+        yield Cell(row, MEAN, sum(values, Fraction(0)) / len(values))
 
 
 def run_system(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -174,6 +186,8 @@ def run_system(arguments: Mapping[str, Any]) -> dict[str, Any]:
     system = endpoint.system(line.system)
     if line.chunk_bytes is not None:
         system = replace(system, chunk_bytes=line.chunk_bytes)
+    if line.memory is not None:
+        system = replace(system, memory_bytes_per_second=Fraction(line.memory))
     try:
         request = Request(topology, parse_collective(arguments["collective"]), size, load_machine(MACHINE))
         schedule = written_out(load_methods()[line.method](request))
@@ -201,9 +215,11 @@ def run_system(arguments: Mapping[str, Any]) -> dict[str, Any]:
 def endpoint_runs(fields: Fields) -> Experiment:
     """A collective of `sizes` on `networks` by the endpoints of `params`, a curve for each of `lines`; `ratios` between them.
 
-    show = "time": microseconds. "delays": for one size the cycles of the parts of ACE's Fig. 11, and how much less of them.
+    `sizes_beside` are run too, and are in no mean. show = "time": microseconds. "delays": for one size the cycles of the parts of
+    ACE's Fig. 11, and how much less of them.
     A line has `name`, `system`, `method`, and may have `chunk` and `ways` (how many parts of the schedule chunks play in turn,
-    "1"), and `bounded` ("yes": a collective has its share of the memory bandwidth and no more)."""
+    "1"), `bounded` ("yes": a collective has its share of the memory bandwidth and no more), and `memory`
+    (bytes a second of the memory bus, "450e9")."""
     networks = fields.texts("networks")
     for network in networks:
         parse_topology(network)
@@ -214,6 +230,7 @@ def endpoint_runs(fields: Fields) -> Experiment:
         collective=parse_collective(fields.text("collective")),
         networks=networks,
         sizes=tuple(map(parse_size, fields.texts("sizes"))),
+        sizes_beside=tuple(map(parse_size, fields.texts("sizes_beside", default=[]))),
         show=fields.text("show", default="time", known=SHOWN),
         lines=tuple(_line(entry, [system.name for system in endpoint.systems]) for entry in fields.tables("lines")),
         ratios=(),
@@ -221,7 +238,7 @@ def endpoint_runs(fields: Fields) -> Experiment:
     names = [line.name for line in experiment.lines]
     if not names or len(set(names)) < len(names):
         fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
-    if experiment.show == "delays" and len(experiment.sizes) > 1:
+    if experiment.show == "delays" and len((*experiment.sizes, *experiment.sizes_beside)) > 1:
         fields.refuse('show = "delays" is for one size')
     return replace(experiment, ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
 
@@ -237,7 +254,10 @@ def _line(fields: Fields, systems: Sequence[str]) -> Line:
         method=fields.text("method", known=load_methods()),
         ways=int(ways),
         bounded=fields.text("bounded", default="no", known=("no", "yes")) == "yes",
+        memory=fields.text("memory") if "memory" in fields else None,
     )
+    if "memory" in fields and fields.fraction("memory") <= 0:
+        fields.refuse(f"memory is {line.memory!r}; expected bytes a second, above 0")
     fields.done()
     return line
 

@@ -9,7 +9,7 @@ from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
 from certree.models.endpoint_trace import is_endpoint_trace, load_endpoint_trace
 from certree.models.errors import InputError
-from certree.verify.endpoint_trace_model import check_endpoint_trace, check_head
+from certree.verify.endpoint_trace_model import check_endpoint_trace, check_head, check_messages
 from certree.verify.tlc import Result
 from tests.hw.test_endpoints import ACE, detour, made
 
@@ -25,6 +25,10 @@ def traced(folder, schedule=RING, chunk=12 * KIB, chunks=6, machines=16, system=
     return file, result
 
 
+def checked_trace(file, schedule=None):
+    return check_endpoint_trace(load_endpoint_trace(file), file, schedule)
+
+
 @pytest.mark.parametrize(
     "case",
     [
@@ -37,7 +41,7 @@ def traced(folder, schedule=RING, chunk=12 * KIB, chunks=6, machines=16, system=
 def test_runs_are_behaviours_of_the_specification(tmp_path, case):
     file, result = traced(tmp_path, **case)
     assert result.data_ok
-    checked = check_endpoint_trace(file)
+    checked = checked_trace(file, case["schedule"])
     steps = len(file.read_text().splitlines()) - 1
     assert checked.as_expected, checked.message
     assert checked.distinct_states == steps + 1
@@ -48,7 +52,7 @@ def test_a_stalled_run_is_one_that_does_not_end(tmp_path):
     """Without a spare place at the ports: every step is allowed, and then there is none."""
     file, result = traced(tmp_path, chunks=2, spare=False)
     assert result.stall
-    checked = check_endpoint_trace(file)
+    checked = checked_trace(file)
     steps = len(file.read_text().splitlines()) - 1
     assert (checked.as_expected, checked.result) == (False, Result.SAFETY)
     assert checked.message == f"BackInTheEnd: the trace ends after {steps} steps, and some chunk is not back in memory"
@@ -57,7 +61,7 @@ def test_a_stalled_run_is_one_that_does_not_end(tmp_path):
 def test_engines_that_leave_the_order_of_loading_are_refused(tmp_path):
     file, result = traced(tmp_path, made("ace-torus:2x2x1"), 16 * KIB, chunks=12, machines=11, ways=2, in_order=False)
     assert result.data_ok
-    checked = check_endpoint_trace(file)
+    checked = checked_trace(file)
     assert checked.result is Result.DEADLOCK
     assert ": go on of chunk " in checked.message
 
@@ -86,7 +90,7 @@ def test_an_altered_one_is_refused(tmp_path, lines, wrong):
         lines[place]["takes"] += 1
     else:
         del lines[-1]
-    checked = check_endpoint_trace(written(tmp_path, lines))
+    checked = checked_trace(written(tmp_path, lines))
     if wrong == "cut short":
         assert (checked.result, checked.message.split(":")[0]) == (Result.SAFETY, "BackInTheEnd")
     else:
@@ -168,13 +172,44 @@ def test_what_ports_hold_is_computed_again(tmp_path, topology, method, ways, mac
     check_head(load_endpoint_trace(file), "")
 
 
+@pytest.mark.parametrize("system", ["ace", "baseline"])  # messages of 4 KiB, and one a step
+@pytest.mark.parametrize(
+    ("topology", "collective", "method", "ways", "chunk"),
+    [
+        ("ace-torus:4x2x2", "all-reduce", "hierarchical", 2, 40),
+        ("ace-alltoall:2x3", "all-to-all", "hierarchical-all-to-all", 1, 6),
+        ("mesh:2x3", "all-reduce", "packing", 1, 50),
+    ],
+)
+def test_messages_are_those_of_the_schedule(tmp_path, topology, collective, method, ways, chunk, system):
+    """Of segments that are cut into several, and of several segments in one."""
+    schedule = made(topology, collective, method)
+    file, _ = traced(tmp_path, schedule, chunk * KIB, chunks=2, ways=ways, system=system)
+    check_messages(load_endpoint_trace(file), schedule, "")
+
+
+def test_messages_of_another_schedule_are_refused(tmp_path, lines):
+    ran = load_endpoint_trace(written(tmp_path, lines))
+    check_messages(ran, RING, "here")
+    with pytest.raises(InputError, match=r"here: 3 nodes and 1 ways; the schedule has nodes 0, 1, 2, 3 and "):
+        check_messages(ran, made("ring:4", method="ring"), "here")
+    with pytest.raises(InputError, match=r"here: node 0 sends its messages of way 0 to nodes 1, 1, 1, 1; by the schedule to 1, 1$"):
+        check_messages(ran, made("ring:3", "all-gather", "ring", bidirectional="false"), "here")
+    one_more = json.loads(json.dumps(lines[0]))
+    one_more["sends"][0][0][2].append({"flow": 2, "needs": []})
+    with pytest.raises(
+        InputError, match=r"here: node 2 sends its messages of way 0 to nodes 0, 0, 0, 0, 0; by the schedule to 0, 0, 0, 0$"
+    ):
+        check_messages(load_endpoint_trace(written(tmp_path, [one_more])), RING, "here")
+
+
 def test_ports_that_are_not_apart_have_another_order(tmp_path):
     file, _ = traced(tmp_path, apart=False)
     with pytest.raises(InputError, match="line 1: rule apart was left out"):
-        check_endpoint_trace(file)
+        checked_trace(file)
 
 
 def test_other_systems_have_traces_that_are_not_of_engines(tmp_path):
     file, _ = traced(tmp_path, system="baseline")
     with pytest.raises(InputError, match="this run is of baseline, which has none"):
-        check_endpoint_trace(file)
+        checked_trace(file)
