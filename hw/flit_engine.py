@@ -11,6 +11,7 @@ from certree.hw import _core
 from certree.hw.advancing import run_to_end
 from certree.hw.blockage import Starved, describe_blockage, describe_lost, describe_starved
 from certree.hw.clocks import Clocks
+from certree.hw.core_numbers import narrowed
 from certree.hw.flows import FLOWS, packet_lengths, with_flow
 from certree.hw.injection import BUDGET, packet_columns
 from certree.hw.packets import NO_PACKETS, Packets
@@ -171,8 +172,8 @@ class FlitEngine:
             begin, choices = np.arange(len(ways) + 1), np.arange(len(ways))
             starts = np.array([way[0] for way in ways], np.int64)
         plan: dict[str, NDArray[np.integer]] = {
-            "ways_begin": begin.astype(np.uint32),
-            "ways": choices.astype(np.uint32),
+            "ways_begin": narrowed("ways_begin", begin),
+            "ways": narrowed("ways", choices),
             "way_injector": np.maximum(self.network.injector_of_lane[starts], 0).astype(np.uint32),
         }
         return ways, plan

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from certree.hw import _core
 from certree.hw.advancing import run_to_end
 from certree.hw.blockage import describe_blockage, describe_lost, describe_starved
-from certree.hw.packets import Packets
+from certree.hw.packets import Packets, check_packets
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
@@ -67,7 +67,8 @@ def inject(
     by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result says which
     packets waited for so many cycles or more while others passed (`core/watchdog.hpp`). `progress` is called with the current cycle
     now and then; Ctrl-C works at the same moments.
-    Raises UnsupportedError for what the router model does not cover, such as a packet that cut-through can never move on.
+    Raises InputError for packets out of range (`check_packets`), UnsupportedError for what the router model does not cover, such
+    as a packet that cut-through can never move on.
     Time O(flits · links they pass), memory O(packets + virtual channels + longest latency).
     """
     cut_through = machine.router.flow_control == "cut-through"
@@ -101,6 +102,7 @@ def packet_columns(
     network: RouterNetwork, packets: Packets, order: Int64
 ) -> tuple[dict[str, NDArray[np.integer]], list[tuple[int, ...]]]:
     """The columns of `core/packet_run.hpp`, rows in `order`, and the routes (links) that their `route` numbers."""
+    check_packets(packets, network.topology)
     route, injector, routes = _ways(network, packets.src[order], packets.dst[order])
     columns: dict[str, NDArray[np.integer]] = {
         "injector": injector.astype(np.uint32),

@@ -35,6 +35,33 @@ class Packets:
 NO_PACKETS = Packets(*(np.zeros(0, np.int64) for _ in COLUMNS))
 
 
+def _limits(topology: Topology) -> dict[str, tuple[int, int]]:
+    """The least and the largest value of every column."""
+    nodes = len(topology.kind)
+    return {
+        "id": (0, MAX_ID),
+        "src": (0, nodes - 1),
+        "dst": (0, nodes - 1),
+        "flits": (1, MAX_FLITS),
+        "start": (0, MAX_START),
+    }
+
+
+def check_packets(packets: Packets, topology: Topology) -> None:
+    """Raise InputError for the first packet with a value out of range, or from or to a node that is no endpoint. O(packets)."""
+    for name, (low, high) in _limits(topology).items():
+        column = getattr(packets, name)
+        bad = np.flatnonzero((column < low) | (column > high))
+        if len(bad):
+            raise InputError(
+                f"packet {packets.id[bad[0]]}: {name} is {column[bad[0]]}; allowed: whole numbers from {low} to {high}"
+            )
+    for name, column in (("src", packets.src), ("dst", packets.dst)):
+        bad = np.flatnonzero(topology.kind[column] != NodeKind.ENDPOINT)
+        if len(bad):
+            raise InputError(f"packet {packets.id[bad[0]]}: {name} {column[bad[0]]} is no endpoint of {topology.name}")
+
+
 def read_packets(path: Path, topology: Topology) -> Packets:
     """The packets in a CSV file with the columns id, src, dst, flits and start, in any order, one line of names first.
 
@@ -60,13 +87,7 @@ def read_packets(path: Path, topology: Topology) -> Packets:
         raise InputError(f"{path}: no packets")
     if len(rows) - 1 > MAX_PACKETS:
         raise InputError(f"{path}: {len(rows) - 1} packets; allowed: up to {MAX_PACKETS}")
-    limits = {
-        "id": (0, MAX_ID),
-        "src": (0, len(topology.kind) - 1),
-        "dst": (0, len(topology.kind) - 1),
-        "flits": (1, MAX_FLITS),
-        "start": (0, MAX_START),
-    }
+    limits = _limits(topology)
     values: dict[str, list[int]] = {name: [] for name in COLUMNS}
     for line, row in rows[1:]:
         where = f"{path}, line {line}"

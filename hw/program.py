@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.clocks import Clocks
+from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.plan import Plan
 from certree.hw.schedule_rows import ScheduleRows
-from certree.hw.table_rows import TableRows, check_limits
+from certree.hw.table_rows import TableRows
 from certree.models.errors import TableFormatError, UnsupportedError
 from certree.models.schedule import Schedule
 from certree.models.tables import Tables
@@ -17,7 +18,6 @@ from certree.models.topology import NodeKind, Topology
 
 Int64 = NDArray[np.int64]
 MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB
-MAX_LATENCY = (1 << 32) - 1
 
 
 class Program:
@@ -35,7 +35,7 @@ class Program:
         if clocks is not None:
             self.played.set_clocks(clocks)
         self.scalars = self.played.scalars | ({} if step_cycles is None else {"step_cycles": step_cycles})
-        self.columns = self.played.rows | {name: column.astype(np.uint32) for name, column in self._lanes().items()}
+        self.columns = self.played.rows | {name: narrowed(name, column) for name, column in self._lanes().items()}
 
     def _lanes(self) -> dict[str, NDArray[np.integer]]:
         sent = self.played.sent
@@ -45,7 +45,7 @@ class Program:
             raise TableFormatError(f"node {sent['src'][lost]} sends to node {sent['dst'][lost]}, and no link joins them")
         pairs, bundle = np.unique(pair, return_inverse=True)
         latency = link_cycles(self._topology, self._machine)[pairs]
-        check_limits((int(latency.max(initial=0)), MAX_LATENCY, "cycles on one link"))
+        check_fits("cycles on one link", int(latency.max(initial=0)))
         self._check_ways(message, bundle, latency)
         uses = np.bincount(bundle, minlength=len(pairs)) * self.scalars["repeats"]
         lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # as many as can ever be in use
@@ -72,7 +72,7 @@ class Program:
         )
         width = np.diff(self.columns["bundle_begin"].astype(np.int64))
         stages = sum(a * b for a, b in zip(path.tolist(), width.tolist(), strict=True))
-        check_limits((stages, MAX_STAGES, "flits in wires and pipelines"))
+        check_fits("flits in wires and pipelines", stages, MAX_STAGES)
 
 
 def initial_cells(nodes: int, chunks: int) -> NDArray[np.uint64]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.core_numbers import narrowed
+from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.grid_routing import Grid
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
@@ -62,6 +62,8 @@ class RouterNetwork:
         self._lay_interfaces()
         self._check_limits()
         self.scalars = self._scalars()
+        for name, value in self.scalars.items():
+            check_fits(name, value)
         uses_table = self.grid is not None and machine.router.routing == "dimension-order"
         self.table: NDArray[np.uint16] | None = None
         if self.grid is not None and uses_table:
@@ -187,7 +189,7 @@ class RouterNetwork:
             "unit_flits": np.array([entry.unit_flits for entry in self.classes], np.uint32),
             "sub_message_flits": np.array([entry.sub_message_flits for entry in self.classes], np.uint32),
             "table": self.table.ravel() if self.table is not None else np.zeros(0, np.uint16),
-            "route_begin": begin.astype(np.uint32),
+            "route_begin": narrowed("route_begin", begin),
             "route_hops": np.concatenate([np.zeros(0, np.int64), *routes]).astype(np.uint32),
         }
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from certree.hw.clocks import Clocks
 from certree.hw.consistency import arrival_keys, check_tables, dependencies, transfer_keys
-from certree.models.errors import UnsupportedError
+from certree.hw.core_numbers import check_fits, narrowed
 from certree.models.machine import Machine
 from certree.models.tables import NIL, RowOp, Tables
 from certree.models.timing import reduction_cycles, serialization_cycles
@@ -45,7 +45,7 @@ class PlayedRows(ABC):
             "router_cycles": machine.router_cycles,
         }
         self._start = machine.ni_start_cycles
-        self.rows = {name: column.astype(np.uint32) for name, column in self._rows().items()}
+        self.rows = {name: narrowed(name, column) for name, column in self._rows().items()}
         self.set_clocks(Clocks.equal(nodes))
         self._check_counters()
 
@@ -55,16 +55,15 @@ class PlayedRows(ABC):
 
     def set_clocks(self, clocks: Clocks) -> None:
         """Take skews and drifts in the place of equal clocks."""
-        self.rows |= {name: column.astype(np.uint32) for name, column in clocks.later(self._start).columns().items()}
+        self.rows |= {name: narrowed(name, column) for name, column in clocks.later(self._start).columns().items()}
 
     def _check_counters(self) -> None:
         scalars = self.scalars
         steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
-        check_limits(
-            (steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES, "cycles"),
-            (scalars["nodes"] * scalars["chunks"] * scalars["repeats"], MAX_CELLS, "chunks in all nodes"),
-            (scalars["message_flits"], MAX_FLITS, "flits in one message"),
-        )
+        check_fits("cycles", steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES)
+        check_fits("chunks in all nodes", scalars["nodes"] * scalars["chunks"] * scalars["repeats"], MAX_CELLS)
+        check_fits("flits in one message", scalars["message_flits"], MAX_FLITS)
+        check_fits("router_cycles", scalars["router_cycles"])
 
     def node_of(self, row: int) -> tuple[int, int]:
         """The node of a row, and the row's number among those of the node."""
@@ -161,10 +160,3 @@ class TableRows(PlayedRows):
         """A row in words, with its number in its node's table."""
         tables = self.tables
         return f"row {self.node_of(row)[1]} ({RowOp(int(tables.op[row])).name} of flow {tables.flow[row]}, step {tables.step[row]})"
-
-
-def check_limits(*limits: tuple[int, int, str]) -> None:
-    """Raise UnsupportedError for the first (value, limit, what) that is over its limit."""
-    for value, limit, what in limits:
-        if value > limit:
-            raise UnsupportedError(f"{value} {what} are more than the simulator's {limit}")

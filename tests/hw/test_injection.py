@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from certree.hw.core_numbers import narrowed
 from certree.hw.grid_routing import Grid
 from certree.hw.injection import inject
 from certree.hw.packets import synthetic_packets
-from certree.models.errors import UnsupportedError
+from certree.models.errors import InputError, UnsupportedError
 from certree.models.machine import Machine, load_machine
 from certree.models.topology_spec import parse_topology
 from tests.hw.packet_lists import packets
@@ -286,11 +287,38 @@ def test_a_packet_too_long_for_cut_through_is_refused():
         ({"vc_count": 65}, "65 virtual channels are more than the router's 64"),
         ({"vc_buffer_flits": 1 << 31}, "are larger than the router's"),
         ({"router_cycles": 0}, "a router of 0 cycle"),
+        ({"router_cycles": 1 << 33}, "route_cycles would be 8589934589; the simulator has numbers up to"),
     ],
 )
 def test_machines_beyond_the_model_are_refused(changes, reason):
     with pytest.raises(UnsupportedError, match=reason):
         inject(parse_topology("ring:4"), replace(BOOKSIM2, **changes), packets((0, 1, 1, 0)))
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        ((0, 1, (1 << 32) + 1, 0), "packet 0: flits is 4294967297; allowed: whole numbers from 1 to 1073741824"),
+        ((0, 1, 3 - (1 << 32), 0), "packet 0: flits is -4294967293; allowed: whole numbers from 1"),
+        ((0, 1, 0, 0), "packet 0: flits is 0"),
+        ((0, 1, 1, -1), "packet 0: start is -1; allowed: whole numbers from 0"),
+        ((-1, 1, 1, 0), "packet 0: src is -1; allowed: whole numbers from 0 to 4"),
+        ((1 << 32, 1, 1, 0), "packet 0: src is 4294967296"),
+        ((0, 5, 1, 0), "packet 0: dst is 5; allowed: whole numbers from 0 to 4"),
+        ((0, 4, 1, 0), "packet 0: dst 4 is no endpoint of switch:4"),
+    ],
+)
+def test_packets_out_of_range_are_refused_and_not_taken_for_others(row: tuple[int, int, int, int], reason: str):
+    with pytest.raises(InputError, match=reason):
+        inject(parse_topology("switch:4"), BOOKSIM2, packets(row))
+
+
+def test_columns_are_narrowed_only_where_nothing_is_lost():
+    for value in (-1, 1 << 32):
+        with pytest.raises(UnsupportedError, match=f"rows would be {value}; the simulator has numbers up to 4294967295"):
+            narrowed("rows", np.array([0, value, 5]))
+    assert narrowed("rows", np.array([0, (1 << 32) - 1])).tolist() == [0, (1 << 32) - 1]
+    assert narrowed("rows", np.zeros(0, np.int64)).dtype == np.uint32
 
 
 def test_the_same_seed_gives_the_same_packets_and_times():
