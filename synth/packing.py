@@ -14,6 +14,7 @@ from certree.synth import _native
 from certree.synth.trees import NONE, TreeFamily, family_from_parents
 
 MAX_TREES = 4096  # in one packing
+COARSE = (8, 64)  # periods in which a rate is tried first that asks for longer ones
 MOVES, MOVES_PER_NODE, MAX_MOVES = 60_000, 16, 1 << 20  # random exchanges that shorten the trees of a packing
 
 
@@ -163,8 +164,9 @@ class Network(AllReduceNetwork):
     def _tight(self) -> tuple[Fraction, Int32, bool]:
         """Newton's iteration: pack a/b trees; where that fails, the failed augmentation leaves a partition of smaller ratio.
 
-        Capacities are measured in their greatest common divisor. Each packing of K trees costs O(K · n) augmentations of
-        O(K · (n + links)) at worst; more than `MAX_TREES` trees are not tried.
+        Few trees fail sooner than many, so what hardly misses the ratio in a short period is tried first (COARSE). Capacities are
+        measured in their greatest common divisor. Each packing of K trees costs O(K · n) augmentations of O(K · (n + links)) at
+        worst; more than `MAX_TREES` trees are not tried.
         """
         ratio, parts = self._ratio(np.arange(self.size)), np.arange(self.size, dtype=np.int32)
         for rank in range(self.size if self.size > 2 else 0):
@@ -172,15 +174,17 @@ class Network(AllReduceNetwork):
             if self._ratio(alone) < ratio:
                 ratio, parts = self._ratio(alone), alone
         unit = int(np.gcd.reduce(self._edges[2]))
-        while (ratio / unit).numerator <= MAX_TREES:
-            trees, period = (ratio / unit).numerator, (ratio / unit).denominator
-            packed, found = self._pack(trees, period, unit=unit, moves=usual_moves(trees, self.size), seed=0)
-            if packed:
-                return ratio, parts, True
-            smaller = self._ratio(found)
-            if smaller >= ratio:
-                raise AssertionError("a failed packing must leave a partition of smaller ratio")
-            ratio, parts = smaller, found
+        for period in (*COARSE, None):
+            while (asked := _trial(ratio / unit, period, self.size)) is not None:
+                packed, found = self._pack(**asked, unit=unit, seed=0)
+                if packed and period is None:
+                    return ratio, parts, True
+                if packed:
+                    break
+                smaller = self._ratio(found)
+                if smaller >= ratio:
+                    raise AssertionError("a failed packing must leave a partition of smaller ratio")
+                ratio, parts = smaller, found
         return ratio, parts, False
 
     def _ratio(self, parts: NDArray[Any]) -> Fraction:
@@ -221,6 +225,17 @@ class Network(AllReduceNetwork):
         table = np.full((trees, len(self.topology.kind)), NONE, np.int32)
         table[:, ids] = np.where(parents == NONE, NONE, ids[np.maximum(parents, 0)])
         return family_from_parents(self.topology, collective, table, {"trees": "packing", "packed": f"{trees}/{period}"})
+
+
+def _trial(rate: Fraction, period: int | None, size: int) -> dict[str, int] | None:
+    """What to pack to see whether so many trees a round fit: the most that a period may hold, if its rate is worth one; without a
+    period just that rate. None where that is too many trees."""
+    if period is None:
+        asked = {"trees": rate.numerator, "period": rate.denominator, "moves": usual_moves(rate.numerator, size)}
+    else:
+        asked = {"trees": int(rate * period), "period": period, "moves": 0}
+    shorter = period is None or rate.denominator > period
+    return asked if shorter and 0 < asked["trees"] <= MAX_TREES else None
 
 
 def usual_moves(trees: int, size: int) -> int:

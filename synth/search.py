@@ -153,14 +153,14 @@ class Search:
         What the monitor holds already is a bar: only candidates whose floor lies below it are looked at, but one at least.
         """
         budget = self.budget * self.request.effort
-        candidates = sorted(self._candidates(options), key=lambda candidate: candidate.guess)
+        candidates = sorted(self.candidates(options), key=lambda candidate: candidate.guess)
         tried: list[tuple[int, int, Candidate]] = []
         for index, candidate in enumerate(candidates):
             if self.best is not None and (self._spent >= budget // 2 or self.request.monitor.expired):
                 break
             looks = sum(other.trees is candidate.trees for _, _, other in tried)
             if looks < _LOOKS and self._promising(candidate):
-                found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self._staggers(candidate)[:2]]
+                found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self.staggers(candidate)[:2]]
                 tried += [(cycles, index, candidate) for cycles in found if cycles is not None]
         leaders: dict[int, tuple[int, Candidate]] = {}
         for cycles, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
@@ -194,11 +194,12 @@ class Search:
             chosen = turn // 2 % len(leaders) if turn % 2 else best.index(min(best))
             candidate = leaders[chosen][1]
             if self._promising(candidate):
-                staggers = self._staggers(candidate)
+                staggers = self.staggers(candidate)
                 cycles = self._evaluate(candidate, budget // _STAY, staggers[turn // 2 % len(staggers)], seed=turn + 1)
                 best[chosen] = min(best[chosen], cycles or best[chosen])
 
-    def _candidates(self, options: Sequence[Trees]) -> list[Candidate]:
+    def candidates(self, options: Sequence[Trees]) -> list[Candidate]:
+        """Every delay with every cap on reductions where nothing repeats, and with every period."""
         found = []
         for trees in options:
             for delay in DELAYS:
@@ -239,7 +240,7 @@ class Search:
         )
 
     @staticmethod
-    def _staggers(candidate: Candidate) -> list[int]:
+    def staggers(candidate: Candidate) -> list[int]:
         """Worth trying: none, and where nothing repeats parts of the time that the busiest link needs."""
         return [0] if candidate.rules.period else [0, candidate.trees.period // 2, candidate.trees.period // 4]
 

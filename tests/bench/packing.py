@@ -53,47 +53,59 @@ ALL_GATHER = Collective(CollectiveKind.ALL_GATHER)
 BROADCAST = Collective(CollectiveKind.BROADCAST, 0)
 
 
+SIDES = {"mesh": (4, 8, 16, 32), "torus": (4, 8, 16)}
+SWITCHED = (
+    "ace-torus:4x4x4",
+    "dgx1",
+    "dgx2",
+    "fattree:4x4",
+    "bigraph:4x8",
+    "switch-fc:2x2x4x2",
+    "ace-alltoall:4x4",
+    "hier-torus:4x4x4",
+    "switch:64",
+    "cdc384",
+)
+GATHERED = ("dgx1", "mesh:8x8", "torus:8x8", "ace-torus:4x4x4", "mesh:10x10", "torus:12x12")
+SPREAD = ("torus:8x8", "mesh:16x16", "mesh:32x32")
+
+
 def cases(smoke: bool) -> Iterator[tuple[str, str, Topology, Collective]]:
     """(family, name, network, collective)."""
-    for side in (4, 8) if smoke else (4, 8, 16, 32):
-        yield "mesh", f"mesh:{side}x{side}", parse_topology(f"mesh:{side}x{side}"), ALL_REDUCE
-    for side in (4, 8) if smoke else (4, 8, 16):
-        yield "torus", f"torus:{side}x{side}", parse_topology(f"torus:{side}x{side}"), ALL_REDUCE
-    side = 4 if smoke else 16
-    for count in (1,) if smoke else (1, 2, 3, 10):
-        for links, nodes in ((count, 0), (0, count)):
-            what = f"less {count} {'links' if links else 'nodes'}, seed {count}"
-            yield (
-                "",
-                f"torus:{side}x{side} {what}",
-                parse_topology(less_links(f"torus:{side}x{side}", links, count, nodes)),
-                ALL_REDUCE,
-            )
-    yield "", "mesh:4x4x4" if smoke else "mesh:8x8x8", parse_topology("mesh:4x4x4" if smoke else "mesh:8x8x8"), ALL_REDUCE
-    nodes = 32 if smoke else 256
-    chance = 0.3 if smoke else 0.04
-    for name, graph in (
-        (f"4-regular, {nodes} nodes, seed 0", nx.random_regular_graph(4, nodes, seed=0)),
-        (f"Erdős–Rényi, {nodes} nodes, p = {chance}, seed 1", nx.gnp_random_graph(nodes, chance, seed=1)),
-    ):
-        yield "", name, topology_from_graph(graph, name), ALL_REDUCE
-    for spec in (
-        "ace-torus:4x4x4",
-        "dgx1",
-        "dgx2",
-        "fattree:4x4",
-        "bigraph:4x8",
-        "switch-fc:2x2x4x2",
-        "ace-alltoall:4x4",
-        "hier-torus:4x4x4",
-        "switch:64",
-        "cdc384",
-    )[: 4 if smoke else None]:
+    for family, sides in SIDES.items():
+        for side in sides[: 2 if smoke else None]:
+            yield family, f"{family}:{side}x{side}", parse_topology(f"{family}:{side}x{side}"), ALL_REDUCE
+    box = "mesh:4x4x4" if smoke else "mesh:8x8x8"
+    yield "", box, parse_topology(box), ALL_REDUCE
+    yield from damaged("torus:4x4" if smoke else "torus:16x16", (1,) if smoke else (1, 2, 3, 10))
+    yield from drawn(32 if smoke else 256, range(1 if smoke else 5))
+    for spec in SWITCHED[: 4 if smoke else None]:
         yield "", spec, parse_topology(spec), ALL_REDUCE
-    for spec in ("dgx1", "mesh:4x4") if smoke else ("dgx1", "mesh:8x8", "torus:8x8", "ace-torus:4x4x4"):
+    for spec in ("dgx1", "mesh:4x4") if smoke else GATHERED:
         yield "", f"{spec} all-gather", parse_topology(spec), ALL_GATHER
-    for spec in ("mesh:4x4",) if smoke else ("torus:8x8", "mesh:16x16", "mesh:32x32"):
+    for spec in ("mesh:4x4",) if smoke else SPREAD:
         yield "", f"{spec} broadcast", parse_topology(spec), BROADCAST
+
+
+def damaged(spec: str, counts: tuple[int, ...]) -> Iterator[tuple[str, str, Topology, Collective]]:
+    """Less so many random links, or so many nodes; the seed is the number."""
+    for count in counts:
+        for links, nodes in ((count, 0), (0, count)):
+            name = f"{spec} less {count} {'links' if links else 'nodes'}, seed {count}"
+            yield "", name, parse_topology(less_links(spec, links, count, nodes)), ALL_REDUCE
+
+
+def drawn(nodes: int, seeds: range) -> Iterator[tuple[str, str, Topology, Collective]]:
+    """Random regular and Erdős–Rényi graphs; of these what hangs together with node 0, since some nodes may have no links."""
+    for seed in seeds:
+        for degree in (3, 4, 8)[: None if seed == 0 else 2]:
+            name = f"{degree}-regular, {nodes} nodes, seed {seed}"
+            yield "", name, topology_from_graph(nx.random_regular_graph(degree, nodes, seed=seed), name), ALL_REDUCE
+        for chance in (10 / nodes, 32 / nodes)[: None if seed == 0 else 1]:
+            name = f"Erdős–Rényi, p = {chance:.3f}, seed {seed}"
+            graph = nx.gnp_random_graph(nodes, chance, seed=seed)
+            graph = nx.convert_node_labels_to_integers(graph.subgraph(nx.node_connected_component(graph, 0)))
+            yield "", name, topology_from_graph(graph, name), ALL_REDUCE
 
 
 def fabric(topology: Topology, collective: Collective) -> Fabric:
@@ -136,7 +148,7 @@ class Row:
             self.outcome,
             *found,
             *spent,
-            peer and peer.split(": ")[1],
+            peer,
         ]
 
 

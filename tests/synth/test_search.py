@@ -125,7 +125,7 @@ def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -
     search = Search(asked, dict, budget=100_000)
     search.run([Trees.built(family)])
     unbuilt = packings(asked, network)[::5]
-    for candidate in search._candidates([Trees.built(family), *unbuilt])[::23]:
+    for candidate in search.candidates([Trees.built(family), *unbuilt])[::23]:
         family = candidate.trees.build()
         assert family is not None
         slots, _ = assign_slots(family, candidate.rules, tries=2, work=20_000, seed=seed)
