@@ -16,9 +16,11 @@ from certree.models.machine import load_machine
 from certree.models.topology import NodeKind, Topology
 from certree.models.topology_graph import topology_from_graph
 from certree.models.topology_spec import parse_topology
+from certree.synth import packing
 from certree.synth.bounds import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.synth.packing import Network
+from certree.synth.slotting import SlotRules, assign_slots
 from certree.verify.certificate import make_certificate
 from certree.verify.judge import judge
 from certree.verify.witness import Instance, check_bound
@@ -81,6 +83,25 @@ def test_strength_is_the_minimum_over_all_partitions(topology: Topology) -> None
     assert [check_bound(Instance(topology, ALL_REDUCE), bound) for bound in bounds] == [1 / network.strength]
 
 
+@given(graphs(most=20))
+@settings(max_examples=40, deadline=None)
+def test_trials_in_short_periods_change_no_strength(topology: Topology) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "COARSE", ())
+        expected = Network(topology).strength
+    assert Network(topology).strength == expected
+
+
+def test_a_short_period_finds_a_narrow_border_before_many_trees_are_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = nx.disjoint_union(nx.complete_graph(12), nx.complete_graph(12))
+    nx.add_path(graph, (0, 12, 1, 13))
+    network, asked = Network(topology_from_graph(graph, "two cliques")), []
+    pack = network._pack
+    monkeypatch.setattr(network, "_pack", lambda trees, period, **rest: asked.append(trees) or pack(trees, period, **rest))
+    assert network.strength == 3
+    assert max(asked) < 50  # single nodes allow 135 trees in 23 rounds
+
+
 @given(graphs(), st.integers(1, 5), st.integers(0, 3))
 @settings(max_examples=60)
 def test_packed_trees_span_and_keep_the_capacity(topology: Topology, multiple: int, seed: int) -> None:
@@ -125,6 +146,17 @@ def test_trees_on_a_mesh_are_as_shallow_as_trees_can_be() -> None:
     family = network.pack(ALL_REDUCE, 16, 9, moves=60_000, seed=0)
     assert family is not None
     assert family.chain == 2 * network.radius == 16
+
+
+def test_many_trees_of_a_torus_less_a_few_nodes_have_roots_all_over_it() -> None:
+    network = Network(parse_topology("torus:8x8,without-node=2,without-node=35"))
+    family = network.pack(ALL_REDUCE, *network.tight, moves=60_000, seed=0)
+    assert family is not None
+    assert (network.tight, network.radius) == ((120, 61), 7)
+    assert len(np.unique(family.root)) > network.size // 2
+    slots, _ = assign_slots(family, SlotRules(2, 61, 0), work=30 * len(family.transfers.chunk))
+    assert slots is not None
+    assert slots.max() < 3 * 61
 
 
 def test_absent_nodes_stay_out() -> None:
