@@ -5,6 +5,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import candidates
 import choice
 import exact
 import headline
@@ -18,7 +19,7 @@ import synthesis
 def main() -> None:
     """Run every module's `run(smoke)`."""
     smoke = "--smoke" in sys.argv[1:]
-    for module in (synthesis, simulator, routers, scale, packing, choice, exact, headline):
+    for module in (synthesis, simulator, routers, scale, packing, candidates, choice, exact, headline):
         module.run(smoke)
         print(flush=True)
 
