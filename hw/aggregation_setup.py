@@ -251,7 +251,7 @@ def router_effect(setup: AggregationSetup) -> str | None:
         return SHARED_INTERFACE  # a switch has several children
     if ways_meet(setup.ways.lanes, setup.ways.before):
         return "packets that come different ways meet at a link"
-    return pipeline_effect(setup.trees.topology, machine, setup.flits)
+    return pipeline_effect(setup.trees.topology, machine, setup.flits, is_far=True)
 
 
 def _depth(trees: AggregationTrees, flow: int) -> int:

@@ -9,14 +9,15 @@ import heapq
 import random
 from collections import defaultdict
 from collections.abc import Collection
+from copy import deepcopy
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import ceil
 
 from certree.hw.authors_tables import GATHER, REDUCE, AuthorsTables, Entry, Steps, clear
 from certree.hw.message_queues import ISSUED_PARTS, OFFERED_PARTS, QUEUED_FLITS, Message, MessageQueues
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
-from certree.models.schedule import DIRECT, Schedule
 from certree.models.timing import ceil_div
 
 NEVER = (1 << 64) - 1
@@ -41,7 +42,7 @@ class Fault(StrEnum):
 class AuthorsResult:
     """`cycles`: when all is over and the last credit is back, which is what their simulator reports; `last`: when the last chunk
     was taken in. Of all `messages`, `open_early` were started while the one before between the same two nodes was on its way, and
-    `early` counted before all of their packets were there. `data_ok`: every node ends with the sum of every chunk."""
+    `early` counted before all of their packets were there. `data_ok`: every member of a flow ends with the sum of all members."""
 
     cycles: int
     last: int
@@ -49,6 +50,11 @@ class AuthorsResult:
     open_early: int
     early: int
     data_ok: bool
+
+
+def _value(node: int, flow: int) -> int:
+    """What a node has of a flow at the start."""
+    return (1 << node) * (1 + flow)
 
 
 @dataclass
@@ -69,41 +75,40 @@ class _Node:
 
 
 class AuthorsInterfaces:
-    """A run of an all-reduce along trees, with `interfaces` a node.
+    """A run of what `tables` say, with `message_bytes` of data.
 
-    Any fault that is not among `faults` is put right. `order` 0: in each cycle interfaces act before the network; other numbers are
-    seeds that draw for each node which of both is first, as the order of sets in the memory of their program does. It only matters
-    when a queue is full. Raises UnsupportedError for routes where interfaces are those of links, and as MessageQueues does.
+    Any fault that is not among `faults` is put right. `order` draws what their program leaves to chance: which of two equal ways
+    around a ring a packet takes, and, but for 0, for each node whether its interfaces act before or behind the network in a cycle,
+    as the order of sets in memory does; with 0 they are before it. The latter only matters when a queue is full. Raises
+    UnsupportedError for transfers to others than neighbours where interfaces are those of links, and as MessageQueues does.
     Time O(cycles · interfaces in use + flits · links they pass), memory O(rows + what the core needs).
     """
 
     def __init__(
         self,
-        schedule: Schedule,
+        tables: AuthorsTables,
         message_bytes: int,
         machine: Machine,
         *,
-        interfaces: int,
         flow: str = "packet",
         faults: Collection[Fault] = tuple(Fault),
         order: int = 0,
     ) -> None:
-        topology = schedule.topology
-        self._machine, self._faults, self._interfaces = machine, frozenset(faults), interfaces
-        self._nodes, self._is_whole = len(topology.kind), flow == "message"
-        self._parts = ceil_div(message_bytes, machine.packet_payload_bytes * schedule.chunks)
+        self._machine, self._faults = machine, frozenset(faults)
+        self._tables, self._interfaces = tables, tables.interfaces
+        self._nodes, self._is_whole = len(tables.steps), flow == "message"
+        self._parts = ceil_div(message_bytes, machine.packet_payload_bytes * tables.chunks)
         self._nop_cycles = self._estimate()
-        self._queues = MessageQueues(topology, machine, interfaces, flow)
-        self._tables = AuthorsTables(schedule, interfaces)
-        if Fault.ANY_INTERFACE not in self._faults and (schedule.route != DIRECT).any():
-            raise UnsupportedError("interfaces of links are for transfers between neighbours; this schedule has routes")
-        self._state = [_Node(node, steps, [None] * interfaces) for node, steps in enumerate(self._tables.steps)]
+        self._queues = MessageQueues(tables.topology, machine, tables.interfaces, flow, order)
+        if Fault.ANY_INTERFACE not in self._faults and tables.link_interface is None:
+            raise UnsupportedError("interfaces of links are for transfers between neighbours; these go further")
+        self._state = [_Node(node, deepcopy(steps), [None] * tables.interfaces) for node, steps in enumerate(tables.steps)]
         draw = random.Random(order)
         self._is_behind = [order != 0 and draw.random() < 0.5 for _ in range(self._nodes)]
         self._events: list[dict[int, set[str]]] = [defaultdict(set) for _ in range(self._nodes)]
         self._times: list[tuple[int, int]] = []
         self._arrived: dict[tuple[int, int], list[Message]] = defaultdict(list)  # (node, cycle)
-        self._cells = [[(1 << node) * (1 + chunk) for chunk in range(schedule.chunks)] for node in range(self._nodes)]
+        self._cells = [[_value(node, flow) for flow in range(len(tables.members))] for node in range(self._nodes)]
         self._between: dict[tuple[int, int], Message] = {}
         self._messages = self._open_early = self._early = self._last = 0
 
@@ -144,9 +149,11 @@ class AuthorsInterfaces:
         return AuthorsResult(core.cycle - 1, self._last, self._messages, self._open_early, self._early, self._data_ok())
 
     def _data_ok(self) -> bool:
-        chunks = len(self._cells[0])
-        sums = [sum((1 << node) * (1 + chunk) for node in range(self._nodes)) for chunk in range(chunks)]
-        return all(cells == sums for cells in self._cells)
+        for flow, members in enumerate(self._tables.members):
+            total = sum(_value(node, flow) for node in members)
+            if any(self._cells[node][flow] != total for node in members):
+                return False
+        return True
 
     def _schedule(self, node: int, event: str, cycle: int) -> None:
         if not self._events[node][cycle]:
@@ -180,9 +187,9 @@ class AuthorsInterfaces:
             self._accept(node, cycle)
 
     def _may_choose(self, node: _Node) -> bool:
-        """Whether an interface is free; when a step opens, all must be."""
+        """Whether an interface is free; when a strict step opens, all must be."""
         free = sum(message is None for message in node.sending) - len(node.chosen)
-        return free == self._interfaces if node.opens_step else free > 0
+        return free == self._interfaces if node.opens_step and self._tables.is_strict else free > 0
 
     def _start_nop(self, node: _Node, cycle: int, times: int) -> None:
         node.nop_ends = cycle + times * self._nop_cycles
@@ -198,7 +205,7 @@ class AuthorsInterfaces:
         """Each free interface takes the first chunk of the step that waits for nothing."""
         steps = node.ahead
         free = [number for number, message in enumerate(node.sending) if message is None]
-        if node.opens_step and len(free) < self._interfaces:
+        if node.opens_step and self._tables.is_strict and len(free) < self._interfaces:
             if len(steps) > 1 and steps[0] is None and cycle == node.nop_ends:
                 self._pass_nop(node, cycle)
             return
@@ -246,17 +253,23 @@ class AuthorsInterfaces:
             if Fault.ANY_INTERFACE in self._faults:
                 return entry, entry.targets[0]
             for target in entry.targets:
-                if self._tables.link_interface[node.number, target] == interface:
+                if self._own(node.number, target) == interface:
                     return entry, target
         return None
 
+    def _own(self, node: int, neighbour: int) -> int:
+        """The interface of the link to a neighbour."""
+        owners = self._tables.link_interface
+        return owners[node, neighbour] if owners is not None else 0
+
     def _message(self, node: _Node, entry: Entry, interface: int, target: int) -> Message:
         if Fault.ANY_INTERFACE in self._faults:
-            enters = self._tables.entry_interface[node.phase, entry.flow, node.number, target]
+            enters = self._tables.entry_interface.get((node.phase, entry.flow, node.number, target), 0)
         else:
-            enters = self._tables.link_interface[target, node.number]
+            enters = self._own(target, node.number)
+        parts = ceil(self._parts * entry.length)
         value = self._cells[node.number][entry.flow]
-        return Message(node.phase, entry.flow, node.number, target, interface, enters, entry.step, value, self._parts)
+        return Message(node.phase, entry.flow, node.number, target, interface, enters, entry.step, value, parts)
 
     def _start(self, node: _Node, cycle: int) -> None:
         """What was chosen is sent from the next cycle on."""
@@ -267,15 +280,14 @@ class AuthorsInterfaces:
         for interface, message in node.chosen.items():
             node.sending[interface] = message
             before = self._between.get((message.src, message.dst))
-            self._open_early += before is not None and before.received < self._packets
+            self._open_early += before is not None and before.received < self._packets(before)
             self._between[message.src, message.dst] = message
             self._messages += 1
         node.chosen.clear()
         self._schedule(node.number, "send", cycle + 1)
 
-    @property
-    def _packets(self) -> int:
-        return 1 if self._is_whole else self._parts
+    def _packets(self, message: Message) -> int:
+        return 1 if self._is_whole else message.parts
 
     def _send(self, node: _Node, cycle: int) -> None:
         """One part of each message enters the queues of its interface, if there is room."""
@@ -309,7 +321,7 @@ class AuthorsInterfaces:
     def _take_in(self, cycle: int) -> None:
         """Chunks whose packets the network gives out in this cycle are with their node in the next."""
         for message, is_last in self._queues.received():
-            is_whole = message.received == self._packets
+            is_whole = message.received == self._packets(message)
             if is_last if Fault.LAST_PACKET in self._faults else is_whole:
                 self._early += not is_whole
                 self._arrived[message.dst, cycle + 1].append(message)

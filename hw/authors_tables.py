@@ -1,73 +1,115 @@
-"""What the nodes of the MultiTree authors' simulator play: the transfers of a schedule as steps of each node, phase by phase."""
+"""What the nodes of the MultiTree authors' simulator play: who sends what in which step, phase by phase."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import NamedTuple
 
-from certree.models.schedule import Op, Schedule
+from certree.models.schedule import DIRECT, Op, Schedule
+from certree.models.topology import Topology
 
 REDUCE, GATHER = 0, 1  # phases
 
 
 @dataclass
 class Entry:
-    """One chunk that a node sends in a step: where to, and whose it still waits for."""
+    """One flow that a node sends in a step: where to (nowhere: the node only waits), whose parts of which flows it still waits for
+    (flow, node), and how many chunks long it is."""
 
     flow: int
     step: int
     targets: list[int]
-    waits: set[int]
+    waits: set[tuple[int, int]]
+    length: Fraction = Fraction(1)
 
 
 Steps = list[list[Entry] | None]  # of one phase; None: nothing to do in a step
 
 
 def clear(steps: Steps, flow: int, src: int) -> None:
-    """What waits for the chunk from that node waits no longer."""
+    """What waits for that flow from that node waits no longer."""
     for step in steps:
         for entry in step or ():
-            if entry.flow == flow:
-                entry.waits.discard(src)
+            entry.waits.discard((flow, src))
 
 
+@dataclass(frozen=True)
 class AuthorsTables:
-    """The steps of all nodes, and the interfaces by which transfers enter them, of `interfaces` a node.
+    """What all nodes play, in `interfaces` a node, of data that is cut into `chunks`.
 
-    `steps[node]` are those of the reduce phase, which ends with the node's own chunks, for which nothing is sent, and of the gather
-    phase. `entry_interface[phase, flow, src, dst]`: the interfaces of a node take turns with what reaches it in a step.
-    `link_interface[node, neighbour]`: the interface that the link to a neighbour would have. Routes of the schedule are not looked
-    at: the network has ways of its own. O(rows log rows).
+    `steps[node]` are those of the reduce phase, which ends with an entry that waits for what is summed up at the node and sends
+    nothing, and of the gather phase. `members[flow]`: the nodes whose data it sums up. `entry_interface[phase, flow, src, dst]`:
+    the interface by which a transfer enters its node; 0 for those not listed. `link_interface[node, neighbour]`: the interface that
+    the link to a neighbour would have; None where transfers go further than to neighbours. `is_strict`: a step of a node begins
+    when all of its interfaces are free; otherwise one is enough. `counted`: how often their totals count the time of what is
+    played.
     """
 
-    def __init__(self, schedule: Schedule, interfaces: int) -> None:
-        nodes = len(schedule.topology.kind)
-        place = _place_of_link(schedule)
-        rows = _rows(schedule, place)
-        self.link_interface = {ends: number % interfaces for ends, number in place.items()}
-        self.entry_interface: dict[tuple[int, int, int, int], int] = {}
-        opens = {phase: max((row.step for row in rows if row.phase == phase), default=-1) + 1 for phase in (REDUCE, GATHER)}
-        waits: dict[tuple[int, int, int], set[int]] = defaultdict(set)  # (phase, flow, node): whom it hears from
-        entries: dict[tuple[int, int, int], dict[int, Entry]] = defaultdict(dict)  # (phase, node, step): by flow
-        turns: dict[tuple[int, int, int], int] = defaultdict(int)  # (phase, node, step): transfers that reach it
-        for row in rows:
-            waits[row.phase, row.flow, row.dst].add(row.src)
-        for row in rows:
-            step = row.step if row.phase == REDUCE else opens[REDUCE] + 1 + row.step
-            first = Entry(row.flow, step, [], set(waits[row.phase, row.flow, row.src]))
-            entries[row.phase, row.src, row.step].setdefault(row.flow, first).targets.append(row.dst)
-            self.entry_interface[row.phase, row.flow, row.src, row.dst] = turns[row.phase, row.dst, row.step] % interfaces
-            turns[row.phase, row.dst, row.step] += 1
-        senders = {(row.flow, row.src) for row in rows if row.phase == REDUCE}
-        self.steps: list[tuple[Steps, Steps]] = []
-        for node in range(nodes):
-            reduce, gather = (
-                [list(entries[phase, node, step].values()) or None for step in range(opens[phase])] for phase in (REDUCE, GATHER)
-            )
-            own = sorted(flow for phase, flow, dst in waits if (phase, dst) == (REDUCE, node) and (flow, node) not in senders)
-            reduce += [[Entry(flow, opens[REDUCE], [], set(waits[REDUCE, flow, node]))] for flow in own]
-            while gather and gather[-1] is None:
-                gather.pop()
-            self.steps.append((reduce, gather))
+    topology: Topology
+    interfaces: int
+    chunks: int
+    steps: list[tuple[Steps, Steps]]
+    members: list[frozenset[int]]
+    entry_interface: dict[tuple[int, int, int, int], int]
+    link_interface: dict[tuple[int, int], int] | None
+    is_strict: bool = True
+    counted: int = 1
+
+
+def tables_of(schedule: Schedule, interfaces: int) -> AuthorsTables:
+    """The transfers of an all-reduce along trees; the interfaces of a node take turns with what reaches it in a step.
+
+    Routes of the schedule are not looked at: the network has ways of its own. O(rows log rows).
+    """
+    nodes = len(schedule.topology.kind)
+    place = _place_of_link(schedule.topology)
+    rows = _rows(schedule, place)
+    opens = {phase: max((row.step for row in rows if row.phase == phase), default=-1) + 1 for phase in (REDUCE, GATHER)}
+    waits: dict[tuple[int, int, int], set[tuple[int, int]]] = defaultdict(set)  # (phase, flow, node): what it hears
+    entries: dict[tuple[int, int, int], dict[int, Entry]] = defaultdict(dict)  # (phase, node, step): by flow
+    for row in rows:
+        waits[row.phase, row.flow, row.dst].add((row.flow, row.src))
+    for row in rows:
+        step = row.step if row.phase == REDUCE else opens[REDUCE] + 1 + row.step
+        first = Entry(row.flow, step, [], set(waits[row.phase, row.flow, row.src]))
+        entries[row.phase, row.src, row.step].setdefault(row.flow, first).targets.append(row.dst)
+    senders = {(row.flow, row.src) for row in rows if row.phase == REDUCE}
+    steps: list[tuple[Steps, Steps]] = []
+    for node in range(nodes):
+        reduce, gather = (
+            [list(entries[phase, node, step].values()) or None for step in range(opens[phase])] for phase in (REDUCE, GATHER)
+        )
+        own = sorted(flow for phase, flow, dst in waits if (phase, dst) == (REDUCE, node) and (flow, node) not in senders)
+        reduce += [[Entry(flow, opens[REDUCE], [], set(waits[REDUCE, flow, node]))] for flow in own]
+        steps.append((reduce, without_end(gather)))
+    return AuthorsTables(
+        schedule.topology,
+        interfaces,
+        schedule.chunks,
+        steps,
+        [frozenset(range(nodes))] * schedule.chunks,
+        in_turns((((row.phase, row.flow, row.src, row.dst), row.step) for row in rows), interfaces),
+        None if (schedule.route != DIRECT).any() else {ends: number % interfaces for ends, number in place.items()},
+    )
+
+
+def in_turns(transfers: Iterable[tuple[tuple[int, int, int, int], int]], interfaces: int) -> dict[tuple[int, int, int, int], int]:
+    """The interfaces by which transfers (phase, flow, source, destination) of a step enter their nodes: each in turn."""
+    turns: dict[tuple[int, int, int], int] = defaultdict(int)  # (phase, node, step): transfers that reach it
+    found = {}
+    for transfer, step in transfers:
+        phase, _, _, dst = transfer
+        found[transfer] = turns[phase, dst, step] % interfaces
+        turns[phase, dst, step] += 1
+    return found
+
+
+def without_end(gather: Steps) -> Steps:
+    """Without the steps at the end in which there is nothing to do."""
+    while gather and gather[-1] is None:
+        gather.pop()
+    return gather
 
 
 class _Row(NamedTuple):
@@ -92,9 +134,8 @@ def _rows(schedule: Schedule, place: dict[tuple[int, int], int]) -> list[_Row]:
     return sorted(rows, key=order)
 
 
-def _place_of_link(schedule: Schedule) -> dict[tuple[int, int], int]:
+def _place_of_link(topology: Topology) -> dict[tuple[int, int], int]:
     """The place of a neighbour among those of a node, in link order."""
-    topology = schedule.topology
     found: dict[tuple[int, int], int] = {}
     count: dict[int, int] = defaultdict(int)
     for src, dst in zip(topology.src.tolist(), topology.dst.tolist(), strict=True):

@@ -1,5 +1,7 @@
 """Dimension-order routing on rings, meshes, tori and hypercubes, and the datelines of their wrap-around links."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,6 +94,26 @@ class Grid:
             link = link_at[node, dimension, up.astype(np.int64)]
             hops[node, far] = port_of_lane[lane_begin[link] + to[far] % width[link]] | dateline << 14
         return hops
+
+    def stretches(self, src: int, dst: int, dimension: int) -> Iterator[tuple[list[int], int]]:
+        """The shortest ways from a node along one dimension to the place of another: the links, and where they end.
+
+        Two around a ring of whose halves neither is shorter, else one. O(links of the network).
+        """
+        size = int(self.sizes[dimension])
+        ahead = int(self.places[dst, dimension] - self.places[src, dimension])
+        if not self.is_ring[dimension]:
+            counts = [(abs(ahead), ahead > 0)]
+        else:
+            ways = ((ahead % size, True), (-ahead % size, False))
+            counts = [way for way in ways if way[0] == min(ways)[0]]
+        for count, upward in counts if ahead else [(0, True)]:
+            links, node = [], src
+            for _ in range(count):
+                (link,) = np.flatnonzero((self.topology.src == node) & (self.dimension == dimension) & (self.upward == upward))
+                links.append(int(link))
+                node = int(self.topology.dst[link])
+            yield links, node
 
     def _goes_up(self, dimension: Int64, here: Int64, there: Int64) -> NDArray[np.bool_]:
         size = self.sizes[dimension]

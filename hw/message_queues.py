@@ -1,17 +1,22 @@
 """The queues between a node's interfaces and its router in the MultiTree authors' simulator, before the routers of the core."""
 
+import itertools
+import random
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.hw.grid_routing import Grid
+from certree.hw.router_network import EJECT_PORT, WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
 from certree.models.topology import Topology
 
+Int64 = NDArray[np.int64]
 # How much each queue holds: parts of messages (a packet's payload each) in the interface's own, in that of the network's side, and
 # flits in the one that the router's injection port is fed from.
 OFFERED_PARTS = 32
@@ -45,11 +50,11 @@ class MessageQueues:
     """Parts of messages go from queue to queue, one a cycle and interface, and become packets when they enter the last one.
 
     In message flow a message is one packet whose parts follow it into the last queue: each is there before the one ahead of it has
-    left. Raises UnsupportedError for networks without dimension-order tables. Time O(parts + cycles · interfaces with parts) and
-    what the core needs.
+    left. Packets go along one dimension after the other; of two equal ways around a ring each draws one, from `seed`. Raises
+    UnsupportedError for networks that are no whole grids. Time O(parts + cycles · interfaces with parts) and what the core needs.
     """
 
-    def __init__(self, topology: Topology, machine: Machine, interfaces: int, flow: str) -> None:
+    def __init__(self, topology: Topology, machine: Machine, interfaces: int, flow: str, seed: int) -> None:
         self.interfaces, self._is_whole = interfaces, flow == "message"
         self._payload = machine.packet_payload_bytes // machine.flit_bytes
         self._head = machine.head_flits
@@ -61,10 +66,17 @@ class MessageQueues:
             [unit if self._is_whole else TrafficClass(0, machine.vc_count - 1, WHOLE_PACKET)],
             interfaces_per_node=interfaces,
         )
-        if network.table is None:
+        if network.grid is None:
             raise UnsupportedError(f"{topology.name} has no dimension-order routing, which the authors' interfaces need")
         self._nodes = len(topology.kind)
-        self.core = _core.PacketStepper(network.scalars, network.core_columns(list(_ways(network, interfaces))))
+        self._draw = random.Random(seed)
+        self._ways: list[range] = []  # numbers of the ways from a node to another, to its first interface
+        ways: list[Int64] = []
+        for src, dst in itertools.product(range(self._nodes), repeat=2):
+            equal = list(_ways(network, network.grid, src, dst))
+            self._ways.append(range(len(ways), len(ways) + len(equal) * interfaces, interfaces))
+            ways += [np.append(hops, EJECT_AT + interface) for hops in equal for interface in range(interfaces)]
+        self.core = _core.PacketStepper(network.scalars, network.core_columns(ways))
         count = self._nodes * interfaces
         self._offered: list[deque[tuple[int, Message]]] = [deque() for _ in range(count)]  # with the cycle of each
         self._issued: list[deque[Message]] = [deque() for _ in range(count)]
@@ -119,25 +131,29 @@ class MessageQueues:
             self._outside[interface] -= self._payload
             return True
         length = self._head + self._payload * (message.parts if self._is_whole else 1)
-        way = (message.src * self._nodes + message.dst) * self.interfaces + message.entry
-        packet = self.core.send(interface, message.dst, length, way, TOP_PRIORITY - message.step)
+        ways = self._ways[message.src * self._nodes + message.dst]
+        way = ways[0] if len(ways) == 1 else self._draw.choice(ways)
+        packet = self.core.send(interface, message.dst, length, way + message.entry, TOP_PRIORITY - message.step)
         message.packets += 1
         self._under_way[packet] = message, self._is_whole or message.packets == message.parts
         self._outside[interface] = length - flits
         return True
 
 
-def _ways(network: RouterNetwork, interfaces: int) -> Iterator[np.ndarray]:
-    """Hops from every node to every interface of every node, by the routers' own tables."""
-    table, topology = network.table, network.topology
-    if table is None:
-        return
-    first = np.searchsorted(topology.src[network.lane_link], np.arange(len(topology.kind)))
-    for src in range(len(table)):
-        for dst in range(len(table)):
-            codes, node = [], src
-            while node != dst:
-                codes.append(int(table[node, dst]))
-                node = int(topology.dst[network.lane_link[first[node] + (codes[-1] & 0x3FFF)]])
-            for interface in range(interfaces):
-                yield np.array([*codes, EJECT_AT + interface], np.int64)
+def _ways(network: RouterNetwork, grid: Grid, src: int, dst: int) -> Iterator[Int64]:
+    """Hops of the equal ways from a node to another: the last dimension first, around a ring the shorter way, or either.
+
+    A packet that is to cross the end of a ring has the upper half of the VCs for all of its way along it.
+    """
+    stretches: list[list[list[int]]] = []  # of each dimension: the ways along it, in links
+    node = src
+    for dimension in reversed(range(len(grid.sizes))):
+        ways = list(grid.stretches(node, dst, dimension))
+        stretches.append([links for links, _ in ways])
+        node = ways[0][1]
+    for parts in itertools.product(*stretches):
+        hops = [np.zeros(0, np.int64)]
+        for links in filter(None, parts):
+            ports = network.hops_of(network.first_lanes(links))[:-1] & EJECT_PORT
+            hops.append(ports | int(grid.datelines(np.array(links)).max()) << 14)
+        yield np.concatenate(hops)

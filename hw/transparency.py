@@ -1,9 +1,14 @@
-"""Whether routers add anything to what lanes that nobody shares would take: where they do not, both engines agree to the cycle."""
+"""Whether routers add anything to what lanes that nobody shares would take: where they do not, both engines agree to the cycle.
+
+`router_effect` says before a run what the routers themselves may add, `meeting_effect` after it whether messages met on their way.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.clocks import Clocks
 from certree.hw.flows import packet_lengths
+from certree.hw.grid_routing import Grid
 from certree.hw.plan import Plan
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine
@@ -12,6 +17,7 @@ from certree.models.tables import Tables
 from certree.models.topology import UNKNOWN_LATENCY, Topology
 
 SHARED_INTERFACE = "messages over several links share an interface"
+MET_ON_THE_WAY = "messages over several links wait for each other on their way, where routers let their flits take turns"
 
 
 def router_effect(source: Tables | Plan, flow: str) -> str | None:
@@ -22,25 +28,63 @@ def router_effect(source: Tables | Plan, flow: str) -> str | None:
     machine = source.machine
     if machine.router.interfaces == "node" and _can_be_played(machine) and _shares_interfaces(source.schedule):
         return SHARED_INTERFACE
-    return pipeline_effect(source.topology, machine, min(packet_lengths(source, flow)))
+    return pipeline_effect(source.topology, machine, min(packet_lengths(source, flow)), is_far=has_routes(source.schedule))
 
 
-def pipeline_effect(topology: Topology, machine: Machine, flits: int) -> str | None:
+def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far: bool) -> str | None:
     """What the pipeline and the buffers of the routers may add to packets of at least `flits` flits that share no lane with others
-    which come another way; None: nothing, or no router that the flit engine could play. O(links)."""
+    which come another way; None: nothing, or no router that the flit engine could play. `is_far`: whether any goes over several
+    links. O(links)."""
     if not _can_be_played(machine):
         return None
     router = machine.router
     route, vc, switch, traversal = router.stages(machine.router_cycles)
-    wire = int(np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).max(initial=0))
-    loop = 2 + traversal + (switch - 1) + 2 * wire + router.credit_cycles
+    link = int(np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).max(initial=0))
+    wire = max(link, machine.ni_cycles + machine.ni_issue_cycles)
+    # A head stays in the buffer behind for as long as it is routed: its credit is the last to come back.
+    loop = 2 + traversal + (switch - 1) + 2 * wire + router.credit_cycles + route + vc
     if machine.vc_buffer_flits < loop:
         return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
         return "packets may come to a virtual channel that another is still leaving"
-    if (machine.vc_count - 1) * flits <= route + vc:
-        return f"{machine.vc_count} virtual channels are used up before the pipeline has routed the next packet"
+    vcs = machine.vc_count
+    if is_far and router.datelines and vcs > 1 and _has_rings(topology):
+        vcs //= 2
+    if (vcs - 1) * flits <= route + vc:
+        return f"{vcs} virtual channels are used up before the pipeline has routed the next packet"
     return None
+
+
+def meeting_effect(source: Tables | Plan, run: str, contention_cycles: int, late: int, clocks: Clocks | None = None) -> str | None:
+    """What routers may add to a run of the fast engine that had so many contention cycles and late rows; None: nothing.
+
+    Messages between neighbours wait at their interface and nowhere else, in both. Over several links they wait in routers, which
+    do not serve one whole message after the other; and of several lanes side by side routers give them one that is fixed before.
+    Sufficient, not necessary. O(rows + hops of the routes, log).
+    """
+    schedule = source.schedule
+    if not has_routes(schedule):
+        return None
+    ways = _pairs_of_ways(schedule)
+    is_wide = bool((schedule.topology.pair_capacity[np.concatenate(ways)] > 1).any())
+    as_planned = run == "slotted" and (clocks is None or clocks.are_equal) and not late
+    if contention_cycles == 0 and (as_planned or not is_wide):
+        return None
+    before = np.concatenate([np.concatenate(([-1], way[:-1])) for way in ways])
+    return MET_ON_THE_WAY if is_wide or ways_meet(np.concatenate(ways), before) else None
+
+
+def has_routes(schedule: Schedule) -> bool:
+    """Whether any message goes further than to a neighbour."""
+    return bool((schedule.route != DIRECT).any())
+
+
+def _pairs_of_ways(schedule: Schedule) -> list[NDArray[np.int64]]:
+    """The joined pairs of nodes that messages pass, way by way."""
+    topology, direct = schedule.topology, schedule.route == DIRECT
+    neighbours = np.unique(topology.pair_index(schedule.src, schedule.dst)[direct]).astype(np.int64)
+    routed = [topology.pair_of_link[list(schedule.routes[way])].astype(np.int64) for way in np.unique(schedule.route[~direct])]
+    return [*neighbours.reshape(-1, 1), *routed]
 
 
 def ways_meet(lanes: NDArray[np.int64], before: NDArray[np.int64]) -> bool:
@@ -49,6 +93,12 @@ def ways_meet(lanes: NDArray[np.int64], before: NDArray[np.int64]) -> bool:
     order = np.lexsort((before, lanes))
     is_same_lane, is_other_way = np.diff(lanes[order]) == 0, np.diff(before[order]) != 0
     return bool((is_same_lane & is_other_way).any())
+
+
+def _has_rings(topology: Topology) -> bool:
+    """Whether it is a grid with rings, on which packets may take one half of the virtual channels only."""
+    grid = Grid.of(topology)
+    return grid is not None and bool(grid.is_ring.any())
 
 
 def _can_be_played(machine: Machine) -> bool:

@@ -1,5 +1,7 @@
 """`certree simulate`: tables, or schedules that have none, run cycle by cycle."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,11 +17,11 @@ from certree.cli.terminal import note, now_and_then, one_line, show, working
 from certree.hw.clocks import Clocks, parse_clocks
 from certree.hw.flit_engine import OtherTraffic, simulate_flits
 from certree.hw.flows import FLOWS
-from certree.hw.packets import NO_PACKETS, read_packets
+from certree.hw.packets import NO_PACKETS, Packets, read_packets
 from certree.hw.parts import simulate_paced
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
-from certree.hw.transparency import router_effect
+from certree.hw.transparency import has_routes, meeting_effect, router_effect
 from certree.models.cost.flow_time import READINGS
 from certree.models.errors import InputError
 from certree.models.machine import Machine
@@ -97,44 +99,14 @@ def simulate_command(
     if longest_wait is not None and not through_routers:
         raise InputError("--longest-wait needs the flit engine: in the others nothing is kept waiting by a router")
     source, reason = source_to_run(path, size, machine)
-    effect = router_effect(source, flow) if engine in ("auto", "fast") and not through_routers else None
-    if effect is not None and engine == "fast":
-        raise InputError(f"--engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
-    if effect is not None:
-        note(f"through routers, flit by flit: {effect}")
-        through_routers = True
     clocks = _clocks(source, skew, drift)
     others = NO_PACKETS if background is None else read_packets(background, source.topology)
     beside: OtherTraffic | None = None
     with working("simulating") as tell:
-        progress = now_and_then(tell)
-        if through_routers:
-            result, beside = simulate_flits(
-                source,
-                run,
-                flow=flow,
-                others=others,
-                clocks=clocks,
-                step_time=step_time,
-                longest_wait=longest_wait,
-                trace=trace,
-                force=force,
-                progress=progress,
-            )
-        elif run == "paced" and engine in ("auto", "fast") and clocks is None and trace is None and step_time == "paper":
-            result = simulate_paced(source, flow, progress=progress)
-        else:
-            result = simulate(
-                source,
-                run,
-                flow=flow,
-                engine=engine,
-                clocks=clocks,
-                step_time=step_time,
-                trace=trace,
-                force=force,
-                progress=progress,
-            )
+        options = _Options(run, flow, clocks, step_time, trace, force, now_and_then(tell))
+        result = None if through_routers else _without_routers(source, engine, options)
+        if result is None:
+            result, beside = options.on_routers(source, others, longest_wait)
     if reason is not None and result.parts == 1:
         note(f"no tables, playing the schedule itself: {reason}")
     document = simulation_report(result, source) | {"flow": flow}
@@ -146,6 +118,68 @@ def simulate_command(
         return 0 if result.data_ok and not result.starved else 1
     show(document, simulation_words, as_json=as_json)
     return 0 if holds(result) and not result.starved else 1
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How a run is played, whatever plays it."""
+
+    run: str
+    flow: str
+    clocks: Clocks | None
+    step_time: str
+    trace: Path | None
+    force: bool
+    progress: Callable[[int], None] | None
+
+    def on_routers(self, source: Tables | Plan, others: Packets, longest_wait: int | None) -> tuple[SimulationResult, OtherTraffic]:
+        return simulate_flits(
+            source,
+            self.run,
+            flow=self.flow,
+            others=others,
+            clocks=self.clocks,
+            step_time=self.step_time,
+            longest_wait=longest_wait,
+            trace=self.trace,
+            force=self.force,
+            progress=self.progress,
+        )
+
+    def on_lanes(self, source: Tables | Plan, engine: str, *, traced: bool) -> SimulationResult:
+        """`traced`: with the trace that is asked for. What cannot be paced in one go is played in parts."""
+        plain = self.clocks is None and self.trace is None and self.step_time == "paper"
+        if self.run == "paced" and engine in ("auto", "fast") and plain:
+            return simulate_paced(source, self.flow, progress=self.progress)
+        return simulate(
+            source,
+            self.run,
+            flow=self.flow,
+            engine=engine,
+            clocks=self.clocks,
+            step_time=self.step_time,
+            trace=self.trace if traced else None,
+            force=self.force,
+            progress=self.progress,
+        )
+
+
+def _without_routers(source: Tables | Plan, engine: str, options: _Options) -> SimulationResult | None:
+    """A run on lanes; None where `auto` has to take routers, InputError where `fast` would not be exact without them."""
+    if engine == "lanes":
+        return options.on_lanes(source, engine, traced=True)
+    effect = router_effect(source, options.flow)
+    if effect is None:
+        traced = not has_routes(source.schedule)  # others may turn out not to be exact
+        result = options.on_lanes(source, engine, traced=traced)
+        if result.parts == 1:
+            effect = meeting_effect(source, options.run, result.contention_cycles, result.late, options.clocks)
+        if effect is None:
+            return result if traced or options.trace is None else options.on_lanes(source, engine, traced=True)
+    if engine == "fast":
+        raise InputError(f"--engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
+    note(f"through routers, flit by flit: {effect}")
+    return None
 
 
 def _require_fitting(context: click.Context, engine: str) -> None:

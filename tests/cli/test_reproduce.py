@@ -10,9 +10,12 @@ from importlib import resources
 
 import pytest
 
+from certree.cli.experiments.authors_runs import run_as_authors
 from certree.cli.experiments.dead_links import less_links
 from certree.cli.reproduction import load_target, targets
+from certree.hw.authors_interface import Fault
 from certree.models.errors import InputError
+from certree.models.machine import load_machine
 from certree.models.topology_spec import parse_topology
 from tests.cli.running import assert_bad_input, certree, start
 
@@ -162,6 +165,27 @@ def test_the_authors_simulator_in_small():
     assert ours["multitree", "without any interface"] < 2700
     assert ours["multitree", "paced"] == 2517
     assert [cell["agrees"] for cell in cells if cell["column"] == "as theirs"] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("method", "chunks", "interfaces", "theirs", "paced"),
+    [("ring-2d", None, 4, 5828, 3904), ("double-binary-tree", 16, 1, 10160, 10463)],
+)
+def test_schedules_of_the_authors_own(method: str, chunks: int | None, interfaces: int, theirs: int, paced: int):
+    """What they play for these is not our schedule of that name, which is paced beside it, the 2D-ring in two parts."""
+    run = {
+        "machine": load_machine("multitree-authors").document(),
+        "network": "torus:4x4",
+        "method": method,
+        "options": {},
+        "chunks": chunks,
+        "message_bytes": 32768,
+        "flow": "packet",
+        "interfaces": interfaces,
+    }
+    faulty = run_as_authors(run | {"kind": "as theirs", "faults": [fault.value for fault in Fault], "order": 0})
+    assert (faulty["cycles"], faulty["data_ok"]) == (theirs, True)
+    assert run_as_authors(run | {"kind": "paced"}) == {"cycles": paced, "data_ok": True}
 
 
 def test_own_targets_resume(tmp_path):

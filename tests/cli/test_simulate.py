@@ -56,6 +56,20 @@ def test_routers_that_add_something_are_played(file):
     assert certree(*asked, "--engine", "lanes", "--json").document["cycles"] < outcome.document["cycles"]
 
 
+def test_messages_that_meet_in_routers_are_played_there(tmp_path):
+    """Paced trees through a switch: lanes would let one wait for all of the other."""
+    path = tmp_path / "trees.json"
+    assert certree("synthesize", "switch:6", "--method", "double-binary-tree", "-o", path).code == 0
+    asked = ("simulate", path, "--size", "16KiB", "--run", "paced")
+    outcome = certree(*asked, "--trace", tmp_path / "t.ndjson", "--json")
+    assert outcome.document == certree(*asked, "--engine", "flit", "--json").document
+    assert "through routers, flit by flit: messages over several links wait for each other on their way" in outcome.err
+    refused = certree(*asked, "--engine", "fast", "--trace", tmp_path / "fast.ndjson")
+    assert_bad_input(refused, "--engine fast is not exact with these routers: messages over several links wait for each other")
+    assert not (tmp_path / "fast.ndjson").exists()
+    assert certree("simulate", path, "--size", "16KiB", "--json").document["engine"] == "fast"
+
+
 def test_directory_runs_as_it_is_or_at_another_size(file, tmp_path):
     assert certree("export", file, "--size", "32KiB", "-o", tmp_path / "t").code == 0
     of_file = {size: certree("simulate", file, "--size", size, "--json").document for size in ("32KiB", "64KiB")}

@@ -10,17 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.clocks import parse_clocks
+from certree.hw.clocks import Clocks, parse_clocks
 from certree.hw.flit_engine import NO_PACKETS, FlitEngine, simulate_flits
 from certree.hw.flit_format import FlitType
-from certree.hw.flows import packet_lengths, with_flow
+from certree.hw.flows import FLOWS, packet_lengths, with_flow
 from certree.hw.lowering import lower
 from certree.hw.packets import Packets, read_packets, synthetic_packets
 from certree.hw.plan import Plan
 from certree.hw.program import first_cells
 from certree.hw.simulator import RUN_MODES, simulate
-from certree.hw.transparency import router_effect
-from certree.models.collective import parse_collective
+from certree.hw.transparency import MET_ON_THE_WAY, has_routes, meeting_effect, router_effect
+from certree.models.collective import CollectiveKind, parse_collective
 from certree.models.errors import UnsupportedError
 from certree.models.machine import Machine, load_machine
 from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
@@ -29,7 +29,8 @@ from certree.models.topology import NodeKind, Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 from tests.hw.packet_lists import packets
-from tests.hw.trees import MULTITREE, schedules
+from tests.hw.played import some_clocks, with_latencies
+from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 EQUAL = ("cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "messages", "flit_hops", "max_link_utilization")
 
@@ -102,15 +103,90 @@ def test_routers_that_are_said_to_add_nothing_add_nothing(schedule: Schedule, si
         agree(tables, run, flow)
 
 
+@given(st.data())
+@settings(max_examples=120)
+def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject):
+    """Over several links, through switches, with clocks that are upset and slots that are too short."""
+    schedule = data.draw(with_latencies(schedules(routed=True)) if data.draw(st.booleans()) else schedules(routed=True))
+    machine, size = data.draw(any_machines()), data.draw(st.integers(1, 5000))
+    source = (lower if data.draw(st.booleans()) else Plan.of)(schedule, size, machine)
+    if isinstance(source, Tables) and data.draw(st.booleans()):
+        source = replace(source, slot_cycles=max(1, source.slot_cycles // data.draw(st.integers(1, 5))))
+    run, flow = data.draw(st.sampled_from(RUN_MODES if schedule.repeats == 1 else ["slotted"])), data.draw(st.sampled_from(FLOWS))
+    clocks = data.draw(some_clocks(len(schedule.topology.kind))) if data.draw(st.booleans()) else None
+    if router_effect(source, flow) is not None:
+        return
+    fast = simulate(source, run, flow=flow, clocks=clocks)
+    if meeting_effect(source, run, fast.contention_cycles, fast.late, clocks) is None:
+        ours, _ = simulate_flits(source, run, flow=flow, clocks=clocks)
+        names = EQUAL[:-1] if has_routes(schedule) else EQUAL  # routers may take other lanes side by side
+        assert [getattr(ours, name) for name in names] == [getattr(fast, name) for name in names]
+
+
+def met(tables: Tables, run: str = "slotted", clocks: Clocks | None = None) -> str | None:
+    result = simulate(tables, run, clocks=clocks)
+    return meeting_effect(tables, run, result.contention_cycles, result.late, clocks)
+
+
+def test_messages_that_meet_on_their_way_are_noticed():
+    """Trees through switches, paced: they wait for each other, and routers let their flits take turns."""
+    tables = made("switch:6", "double-binary-tree", 6 * 2000)
+    assert router_effect(tables, "message") is None
+    assert met(tables) is None
+    assert met(tables, "paced") == MET_ON_THE_WAY
+    assert simulate_flits(tables, "paced")[0].contention_cycles != simulate(tables, "paced").contention_cycles
+    upset = parse_clocks(7, "0=40", None)  # not by enough for messages to meet
+    assert met(tables, clocks=upset) is None
+    assert simulate_flits(tables, clocks=upset)[0].cycles == simulate(tables, clocks=upset).cycles
+
+
+def test_of_lanes_side_by_side_routers_give_one_that_is_fixed_before():
+    """Messages of two slots that overlap have a lane each on lanes, and one on routers."""
+    schedule = tree_schedule("ring:4,capacity=2,far", CollectiveKind.ALL_GATHER, 2, delay=1, repeats=1, seed=3)
+    tables = lower(schedule, 8 * 1000, MULTITREE)
+    assert met(tables) is None
+    assert met(tables, clocks=Clocks((0, 30, 0, 60), (Fraction(0),) * 4)) == MET_ON_THE_WAY
+
+
+@pytest.mark.parametrize(("buffer", "holds"), [(17, False), (18, False), (20, True)])
+def test_heads_that_are_routed_keep_their_credits_longer(buffer: int, holds: bool):
+    """Router pipelines of seven cycles: behind a buffer of 17 flits the end of a message competes with the next one's beginning."""
+    machine = replace(MULTITREE, link_latency_cycles=6, router_cycles=7, ni_cycles=0, vc_buffer_flits=buffer, ni_buffer_flits=13)
+    tables = made("torus:3x3", "multitree", 9 * 700, machine)
+    exact = simulate_flits(tables, "paced")[0].cycles == simulate(tables, "paced", engine="lanes").cycles
+    assert (router_effect(tables, "message") is None) == holds
+    assert exact or not holds
+
+
+def test_packets_that_may_cross_a_dateline_have_half_of_the_channels():
+    """Two are not enough for packets of three flits where routing and VC allocation take five cycles."""
+    machine = replace(MULTITREE, link_latency_cycles=1, router_cycles=7, packet_payload_bytes=16, head_flits=2)
+    far = tree_schedule("torus:3x3,far", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=11)
+    reason = "2 virtual channels are used up before the pipeline has routed the next packet"
+    assert router_effect(lower(far, 2 * 400, machine), "packet") == reason
+    tables = lower(far, 2 * 400, replace(machine, vc_count=8))
+    assert router_effect(tables, "packet") is None
+    agree_on(tables, "packet")
+    near = tree_schedule("torus:3x3", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=11)
+    assert router_effect(lower(near, 2 * 400, machine), "packet") is None
+
+
+def test_the_wire_of_an_interface_may_be_the_longest():
+    machine = replace(MULTITREE, link_latency_cycles=0, ni_cycles=2, ni_issue_cycles=1, vc_buffer_flits=9)
+    reason = "buffers of 9 flits do not cover the loop of a credit, 10 cycles"
+    assert router_effect(made("torus:3x3", "multitree", 9 * 700, machine), "message") == reason
+    assert router_effect(made("torus:3x3", "multitree", 9 * 700, replace(machine, vc_buffer_flits=10)), "packet") is None
+
+
 @pytest.mark.parametrize(
     ("changes", "router", "reason"),
     [
         ({}, {"interfaces": "node"}, "messages over several links share an interface"),
-        ({"vc_buffer_flits": 302}, {}, "buffers of 302 flits do not cover the loop of a credit, 303 cycles"),
+        ({"vc_buffer_flits": 303}, {}, "buffers of 303 flits do not cover the loop of a credit, 304 cycles"),
         ({}, {"vc_choice": "any"}, "packets may come to a virtual channel that another is still leaving"),
         ({}, {"vc_reuse": "empty"}, "packets may come to a virtual channel that another is still leaving"),
         ({"vc_count": 1}, {}, "1 virtual channels are used up before the pipeline has routed the next packet"),
-        ({"vc_buffer_flits": 303}, {}, None),
+        ({"vc_buffer_flits": 304}, {}, None),
         ({"router_cycles": 0}, {}, None),
     ],
 )
