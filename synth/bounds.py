@@ -37,13 +37,13 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
 
 
 def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
-    """The best subpartition bound on an all-gather or reduce-scatter, whatever its shares; None on networks with switches or of
-    more than MAX_ROOTS endpoints, and for other collectives.
+    """The best subpartition bound on an all-gather or reduce-scatter, whatever its shares, as far as `FreeRoots.best_sets` finds
+    it; None on networks of more than MAX_ROOTS endpoints, and for other collectives.
 
     A maximum flow for each endpoint and step of Newton's iteration.
     """
     shared = collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER)
-    if not shared or not topology.is_direct or len(topology.endpoints) > MAX_ROOTS:
+    if not shared or len(topology.endpoints) > MAX_ROOTS:
         return None
     return make_bound(Instance(topology, collective), "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})
 

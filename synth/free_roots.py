@@ -4,6 +4,9 @@ K branchings with k_v of them rooted at v fit into L rounds just when every set 
 L · capacity(into X) ≥ K − k(X) (Edmonds). For given K and L the vectors k that satisfy this are those above an intersecting
 supermodular function, a contrapolymatroid: lowering the entries one after the other as far as each goes ends at the least sum
 there is (Frank, "Covering branchings", 1979). So K chunks fit into L rounds with some shares just when that sum is at most K.
+
+With switches a set of endpoints counts with those switches that make it hardest to enter, which changes nothing in this; but
+branchings along paths through switches (`certree.synth.routed_branching`) need not be found at that rate.
 """
 
 from dataclasses import dataclass
@@ -86,15 +89,32 @@ class FreeRoots:
         chunk, whatever its shares (`certree.verify.witnesses.rooted.subpartition`).
 
         Newton's iteration: at that rate the least shares fit, and then nothing is better, or they do not; then the tight sets of
-        those that have any, joined where they meet, are tight too (intersecting supermodularity) and show more.
+        those that have any, joined where they meet, are tight too (intersecting supermodularity) and show more. Of sets that meet
+        in switches alone the later ones do without them; should that show no more, the best sets so far are the answer.
         """
-        sets = [{int(node)} for node in self._ends]
+        sets: list[set[int]] = [{int(node)} for node in self._ends]
+        best: list[list[int]] = []
+        time = Fraction(0)
         while True:
-            time = Fraction(len(sets) - 1, sum(self._entering(inside) for inside in sets))
+            found = Fraction(len(sets) - 1, sum(self._entering(inside) for inside in sets))
+            if found <= time:
+                return best
+            best, time = sorted(sorted(inside) for inside in sets), found
             held, tight = self._least_shares(time.denominator, time.numerator)
             if int(held.sum()) <= time.denominator:
-                return sorted(sorted(inside) for inside in sets)
-            sets = joined(tight)
+                return best
+            sets = self._apart(tight)
+
+    def _apart(self, sets: list[set[int]]) -> list[set[int]]:
+        """Disjoint sets: those with endpoints in common joined, each switch left to the first that has it."""
+        ends = set(self._ends.tolist())
+        whole = [set().union(*(inside for inside in sets if inside & group)) for group in joined([one & ends for one in sets])]
+        taken: set[int] = set()
+        apart = []
+        for inside in whole:
+            apart.append(inside - taken)
+            taken |= inside
+        return apart
 
     def _entering(self, inside: set[int]) -> int:
         """Capacity into a set."""
@@ -114,5 +134,5 @@ class FreeRoots:
         return low, best
 
     def rooted(self, held: np.ndarray) -> FreelyRooted:
-        """The network with so many branchings rooted at each endpoint."""
+        """The direct network with so many branchings rooted at each endpoint."""
         return FreelyRooted(self.topology, self.collective, np.repeat(self._ends, held).astype(np.int32))

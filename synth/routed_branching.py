@@ -96,6 +96,14 @@ class RoutedBranchings(SwitchedNetwork):
         return 2 * edge + upward
 
 
+class FreelyRoutedBranchings(RoutedBranchings):
+    """`RoutedBranchings` with one given root for each branching; `held`: how many for each endpoint, in rank order."""
+
+    def __init__(self, topology: Topology, collective: Collective, held: NDArray[np.int64]) -> None:
+        super().__init__(topology, collective)
+        self._roots = np.repeat(np.arange(self.size), held).astype(np.int32)
+
+
 def _closed_set(size: int, tail: Int32, head: Int32, capacity: NDArray[Any], held: NDArray[Any]) -> NDArray[np.bool_] | None:
     """Nodes, as flags, into which fewer arcs lead than branchings are rooted outside (`held`, by node); None where there are none.
 

@@ -1,15 +1,17 @@
 """All-gather and reduce-scatter with unequal shares: endpoints of few links root more of the message."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from certree.models.collective import CollectiveKind
 from certree.models.errors import UnsupportedError
 from certree.models.schedule import Schedule
+from certree.synth.both_ways import BothWays
 from certree.synth.free_roots import MAX_ROOTS, FreeRoots
-from certree.synth.method import METHODS, Request, read_options, require_collective, require_direct
-from certree.synth.search import Search, Trees
+from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.routed_branching import FreelyRoutedBranchings
+from certree.synth.search import Search, Trees, slowest_way
 
 PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16)
 _MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit of effort
@@ -22,34 +24,16 @@ def free_shares(request: Request) -> Schedule:
     Where a corner has two links an equal share binds everyone to its pace; the more it roots itself the less it must receive. For
     every period of PERIODS the most chunks that fit with any shares are found by flows (`certree.synth.free_roots`), packed as
     branchings and given slots; the fastest by closed form wins. Two such phases take 3/4 M/B on a mesh, with equal shares 63/64,
-    and no shares allow less (`certree.synth.bounds.shares_bound`).
-    For direct networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
+    and no shares allow less (`certree.synth.bounds.shares_bound`). With switches branchings go along paths through them, of each
+    link what leads both ways; there slightly fewer chunks are tried too.
+    For networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
     """
     require_collective(request, "free-shares", [CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER])
-    require_direct(request, "free-shares")
     read_options(request, "free-shares", {})
-    topology, size = request.topology, len(request.topology.endpoints)
+    size = len(request.topology.endpoints)
     if size > MAX_ROOTS:
         raise UnsupportedError(f"free-shares: {size} endpoints; up to {MAX_ROOTS} are tried")
-    network = FreeRoots(topology, request.collective)
-    options = []
-    for period in PERIODS:
-        chunks, held = network.most(period)
-        if request.chunks not in (None, chunks) or chunks**2 * len(topology.src) > _MAX_FLOW * request.effort:
-            continue
-        rooted = network.rooted(held)
-        options.append(
-            Trees(
-                chunks=chunks,
-                period=period,
-                least_period=period,
-                chain=rooted.least_height(period),
-                rows=chunks * (size - 1),
-                reductions=-(-chunks * (size - 1) // size) * request.collective.reduces,
-                even=False,
-                build=partial(rooted.pack, request.collective, chunks, period, moves=0, seed=request.seed),
-            )
-        )
+    options = [option for period in PERIODS for option in _options(request, period)]
     if not options:
         raise UnsupportedError(f"free-shares: no period of {PERIODS} fits that many chunks, or the packings are too large")
 
@@ -57,3 +41,26 @@ def free_shares(request: Request) -> Schedule:
         return request.provenance("free-shares", {}, **origin)
 
     return Search(request, provenance).run(options)
+
+
+def _options(request: Request, period: int) -> Iterator[Trees]:
+    """Branchings for the most chunks that fit into a period, and through switches, where they need not be found, for some fewer."""
+    topology, collective, size = request.topology, request.collective, len(request.topology.endpoints)
+    network = FreeRoots(topology if topology.is_direct else BothWays.of(topology).network, collective)
+    most, _ = network.most(period)
+    for chunks in [most] if topology.is_direct else dict.fromkeys((most, most - 1, most - most // 8)):
+        held = network.shares(chunks, period) if chunks else None
+        if held is None or request.chunks not in (None, chunks) or chunks**2 * len(topology.src) > _MAX_FLOW * request.effort:
+            continue
+        rooted = network.rooted(held) if topology.is_direct else FreelyRoutedBranchings(topology, collective, held)
+        yield Trees(
+            chunks=chunks,
+            period=period,
+            least_period=period,
+            chain=rooted.least_height(period),
+            rows=chunks * (size - 1),
+            reductions=-(-chunks * (size - 1) // size) * collective.reduces,
+            even=False,
+            build=partial(rooted.pack, collective, chunks, period, moves=0, seed=request.seed),
+            reach=None if topology.is_direct else slowest_way(request, 2),
+        )

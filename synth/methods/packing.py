@@ -34,6 +34,7 @@ _MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
 _MAX_PATHS = 1 << 22  # trees times paths through switches, likewise
 _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
 _MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
+_FEW_TREES = 12  # where ways are long and trees deep: a short period and shallow trees
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
@@ -96,7 +97,12 @@ def _packed_into(
     moves: int | None,
 ) -> Schedule:
     """The fastest schedule that is found for trees in one fabric, or one of the highest rate that takes hardly longer."""
-    best = Search(request, provenance).run(packings(request, network, rate=rate, moves=moves))
+    options = packings(request, network, rate=rate, moves=moves)
+    best = Search(request, provenance).run(options)
+    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+    if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses know short ways only
+        few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
+        best = min(best, *_tried(Search(request, provenance), few), key=request.cycles)
     is_highest = best.bandwidth_time * network.strength <= 1
     if request.chunks is not None or (is_highest and rate == "optimal"):
         return best
@@ -104,13 +110,19 @@ def _packed_into(
         return best
     if _rows(request, network.tight[0]) > _MAX_TIGHT_ROWS * request.effort:
         return best
+    search = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET)
+    for tight in _tried(search, packings(request, network, rate="optimal", moves=moves)):
+        if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1):
+            return request.offer(tight)
+    return best
+
+
+def _tried(search: Search, options: list[Trees]) -> list[Schedule]:
+    """What a search finds, if anything: with switches the rate that the bound leaves need not be had."""
     try:
-        tight = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET).run(
-            packings(request, network, rate="optimal", moves=moves)
-        )
-    except UnsupportedError:  # with switches the highest rate that the bound leaves need not be had
-        return best
-    return request.offer(tight) if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1) else best
+        return [search.run(options)]
+    except UnsupportedError:
+        return []
 
 
 def fabrics_of(request: Request) -> list[Fabric]:
