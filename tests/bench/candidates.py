@@ -17,7 +17,7 @@ from certree.models.collective import Collective, CollectiveKind
 from certree.models.machine import load_machine
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
-from certree.synth.methods.packing import fabric_of, packings
+from certree.synth.methods.packing import fabrics_of, packings
 from certree.synth.search import Candidate, Search
 from certree.synth.slotting import assign_slots, peak_reductions
 from certree.synth.trees import TreeFamily
@@ -40,7 +40,7 @@ class Entry:
 def enumerate_all(asked: list[Request], chosen: list[int]) -> tuple[list[Entry], int]:
     """The best for each request, and how many candidates got slots."""
     searches = [Search(request, dict) for request in asked]
-    options = packings(asked[0], fabric_of(asked[0]))
+    options = [trees for fabric in fabrics_of(asked[0]) for trees in packings(asked[0], fabric)]
     rows = list(zip(*[search.candidates(options) for search in searches], strict=True))
     alive = [number for number, row in enumerate(rows) if any(map(may_win, row, chosen))]
     first: list[list[Entry]] = [[] for _ in asked]
