@@ -102,7 +102,7 @@ def _packed_into(
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
     if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses know short ways only
         few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
-        best = min(best, *_tried(Search(request, provenance), few), key=request.cycles)
+        best = min(best, *_tried(Search(request, provenance), lambda: few), key=request.cycles)
     is_highest = best.bandwidth_time * network.strength <= 1
     if request.chunks is not None or (is_highest and rate == "optimal"):
         return best
@@ -111,16 +111,16 @@ def _packed_into(
     if _rows(request, network.tight[0]) > _MAX_TIGHT_ROWS * request.effort:
         return best
     search = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET)
-    for tight in _tried(search, packings(request, network, rate="optimal", moves=moves)):
+    for tight in _tried(search, lambda: packings(request, network, rate="optimal", moves=moves)):
         if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1):
             return request.offer(tight)
     return best
 
 
-def _tried(search: Search, options: list[Trees]) -> list[Schedule]:
-    """What a search finds, if anything: with switches the rate that the bound leaves need not be had."""
+def _tried(search: Search, options: Callable[[], list[Trees]]) -> list[Schedule]:
+    """What a search finds, if anything: the rate that the bound leaves need not be had with switches, or ask for too many trees."""
     try:
-        return [search.run(options)]
+        return [search.run(options())]
     except UnsupportedError:
         return []
 

@@ -70,3 +70,10 @@ def test_large_messages_take_the_highest_rate_through_boxes() -> None:
     schedule = load_methods()["packing"](request)
     assert schedule.bandwidth_time * 4 == 1
     assert 20 * request.cycles(schedule) <= 21 * bandwidth_bound_cycles(Fraction(1, 4), 1 << 26, request.machine)
+
+
+def test_a_highest_rate_of_too_many_trees_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second search has nothing to look at then; what the first one found stays."""
+    monkeypatch.setattr("certree.synth.methods.packing._MAX_PATHS", 100)
+    schedule = load_methods()["packing"](ask("switch:8", message_bytes=1 << 20))
+    assert schedule.bandwidth_time > Fraction(7, 4)
