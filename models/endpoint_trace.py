@@ -1,4 +1,5 @@
-"""Traces of engines at the endpoints: JSON lines, the steps of `AceEngine.tla` in the order in which they happened.
+"""Traces of engines at the endpoints: JSON lines (zipped where the name ends in .gz), the steps of `AceEngine.tla` in the order in
+which they happened.
 
 The first line says what ran: `format`, `version`, `network`, `collective`, `system`, who `runs` it ("engine"), `nodes`, `chunks`
 (in the `order` of loading), `ways`, into how many `pieces` a segment of the schedule is cut, and how many of them a message has at
@@ -24,13 +25,14 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.errors import InputError
-from certree.models.files import check_format, parse_json, read_bytes
+from certree.models.files import check_format, first_bytes, parse_json, read_bytes
 
 FORMAT, VERSION = "certree-endpoint-trace", 1
 MOVES = ("load", "send", "pass on", "take", "go on", "write back")  # as in hw/core/endpoint/machine.hpp
 RULES = ("in_order", "spare", "apart")
 _TAKES, _SENDS = ("pass on", "take"), ("send", "pass on")
 _MAX = (1 << 31) - 1  # whole numbers of TLC
+_MAX_BYTES = 1 << 62
 
 Message = tuple[int, int]  # sender, and which of those that it sends in a phase, from 1
 
@@ -85,12 +87,7 @@ class EndpointTrace:
 
 def is_endpoint_trace(path: Path) -> bool:
     """Whether a file begins as such a trace does."""
-    try:
-        with path.open("rb") as stream:
-            head = stream.readline(1 << 24).replace(b" ", b"")
-    except OSError:
-        return False  # whoever reads it next says what is wrong
-    return f'"format":"{FORMAT}"'.encode() in head
+    return f'"format":"{FORMAT}"'.encode() in first_bytes(path, 200).replace(b" ", b"")
 
 
 def load_endpoint_trace(path: Path) -> EndpointTrace:
@@ -141,10 +138,10 @@ class _Fields:
             raise self.refuse(f"{name} is {value!r}; allowed: {', '.join(map(str, known))}")
         return value
 
-    def wholes(self, name: str, low: int = 0) -> tuple[int, ...]:
+    def wholes(self, name: str, low: int = 0, high: int = _MAX) -> tuple[int, ...]:
         found = self.list(name)
-        if any(type(value) is not int or not low <= value for value in found):
-            raise self.refuse(f"{name} must be a list of whole numbers from {low}")
+        if any(type(value) is not int or not low <= value <= high for value in found):
+            raise self.refuse(f"{name} must be a list of whole numbers, {low} to {high}")
         return tuple(found)
 
     def list(self, name: str) -> list[Any]:
@@ -166,9 +163,9 @@ def _head(head: _Fields) -> EndpointTrace:
     if len(set(nodes)) < len(nodes):
         raise head.refuse("nodes must each be listed once")
     order = head.wholes("order")
-    if sorted(order) != list(range(chunks)):
+    if len(order) != chunks or sorted(order) != list(range(chunks)):
         raise head.refuse(f"order must have each of the chunks 0 to {chunks - 1} once")
-    machines, rooms, sizes = head.wholes("machines", 1), head.wholes("rooms"), head.wholes("sizes", 1)
+    machines, rooms, sizes = head.wholes("machines", 1), head.wholes("rooms", 0, _MAX_BYTES), head.wholes("sizes", 1, _MAX_BYTES)
     if not len(rooms) == len(sizes) == len(machines) + 1:
         raise head.refuse(f"rooms and sizes must be of {len(machines) + 1} partitions, one for each phase and one for results")
     rules = head.values.get("rules")
@@ -189,7 +186,7 @@ def _head(head: _Fields) -> EndpointTrace:
         pieces_of_message=head.whole("pieces_of_message", 1),
         state_machines=head.whole("state_machines", 1),
         machines=machines,
-        sram_bytes=head.whole("sram_bytes", 1, 1 << 62),
+        sram_bytes=head.whole("sram_bytes", 1, _MAX_BYTES),
         rooms=rooms,
         sizes=sizes,
         rules=rules,

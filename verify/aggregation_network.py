@@ -14,6 +14,7 @@ from certree.models.machine import Machine
 from certree.models.schedule import Op, Schedule
 from certree.models.timing import ceil_div
 from certree.models.topology import NodeKind
+from certree.verify.wiring import require_wired
 
 
 @dataclass(frozen=True)
@@ -27,17 +28,20 @@ class AggregatedFlow:
 def aggregated_flows(schedule: Schedule, message_bytes: int, machine: Machine) -> list[AggregatedFlow]:
     """The flows of an all-reduce along the trees of a schedule; chunks that take the same ways are one flow.
 
-    UnsupportedError for a schedule that is no all-reduce along trees of reducing switches whose leaves are the endpoints.
-    O(transfers log transfers).
+    UnsupportedError for a schedule that is no all-reduce along trees of reducing switches whose leaves are the endpoints,
+    InputError for one with a transfer that no link or route carries. O(transfers log transfers).
     """
     if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise UnsupportedError(f"reducing switches make all-reduces; the schedule is a {schedule.collective.words}")
+    require_wired(schedule)
     chunks_of: dict[frozenset[tuple[int, ...]], int] = {}
     order = np.argsort(schedule.chunk, kind="stable")
     rows = np.stack([column[order] for column in (schedule.op, schedule.src, schedule.dst, schedule.route)], axis=1)
     begin = np.searchsorted(schedule.chunk[order], np.arange(schedule.chunks + 1)).tolist()
     for first, last in pairwise(begin):
         ways = frozenset(map(tuple, rows[first:last].tolist()))
+        if len({way[:3] for way in ways}) < last - first:
+            raise UnsupportedError("the schedule has a chunk that goes from one node to another twice")
         chunks_of[ways] = chunks_of.get(ways, 0) + 1
     payload = _payload(message_bytes, max(chunks_of.values()), schedule.chunks, machine)
     return [
@@ -63,7 +67,21 @@ def _parents(schedule: Schedule, ways: frozenset[tuple[int, ...]]) -> dict[int, 
         raise UnsupportedError("the schedule has a chunk that does not go up one tree and down again")
     if parent.keys() - switches != set(topology.endpoints.tolist()) or len(switches - parent.keys()) != 1:
         raise UnsupportedError("the schedule has a chunk whose tree has other leaves than the endpoints, or not one root")
+    if not _leads_to_one_root(parent):
+        raise UnsupportedError("the schedule has a chunk that switches send in a circle")
     return parent
+
+
+def _leads_to_one_root(parent: Mapping[int, int]) -> bool:
+    """Whether no node is above itself, once it is known that one only has nothing above it. O(nodes)."""
+    below: dict[int, list[int]] = {}
+    for node, above in parent.items():
+        below.setdefault(above, []).append(node)
+    edge, reached = [node for node in below if node not in parent], 0
+    while edge:
+        edge = [child for node in edge for child in below.get(node, ())]
+        reached += len(edge)
+    return reached == len(parent)
 
 
 def check_traced_network(

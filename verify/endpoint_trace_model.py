@@ -1,8 +1,7 @@
 """A trace of engines at the endpoints as a behaviour of the specification: `specs/TraceAceEngine.tla`, the run as its constants.
 
 What the first line of the trace says of the engines is computed again where it follows from something else: the state machines
-of each phase, how many messages ports hold, and, where the schedule is given, which messages there are. What waits for what is
-taken from it.
+of each phase, how many messages ports hold, and, where the schedule is given, which messages there are and what they wait for.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from certree.models.endpoint_trace import EndpointTrace, TracedFlow, TracedSend
 from certree.models.errors import InputError
-from certree.models.schedule import Op, Schedule
+from certree.models.schedule import Schedule
+from certree.verify.endpoint_messages import check_messages
 from certree.verify.model_list import ModelResult, run_generated
 from certree.verify.table_constants import function, members
 from certree.verify.tlc import Result, TlcRun
@@ -30,10 +28,11 @@ def check_endpoint_trace(
     ran: EndpointTrace, trace: Path, schedule: Schedule | None = None, time_limit: float = 300.0
 ) -> ModelResult:
     """Whether a trace that `endpoints --trace` wrote, as it was read from `trace`, is a behaviour of the specification, step by
-    step. `schedule`: what its chunks must have gone through.
+    step. `schedule`: what its chunks must have gone through; without one the trace's own word is taken, and the message says so.
 
     A refutation names the first line that the specification cannot do. Raises InputError for a file that is no such trace or whose
-    first line contradicts itself, ToolMissingError without Java or TLC. TLC's time grows with lines times nodes and chunks.
+    first line contradicts itself or the schedule, ToolMissingError without Java or TLC. TLC's time grows with lines times nodes and
+    chunks.
     """
     where = f"{trace}, line 1"
     check_head(ran, where)
@@ -49,7 +48,7 @@ def check_endpoint_trace(
         seconds=run.seconds,
         mode="trace",
         trace="",
-        message=_message(run, ran),
+        message=_message(run, ran, "" if schedule is not None else ", with the messages of a chunk by the trace's own word"),
         as_expected=run.result is Result.SUCCESS,
     )
 
@@ -74,35 +73,6 @@ def check_head(ran: EndpointTrace, where: str) -> None:
             raise InputError(
                 f"{where}: flow {number} has a depth of {flow.depth}; by the rules that the trace states it is {depth}"
             )
-
-
-def check_messages(ran: EndpointTrace, schedule: Schedule, where: str) -> None:
-    """InputError where a node sends other messages, or in another order, than a schedule has them: what goes to one node in a step
-    by one route, copied or added, is parted into messages. O(transfers log transfers)."""
-    nodes = tuple(schedule.topology.endpoints.tolist())
-    if ran.nodes != nodes or schedule.chunks % ran.ways:
-        raise InputError(
-            f"{where}: {len(ran.nodes)} nodes and {ran.ways} ways; the schedule has nodes {_few(nodes)} and {schedule.chunks} "
-            "segments"
-        )
-    way, adds = schedule.chunk // (schedule.chunks // ran.ways), (schedule.op == Op.REDUCE).astype(np.int32)
-    together = np.stack((way, schedule.src, schedule.step, schedule.dst, schedule.route, adds))
-    (way, source, _, target, _, _), count = np.unique(together, axis=1, return_counts=True)
-    messages = -(-count * ran.pieces // ran.pieces_of_message)
-    for number, of_way in enumerate(ran.sends):
-        for node in nodes:
-            own = (way == number) & (source == node)
-            due = np.repeat(target[own], messages[own]).tolist()
-            found = [ran.flows[message.flow].target for of_phase in of_way for message in of_phase[node]]
-            if found != due:
-                sends = f"node {node} sends its messages of way {number} to nodes {_few(found)}"
-                raise InputError(f"{where}: {sends}; by the schedule to {_few(due)}")
-
-
-def _few(values: Sequence[int]) -> str:
-    """The first of them, and how many there are."""
-    shown = ", ".join(map(str, values[:8]))
-    return f"{shown}, ... ({len(values)})" if len(values) > 8 else shown or "none"
 
 
 def _depths(ran: EndpointTrace) -> list[int]:
@@ -205,10 +175,10 @@ def _config_text(ran: EndpointTrace) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _message(run: TlcRun, ran: EndpointTrace) -> str:
+def _message(run: TlcRun, ran: EndpointTrace, believed: str) -> str:
     """What was found: the first line that the specification cannot do, or what it lacks."""
     if run.result is Result.SUCCESS:
-        return f"{len(ran.steps)} steps, all as the specification has them"
+        return f"{len(ran.steps)} steps, all as the specification has them{believed}"
     if not run.trace:
         return f"{run.broken}: no state to show" if run.broken else ""
     state = run.trace[-1]

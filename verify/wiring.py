@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.columns import have_common
+from certree.models.errors import InputError
 from certree.models.schedule import DIRECT, Op, Schedule
 from certree.models.topology import NodeKind
 from certree.verify.verdict import Findings
@@ -38,6 +39,14 @@ def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
     )
     _check_routes(schedule, findings, playable)
     return playable
+
+
+def require_wired(schedule: Schedule) -> None:
+    """InputError with the first row that no link or route carries."""
+    findings = Findings()
+    check_wiring(schedule, findings)
+    if broken := findings.verdict().violations:
+        raise InputError(f"the schedule for {network_text(schedule.topology)}: {broken[0].message}")
 
 
 def _report(schedule: Schedule, findings: Findings, rule: str, broken: Flags, reason: Callable[[int], str]) -> None:

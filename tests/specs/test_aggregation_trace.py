@@ -3,12 +3,15 @@
 import json
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from certree.hw.aggregation_setup import AggregationRules
 from certree.models.aggregation_trace import load_aggregation_trace
 from certree.models.collective import parse_collective
 from certree.models.errors import InputError, UnsupportedError
+from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule
+from certree.models.topology import Topology
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 from certree.verify.aggregation_network import aggregated_flows, check_traced_network
@@ -220,6 +223,31 @@ def test_network_and_sizes_made_again_are_those_of_the_simulator(tmp_path, netwo
 def test_schedules_that_switches_cannot_aggregate_have_no_flows(network, method, kind, reason):
     schedule = load_methods()[method](Request(parse_topology(network), parse_collective(kind), KIB, MULTITREE))
     with pytest.raises(UnsupportedError, match=reason):
+        aggregated_flows(schedule, KIB, MULTITREE)
+
+
+def tree_of(*edges, missing=None):
+    """An all-reduce of endpoints 0 and 1 behind reducing switches 2 to 5, up these edges and down again; a link may be missing."""
+    back = tuple((above, node) for node, above in edges)
+    links = np.array(sorted({*edges, *back} - {missing}))
+    sizes = np.ones(len(links), int)
+    topology = Topology("forged", np.array([0, 0, 1, 1, 1, 1]), *links.T, sizes, sizes, reducing=np.arange(6) > 1)
+    rows = [(Op.REDUCE, 0, *edge) for edge in edges] + [(Op.COPY, 1, *edge) for edge in back]
+    columns = dict(zip(("op", "step", "src", "dst"), np.array(rows).T, strict=True))
+    columns |= {"chunk": np.zeros(len(rows), int), "route": np.full(len(rows), DIRECT)}
+    return Schedule(topology, parse_collective("all-reduce"), np.array([NO_ROOT]), np.ones(2, int), **columns)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "reason"),
+    [
+        (tree_of((0, 2), (1, 2), (0, 2)), "a chunk that goes from one node to another twice"),
+        (tree_of((0, 2), (1, 2), (3, 4), (4, 5), (5, 3)), "a chunk that switches send in a circle"),
+        (tree_of((0, 2), (1, 2), (2, 3), missing=(3, 2)), r"step 1: row 5 \(copy of chunk 0, 3>2\): forged has no link 3>2"),
+    ],
+)
+def test_forged_trees_have_no_flows(schedule, reason):
+    with pytest.raises((InputError, UnsupportedError), match=reason):
         aggregated_flows(schedule, KIB, MULTITREE)
 
 

@@ -1,5 +1,6 @@
 """Traces of engines are behaviours of AceEngine, with all rules or without some; altered and forged ones are refused."""
 
+import gzip
 import json
 from dataclasses import replace
 
@@ -9,7 +10,8 @@ from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
 from certree.models.endpoint_trace import is_endpoint_trace, load_endpoint_trace
 from certree.models.errors import InputError
-from certree.verify.endpoint_trace_model import check_endpoint_trace, check_head, check_messages
+from certree.verify.endpoint_messages import check_messages
+from certree.verify.endpoint_trace_model import check_endpoint_trace, check_head
 from certree.verify.tlc import Result
 from tests.hw.test_endpoints import ACE, detour, made
 
@@ -106,6 +108,8 @@ def test_an_altered_one_is_refused(tmp_path, lines, wrong):
         ({"rules": {"in_order": True, "spare": False, "apart": True}}, "a depth of 2; by the rules that the trace states it is 1"),
         ({"runs": "accelerator"}, "the specification is of engines; this run is of ace, which has none"),
         ({"order": [0, 1, 2, 3, 4, 4]}, "order must have each of the chunks 0 to 5 once"),
+        ({"chunks": (1 << 31) - 1}, "order must have each of the chunks 0 to 2147483646 once"),  # at once, and in little memory
+        ({"nodes": [0, 1, 1 << 31]}, "nodes must be a list of whole numbers, 0 to 2147483647"),
         ({"nodes": [0, 1, 1]}, "nodes must each be listed once"),
         ({"sizes": [4096]}, "rooms and sizes must be of 2 partitions"),
         ({"rules": {"spare": True}}, "rules must say true or false of in_order, spare, apart"),
@@ -191,16 +195,88 @@ def test_messages_are_those_of_the_schedule(tmp_path, topology, collective, meth
 def test_messages_of_another_schedule_are_refused(tmp_path, lines):
     ran = load_endpoint_trace(written(tmp_path, lines))
     check_messages(ran, RING, "here")
-    with pytest.raises(InputError, match=r"here: 3 nodes and 1 ways; the schedule has nodes 0, 1, 2, 3 and "):
+    with pytest.raises(InputError, match=r"here: network is 'ring:3'; the schedule is for 'ring:4'"):
         check_messages(ran, made("ring:4", method="ring"), "here")
-    with pytest.raises(InputError, match=r"here: node 0 sends its messages of way 0 to nodes 1, 1, 1, 1; by the schedule to 1, 1$"):
+    with pytest.raises(InputError, match=r"here: collective is 'all-reduce'; the schedule is for 'all-gather'"):
         check_messages(ran, made("ring:3", "all-gather", "ring", bidirectional="false"), "here")
-    one_more = json.loads(json.dumps(lines[0]))
-    one_more["sends"][0][0][2].append({"flow": 2, "needs": []})
-    with pytest.raises(
-        InputError, match=r"here: node 2 sends its messages of way 0 to nodes 0, 0, 0, 0, 0; by the schedule to 0, 0, 0, 0$"
+
+
+def one_more(head):
+    head["sends"][0][0][2].append({"flow": 2, "needs": []})
+    return "node 2 sends 5 messages of way 0; by the schedule 4"
+
+
+def smaller_pieces(head):
+    """More messages than any memory holds."""
+    head["pieces"] = (1 << 31) - 1
+    return "node 0 sends 4 messages of way 0; by the schedule [0-9]{10}"
+
+
+def of_other_nodes(head):
+    """Named anew, each node sends to the one before."""
+    for flow in head["flows"]:
+        flow["to"] = (flow["to"] + 1) % 3
+    for of_node in head["sends"][0][0]:
+        for message in of_node:
+            message["needs"] = []
+    return "node 0 sends its messages of way 0 to nodes 2, 2, 2, 2; by the schedule to 1, 1, 1, 1"
+
+
+def nothing_awaited(head):
+    head["sends"][0][0][1][2]["needs"] = []
+    return "way 0: message 3 of node 1 in phase 0 waits for none; by the schedule for 2 of node 0"
+
+
+def too_few_awaited(head):
+    head["sends"][0][0][1][2]["needs"] = [[0, 1]]
+    return "way 0: message 3 of node 1 in phase 0 waits for 1 of node 0; by the schedule for 2 of node 0"
+
+
+def more_ways(head):
+    head |= {"ways": 2, "sends": head["sends"] * 2}
+    return r"3 nodes and 2 ways; the schedule has nodes 0, 1, 2 and 3 segments"
+
+
+def another_phase(head):
+    """What goes round comes in before the phase that it is sent in."""
+    head |= {"machines": [8, 8], "rooms": [2, 1, 1], "sizes": [1, 1, 1], "flows": [*head["flows"], head["flows"][0] | {"phase": 1}]}
+    of_nodes = head["sends"][0][0]
+    first, of_nodes[0] = of_nodes[0], []
+    for message in first:
+        message |= {"flow": 3, "needs": []}
+    for message in of_nodes[1]:
+        message["needs"] = []
+    head["sends"] = [[of_nodes, [first, [], []]]]
+    return "way 0: node 1 sends on in phase 0 what node 0 sends in phase 1"
+
+
+@pytest.mark.parametrize(
+    "tamper", [one_more, smaller_pieces, of_other_nodes, nothing_awaited, too_few_awaited, more_ways, another_phase]
+)
+def test_a_first_line_that_tells_of_other_messages_is_refused(tmp_path, lines, tamper):
+    head = json.loads(json.dumps(lines[0]))
+    reason = tamper(head)
+    ran = load_endpoint_trace(written(tmp_path, [head]))
+    with pytest.raises(InputError, match=f"^here: {reason}$"):
+        check_messages(ran, RING, "here")
+
+
+def test_a_schedule_over_links_that_do_not_exist_is_refused(tmp_path, lines):
+    """Whatever the trace says: 0 sends to itself, or by a way that ends elsewhere."""
+    ran = load_endpoint_trace(written(tmp_path, lines))
+    for change, reason in (
+        ({"dst": RING.src}, r"step 0: row 0 \(.*\): sends to itself"),
+        ({"route": RING.route * 0, "routes": ((0,),)}, r"step 0: row [0-9]+ \(.*\): its route leads elsewhere: 0>2"),
     ):
-        check_messages(load_endpoint_trace(written(tmp_path, [one_more])), RING, "here")
+        with pytest.raises(InputError, match=f"the schedule for ring:3: {reason}"):
+            check_messages(ran, replace(RING, **change), "here")
+
+
+def test_a_zipped_trace_is_one(tmp_path, lines):
+    zipped = tmp_path / "steps.jsonl.gz"
+    zipped.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    assert is_endpoint_trace(zipped)
+    assert load_endpoint_trace(zipped) == load_endpoint_trace(written(tmp_path, lines))
 
 
 def test_ports_that_are_not_apart_have_another_order(tmp_path):
