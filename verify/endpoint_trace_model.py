@@ -16,6 +16,7 @@ from certree.verify.endpoint_messages import check_messages
 from certree.verify.model_list import ModelResult, run_generated
 from certree.verify.table_constants import function, members
 from certree.verify.tlc import Result, TlcRun
+from certree.verify.wording import short
 
 MODULE = "EndpointTraceModel"
 _GIVEN = ("Plan", "Machine", "Order", "Sends", "Size", "Room", "Depth", "Log")
@@ -56,7 +57,7 @@ def check_endpoint_trace(
 def check_head(ran: EndpointTrace, where: str) -> None:
     """InputError where the first line of a trace says of state machines, partitions or ports what cannot be. O(messages)."""
     if ran.runs != "engine":
-        raise InputError(f"{where}: the specification is of engines; this run is of {ran.system}, which has none")
+        raise InputError(f"{where}: the specification is of engines; this run is of {short(ran.system)}, which has none")
     if not ran.rules["apart"]:
         raise InputError(
             f"{where}: rule apart was left out: ports give messages as they come, in the specification as they were sent"

@@ -120,7 +120,9 @@ def model_check_command(
             "a trace of aggregate takes the network or schedule that was aggregated as its one NAME, --size, "
             "--params, --window and --aggregators, and nothing else"
         )
-    if of_engines and (schedule is not None or len(names) > 1 or symbolic or run is not None):
+    if of_engines and (
+        schedule is not None or len(names) > 1 or symbolic or run is not None or machine is not None or flow != "message"
+    ):
         raise click.UsageError("a trace of endpoints takes the network or schedule that was played as its one NAME, and --size")
     if trace is not None and schedule is None and not (of_switches or of_engines):
         raise click.UsageError("--trace needs the --schedule whose tables were played, or a trace of aggregate or endpoints")

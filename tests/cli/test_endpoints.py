@@ -80,7 +80,8 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
     checked = certree("model-check", "--trace", trace, "--json")
     told = "96 steps, all as the specification has them, with the messages of a chunk by the trace's own word"
     assert (checked.code, checked.document["models"][0]["message"]) == (0, told)
-    assert_bad_input(certree("model-check", "--trace", trace, "--schedule", trace), "as its one NAME, and --size")
+    for more in (["--schedule", trace], ["ring:3", "--params", "multitree"], ["ring:3", "--flow", "packet"]):
+        assert_bad_input(certree("model-check", "--trace", trace, *more), "as its one NAME, and --size")
     assert_bad_input(certree("model-check", "--trace", trace, "ring:3"), "node 0 sends 4 messages of way 0; by the schedule 8")
     assert_bad_input(certree("model-check", "--trace", trace, "ring:4"), "network is 'ring:3'; the schedule is for 'ring:4'")
     assert_bad_input(certree(*ring, "--trace", tmp_path / "other"), "--trace is for one system")

@@ -106,7 +106,8 @@ def test_an_altered_one_is_refused(tmp_path, lines, wrong):
         ({"machines": [15]}, r"machines are \[15\]; 16 for 1 phases are \[16\]"),
         ({"rooms": [1 << 22, 1 << 22]}, "rooms are 8388608 bytes together; the SRAM has 4194304"),
         ({"rules": {"in_order": True, "spare": False, "apart": True}}, "a depth of 2; by the rules that the trace states it is 1"),
-        ({"runs": "accelerator"}, "the specification is of engines; this run is of ace, which has none"),
+        ({"runs": "accelerator"}, "the specification is of engines; this run is of 'ace', which has none"),
+        ({"runs": "accelerator", "system": "two\nlines"}, r"this run is of 'two\\nlines', which has none"),
         ({"order": [0, 1, 2, 3, 4, 4]}, "order must have each of the chunks 0 to 5 once"),
         ({"chunks": (1 << 31) - 1}, "order must have each of the chunks 0 to 2147483646 once"),  # at once, and in little memory
         ({"nodes": [0, 1, 1 << 31]}, "nodes must be a list of whole numbers, 0 to 2147483647"),
@@ -287,5 +288,5 @@ def test_ports_that_are_not_apart_have_another_order(tmp_path):
 
 def test_other_systems_have_traces_that_are_not_of_engines(tmp_path):
     file, _ = traced(tmp_path, system="baseline")
-    with pytest.raises(InputError, match="this run is of baseline, which has none"):
+    with pytest.raises(InputError, match="this run is of 'baseline', which has none"):
         checked_trace(file)
