@@ -12,6 +12,7 @@ from certree.cli.examples import EXAMPLES, SIZE, Example
 from certree.cli.playing import playable_or_reason
 from certree.cli.report import schedule_report, schedule_words
 from certree.hw.exact_run import run_exactly
+from certree.hw.transparency import router_effect
 from certree.models.collective import parse_collective
 from certree.models.files import parse_size, write_atomically
 from certree.models.machine import load_machine
@@ -57,7 +58,11 @@ def _simulation(schedule: Schedule) -> str:
     source, reason = playable_or_reason(schedule, parse_size(SIZE), load_machine(MACHINE))
     result = run_exactly(source, "slotted")
     predicted = result.closed_form_cycles
-    agrees = "as the closed form says" if result.cycles == predicted else f"closed form {predicted:,}"
+    if result.cycles == predicted:
+        agrees = "as the closed form says"
+    else:
+        effect = router_effect(source, "message")
+        agrees = f"closed form {predicted:,}" + ("" if effect is None else f", which routers add to: {effect}")
     data = "right at every rank" if result.data_ok else "WRONG"
     played = "" if reason is None else f" Played from the schedule itself: {reason}."
     return (

@@ -60,7 +60,8 @@ def playable_or_reason(schedule: Schedule, message_bytes: int, machine: Machine)
 def form_of(run: str, message_bytes: int, machine: Machine) -> Form | None:
     """How candidates are compared: `slotted` by closed form (None), `paced` simulated, or by the `fastest` of both.
 
-    A run that ends with wrong data counts as one that cannot be run.
+    Paced runs are on lanes that serve whole messages, one after the other: routers, which let flits of messages that meet on
+    their way take turns, would take minutes for a candidate. A run that ends with wrong data counts as one that cannot be run.
     """
 
     def slotted_cycles(schedule: AnySchedule) -> int:
@@ -84,7 +85,11 @@ def form_of(run: str, message_bytes: int, machine: Machine) -> Form | None:
         except UnsupportedError:
             return slotted_cycles(schedule)
 
-    return {"slotted": None, "paced": Form("paced", paced_cycles), FASTEST: Form("in slots or paced", fewest_cycles)}[run]
+    return {
+        "slotted": None,
+        "paced": Form("paced on lanes", paced_cycles),
+        FASTEST: Form("in slots or paced on lanes", fewest_cycles),
+    }[run]
 
 
 def source_to_run(path: Path, size: int | None, machine: Machine | None) -> tuple[Tables | Plan, str | None]:

@@ -53,8 +53,13 @@ INTERRUPTED = 130
 @click.option("--steps", type=COUNT, help="At most so many steps in one iteration.")
 @option_size()
 @option_params()
-@click.option("--run", type=click.Choice([*RUN_MODES, FASTEST]), default="slotted", show_default=True,
-              help="How the schedules that method auto compares are run; paced ones are simulated.")  # fmt: skip
+@click.option(
+    "--run",
+    type=click.Choice([*RUN_MODES, FASTEST]),
+    default="slotted",
+    show_default=True,
+    help="How the schedules that method auto compares are run; paced ones are simulated, on lanes that serve whole messages.",
+)
 @click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)

@@ -9,9 +9,10 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
+from certree.hw.exact_run import run_exactly
 from certree.hw.flit_engine import simulate_flits
 from certree.hw.plan import Plan
-from certree.hw.simulator import RUN_MODES, simulate
+from certree.hw.simulator import RUN_MODES
 from certree.models.collective import parse_collective
 from certree.models.errors import UnsupportedError
 from certree.models.files import parse_size
@@ -20,7 +21,7 @@ from certree.models.symmetric import written_out
 from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
-ENGINES = ("fast", "flit")
+ENGINES = ("auto", "flit")
 SWITCHES, SIZES = "switches", "sizes"
 NO_SWITCH, BEST = "no switch", "best"  # columns: of lines without local switches; of the best of all numbers of switches
 CYCLES, SAVED, AT_MOST = ": cycles", ": saved", " at most"  # ends of rows
@@ -181,13 +182,18 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     try:
         plan = Plan.of(written_out(load_methods()[arguments["method"]](request)), size, machine)
         run = arguments["run"]
-        result = simulate_flits(plan, run)[0] if arguments["engine"] == "flit" else simulate(plan, run)
+        result = simulate_flits(plan, run)[0] if arguments["engine"] == "flit" else run_exactly(plan, run)
     except UnsupportedError as error:
         return {"cycles": None, "reason": str(error)}
     if not result.data_ok:
         return {"cycles": None, "reason": "the run ends with wrong data"}
     told = {"cycles": result.cycles, "closed_form_cycles": result.closed_form_cycles, "contention_cycles": result.contention_cycles}
-    return told | {"network": arguments["network"], "slot_cycles": plan.slot_cycles, "steps": plan.schedule.total_steps}
+    return told | {
+        "engine": result.engine,
+        "network": arguments["network"],
+        "slot_cycles": plan.slot_cycles,
+        "steps": plan.schedule.total_steps,
+    }
 
 
 @EXPERIMENTS.register("local-switches")
@@ -195,8 +201,8 @@ def local_switches(fields: Fields) -> Experiment:
     """Collectives in packages of `nodes` with a number of local switches: cycles, and what part of a baseline's they save.
 
     columns = "switches": one size, a column for each number of switches, and the most that any of them saves; "sizes": a row
-    for each number of them. `switches` are all numbers from 1 to that of the nodes where the file names none. `engine` is "fast" or
-    "flit".
+    for each number of them. `switches` are all numbers from 1 to that of the nodes where the file names none. `engine` is
+    "flit", or "auto": through routers only where they may add something.
     A line has `name`, `network` (with {nodes} and, where there are local switches, {switches}, or {half} where it uses half of them
     only), `collective`, `method`, and may have `options`, `run` ("slotted" or "paced"), `channels` or `channels_per_switch` (pieces
     of a message, each on its own way), and `over`, the baseline's name.

@@ -102,7 +102,7 @@ def _packed_into(
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
     if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses know short ways only
         few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
-        best = min(best, *_tried(Search(request, provenance), lambda: few), key=request.cycles)
+        best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.cycles)
     is_highest = best.bandwidth_time * network.strength <= 1
     if request.chunks is not None or (is_highest and rate == "optimal"):
         return best

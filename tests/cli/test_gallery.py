@@ -28,14 +28,21 @@ def test_files(gallery):
             ElementTree.fromstring((folder / example.slug / picture).read_text())
 
 
+#: what a page says where routers play, and not lanes that nobody shares
+AGREES = {
+    "ace-all-to-all": "closed form 2,872, which routers add to: buffers of 318 flits do not cover the loop of a credit, 404 cycles"
+}
+
+
 def test_verdicts(gallery):
-    """Everything is right but the two that are shown as published; what is right runs as predicted."""
+    """Everything is right but the two that are shown as published; what is right runs as predicted, but where routers add to it."""
     folder, examples = gallery
     refuted = [example["slug"] for example in examples if example["verdict"] != "valid"]
     assert refuted == ["double-binary-tree", "switch-fc-printed"]
     for example in examples:
         page = (folder / example["slug"] / "README.md").read_text()
-        ran = "as the closed form says; 0 cycles of contention, 0 late rows; data right at every rank"
+        agrees = AGREES.get(example["slug"], "as the closed form says")
+        ran = f"{agrees}; 0 cycles of contention, 0 late rows; data right at every rank"
         assert (ran in page) == (example["verdict"] == "valid")
 
 

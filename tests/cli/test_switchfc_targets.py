@@ -49,8 +49,10 @@ def test_local_switches_in_small():
 
 
 def test_every_flit_and_whole_messages_take_the_same_cycles(tmp_path):
-    whole = changed(tmp_path, "switchfc-fig9", ('nodes = ["4", "8"]', 'nodes = ["8"]\nswitches = ["3"]\nengine = "fast"'))
-    fast = {place: cell["ours"] for place, cell in cells_of(whole).items()}
+    whole = changed(tmp_path, "switchfc-fig9", ('nodes = ["4", "8"]', 'nodes = ["8"]\nswitches = ["3"]\nengine = "auto"'))
+    cells = cells_of(whole)
+    assert {cell["engine"] for cell in cells.values() if "engine" in cell} == {"fast"}
+    fast = {place: cell["ours"] for place, cell in cells.items()}
     flits = changed(tmp_path, "switchfc-fig9", ('nodes = ["4", "8"]', 'nodes = ["8"]\nswitches = ["3"]\nengine = "flit"'))
     assert {place: cell["ours"] for place, cell in cells_of(flits).items()} == fast
     assert len(fast) == 14

@@ -72,19 +72,21 @@ def test_methods_and_collectives(method, collective):
 
 
 def test_the_fastest_paced_schedule_on_a_switch_network(tmp_path):
-    """In slots another method wins; what is claimed is what a run of the file takes."""
+    """In slots another method wins; what is claimed is what a run of the file takes, on lanes; through routers messages meet."""
     file = tmp_path / "s.json"
     asked = ("synthesize", "fattree:2x2", "--size", "1MiB", "-o", file, "--force")
     slotted = certree(*asked, "--json").document
     paced = certree(*asked, "--run", "paced", "--json").document
     assert (slotted["method"], paced["method"]) == ("packing", "ring")
-    assert paced["compared"] == "paced"
+    assert paced["compared"] == "paced on lanes"
     assert paced["compared_cycles"] < slotted["time_cycles"] < paced["time_cycles"]
-    played = certree("simulate", file, "--size", "1MiB", "--run", "paced", "--json").document
+    play = ("simulate", file, "--size", "1MiB", "--run", "paced", "--json")
+    played, routed = (certree(*play, "--engine", engine).document for engine in ("lanes", "auto"))
     assert played["cycles"] == paced["compared_cycles"]
+    assert (routed["engine"], routed["cycles"] > played["cycles"]) == ("flit", True)
     fastest = certree(*asked, "--run", "fastest")
-    assert "compared in slots or paced: " in fastest.out
-    assert "fewest cycles in slots or paced (" in fastest.err
+    assert "compared in slots or paced on lanes: " in fastest.out
+    assert "fewest cycles in slots or paced on lanes (" in fastest.err
     assert_bad_input(certree(*asked, "--run", "paced", "--method", "ring"), "--run paced is for --method auto, which compares")
 
 
