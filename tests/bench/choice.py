@@ -162,7 +162,8 @@ def _against(spec: str, request: Request, others: dict[str, int]) -> Compared:
         if min(own, default=best + 1) <= best:
             break
         if label not in others and (schedule := made(request, name, options)) is not None:
-            own[request.cycles(schedule)] = label
+            with suppress(UnsupportedError):
+                own[request.cycles(schedule)] = label
     spent = time.process_time() - start
     ours = min(own)
     return Compared(spec, request, by, len(others), ours / best, own[ours], spent)
