@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.errors import InputError
-from certree.models.files import check_format, first_bytes, parse_json, read_bytes
+from certree.models.files import check_format, first_bytes, parse_object, read_bytes
 
 FORMAT, VERSION = "certree-aggregation-trace", 1
 EVENTS = ("send", "add", "pass", "take", "lose", "copy")
@@ -56,12 +56,12 @@ def load_aggregation_trace(path: Path) -> list[TracedFlow]:
     lines = read_bytes(path).splitlines()
     if not lines:
         raise InputError(f"{path} is empty; expected a trace of aggregate")
-    head = check_format(_object(lines[0], f"{path}, line 1"), FORMAT, VERSION, f"{path}, line 1")
+    head = check_format(parse_object(lines[0], f"{path}, line 1"), FORMAT, VERSION, f"{path}, line 1")
     flows = [_flow(entry, f"{path}, line 1: flow {index}") for index, entry in enumerate(_list(head.get("flows"), path))]
     now = 0
     for number, line in enumerate(lines[1:], 2):
         where = f"{path}, line {number}"
-        step = _object(line, where)
+        step = parse_object(line, where)
         flow = step.get("flow")
         if type(flow) is not int or not 0 <= flow < len(flows):
             raise InputError(f"{where}: flow is {flow!r}; allowed: 0 to {len(flows) - 1}")
@@ -71,13 +71,6 @@ def load_aggregation_trace(path: Path) -> list[TracedFlow]:
         now = step["cycle"]
         flows[flow].steps.append((number, step))
     return flows
-
-
-def _object(line: bytes, where: str) -> dict[str, Any]:
-    value = parse_json(line, where)
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: expected an object")
-    return value
 
 
 def _list(value: Any, path: Path) -> list[Any]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.errors import InputError
-from certree.models.files import check_format, first_bytes, parse_json, read_bytes
+from certree.models.files import check_format, first_bytes, parse_object, read_bytes
 
 FORMAT, VERSION = "certree-endpoint-trace", 1
 MOVES = ("load", "send", "pass on", "take", "go on", "write back")  # as in hw/core/endpoint/machine.hpp
@@ -96,12 +96,12 @@ def load_endpoint_trace(path: Path) -> EndpointTrace:
     if not lines:
         raise InputError(f"{path} is empty; expected a trace of endpoints")
     where = f"{path}, line 1"
-    head = _Fields(check_format(_object(lines[0], where), FORMAT, VERSION, where), where)
+    head = _Fields(check_format(parse_object(lines[0], where), FORMAT, VERSION, where), where)
     trace = _head(head)
     now = 0
     for number, line in enumerate(lines[1:], 2):
         where = f"{path}, line {number}"
-        step = _object(line, where)
+        step = parse_object(line, where)
         _check_step(_Fields(step, where), trace)
         if step["cycle"] < now:
             raise InputError(f"{where}: cycle is {step['cycle']}, before that of the line above, {now}")
@@ -149,13 +149,6 @@ class _Fields:
         if not isinstance(found, list) or not found:
             raise self.refuse(f"{name} must be a list, and not empty")
         return found
-
-
-def _object(line: bytes, where: str) -> dict[str, Any]:
-    value = parse_json(line, where)
-    if not isinstance(value, dict):
-        raise InputError(f"{where}: expected an object")
-    return value
 
 
 def _head(head: _Fields) -> EndpointTrace:

@@ -143,6 +143,14 @@ def parse_json(data: bytes, where: str) -> Any:
         raise InputError(f"{where} is not JSON: {error}") from None
 
 
+def parse_object(data: bytes, where: str) -> dict[str, Any]:
+    """As `parse_json`, and InputError for anything but an object."""
+    value = parse_json(data, where)
+    if not isinstance(value, dict):
+        raise InputError(f"{where}: expected an object")
+    return value
+
+
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     document = dict(pairs)
     if len(document) != len(pairs):

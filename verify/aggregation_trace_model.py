@@ -6,7 +6,7 @@ from typing import Any
 
 from certree.models.aggregation_trace import TracedFlow
 from certree.verify.aggregation_network import AggregatedFlow, check_traced_network
-from certree.verify.model_list import ModelResult, run_generated
+from certree.verify.model_list import ModelResult, run_generated, traced_result
 from certree.verify.table_constants import function, members
 from certree.verify.tlc import Result, TlcRun
 
@@ -53,18 +53,7 @@ def _believed(flow: TracedFlow, window: int | None, aggregators: int | None) -> 
 
 def _checked(flow: TracedFlow, index: int, believed: str, time_limit: float) -> ModelResult:
     run = run_generated(MODULE, _module_text(flow), _config_text(flow), time_limit=time_limit)
-    return ModelResult(
-        name=f"trace of reducing switches, flow {index}",
-        expected=Result.SUCCESS,
-        result=run.result,
-        distinct_states=run.distinct_states,
-        total_states=run.total_states,
-        seconds=run.seconds,
-        mode="trace",
-        trace="",
-        message=_message(run, flow, believed),
-        as_expected=run.result is Result.SUCCESS,
-    )
+    return traced_result(f"trace of reducing switches, flow {index}", run, _message(run, flow, believed))
 
 
 def _module_text(flow: TracedFlow) -> str:

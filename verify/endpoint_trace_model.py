@@ -13,7 +13,7 @@ from certree.models.endpoint_trace import EndpointTrace, TracedFlow, TracedSend
 from certree.models.errors import InputError
 from certree.models.schedule import Schedule
 from certree.verify.endpoint_messages import check_messages
-from certree.verify.model_list import ModelResult, run_generated
+from certree.verify.model_list import ModelResult, run_generated, traced_result
 from certree.verify.table_constants import function, members
 from certree.verify.tlc import Result, TlcRun
 from certree.verify.wording import short
@@ -40,18 +40,8 @@ def check_endpoint_trace(
     if schedule is not None:
         check_messages(ran, schedule, where)
     run = run_generated(MODULE, _module_text(ran), _config_text(ran), time_limit=time_limit)
-    return ModelResult(
-        name="trace of engines",
-        expected=Result.SUCCESS,
-        result=run.result,
-        distinct_states=run.distinct_states,
-        total_states=run.total_states,
-        seconds=run.seconds,
-        mode="trace",
-        trace="",
-        message=_message(run, ran, "" if schedule is not None else ", with the messages of a chunk by the trace's own word"),
-        as_expected=run.result is Result.SUCCESS,
-    )
+    believed = "" if schedule is not None else ", with the messages of a chunk by the trace's own word"
+    return traced_result("trace of engines", run, _message(run, ran, believed))
 
 
 def check_head(ran: EndpointTrace, where: str) -> None:

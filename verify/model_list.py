@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from certree.verify.tlc import Simulation, TlcRun, end_runs, run_tlc
+from certree.verify.tlc import Result, Simulation, TlcRun, end_runs, run_tlc
 
 T = TypeVar("T")
 Entry = Mapping[str, Any]  # one model, or one set of tables, of the manifest
@@ -56,6 +56,23 @@ def run_generated(
         for path, text in zip(paths, (module, config), strict=True):
             path.write_text(text)
         return run_tlc(*paths, specs_folder(), time_limit=time_limit, simulation=simulation, heap=heap)
+
+
+def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture: str = "") -> ModelResult:
+    """What TLC found of a trace, which is to be a behaviour of the specification."""
+    return ModelResult(
+        name=name,
+        expected=Result.SUCCESS,
+        result=run.result,
+        distinct_states=run.distinct_states,
+        total_states=run.total_states,
+        seconds=run.seconds,
+        mode="trace",
+        trace=trace,
+        message=message,
+        as_expected=run.result is Result.SUCCESS,
+        picture=picture,
+    )
 
 
 def load_manifest(section: str = "models") -> list[Entry]:

@@ -10,7 +10,7 @@ from certree.models.files import read_bytes
 from certree.models.tables import RowOp, Tables
 from certree.models.timing import reduction_cycles
 from certree.verify.counterexample import explain, picture, table_of_slots
-from certree.verify.model_list import ModelResult, run_generated
+from certree.verify.model_list import ModelResult, run_generated, traced_result
 from certree.verify.table_constants import Plan, constants, definitions, function, plan_of
 from certree.verify.tlc import Result, TlcRun
 
@@ -67,19 +67,9 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
     config = ["SPECIFICATION TraceSpec", *constants(plan, **changed), "  Log <- MCLog"]
     config += [f"INVARIANTS {' '.join(_INVARIANTS)}", "PROPERTIES IsBehaviour"]
     answer = run_generated(MODULE, "\n".join(lines) + "\n", "\n".join(config) + "\n", time_limit=time_limit)
-    return ModelResult(
-        name=f"{run} trace of {tables.topology.name} {tables.collective.kind}",
-        expected=Result.SUCCESS,
-        result=answer.result,
-        distinct_states=answer.distinct_states,
-        total_states=answer.total_states,
-        seconds=answer.seconds,
-        mode="trace",
-        trace=table_of_slots(answer),
-        message=_message(answer, log, plan, reduction),
-        as_expected=answer.result is Result.SUCCESS,
-        picture=picture(answer, tables.topology),
-    )
+    name = f"{run} trace of {tables.topology.name} {tables.collective.kind}"
+    message = _message(answer, log, plan, reduction)
+    return traced_result(name, answer, message, table_of_slots(answer), picture(answer, tables.topology))
 
 
 def load_trace(path: Path) -> dict[Key, dict[str, int]]:
