@@ -60,7 +60,10 @@ sanitize: core-tests
 	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libubsan.so)" ASAN_OPTIONS=detect_leaks=0 \
 	  UBSAN_OPTIONS=halt_on_error=1 $(BIN)/python -m tests.hw.sanitized build/sanitize
 
-setup: $(VENV)/.installed
+# The editable install lists the files by name: another stamp for another list, so that a moved or added module installs again.
+INSTALLED := $(VENV)/.installed-$(shell find api models synth verify specs hw cli -name '*.py' 2>/dev/null | LC_ALL=C sort | cksum | cut -d' ' -f1)
+
+setup: $(INSTALLED)
 
 $(VENV)/.locked: requirements.lock
 	@echo "setting up $(VENV) (once, about a minute)"
@@ -69,7 +72,7 @@ $(VENV)/.locked: requirements.lock
 	@touch $@
 
 # Editable: Python is served from this folder; a change of the native code or of pyproject.toml installs again.
-$(VENV)/.installed: $(VENV)/.locked pyproject.toml $(NATIVE)
+$(INSTALLED): $(VENV)/.locked pyproject.toml $(NATIVE)
 	@CMAKE_BUILD_PARALLEL_LEVEL=2 $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 

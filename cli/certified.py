@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective, CollectiveKind, parse_collective
-from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.synth.cpsat import Budget
 from certree.synth.encodings.clauses import TrustedClauses
 from certree.synth.frontier import FrontierSearch

@@ -8,12 +8,12 @@ from certree.cli.evidence import certified_or_fail
 from certree.cli.playing import playable
 from certree.cli.report import closed_form, schedule_report
 from certree.hw.exact_run import run_exactly
-from certree.models.collective import Collective
-from certree.models.errors import InputError, UndecidedError, UnsupportedError
-from certree.models.machine import Machine
-from certree.models.symmetric import AnySchedule
-from certree.models.timing import bandwidth_bound_cycles
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.method import Request, load_methods
 
 KEPT = (

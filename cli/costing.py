@@ -9,16 +9,16 @@ from typing import Any
 from certree.cli.comparison import Entry
 from certree.cli.parameters import DEFAULT_MACHINE
 from certree.cli.sources import judge_path
-from certree.models.collective import Collective
+from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.cost.counting import Counts, count
-from certree.models.cost.genmodel import GenModel
 from certree.models.cost.model import CostModel
+from certree.models.cost.models.genmodel import GenModel
 from certree.models.cost.optimality import Optimality, optimality
-from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.machine import load_machine
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.topology import Topology
+from certree.models.machine.machine import load_machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict

@@ -22,8 +22,8 @@ from certree.cli.commands.tables import export_words
 from certree.cli.main import run
 from certree.cli.report import schedule_words
 from certree.cli.terminal import note, say, say_table
-from certree.models.machine import load_machine
-from certree.models.timing import bandwidth_bound_cycles
+from certree.models.machine.machine import load_machine
+from certree.models.schedule.timing import bandwidth_bound_cycles
 
 NETWORK, SIZE, SMALL = "mesh:8x8", "64MiB", "mesh:2x2"
 FOLDER = Path("out") / "demo"

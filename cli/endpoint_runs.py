@@ -8,13 +8,13 @@ from typing import Any
 from certree.cli.parameters import DEFAULT_MACHINE
 from certree.cli.sources import holds_schedule, read_schedule
 from certree.hw.endpoints import EndpointResult
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.errors import InputError
-from certree.models.machine import load_machine
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 #: the methods of ACE's Table 5

@@ -2,10 +2,10 @@
 
 from functools import lru_cache
 
-from certree.models.collective import Collective
-from certree.models.errors import CertreeError
-from certree.models.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.topology import Topology
+from certree.models.common.errors import CertreeError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.certificate import make_certificate, proved_fewest
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from certree.cli.fields import Fields
-from certree.models.errors import InputError
-from certree.models.files import canonical_json, sha256
-from certree.models.registry import Registry, import_folder
+from certree.models.common.errors import InputError
+from certree.models.common.files import canonical_json, sha256
+from certree.models.common.registry import Registry, import_folder
 
 Value = Fraction | str
 

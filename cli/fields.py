@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from certree.models.errors import InputError
+from certree.models.common.errors import InputError
 
 
 def parse_toml(data: bytes, where: str) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from typing import Any
 from certree.cli.report import size_words
 from certree.cli.sources import judge_path
 from certree.cli.terminal import note, one_line, show, working
-from certree.models.cost.flow_time import parse_reading, schedule_time
-from certree.models.cost.genmodel import FLOAT_BYTES, load_genmodel
-from certree.models.errors import InputError
-from certree.models.symmetric import written_out
+from certree.models.common.errors import InputError
+from certree.models.cost.flows.time import parse_reading, schedule_time
+from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.schedule.symmetric import written_out
 
 PICOSECONDS = 10**12
 

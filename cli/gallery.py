@@ -13,15 +13,15 @@ from certree.cli.playing import playable_or_reason
 from certree.cli.report import schedule_report, schedule_words
 from certree.hw.exact_run import run_exactly
 from certree.hw.transparency import router_effect
-from certree.models.collective import parse_collective
-from certree.models.files import parse_size, write_atomically
-from certree.models.machine import load_machine
+from certree.models.common.files import parse_size, write_atomically
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import network_picture
 from certree.models.pictures.timetable import timetable_picture
-from certree.models.schedule import Op, Schedule
-from certree.models.schedule_file import load_schedule, save_schedule
-from certree.models.symmetric import written_out
-from certree.models.topology_spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.schedule_file import load_schedule, save_schedule
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 MACHINE = "multitree"

@@ -74,7 +74,7 @@ def certree() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one command line. This is the one place where errors become messages."""
-    from certree.models.errors import CertreeError
+    from certree.models.common.errors import CertreeError
 
     try:
         code: Any = certree.main(args=list(arguments), prog_name="certree", standalone_mode=False)

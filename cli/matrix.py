@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from certree.cli.terminal import note, say
-from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.machine import load_machine
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.synth.method import Monitor, Request, load_methods
 from certree.verify.judge import judge
 

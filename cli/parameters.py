@@ -7,11 +7,11 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind
-from certree.models.errors import InputError
-from certree.models.files import check_writable, parse_duration, parse_size
-from certree.models.machine import load_machine
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError
+from certree.models.common.files import check_writable, parse_duration, parse_size
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind
 
 T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]

@@ -9,14 +9,14 @@ from certree.hw.directory import export_tables, read_tables
 from certree.hw.exact_run import run_exactly
 from certree.hw.lowering import lower
 from certree.hw.plan import Plan
-from certree.models.collective import parse_collective
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.schedule import Schedule
-from certree.models.symmetric import AnySchedule, written_out
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.models.tables import Tables
-from certree.models.timing import schedule_cycles, slotted
-from certree.models.topology_spec import parse_topology
 from certree.synth.method import Form
 
 FASTEST = "fastest"  # of both ways to run

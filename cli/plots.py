@@ -14,8 +14,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
 from certree.cli.experiment import Panel, Plot
 from certree.cli.report import size_words
-from certree.models.cost.fitting import Fit
-from certree.models.cost.measurements import BENCHMARKS
+from certree.models.cost.fitting.fit import Fit
+from certree.models.cost.fitting.measurements import BENCHMARKS
 
 #: colours that tell apart on white, in print and for colour-blind eyes (Okabe and Ito), then line styles
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")

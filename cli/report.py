@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from certree.cli.terminal import one_line
-from certree.models.collective import parse_collective
-from certree.models.errors import InputError
-from certree.models.machine import Machine
-from certree.models.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.timing import schedule_cycles, slotted
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.verify.certificate import claim_document
 from certree.verify.verdict import Quality, Verdict
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from certree.cli.experiment import Cell, Experiment, Value, load_experiments
 from certree.cli.fields import Fields, exact_number, parse_toml
-from certree.models.errors import InputError
-from certree.models.files import read_bytes
+from certree.models.common.errors import InputError
+from certree.models.common.files import read_bytes
 
 NOT_STATED = "-"
 

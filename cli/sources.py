@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from certree.cli.parameters import DEFAULT_MACHINE, DEFAULT_SIZE
-from certree.models.collective import Collective, parse_collective
-from certree.models.errors import InputError
-from certree.models.files import first_bytes, parse_size
-from certree.models.machine import Machine, load_machine
-from certree.models.schedule import Schedule
-from certree.models.schedule_file import load_schedule_csv
-from certree.models.symmetric import AnySchedule, written_out
-from certree.models.symmetric_file import load_any_schedule
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError
+from certree.models.common.files import first_bytes, parse_size
+from certree.models.machine.machine import Machine, load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_file import load_schedule_csv
+from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric_file import load_any_schedule
 from certree.verify.judge import judge
 from certree.verify.verdict import Verdict
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from certree.cli.experiment import Task
-from certree.models.errors import UndecidedError
-from certree.models.files import canonical_json, write_atomically
+from certree.models.common.errors import UndecidedError
+from certree.models.common.files import canonical_json, write_atomically
 
 
 @dataclass(frozen=True)

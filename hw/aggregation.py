@@ -14,9 +14,9 @@ from certree.hw.aggregation_trace import check_traceable, write_aggregation_trac
 from certree.hw.aggregation_trees import AggregationTrees
 from certree.hw.blockage import describe_blockage
 from certree.hw.program import initial_cells
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.files import check_writable
-from certree.models.machine import Machine
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import check_writable
+from certree.models.machine.machine import Machine
 
 ENGINES = ("auto", "fast", "lanes", "flit")
 MAX_CYCLES = 1 << 62  # kLastCycle of the core

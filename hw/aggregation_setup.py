@@ -13,10 +13,10 @@ from certree.hw.aggregation_ways import WayLanes
 from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.transparency import SHARED_INTERFACE, pipeline_effect, ways_meet
-from certree.models.aggregation_time import AggregationTime, Level, aggregation_time
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.machine import Machine
-from certree.models.timing import ceil_div, link_cycles, reduction_cycles, serialization_cycles
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.reducing_time import AggregationTime, Level, aggregation_time
+from certree.models.schedule.timing import ceil_div, link_cycles, reduction_cycles, serialization_cycles
 
 Int64 = NDArray[np.int64]
 MAX_PACKETS = 1 << 31  # of a flow: numbers are never used twice

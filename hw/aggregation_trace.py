@@ -1,4 +1,4 @@
-"""Writes traces of reducing switches (`models/aggregation_trace.py`)."""
+"""Writes traces of reducing switches (`models/traces/reducing.py`)."""
 
 import json
 from collections.abc import Sequence
@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from certree.hw.aggregation_trees import AggregationTrees
-from certree.models.aggregation_trace import EVENTS, FORMAT, SENDS, VERSION
-from certree.models.errors import UnsupportedError
-from certree.models.files import write_atomically
-from certree.models.topology import NodeKind
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import write_atomically
+from certree.models.network.topology import NodeKind
+from certree.models.traces.reducing import EVENTS, FORMAT, SENDS, VERSION
 
 MAX_CHILDREN = 64  # of one switch: arrivals are the bits of one word
 

@@ -8,10 +8,11 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import DIRECT, Op, Schedule
-from certree.models.topology import NodeKind, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 
 Int64 = NDArray[np.int64]
 MAX_LONGER = 4  # links by which another way may be longer than the schedule's own

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from certree.hw.aggregation_trees import AggregationTrees
 from certree.hw.router_network import RouterNetwork
-from certree.models.errors import UnsupportedError
+from certree.models.common.errors import UnsupportedError
 
 Int64 = NDArray[np.int64]
 MAX_LANES = 1 << 26  # of all ways

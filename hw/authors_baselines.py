@@ -8,8 +8,8 @@ from fractions import Fraction
 from math import isqrt
 
 from certree.hw.authors_tables import GATHER, REDUCE, AuthorsTables, Entry, Steps, in_turns, without_end
-from certree.models.errors import UnsupportedError
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
 
 DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1))  # (columns, rows): there and back in each dimension
 

@@ -16,9 +16,9 @@ from math import ceil
 
 from certree.hw.authors_tables import GATHER, REDUCE, AuthorsTables, Entry, Steps, clear
 from certree.hw.message_queues import ISSUED_PARTS, OFFERED_PARTS, QUEUED_FLITS, Message, MessageQueues
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.timing import ceil_div
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.timing import ceil_div
 
 NEVER = (1 << 64) - 1
 

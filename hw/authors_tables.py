@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
 
-from certree.models.schedule import DIRECT, Op, Schedule
-from certree.models.topology import Topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
+from certree.models.schedule.schedule import Op, Schedule
 
 REDUCE, GATHER = 0, 1  # phases
 

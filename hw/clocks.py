@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import InputError
+from certree.models.common.errors import InputError
 
 MAX_SKEW = (1 << 32) - 1
 _MAX_PART = (1 << 32) - 1

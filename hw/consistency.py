@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import TableFormatError, UnsupportedError
-from certree.models.schedule import MAX_STEPS
+from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.schedule import MAX_STEPS
+from certree.models.schedule.timing import chunk_bytes_of
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import chunk_bytes_of
-from certree.models.topology import NodeKind
 
 
 def check_tables(tables: Tables) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import UnsupportedError
+from certree.models.common.errors import UnsupportedError
 
 MAX_ENTRY = (1 << 32) - 1  # of the core's columns
 

@@ -11,8 +11,8 @@ from certree.hw.formats import ROUTE_COLUMN, load_formats
 from certree.hw.layout import Widths
 from certree.hw.manifest import check_manifest, file_entry, header_fields, manifest_document
 from certree.hw.routes import links_of_ports
-from certree.models.errors import InputError, TableFormatError
-from certree.models.files import canonical_json, check_writable, read_bytes, read_json
+from certree.models.common.errors import InputError, TableFormatError
+from certree.models.common.files import canonical_json, check_writable, read_bytes, read_json
 from certree.models.tables import Tables
 
 MANIFEST = "manifest.json"

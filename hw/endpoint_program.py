@@ -12,10 +12,10 @@ from certree.hw.core_numbers import MAX_ENTRY, check_fits, narrowed
 from certree.hw.endpoint_flows import flow_columns
 from certree.hw.endpoint_rows import ChunkRows
 from certree.hw.program import mixed
-from certree.models.endpoint import Endpoint, LinkKind, Runs, System
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.timing import ceil_div
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.endpoint import Endpoint, LinkKind, Runs, System
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import ceil_div
 
 Int64 = NDArray[np.int64]
 MAX_PLACES = 1 << 28  # entries of the core's tables of chunks

@@ -1,4 +1,4 @@
-"""Writes traces of endpoints (`models/endpoint_trace.py`)."""
+"""Writes traces of endpoints (`models/traces/endpoints.py`)."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from certree.hw.endpoint_program import EndpointProgram
-from certree.models.endpoint_trace import FORMAT, MOVES, VERSION
+from certree.models.traces.endpoints import FORMAT, MOVES, VERSION
 
 NO_ROW = (1 << 32) - 1  # as in core/endpoint/machine.hpp
 

@@ -13,10 +13,10 @@ from certree.hw import _core
 from certree.hw.advancing import run_to_end
 from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
 from certree.hw.endpoint_trace import trace_lines
-from certree.models.endpoint import Endpoint, Runs, System
-from certree.models.errors import UnsupportedError
-from certree.models.files import canonical_json, check_writable, write_atomically
-from certree.models.schedule import Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import canonical_json, check_writable, write_atomically
+from certree.models.machine.endpoint import Endpoint, Runs, System
+from certree.models.schedule.schedule import Schedule
 
 _BUDGET = 1 << 20  # events between two looks at signals and at the progress callback
 _REPORTED = 3  # of each kind

@@ -22,9 +22,9 @@ from certree.hw.schedule_rows import ScheduleRows
 from certree.hw.simulator import SimulationResult, describe_waiting, exact_step_cycles, judged_run, refuse_run
 from certree.hw.table_rows import TableRows
 from certree.hw.traces import LinkUses, write_trace
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.files import check_writable
-from certree.models.schedule import DIRECT
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import check_writable
+from certree.models.network.routing import DIRECT
 from certree.models.tables import Tables
 
 Int64 = NDArray[np.int64]

@@ -19,9 +19,9 @@ from enum import IntEnum
 import numpy as np
 
 from certree.hw.layout import Field
-from certree.models.errors import InputError
-from certree.models.machine import Machine
-from certree.models.topology import NodeKind, Topology
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import NodeKind, Topology
 
 TYPE_BITS = 3
 VC, TYPE, DATA = "vc", "type", "data"

@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import overload
 
 from certree.hw.plan import Plan
+from certree.models.schedule.timing import ceil_div, slot_timing
 from certree.models.tables import Tables
-from certree.models.timing import ceil_div, slot_timing
 
 FLOWS = ("message", "packet")
 

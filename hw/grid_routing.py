@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.topology import NodeKind, Topology
+from certree.models.network.topology import NodeKind, Topology
 
 Int64 = NDArray[np.int64]
 ANY, LOWER, UPPER = 0, 1, 2  # which VCs a hop may take: all, the lower half, the upper half

@@ -12,10 +12,10 @@ from certree.hw.advancing import run_to_end
 from certree.hw.blockage import describe_blockage, describe_lost, describe_starved
 from certree.hw.packets import Packets, check_packets
 from certree.hw.router_network import WHOLE_PACKET, RouterNetwork, TrafficClass
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.routing import routes_between
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.routing import routes_between
+from certree.models.network.topology import Topology
 
 Int64 = NDArray[np.int64]
 BUDGET = 1 << 16  # cycles between two looks at signals and at the progress callback

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.errors import TableFormatError
+from certree.models.common.errors import TableFormatError
 from certree.models.tables import NIL, Tables
 
 OP_BITS = 2

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import TableFormatError, UnsupportedError
-from certree.models.machine import Machine
-from certree.models.schedule import DIRECT, Op, Schedule
+from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, NodeKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.timing import slotted
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import slotted
-from certree.models.topology import Int32, NodeKind
 
 Int64 = NDArray[np.int64]
 

@@ -6,15 +6,15 @@ from dataclasses import asdict
 from typing import Any
 
 from certree.hw.layout import Widths
-from certree.models.collective import parse_collective
-from certree.models.errors import InputError, TableFormatError
-from certree.models.files import check_format, sha256
-from certree.models.machine import FORMAT as MACHINE_FORMAT
-from certree.models.machine import VERSION as MACHINE_VERSION
-from certree.models.machine import machine_from_document
-from certree.models.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS
+from certree.models.common.errors import InputError, TableFormatError
+from certree.models.common.files import check_format, sha256
+from certree.models.machine.machine import FORMAT as MACHINE_FORMAT
+from certree.models.machine.machine import VERSION as MACHINE_VERSION
+from certree.models.machine.machine import machine_from_document
+from certree.models.network.topology_file import topology_document, topology_from_document
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS
 from certree.models.tables import Tables
-from certree.models.topology_file import topology_document, topology_from_document
 
 FORMAT, VERSION = "certree-tables", 1
 _NOTE = "generated, do not edit"

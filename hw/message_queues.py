@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from certree.hw import _core
 from certree.hw.grid_routing import Grid
 from certree.hw.router_network import EJECT_PORT, WHOLE_PACKET, RouterNetwork, TrafficClass
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
 
 Int64 = NDArray[np.int64]
 # How much each queue holds: parts of messages (a packet's payload each) in the interface's own, in that of the network's side, and

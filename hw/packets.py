@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import InputError
-from certree.models.files import read_bytes
-from certree.models.topology import NodeKind, Topology
+from certree.models.common.errors import InputError
+from certree.models.common.files import read_bytes
+from certree.models.network.topology import NodeKind, Topology
 
 Int64 = NDArray[np.int64]
 COLUMNS = ("id", "src", "dst", "flits", "start")

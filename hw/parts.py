@@ -19,11 +19,11 @@ from certree.hw.lowering import lower
 from certree.hw.plan import Plan
 from certree.hw.program import Program, first_cells, first_wrong
 from certree.hw.simulator import SimulationResult, refuse_routers, simulate
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.schedule import Op, Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.timing import slotted
 from certree.models.tables import Tables
-from certree.models.timing import slotted
 
 Int64 = NDArray[np.int64]
 _BUDGET = 1 << 22  # events between two looks at signals

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from certree.models.collective import Collective
-from certree.models.machine import Machine
-from certree.models.schedule import Schedule
-from certree.models.timing import SlotTiming, slotted
-from certree.models.topology import Topology
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import SlotTiming, slotted
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.plan import Plan
 from certree.hw.schedule_rows import ScheduleRows
 from certree.hw.table_rows import TableRows
-from certree.models.errors import TableFormatError, UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import link_cycles, way_of
 from certree.models.tables import Tables
-from certree.models.timing import link_cycles, way_of
-from certree.models.topology import NodeKind, Topology
 
 Int64 = NDArray[np.int64]
 MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB

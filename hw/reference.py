@@ -9,9 +9,9 @@ import numpy as np
 
 from certree.hw.clocks import Clocks
 from certree.hw.program import initial_cells
+from certree.models.network.topology import UNKNOWN_LATENCY
+from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import reduction_cycles, serialization_cycles
-from certree.models.topology import UNKNOWN_LATENCY
 
 
 @dataclass

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 
 from certree.hw.core_numbers import check_fits, narrowed
 from certree.hw.grid_routing import Grid
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.topology import UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
 
 Int64 = NDArray[np.int64]
 INTERFACE = 0xFFFFFFFF  # kInterface in the core

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import TableFormatError
+from certree.models.common.errors import TableFormatError
+from certree.models.network.topology import Int32, Topology
 from certree.models.tables import NIL, Tables
-from certree.models.topology import Int32, Topology
 
 EJECT = NIL  # the message leaves the network here
 

@@ -5,8 +5,8 @@ from numpy.typing import NDArray
 
 from certree.hw.plan import Plan
 from certree.hw.table_rows import PlayedRows
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Op, Schedule
 from certree.models.tables import RowOp
 
 Int64 = NDArray[np.int64]

@@ -17,10 +17,10 @@ from certree.hw.program import Program, first_cells, first_wrong
 from certree.hw.table_rows import PlayedRows
 from certree.hw.traces import lane_uses, write_trace
 from certree.hw.transparency import router_effect
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.files import check_writable
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import check_writable
+from certree.models.schedule.timing import schedule_cycles, slot_timing
 from certree.models.tables import Tables
-from certree.models.timing import schedule_cycles, slot_timing
 
 RUN_MODES = ("slotted", "paced")
 ENGINES = ("auto", "fast", "lanes")

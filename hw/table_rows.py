@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from certree.hw.clocks import Clocks
 from certree.hw.consistency import arrival_keys, check_tables, dependencies, transfer_keys
 from certree.hw.core_numbers import check_fits, narrowed
-from certree.models.machine import Machine
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import reduction_cycles, serialization_cycles
-from certree.models.topology import Topology
 
 Int64 = NDArray[np.int64]
 MAX_CYCLES = 1 << 62

@@ -9,7 +9,7 @@ from typing import Any
 
 from certree.hw.program import Program
 from certree.hw.table_rows import PlayedRows
-from certree.models.files import write_atomically
+from certree.models.common.files import write_atomically
 
 CHROME_SUFFIX = ".json"
 _NODES, _LINKS = 0, 1  # processes of the picture: a track for each network interface, one for each lane

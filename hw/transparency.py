@@ -10,11 +10,12 @@ from certree.hw.clocks import Clocks
 from certree.hw.flows import packet_lengths
 from certree.hw.grid_routing import Grid
 from certree.hw.plan import Plan
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.schedule import DIRECT, Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import UNKNOWN_LATENCY, Topology
+from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables
-from certree.models.topology import UNKNOWN_LATENCY, Topology
 
 SHARED_INTERFACE = "messages over several links share an interface"
 MET_ON_THE_WAY = "messages over several links wait for each other on their way, where routers let their flits take turns"

@@ -1,1 +1,12 @@
-"""The nouns: topology, collective, schedule, tables, machine parameters and their closed-form times."""
+"""The data model: networks, collectives, schedules, tables, machines, and their closed-form times.
+
+- `common`: errors, registries, files, checked columns
+- `network`: topologies, families by name, imported descriptions, routes
+- `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
+- `machine`: parameters of links, routers and endpoints, with presets
+- `tables`: the rows that network interfaces execute
+- `traces`: the files in which simulators write what happened
+- `cost`: cost models of the literature, what they count, and fits of their parameters
+- `pictures`: networks and schedules as SVG
+- `schemas`: JSON schemas of all files
+"""

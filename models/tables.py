@@ -10,11 +10,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
-from certree.models.errors import TableFormatError
-from certree.models.machine import Machine
-from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import TableFormatError
+from certree.models.machine.machine import Machine
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 
 NIL = -1
 MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule that the rows play lists the length of every step

@@ -6,8 +6,8 @@ from enum import Enum
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule import Op
-from certree.models.topology import Int32, Topology
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.schedule import Op
 from certree.synth.embedding import Rows
 from certree.synth.layout import Layout
 from certree.synth.staged import every_place

@@ -4,8 +4,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from certree.models.errors import TopologyError, UnsupportedError
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import TopologyError, UnsupportedError
+from certree.models.network.topology import Int32, Topology
 from certree.synth.phases import links_back
 from certree.synth.trees import TreeFamily
 

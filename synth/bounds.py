@@ -3,8 +3,8 @@
 from fractions import Fraction
 from typing import Any
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.cuts import best_cut
 from certree.synth.free_roots import MAX_ROOTS, FreeRoots
 from certree.synth.lengths import best_lengths

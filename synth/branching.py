@@ -12,8 +12,8 @@ from math import gcd
 
 import numpy as np
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.topology import Int32, Topology
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth import _native
 from certree.synth.cuts import best_cut
 from certree.synth.trees import NONE, TreeFamily

@@ -15,9 +15,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.action import Action, generating
-from certree.models.errors import UnsupportedError
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.action import Action, generating
+from certree.models.network.topology import Int32, Topology
 from certree.synth.symmetry import free_groups
 from certree.verify.symmetry import check_action
 from certree.verify.verdict import Findings

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.topology import Int32, NodeKind, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, NodeKind, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 
 Int64 = NDArray[np.int64]
 _NARROW = Fraction(9, 8)

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from certree.models.errors import UnsupportedError
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
 from certree.synth.cpsat import Budget, Status, run
 from certree.synth.method import Request
 

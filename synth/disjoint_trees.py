@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.topology import Int32, Topology
+from certree.models.network.topology import Int32, Topology
 
 
 @dataclass(frozen=True, eq=False)

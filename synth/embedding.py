@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule import NO_ROOT, Schedule, make_schedule
-from certree.models.topology import Int32
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import NO_ROOT, Schedule, make_schedule
 from certree.synth.method import Option, Request, choice, require_shape, whole_number
 from certree.synth.phases import routes_along
 from certree.synth.rails import spread_routes
@@ -69,8 +69,8 @@ def embed(
 
     `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
     `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
-    takes the route of `models.routing`, or another as short where those crowd a link (`certree.synth.rails`); with `path` (as
-    in `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or `rounds_published` when
+    takes the route of `models.network.routing`, or another as short where those crowd a link (`route_choice`); with `path` (as in
+    `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or `rounds_published` when
     `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError
     when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.topology import Int32
+from certree.models.network.topology import Int32
 from certree.synth.phases import Phase
 
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Schedule
 from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.clauses import TrustedClauses
 from certree.synth.method import Monitor

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import Collective
-from certree.models.topology import Int32, Topology
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
 from certree.synth.branching import RootedNetwork
 from certree.synth.cuts import joined
 

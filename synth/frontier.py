@@ -12,10 +12,10 @@ from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 
-from certree.models.collective import Collective
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
 from certree.synth.bounds import Bound
 from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.asking import Asking

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.cost.genmodel import GenModel, Level
-from certree.models.cost.profile import Profile, factored_profile, pairwise_profile
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Int32
+from certree.models.cost.models.genmodel import GenModel
+from certree.models.cost.profile import Level, Profile, factored_profile, pairwise_profile
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import Rows, embed
 from certree.synth.group_plans import GroupPlan, direct_plan, factored_plan, halving_plan, ring_plan
 from certree.synth.method import Request

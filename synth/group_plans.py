@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op
-from certree.models.topology import Int32
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import Op
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from certree.models.topology import Int32, NodeKind, Topology
+from certree.models.network.topology import Int32, NodeKind, Topology
 from certree.synth import _native
 from certree.synth.phases import Phase
 

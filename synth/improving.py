@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.cpsat import Budget
 from certree.synth.method import Request
 from certree.synth.precedence import Precedence, justified, mirrored
@@ -79,7 +80,7 @@ def _try_retiming(source: Schedule, request: Request, origin: Mapping[str, Any])
 def _try_slots(source: Schedule, request: Request, origin: Mapping[str, Any]) -> None:
     """Other slots for the rows, one after the other: whole passes, new trees, CP-SAT."""
     try:
-        plain = source.in_unit_rounds()
+        plain = in_unit_rounds(source)
         candidates = [_justified(plain, delay, request, origin) for delay in DELAYS]
     except UnsupportedError:
         return

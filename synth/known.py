@@ -1,11 +1,11 @@
 """What the published algorithms make of a network: schedules to start a search from, and to be measured by what it finds."""
 
-from certree.models.collective import Collective
-from certree.models.errors import InputError
-from certree.models.machine import load_machine
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import load_machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Monitor, Request, load_methods
 
 #: methods that search: what they find depends on effort and message size

@@ -5,8 +5,8 @@ from math import prod
 
 import numpy as np
 
-from certree.models.errors import UnsupportedError
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
 from certree.synth.method import Option
 
 MAX_FACTORS = 20

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind
 from certree.verify.witness import Bound, Instance, make_bound
 from certree.verify.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, distances, linkage, needed_length, total
 

@@ -6,13 +6,13 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.machine import Machine
-from certree.models.registry import Registry, import_folder
-from certree.models.symmetric import AnySchedule
-from certree.models.timing import schedule_cycles, slotted
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.registry import Registry, import_folder
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.timing import schedule_cycles, slotted
 
 _Made = TypeVar("_Made", bound=AnySchedule)
 

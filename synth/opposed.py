@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
-from certree.models.topology import Int32, Topology
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
 from certree.synth import _native
 from certree.synth.packing import AllReduceNetwork
 from certree.synth.trees import NONE, TreeFamily, depths

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
-from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
-from certree.models.topology import Int32, Topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.synth.method import Request
 
 

@@ -1,7 +1,7 @@
 """The best plan of GenTree's family, found by branch and bound: at every switch any plan type and any rearrangement.
 
 GenTree (Section 4.2) decides switch by switch, by estimates. Here a plan is timed by what its transfers do on the network
-(`certree.models.cost.flow_time`), in exact rationals. Every switch starts as soon as those below it have finished (Algorithm 2,
+(`certree.models.cost.flows.time`), in exact rationals. Every switch starts as soon as those below it have finished (Algorithm 2,
 line 16), and the all-gather is the reverse of the reduce-scatter; so the time of a plan is, from the leaves to the root,
 
     finish(switch) = max over children (finish(child) + rearrangement of its results) + local plan, there and back
@@ -20,9 +20,9 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.cost.flow_time import FlowTimer
-from certree.models.cost.flows import Flows
-from certree.models.topology import Int32
+from certree.models.cost.flows.flows import Flows
+from certree.models.cost.flows.time import FlowTimer
+from certree.models.network.topology import Int32
 from certree.synth.gentree import LocalPlan, Placement, leaving_blocks, plan_types, rearranged
 from certree.synth.group_plans import GroupPlan, direct_plan
 from certree.synth.staged import rows_of_chunks

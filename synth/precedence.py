@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.contention import claims
 
 MAX_ROWS = 40_000

@@ -1,6 +1,6 @@
 """Routes for the transfers of an algorithm: where a step crowds some of several equally short ways, it is spread over all of them.
 
-The routes of `certree.models.routing` are chosen by destination. That is right for permutations, but leaves most of several
+The routes of `certree.models.network.routing` are chosen by destination. That is right for permutations, but leaves most of several
 switches idle that the same endpoints hang on (the planes of a DGX-2, local switches, ACE's global switches) when those who send
 to one another in a step have destinations that agree in the digits that choose.
 """
@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.routing import routes_between
-from certree.models.schedule import DIRECT
-from certree.models.topology import Int32, Topology
+from certree.models.network.routing import DIRECT, routes_between
+from certree.models.network.topology import Int32, Topology
 
 MOST_WAYS = 16
 MOST_WORK = 1 << 19  # rows x ways that are looked at

@@ -6,8 +6,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
-from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 
 
 @dataclass

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
-from certree.models.topology import Int32, Topology
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
 from certree.synth import _native
 from certree.synth.cuts import best_cut
 from certree.synth.splitting import Paths, SwitchedNetwork

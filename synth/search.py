@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.schedule import Schedule
-from certree.models.timing import link_stagger, path_latency
-from certree.models.topology import Int32
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import link_stagger, path_latency
 from certree.synth.method import Request
 from certree.synth.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
 from certree.synth.trees import TreeFamily
@@ -38,7 +38,7 @@ class Reach:
 
     @classmethod
     def of(cls, family: TreeFamily, machine: Machine) -> "Reach":
-        """As `models.timing` has it for any schedule of the family."""
+        """As `models.schedule.timing` has it for any schedule of the family."""
         rows = family.transfers
         schedule = slotted_schedule(family, np.zeros(len(rows.chunk), np.int32), SlotRules(1, None, 0), 1, {})
         return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
@@ -80,7 +80,7 @@ class Trees:
 
 
 class Clock:
-    """Closed-form times (`models/timing.py`) over whole arrays of repeats, for choosing; the final word is `Request.cycles`."""
+    """Closed-form times (`models/schedule/timing.py`) over whole arrays of repeats, for choosing; `Request.cycles` decides."""
 
     def __init__(self, request: Request, reach: Reach) -> None:
         self.request, self.reach = request, reach

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
-from certree.models.timing import peak_in_window
-from certree.models.topology import Int32
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.timing import peak_in_window
 from certree.synth import _native
 from certree.synth.trees import TreeFamily
 

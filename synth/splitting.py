@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.schedule import DIRECT
-from certree.models.topology import Int32, NodeKind, Topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, NodeKind, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth import _native
 from certree.synth.both_ways import BothWays
 from certree.synth.cuts import narrow_sets

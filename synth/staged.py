@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
-from certree.models.schedule import Schedule
-from certree.models.topology import Int32
+from certree.models.network.topology import Int32
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import Rows, embed
 from certree.synth.group_plans import GroupPlan
 from certree.synth.layout import Layout

@@ -18,9 +18,9 @@ from random import Random
 
 import numpy as np
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.schedule import DIRECT
-from certree.models.topology import Topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.lengths import best_lengths
 from certree.synth.trees import NONE, TreeFamily
 from certree.verify.witness import Instance, cheap_bounds

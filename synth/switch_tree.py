@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.errors import UnsupportedError
-from certree.models.topology import NodeKind, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import NodeKind, Topology
 
 CROSSING = -1  # in place of a node id: the root that stands for the link between two top switches
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
 
 MAX_LOOKS = 20_000  # nodes of the search trees for automorphisms, in all
 MAX_STARTS = 6  # groups that are grown

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
 
 NONE = DIRECT  # -1
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
-from certree.models.schedule import Schedule
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.verify.verdict import LISTED_PER_RULE, Findings
 
 Int64 = NDArray[np.int64]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from certree.models.aggregation_trace import TracedFlow
-from certree.models.collective import CollectiveKind
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.machine import Machine
-from certree.models.schedule import Op, Schedule
-from certree.models.timing import ceil_div
-from certree.models.topology import NodeKind
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.timing import ceil_div
+from certree.models.traces.reducing import TracedFlow
 from certree.verify.wiring import require_wired
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from certree.models.aggregation_trace import TracedFlow
+from certree.models.traces.reducing import TracedFlow
 from certree.verify.aggregation_network import AggregatedFlow, check_traced_network
 from certree.verify.model_list import ModelResult, run_generated, traced_result
 from certree.verify.table_constants import function, members

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from certree.models.symmetric import AnySchedule
+from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.exact.rup import ProofError
 from certree.verify.fewest import check_fewest
 from certree.verify.quality import quality_of

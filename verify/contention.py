@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule import DIRECT, Schedule
-from certree.models.topology import Int32
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import Schedule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, row_text
 

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from certree.models.network.topology import Topology
 from certree.models.pictures.network import network_picture
-from certree.models.topology import Topology
 from certree.verify.tlc import Result, State, TlcRun
 
 MAX_LINES = 60

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.endpoint_trace import EndpointTrace
-from certree.models.endpoint_trace import Message as Name
-from certree.models.errors import InputError
-from certree.models.schedule import Op, Schedule
+from certree.models.common.errors import InputError
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.traces.endpoints import EndpointTrace
+from certree.models.traces.endpoints import Message as Name
 from certree.verify.wiring import require_wired
 from certree.verify.wording import short
 

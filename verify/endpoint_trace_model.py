@@ -9,9 +9,9 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from certree.models.endpoint_trace import EndpointTrace, TracedFlow, TracedSend
-from certree.models.errors import InputError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import InputError
+from certree.models.schedule.schedule import Schedule
+from certree.models.traces.endpoints import EndpointTrace, TracedFlow, TracedSend
 from certree.verify.endpoint_messages import check_messages
 from certree.verify.model_list import ModelResult, run_generated, traced_result
 from certree.verify.table_constants import function, members

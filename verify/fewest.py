@@ -10,9 +10,9 @@ than the schedule has. Fewer still are then impossible too: a step without trans
 from collections.abc import Mapping
 from typing import Any
 
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.exact.plans import shares_of
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutation import check_refutation

@@ -1,8 +1,8 @@
 """`judge`: a schedule in, a verdict out. Nothing that the schedule says of itself is taken on trust."""
 
-from certree.models.schedule import Schedule
-from certree.models.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.addresses import check_shares
 from certree.verify.certificate import check_certificate
 from certree.verify.contention import check_capacity, check_period, serialized_rounds

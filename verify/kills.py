@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from certree.models.files import sha256
+from certree.models.common.files import sha256
 from certree.verify.model_list import TIME_LIMITS, in_parallel, load_manifest, run_generated, specs_folder
 from certree.verify.tlc import Result, TlcError, TlcRun
 

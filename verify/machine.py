@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.columns import distinct
-from certree.models.schedule import Op, Schedule
+from certree.models.common.columns import distinct
+from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.promise import EVERYONE, Int64, Promise
 
 GROUP_BYTES = 1 << 28

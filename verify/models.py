@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from certree.models.errors import InputError
+from certree.models.common.errors import InputError
 from certree.models.tables import Tables
 from certree.verify.changes import table_of_changes
 from certree.verify.counterexample import explain, table_of_slots

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule import Schedule
-from certree.models.topology import NodeKind
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.schedule import Schedule
 
 EVERYONE = -1
 WORD_BITS = 64
@@ -36,7 +36,7 @@ class Promise:
 
     @classmethod
     def of(cls, schedule: Schedule) -> "Promise":
-        """The promise of a schedule's collective (see `models.collective`)."""
+        """The promise of a schedule's collective (see `models.schedule.collective`)."""
         endpoints, kind = schedule.topology.endpoints, schedule.topology.kind
         ranks = len(endpoints)
         node = np.concatenate((endpoints, np.flatnonzero(schedule.topology.holds & (kind == NodeKind.SWITCH)))).astype(np.int64)

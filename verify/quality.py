@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from certree.models.symmetric import AnySchedule
+from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.contention import repeats_for_ever
 from certree.verify.verdict import Quality
 from certree.verify.witness import QUANTITIES, Bound, Instance, best_bounds, cheap_bounds
@@ -13,7 +13,7 @@ from certree.verify.witness import QUANTITIES, Bound, Instance, best_bounds, che
 
 def sustained_time(schedule: AnySchedule) -> Fraction:
     """Coefficient of M/B as the message grows: the period where it can repeat for ever, else all rounds, over the chunks that the
-    message is cut into (`models.collective`).
+    message is cut into (`models.schedule.collective`).
 
     A schedule may state a period that it keeps only because it repeats too few times for its iterations to collide; no message
     can grow on that, so it counts as what it is, one long schedule.

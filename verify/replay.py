@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule import Op, Schedule
+from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.machine import playing_order
 from certree.verify.promise import EVERYONE, Promise
 

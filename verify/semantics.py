@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from certree.models.schedule import Schedule
+from certree.models.schedule.schedule import Schedule
 from certree.verify.machine import Outcome, play
 from certree.verify.promise import EVERYONE, Promise
 from certree.verify.replay import START, Replay, ranks_of

@@ -26,9 +26,9 @@ transfers as the base has rows with label j in step t. These must not exceed the
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.action import Action
-from certree.models.symmetric import SymmetricSchedule
-from certree.models.topology import UNKNOWN_LATENCY, Topology
+from certree.models.network.action import Action
+from certree.models.network.topology import UNKNOWN_LATENCY, Topology
+from certree.models.schedule.symmetric import SymmetricSchedule
 from certree.verify.semantics import check_semantics
 from certree.verify.trees import flows_along_trees
 from certree.verify.verdict import Findings

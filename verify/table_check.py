@@ -10,10 +10,10 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import InputError, TableFormatError
-from certree.models.schedule import MAX_CHUNKS, MAX_STEPS
+from certree.models.common.errors import InputError, TableFormatError
+from certree.models.schedule.schedule import MAX_CHUNKS, MAX_STEPS
+from certree.models.schedule.timing import chunk_bytes_of, slot_timing
 from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables
-from certree.models.timing import chunk_bytes_of, slot_timing
 from certree.verify.judge import check_transfers
 from certree.verify.quality import quality_of
 from certree.verify.table_dependencies import Moves, check_arrivals, check_dependencies, table_row_text, tell_rows

@@ -2,7 +2,7 @@
 
 Ticks are cycles: time in the models jumps from event to event, so nothing has to be scaled down and nothing is rounded. Slot
 length and arrivals come from the tables; serialization, travel and the worst case of the reduction unit are computed afresh
-(`certree.models.timing`) from message size and machine, so that a slot that is too short is found out.
+(`certree.models.schedule.timing`) from message size and machine, so that a slot that is too short is found out.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind, parse_collective
-from certree.models.errors import TableFormatError, UnsupportedError
-from certree.models.schedule import DIRECT, NO_ROOT, Op, make_schedule
+from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
+from certree.models.schedule.timing import SlotTiming, ceil_div, chunk_bytes_of, link_cycles, path_latency, slot_timing
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.timing import SlotTiming, ceil_div, chunk_bytes_of, link_cycles, path_latency, slot_timing
 
 # A state says for each node, chunk and iteration how often each node's contribution was added: nodes² counters for each chunk
 # and iteration. TLC manages about this many.
@@ -176,7 +177,7 @@ def _linked_timing(tables: Tables) -> SlotTiming:
 
 def function(pairs: Sequence[tuple[object, str]]) -> str:
     """A TLA+ function, written out."""
-    return " @@\n  ".join(f"({key} :> {value})" for key, value in pairs)
+    return " \n  ".join(f"({key} :> {value})" for key, value in pairs)
 
 
 def members(values: Sequence[object]) -> str:

@@ -7,9 +7,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule import Op
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import Op
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.topology import Int32
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text
 

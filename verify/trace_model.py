@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.files import read_bytes
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import read_bytes
+from certree.models.schedule.timing import reduction_cycles
 from certree.models.tables import RowOp, Tables
-from certree.models.timing import reduction_cycles
 from certree.verify.counterexample import explain, picture, table_of_slots
 from certree.verify.model_list import ModelResult, run_generated, traced_result
 from certree.verify.table_constants import Plan, constants, definitions, function, plan_of

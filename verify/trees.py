@@ -21,7 +21,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.schedule import Op, Schedule
+from certree.models.schedule.schedule import Op, Schedule
 
 _BLOCK = 1 << 18  # rows at a time: memory that is used again need not be fetched from the system
 _NEVER = np.iinfo(np.int32).max  # a step after all others: step + delay stays below it

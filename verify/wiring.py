@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.columns import have_common
-from certree.models.errors import InputError
-from certree.models.schedule import DIRECT, Op, Schedule
-from certree.models.topology import NodeKind
+from certree.models.common.columns import have_common
+from certree.models.common.errors import InputError
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, network_text, row_text
 

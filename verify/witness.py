@@ -20,11 +20,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.errors import CertreeError, InputError
-from certree.models.registry import Registry
-from certree.models.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.topology import NodeKind, Topology
+from certree.models.common.errors import CertreeError, InputError
+from certree.models.common.registry import Registry
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.wording import network_text, short
 
 QUANTITIES = ("bandwidth", "latency")

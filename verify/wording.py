@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.schedule import Op, Schedule
 
 NAMED = 8  # longer lists are cut short
 

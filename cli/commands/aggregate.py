@@ -13,8 +13,8 @@ from certree.cli.terminal import note, now_and_then, one_line, show, working
 from certree.hw.aggregation import ENGINES, AggregationResult, simulate_aggregation
 from certree.hw.aggregation_setup import AggregationRules
 from certree.hw.aggregation_trees import AggregationTrees
-from certree.models.files import parse_fraction
-from certree.models.machine import Machine
+from certree.models.common.files import parse_fraction
+from certree.models.machine.machine import Machine
 
 PART = Parsed("part", lambda text: parse_fraction(text, "part"))
 CYCLES = click.IntRange(min=0)

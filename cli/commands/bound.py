@@ -7,8 +7,8 @@ import click
 from certree.cli.parameters import argument_topology, option_collective, option_json
 from certree.cli.report import UNITS, collective_words
 from certree.cli.terminal import one_line, show
-from certree.models.collective import Collective
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
 from certree.verify.witness import Instance, best_bounds, cheap_bounds, check_bound
 
 

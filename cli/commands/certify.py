@@ -9,10 +9,10 @@ from certree.cli.parameters import TOPOLOGY, check_output, option_collective, op
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import read_schedule
 from certree.cli.terminal import note, show, working
-from certree.models.collective import Collective
-from certree.models.machine import Machine
-from certree.models.symmetric_file import save_any_schedule
-from certree.models.topology import Topology
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric_file import save_any_schedule
 
 
 @click.command("certify")

@@ -20,11 +20,11 @@ from certree.cli.parameters import (
 from certree.cli.report import gap_words, size_words
 from certree.cli.terminal import emit, note, say, say_table, working
 from certree.hw.simulator import RUN_MODES
-from certree.models.collective import Collective
-from certree.models.errors import InputError
-from certree.models.files import parse_size, write_atomically
-from certree.models.machine import Machine
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_size, write_atomically
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
 from certree.synth.method import load_methods
 
 PLOT_SUFFIXES = (".svg", ".png")

@@ -12,10 +12,10 @@ from certree.cli.parameters import comma_list, option_collective, option_json, o
 from certree.cli.report import collective_words, size_words
 from certree.cli.sources import holds_schedule
 from certree.cli.terminal import emit, note, one_line, say, say_table, working
-from certree.models.collective import Collective
+from certree.models.common.errors import InputError
 from certree.models.cost.model import load_parameters, model_name
-from certree.models.errors import InputError
-from certree.models.topology_spec import parse_topology
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import Collective
 
 METHODS = "reduce-broadcast,cps,hierarchical-cps,ring,halving-doubling,gentree"
 

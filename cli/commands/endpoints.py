@@ -14,10 +14,10 @@ from certree.cli.report import size_words
 from certree.cli.terminal import now_and_then, one_line, show, working
 from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
-from certree.models.collective import Collective
-from certree.models.endpoint import Endpoint, load_endpoint
-from certree.models.errors import InputError
-from certree.models.files import parse_size
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_size
+from certree.models.machine.endpoint import Endpoint, load_endpoint
+from certree.models.schedule.collective import Collective
 
 RULES = ("in-order", "spare", "apart")
 

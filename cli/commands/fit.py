@@ -8,12 +8,12 @@ import click
 
 from certree.cli.parameters import Parsed, check_output, option_json, option_output
 from certree.cli.terminal import emit, note, one_line, say, say_table
-from certree.models.cost.fitted_file import parameters_toml
-from certree.models.cost.fitting import COMBINED, DELTA, Fit, fit
-from certree.models.cost.measurements import read_measurements, unsteadiness
-from certree.models.errors import InputError
-from certree.models.files import write_atomically
-from certree.models.imports.box import parse_bandwidth
+from certree.models.common.errors import InputError
+from certree.models.common.files import write_atomically
+from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit, fit
+from certree.models.cost.fitting.measurements import read_measurements, unsteadiness
+from certree.models.cost.fitting.parameter_file import parameters_toml
+from certree.models.network.imports.box import parse_bandwidth
 
 POOR = 0.2  # residuals from here on, root mean square, are worth a note
 PLOT_SUFFIXES = (".svg", ".png")

@@ -9,9 +9,9 @@ from certree.cli.evidence import DisagreementError
 from certree.cli.frontier_report import frontier_report, frontier_words
 from certree.cli.parameters import COUNT, DURATION, argument_topology, check_output, option_collective, option_json, option_output
 from certree.cli.terminal import note, show, working
-from certree.models.collective import Collective
-from certree.models.files import canonical_json, write_atomically
-from certree.models.topology import Topology
+from certree.models.common.files import canonical_json, write_atomically
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
 from certree.synth.method import Monitor
 from certree.verify.exact.bundle import judge_bundle
 

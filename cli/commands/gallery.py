@@ -7,7 +7,7 @@ import click
 from certree.cli.gallery import write_gallery
 from certree.cli.parameters import option_json
 from certree.cli.terminal import emit, say, working
-from certree.models.files import new_folder
+from certree.models.common.files import new_folder
 
 
 @click.command("gallery")

@@ -21,11 +21,11 @@ from certree.cli.parameters import (
 from certree.cli.report import closed_form, schedule_report, schedule_words
 from certree.cli.sources import read_schedule
 from certree.cli.terminal import note, show, working
-from certree.models.collective import Collective
-from certree.models.errors import UnsupportedError
-from certree.models.machine import Machine
-from certree.models.symmetric_file import save_any_schedule
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.synth.improving import improve
 from certree.synth.method import Monitor, Request
 from certree.verify.judge import judge

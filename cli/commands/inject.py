@@ -10,10 +10,10 @@ from certree.cli.parameters import COUNT, Parsed, argument_topology, option_json
 from certree.cli.terminal import one_line, show, working
 from certree.hw.injection import InjectionResult, inject
 from certree.hw.packets import Packets, read_packets, synthetic_packets
-from certree.models.errors import InputError
-from certree.models.files import parse_fraction
-from certree.models.machine import Machine
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_fraction
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
 
 #: traffic patterns by name
 PATTERNS = ("uniform", "hot-spot")

@@ -9,13 +9,13 @@ from certree.cli.parameters import option_json
 from certree.cli.reproduction import targets
 from certree.cli.terminal import emit, say
 from certree.hw.formats import load_formats
-from certree.models import endpoint
-from certree.models.collective import CollectiveKind
+from certree.models.common.errors import InputError
+from certree.models.common.registry import Registry
 from certree.models.cost import model as cost_model
-from certree.models.errors import InputError
-from certree.models.machine import presets
-from certree.models.registry import Registry
-from certree.models.topologies import load_families
+from certree.models.machine import endpoint
+from certree.models.machine.machine import presets
+from certree.models.network.families import load_families
+from certree.models.schedule.collective import CollectiveKind
 from certree.synth.method import load_methods
 
 
@@ -40,13 +40,13 @@ def list_command(name: str | None, as_json: bool) -> None:
         return
     described = {
         "methods": dict(registries["methods"].describe()),
-        "presets": {preset: f"models/presets/{preset}.toml" for preset in presets()},
+        "presets": {preset: f"models/machine/presets/{preset}.toml" for preset in presets()},
         "formats": dict(registries["formats"].describe()),
         "topologies": dict(registries["topologies"].describe()),
         "collectives": {str(kind): "" for kind in CollectiveKind},
         "cost models": dict(registries["cost models"].describe()),
         "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in cost_model.presets()},
-        "endpoints": {preset: f"models/endpoints/{preset}.toml" for preset in endpoint.presets()},
+        "endpoints": {preset: f"models/machine/endpoints/{preset}.toml" for preset in endpoint.presets()},
         "targets": dict(targets()),
         "experiments": dict(registries["experiments"].describe()),
     }

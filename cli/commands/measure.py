@@ -7,9 +7,9 @@ import click
 
 from certree.cli.parameters import COUNT, check_output, comma_list, option_json, option_output
 from certree.cli.terminal import emit, note, say, say_table, working
-from certree.models.cost.measurements import Measurement, measurements_csv, merged, unsteadiness
-from certree.models.errors import InputError
-from certree.models.files import write_atomically
+from certree.models.common.errors import InputError
+from certree.models.common.files import write_atomically
+from certree.models.cost.fitting.measurements import Measurement, measurements_csv, merged, unsteadiness
 
 
 def _number(text: str) -> int:

@@ -13,13 +13,13 @@ from certree.cli.playing import made_tables, tables_to_run
 from certree.cli.sources import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
 from certree.cli.terminal import show, working
 from certree.hw.flows import FLOWS, with_flow
-from certree.models.aggregation_trace import is_aggregation_trace, load_aggregation_trace
-from certree.models.collective import parse_collective
-from certree.models.endpoint_trace import is_endpoint_trace, load_endpoint_trace
-from certree.models.errors import InputError
-from certree.models.files import check_writable, write_atomically
-from certree.models.machine import Machine
+from certree.models.common.errors import InputError
+from certree.models.common.files import check_writable, write_atomically
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
+from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
+from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
 from certree.verify.aggregation_network import aggregated_flows
 from certree.verify.aggregation_trace_model import check_aggregation_trace
 from certree.verify.endpoint_trace_model import check_endpoint_trace

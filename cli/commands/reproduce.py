@@ -10,8 +10,8 @@ from certree.cli.parameters import COUNT, option_json
 from certree.cli.reproduction import Compared, Target, compared, load_target, table_csv, table_markdown, targets
 from certree.cli.terminal import emit, note, one_line, say, working
 from certree.cli.workers import run_tasks
-from certree.models.errors import InputError
-from certree.models.files import canonical_json, write_atomically
+from certree.models.common.errors import InputError
+from certree.models.common.files import canonical_json, write_atomically
 
 
 @click.command("reproduce")

@@ -22,9 +22,9 @@ from certree.hw.parts import simulate_paced
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
 from certree.hw.transparency import has_routes, meeting_effect, router_effect
-from certree.models.cost.flow_time import READINGS
-from certree.models.errors import InputError
-from certree.models.machine import Machine
+from certree.models.common.errors import InputError
+from certree.models.cost.flows.time import READINGS
+from certree.models.machine.machine import Machine
 from certree.models.tables import Tables
 
 #: engine -> what runs: `fast` gives each message a lane of its own way, `lanes` does the same flit by flit, `flit` sends it through

@@ -25,12 +25,12 @@ from certree.cli.playing import FASTEST, form_of
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.terminal import note, show, working
 from certree.hw.simulator import RUN_MODES
-from certree.models.collective import Collective
-from certree.models.errors import InputError
-from certree.models.machine import Machine
-from certree.models.symmetric import AnySchedule
-from certree.models.symmetric_file import save_any_schedule
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.synth.method import Method, Monitor, Request, load_methods
 from certree.verify.verdict import Verdict
 

@@ -13,9 +13,9 @@ from certree.cli.terminal import note, show
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.formats import load_formats
 from certree.hw.lowering import lower
-from certree.models.machine import Machine
-from certree.models.symmetric import written_out
-from certree.models.symmetric_file import save_any_schedule
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.verify.judge import judge
 from certree.verify.table_check import judge_tables
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from certree.cli.parameters import argument_topology, check_output, option_json, option_output
 from certree.cli.terminal import emit, note, say
-from certree.models.errors import InputError
-from certree.models.files import write_atomically
-from certree.models.imports import load_imports
-from certree.models.imports.box import OPTION_HELP
-from certree.models.topologies import load_families
-from certree.models.topology import NodeKind, Topology
-from certree.models.topology_file import FILE_SUFFIXES, save_topology
-from certree.models.topology_spec import MODIFIERS, parse_topology, undamaged, unit_bandwidth
+from certree.models.common.errors import InputError
+from certree.models.common.files import write_atomically
+from certree.models.network.families import load_families
+from certree.models.network.imports import load_imports
+from certree.models.network.imports.box import OPTION_HELP
+from certree.models.network.spec import MODIFIERS, parse_topology, undamaged, unit_bandwidth
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology_file import FILE_SUFFIXES, save_topology
 
 
 @click.group("topology")

@@ -9,11 +9,11 @@ from certree.cli.parameters import MACHINE, SIZE, TOPOLOGY, check_output, option
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import is_bundle, judge_path
 from certree.cli.terminal import note, show
-from certree.models.collective import Collective
-from certree.models.errors import InputError
-from certree.models.files import read_json, write_atomically
-from certree.models.machine import Machine
-from certree.models.topology import Topology
+from certree.models.common.errors import InputError
+from certree.models.common.files import read_json, write_atomically
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
 
 if TYPE_CHECKING:
     from certree.verify.exact.bundle import BundleVerdict

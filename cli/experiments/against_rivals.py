@@ -10,9 +10,9 @@ from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, S
 from certree.cli.experiments.all_reduce_runs import CLOSED_FORM, FASTEST, run_all_reduce
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
-from certree.models.files import parse_size
-from certree.models.machine import Machine, load_machine
-from certree.models.topology_spec import parse_topology
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine
+from certree.models.network.spec import parse_topology
 from certree.synth.method import load_methods
 
 SMOKE_BYTES = 1 << 20

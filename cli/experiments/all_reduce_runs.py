@@ -16,13 +16,13 @@ from certree.hw.lowering import lower
 from certree.hw.parts import simulate_in_parts
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES, SimulationResult
-from certree.models.collective import parse_collective
-from certree.models.errors import UnsupportedError
-from certree.models.files import parse_size
-from certree.models.machine import Machine, load_machine, machine_from_document
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 FASTEST = "fastest"  # of both ways to run

@@ -15,14 +15,14 @@ from certree.hw.flit_engine import simulate_flits
 from certree.hw.flows import FLOWS
 from certree.hw.lowering import lower
 from certree.hw.parts import simulate_in_parts
-from certree.models.collective import parse_collective
-from certree.models.errors import UnsupportedError
-from certree.models.files import parse_size
-from certree.models.machine import Machine, load_machine, machine_from_document
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 THEIR_SCHEDULES = {"double-binary-tree": pipelined_trees, "ring-2d": row_and_column_rings}

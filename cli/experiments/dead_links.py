@@ -13,11 +13,11 @@ from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, S
 from certree.cli.experiments.against_rivals import Rival, all_reduce_task, rival_of
 from certree.cli.experiments.all_reduce_runs import FASTEST
 from certree.cli.fields import Fields
-from certree.models.errors import InputError
-from certree.models.files import parse_size
-from certree.models.machine import Machine, load_machine, machine_from_document
-from certree.models.timing import bandwidth_bound_cycles
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.packing import network_of
 
 SEEDS = 1000  # draw d of n dead links has the seed SEEDS · n + d

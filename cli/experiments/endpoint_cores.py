@@ -10,14 +10,14 @@ import numpy as np
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
 from certree.cli.parameters import DEFAULT_MACHINE
-from certree.models.collective import parse_collective
-from certree.models.cost.ace import AceEndpoint
+from certree.models.common.files import parse_size
 from certree.models.cost.counting import count
 from certree.models.cost.model import load_parameters
-from certree.models.files import parse_size
-from certree.models.machine import load_machine
-from certree.models.symmetric import written_out
-from certree.models.topology_spec import parse_topology
+from certree.models.cost.models.ace import AceEndpoint
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 SHARE = "share of the peak"

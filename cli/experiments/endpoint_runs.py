@@ -10,13 +10,13 @@ from certree.cli.fields import Fields
 from certree.cli.report import size_words
 from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
-from certree.models.collective import Collective, parse_collective
-from certree.models.endpoint import load_endpoint
-from certree.models.errors import UnsupportedError
-from certree.models.files import parse_size
-from certree.models.machine import load_machine
-from certree.models.symmetric import written_out
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.endpoint import load_endpoint
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 MACHINE = "multitree"  # what methods that look at a machine are told

@@ -9,7 +9,7 @@ from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.cli.experiments.flow_times import FlowTimes
 from certree.cli.fields import Fields
 from certree.cli.reproduction import Target, compared, load_target
-from certree.models.cost.flow_time import all_readings
+from certree.models.cost.flows.time import all_readings
 
 NEAR = (Fraction(1, 20), Fraction(1, 10))
 

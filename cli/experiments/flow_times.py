@@ -10,16 +10,16 @@ import numpy as np
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.cli.experiments.gentree_picks import network_arguments, read_floats
 from certree.cli.fields import Fields
-from certree.models.collective import parse_collective
-from certree.models.cost.flow_time import NO_TIME, FlowTime, FlowTimer, Reading, parse_reading
-from certree.models.cost.flows import flows_at_distance, flows_of
-from certree.models.cost.genmodel import FLOAT_BYTES, GenModel, load_genmodel
-from certree.models.errors import UnsupportedError
-from certree.models.machine import load_machine
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.cost.flows.flows import flows_at_distance, flows_of
+from certree.models.cost.flows.time import NO_TIME, FlowTime, FlowTimer, Reading, parse_reading
+from certree.models.cost.models.genmodel import FLOAT_BYTES, GenModel, load_genmodel
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 

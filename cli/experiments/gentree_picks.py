@@ -7,9 +7,9 @@ from typing import Any
 
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.cli.fields import Fields, exact_number
-from certree.models.cost.genmodel import load_genmodel
-from certree.models.files import sha256
-from certree.models.topology_spec import parse_topology
+from certree.models.common.files import sha256
+from certree.models.cost.models.genmodel import load_genmodel
+from certree.models.network.spec import parse_topology
 from certree.synth.gentree import basic_placement, choose_plans
 from certree.synth.switch_tree import CROSSING, switch_tree
 

@@ -13,12 +13,12 @@ from certree.hw.exact_run import run_exactly
 from certree.hw.flit_engine import simulate_flits
 from certree.hw.plan import Plan
 from certree.hw.simulator import RUN_MODES
-from certree.models.collective import parse_collective
-from certree.models.errors import UnsupportedError
-from certree.models.files import parse_size
-from certree.models.machine import Machine, load_machine, machine_from_document
-from certree.models.symmetric import written_out
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
 ENGINES = ("auto", "flit")

@@ -11,12 +11,12 @@ from certree.hw.aggregation import simulate_aggregation
 from certree.hw.aggregation_setup import MAX_ADDERS, AggregationRules
 from certree.hw.aggregation_trees import AggregationTrees
 from certree.hw.simulator import simulate
-from certree.models.collective import parse_collective
-from certree.models.errors import CertreeError
-from certree.models.machine import Machine
-from certree.models.symmetric import written_out
-from certree.models.timing import ceil_div
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import CertreeError
+from certree.models.machine.machine import Machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.timing import ceil_div
 from certree.synth.method import Request, load_methods
 
 IN_SWITCHES = "in switches"  # in place of a method

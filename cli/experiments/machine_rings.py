@@ -8,8 +8,15 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.experiments.machine_phases import IN_SWITCHES, Phase
 from certree.cli.fields import Fields, exact_number
-from certree.models.cost.netreduce import ClosedForm, Machines, flat_ring, hierarchical_netreduce, least_ratio_over_ring, tencent
-from certree.models.files import parse_size
+from certree.models.common.files import parse_size
+from certree.models.cost.models.netreduce import (
+    ClosedForm,
+    Machines,
+    flat_ring,
+    hierarchical_netreduce,
+    least_ratio_over_ring,
+    tencent,
+)
 
 RING, TENCENT, NETREDUCE = "flat ring", "Tencent", "NetReduce"
 #: one GPU a machine, one switch; and two levels of switches above the machines

@@ -7,9 +7,9 @@ from typing import Any
 
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
-from certree.models.hardware import PARTS, Hardware, hardware_of, prices_from_shares
-from certree.models.machine import Machine, load_machine, machine_from_document
-from certree.models.topology_spec import parse_topology
+from certree.models.cost.hardware import PARTS, Hardware, hardware_of, prices_from_shares
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
 
 MEASURES = ("area", "power")
 

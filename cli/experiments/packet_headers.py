@@ -8,8 +8,8 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
-from certree.models.files import parse_size
-from certree.models.machine import Machine, load_machine
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine
 
 
 @dataclass(frozen=True)

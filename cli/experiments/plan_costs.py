@@ -10,7 +10,7 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.experiments.gentree_picks import read_floats
 from certree.cli.fields import Fields
-from certree.models.cost.genmodel import GenModel, load_genmodel
+from certree.models.cost.models.genmodel import GenModel, load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile
 
 MODELS = ("GenModel", "(alpha, beta, gamma)")

@@ -10,11 +10,11 @@ import numpy as np
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.cli.experiments.gentree_picks import network_arguments, read_floats
 from certree.cli.fields import Fields
-from certree.models.collective import parse_collective
-from certree.models.cost.flow_time import FlowTimer, Reading, parse_reading
-from certree.models.cost.genmodel import FLOAT_BYTES, load_genmodel
-from certree.models.machine import load_machine
-from certree.models.topology_spec import parse_topology
+from certree.models.cost.flows.time import FlowTimer, Reading, parse_reading
+from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds import find_bounds
 from certree.synth.gentree import LocalPlan, Placement, basic_placement, choose_plans, leaving_blocks
 from certree.synth.method import Request, load_methods

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 from numpy.typing import NDArray
 
 from certree.hw.layout import Widths
-from certree.models.registry import Registry, import_folder
+from certree.models.common.registry import Registry, import_folder
 from certree.models.tables import Tables
 
 #: the row and arrival columns of `Tables`, by name, and the ports of its routes

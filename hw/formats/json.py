@@ -9,11 +9,11 @@ import numpy as np
 from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROUTE_COLUMN, ROW_COLUMNS, Columns
 from certree.hw.layout import MAX_BITS, Widths
 from certree.hw.routes import EJECT, route_ports
-from certree.models.columns import int_column
-from certree.models.errors import TableFormatError
-from certree.models.files import parse_json
+from certree.models.common.columns import int_column
+from certree.models.common.errors import TableFormatError
+from certree.models.common.files import parse_json
+from certree.models.network.topology import MAX_NODES
 from certree.models.tables import NIL, RowOp, Tables
-from certree.models.topology import MAX_NODES
 
 FILE = "table.json"
 _OPS = {op.name: int(op) for op in RowOp}

@@ -10,7 +10,7 @@ from certree.hw.formats.json import FILE as READABLE_FILE
 from certree.hw.formats.json import JsonFormat
 from certree.hw.layout import Field, Widths, hex_digits, layout_document
 from certree.hw.routes import route_ports
-from certree.models.errors import TableFormatError
+from certree.models.common.errors import TableFormatError
 from certree.models.tables import NIL, Tables
 
 Int64 = NDArray[np.int64]

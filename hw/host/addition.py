@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import CertreeError
+from certree.models.common.errors import CertreeError
 
 Float32 = NDArray[np.float32]
 BLOCK = 1 << 14  # floats that stay in the nearest cache while all vectors are added to them

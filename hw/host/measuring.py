@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from certree.hw.host.addition import time_additions
 from certree.hw.host.servers import Servers
-from certree.models.cost.measurements import ADDITION, CO_LOCATED_PS, EXCHANGE, Measurement
-from certree.models.errors import InputError
+from certree.models.common.errors import InputError
+from certree.models.cost.fitting.measurements import ADDITION, CO_LOCATED_PS, EXCHANGE, Measurement
 
 MOST_SERVERS, MOST_VECTORS, MOST_FLOATS = 64, 1024, 1 << 28
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.host.addition import add_at_once
-from certree.models.cost.measurements import CO_LOCATED_PS
-from certree.models.errors import CertreeError
+from certree.models.common.errors import CertreeError
+from certree.models.cost.fitting.measurements import CO_LOCATED_PS
 
 Float32 = NDArray[np.float32]
 LOOPBACK = "127.0.0.1"

@@ -1,1 +1,6 @@
-"""What collectives cost on real clusters, in models of the literature: exact rationals, units in every name."""
+"""Cost models of the literature: exact rationals, units in every name.
+
+- `model`: what every model has; `models`: the models, one file each; `presets`: their parameters
+- `counting`, `profile`: what a schedule does in their terms; `optimality`: lower bounds by GenTree's theorems
+- `flows`: GenModel on a network with shared links; `fitting`: parameters from measured times; `hardware`: area and power
+"""

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.cost.profile import Profile
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.timing import hops
-from certree.models.topology import NodeKind, Topology
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.timing import hops
 
 Int64 = NDArray[np.int64]
 MAX_ROWS = 1 << 26  # hops of all iterations that are looked at
@@ -292,7 +292,7 @@ def _port_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any
 def switches_passed(topology: Topology, kinds: Int64, row: Int64, pair: Int64, rows: int) -> Int64:
     """By row: the switches with endpoints, other switches, and cross links that it passes, shape (rows, 3).
 
-    `row` and `pair`: hops, rows ascending, those of a row in the order of its way (`models.timing.hops`); `kinds`: `link_kinds`.
+    `row` and `pair`: hops, rows ascending, those of a row in the order of its route (`timing.hops`); `kinds`: `link_kinds`.
     A cross link stands for itself and the two switches that it joins (GenTree, Table 5, "Cross DC"); between neighbours, where no
     switch is passed, the link starts up as a switch with endpoints does. O(nodes + links + hops).
     """

@@ -15,11 +15,11 @@ from fractions import Fraction
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
+from certree.models.common.errors import UnsupportedError
 from certree.models.cost.counting import count, distinct, link_flows
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import NodeKind
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER)
 

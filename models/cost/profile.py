@@ -10,10 +10,30 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from certree.models.cost.genmodel import Level, Server
+
+@dataclass(frozen=True)
+class Level:
+    """What one kind of link costs: start-up of a step, a float over it, a float and flow beyond `incast_threshold`
+    communicators."""
+
+    alpha_seconds: Fraction
+    beta_seconds_per_float: Fraction
+    epsilon_seconds_per_float: Fraction
+    incast_threshold: int
+
+    def flow_seconds(self, communicators: int) -> Fraction:
+        """Seconds a float over a link with so many communicators (Equation 10)."""
+        return self.beta_seconds_per_float + max(communicators - self.incast_threshold, 0) * self.epsilon_seconds_per_float
+
+
+@dataclass(frozen=True)
+class Server:
+    """What a server costs: start-up, one addition of floats, one float read from or written to memory."""
+
+    alpha_seconds: Fraction
+    gamma_seconds_per_float: Fraction
+    delta_seconds_per_float: Fraction
 
 
 @dataclass(frozen=True)
@@ -31,7 +51,7 @@ class Profile:
         """The coefficient of epsilon: sum of max(w - w_t, 0) B_w."""
         return sum((max(w - incast_threshold, 0) * share for w, share in self.incast), Fraction(0))
 
-    def seconds(self, level: "Level", server: "Server", alpha_seconds: Fraction, floats: Fraction) -> Fraction:
+    def seconds(self, level: Level, server: Server, alpha_seconds: Fraction, floats: Fraction) -> Fraction:
         """The time for a vector of `floats`, each step starting up in `alpha_seconds`."""
         per_float = (
             self.received * level.beta_seconds_per_float

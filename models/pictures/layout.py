@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.topology import NodeKind, Topology
+from certree.models.network.topology import NodeKind, Topology
 
 Points = NDArray[np.float64]
 SPACING = 72.0

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.errors import TopologyError
+from certree.models.common.errors import TopologyError
+from certree.models.network.topology import NodeKind, Topology
 from certree.models.pictures.layout import LABEL_SIZE, SPACING, Layout, lay_out
 from certree.models.pictures.svg import Sheet
-from certree.models.topology import NodeKind, Topology
 
 MAX_DRAWN, MAX_LINKS = 4096, 1 << 16  # nodes, and links of all of them
 LONGEST = 60  # letters of a title

@@ -6,9 +6,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import UnsupportedError
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT
 from certree.models.pictures.svg import Sheet
-from certree.models.schedule import DIRECT, Op, Schedule
+from certree.models.schedule.schedule import Op, Schedule
 
 MAX_LINKS, MAX_BOXES = 160, 20_000
 MOST_LANES = 8  # of a link that are drawn; of a wider one several transfers share a lane

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import ClassVar
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.schedule import Op
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Op
 from certree.synth.encodings.encoding import Columns, Encoding
 
 

@@ -1,6 +1,6 @@
 """Questions as formulas for CaDiCaL: the trusted one, and the one of symmetric schedules. Budgets are in conflicts."""
 
-from certree.models.schedule import Schedule
+from certree.models.schedule.schedule import Schedule
 from certree.synth.cadical import solve
 from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.asking import Asking

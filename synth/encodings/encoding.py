@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.cpsat import Budget, Status, run
 from certree.synth.method import Request
 

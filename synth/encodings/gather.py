@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.schedule import Op
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Op
 from certree.synth.encodings.encoding import Columns, Encoding
 from certree.synth.phases import turned_round
 

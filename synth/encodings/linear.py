@@ -5,8 +5,8 @@ Written on its own, beside the trusted formula, so that the two can be compared.
 
 from typing import Any
 
-from certree.models.collective import CollectiveKind
-from certree.models.schedule import Schedule
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.synth.cpsat import Budget, Status, solve_model
 from certree.synth.encodings.asking import Asking
 from certree.synth.method import Monitor

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
 from certree.synth.symmetry import Group
 from certree.verify.exact.encoder import true_keys
 from certree.verify.exact.plans import Row, spread_rows

@@ -4,8 +4,8 @@ Source: GenTree, Section 4.2: the basic sub-plans of Algorithm 1, which are its 
 switch have unequal numbers of servers (Fig. 7b).
 """
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.schedule import Schedule
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import ROUNDS
 from certree.synth.gentree import basic_placement, basic_plans, there_and_back
 from certree.synth.method import METHODS, Request, read_options, require_collective, whole_number

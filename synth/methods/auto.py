@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.symmetric import AnySchedule
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.symmetric import AnySchedule
 from certree.synth.embedding import MOST_CHANNELS
 from certree.synth.method import METHODS, Form, Request, read_options
 

@@ -7,9 +7,9 @@ own.
 
 import numpy as np
 
-from certree.models.chunks import chunk_owners
-from certree.models.collective import CollectiveKind
-from certree.models.schedule import Op, Schedule
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.method import METHODS, Request, read_options, require_collective
 

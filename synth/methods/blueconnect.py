@@ -4,8 +4,8 @@ Source: Cho et al., "BlueConnect: decomposing all-reduce for deep learning on he
 GenTree describes it in Section 6.
 """
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.schedule import Schedule
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import ROUNDS
 from certree.synth.group_plans import ring_plan
 from certree.synth.layout import FACTORS, layout_of

@@ -3,8 +3,8 @@
 Source: GenTree, Section 2.1 (Fig. 1b) and Table 2.
 """
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.schedule import Schedule
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import ROUNDS
 from certree.synth.group_plans import direct_plan
 from certree.synth.layout import Layout

@@ -6,10 +6,10 @@ Source: ACE, Section 5 (direct all-reduce, direct all-to-all: all messages at th
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS, CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.synth.all_to_all import Way, move_blocks
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.group_plans import by_distance_plan, direct_plan

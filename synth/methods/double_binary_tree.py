@@ -12,10 +12,10 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Int32
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, SERIALIZED, Rows, embed, shortest_pipeline
 from certree.synth.method import METHODS, Request, flag, read_options, require_collective
 

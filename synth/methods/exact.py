@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.schedule import Schedule, make_schedule
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.synth.bounds import find_bounds
 from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.all_reduce import AllReduceEncoding, ExchangeEncoding

@@ -4,9 +4,9 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.synth.both_ways import BothWays
 from certree.synth.free_roots import MAX_ROOTS, FreeRoots
 from certree.synth.method import METHODS, Request, read_options, require_collective

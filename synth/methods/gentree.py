@@ -6,11 +6,11 @@ Source: GenTree, Section 4.2, Algorithms 1 and 2, Figs. 6 and 7.
 from dataclasses import replace
 from fractions import Fraction
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.cost.flow_time import FlowTimer, Reading
-from certree.models.cost.genmodel import FLOAT_BYTES, load_genmodel
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.cost.flows.time import FlowTimer, Reading
+from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import ROUNDS
 from certree.synth.gentree import basic_placement, choose_plans, there_and_back
 from certree.synth.method import METHODS, Option, Request, choice, flag, read_options, require_collective, whole_number

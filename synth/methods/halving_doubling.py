@@ -6,9 +6,9 @@ beyond powers of two: Rabenseifner, "Optimization of Collective Reduction Operat
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS, CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.exchange import butterfly, core_of, whole_log2
 from certree.synth.method import METHODS, Request, choice, read_options, require_collective

@@ -7,10 +7,10 @@ The mapping here is derived from these two properties.
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.topology import Int32, NodeKind, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, NodeKind, Topology
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import ROUNDS, embed
 from certree.synth.exchange import butterfly, whole_log2
 from certree.synth.method import METHODS, Request, read_options, require_collective

@@ -6,10 +6,10 @@ packages.
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.group_plans import GroupPlan, direct_plan, ring_plan
 from certree.synth.layout import FACTORS, Layout, layout_of

@@ -3,8 +3,8 @@
 Source: ACE, Table 5 (3-D torus: rings in L, V and H; alltoall platform: ring in L, direct in P); switch-fc, Section III-C.
 """
 
-from certree.models.collective import CollectiveKind
-from certree.models.schedule import Schedule
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.synth.all_to_all import Way, move_blocks, ring_way
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.layout import FACTORS, layout_of

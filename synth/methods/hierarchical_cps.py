@@ -3,9 +3,9 @@
 Source: GenTree, Section 3.3 (Fig. 5, 6 x 4) and Table 2.
 """
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.embedding import ROUNDS
 from certree.synth.group_plans import direct_plan
 from certree.synth.layout import FACTORS, layout_of

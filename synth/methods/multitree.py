@@ -12,9 +12,9 @@ On 8x8 the early end in ascending order takes 33 steps, and the program without 
 
 from collections.abc import Mapping
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.growth import Turns, grow_trees
 from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape
 from certree.synth.phases import by_reversal, compose

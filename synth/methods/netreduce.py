@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed, shortest_pipeline
 from certree.synth.group_plans import ring_plan
 from certree.synth.layout import FACTORS, layout_of

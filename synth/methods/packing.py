@@ -7,11 +7,11 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.timing import bandwidth_bound_cycles
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.branching import KINDS, RootedNetwork
 from certree.synth.method import (
     METHODS,

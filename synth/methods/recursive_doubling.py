@@ -7,10 +7,10 @@ Bull and Booth, "Generalisation of recursive doubling for AllReduce" (2017); tha
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.exchange import butterfly, core_of, whole_log2
 from certree.synth.layout import layout_of

@@ -5,9 +5,9 @@ Source: GenTree, Section 2.1 (Fig. 1a) and Tables 1 and 2.
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.method import METHODS, Request, read_options, require_collective, whole_number
 

@@ -5,11 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.symmetric import written_out
-from certree.models.symmetric_file import load_any_schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric_file import load_any_schedule
+from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.synth.method import METHODS, Option, Request, read_options, require_collective
 from certree.synth.search import Search, Trees
 from certree.synth.trees import family_of
@@ -39,7 +40,7 @@ def _source(request: Request, name: str) -> Schedule:
     if not name.endswith((".json", ".json.gz", ".npz")):
         known = ", ".join(method for method in METHODS if method not in ("retime", "auto"))
         raise UnsupportedError(f"retime: option of={name!r}; allowed: {known}, or a schedule file (.json, .json.gz, .npz)")
-    schedule = written_out(load_any_schedule(Path(name))).in_unit_rounds()
+    schedule = in_unit_rounds(written_out(load_any_schedule(Path(name))))
     if schedule.topology.digest != request.topology.digest or schedule.collective != request.collective:
         raise UnsupportedError(f"retime: {name} is a schedule for another topology or collective")
     if request.chunks not in (None, schedule.chunks):

@@ -7,10 +7,10 @@ c + 1 round to node c, which then holds its sum, and from there once more round.
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
-from certree.models.topology import Int32
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
 from certree.synth.cycle import hamiltonian_cycle
 from certree.synth.embedding import ROUNDS, embed
 from certree.synth.method import METHODS, Request, choice, flag, read_options, require_collective, require_shape

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import SYMMETRIC_KINDS, CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.method import METHODS, Request, choice, read_options, require_collective
 

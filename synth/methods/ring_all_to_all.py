@@ -6,10 +6,10 @@ which counts N(N - 1)/2 steps on a one-way ring, because a message to distance s
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Int32
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.all_to_all import ordered_pairs
 from certree.synth.cycle import hamiltonian_cycle
 from certree.synth.embedding import ROUNDS, Rows, embed

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.synth.all_to_all import move_blocks, ring_way
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.group_plans import doubling_offsets, exchange_plan, printed_offsets, ring_plan, spread_plan

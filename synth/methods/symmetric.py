@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
-from certree.models.symmetric import WHOLE, AnySchedule, SymmetricSchedule
-from certree.models.timing import ceil_div, chunk_bytes_of, link_cycles, reduction_cycles, serialization_cycles
-from certree.models.topology import Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
+from certree.models.schedule.timing import ceil_div, chunk_bytes_of, link_cycles, reduction_cycles, serialization_cycles
 from certree.synth.cayley import TRIES, Cayley, cayley_of, grow_trees
 from certree.synth.disjoint_trees import disjoint_trees
 from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape, whole_number

@@ -8,9 +8,9 @@ broadcast (a binomial scatter, then a ring all-gather).
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import ROUNDS, Rows, embed
 from certree.synth.group_plans import halving_plan, ring_plan
 from certree.synth.layout import FACTORS, layout_of

@@ -9,11 +9,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from certree.models.chunks import chunk_owners
-from certree.models.collective import CollectiveKind
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Op, Schedule
-from certree.models.topology import Int32, Topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.schedule import Op, Schedule
 from certree.synth import _native
 from certree.synth.embedding import ROUNDS, embed
 from certree.synth.growth import grow_trees

@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.machine import load_machine
-from certree.models.topology_spec import parse_topology
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.method import Request, load_methods
 from certree.synth.methods.packing import fabrics_of, packings
 from certree.synth.search import Candidate, Search

@@ -19,13 +19,13 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from certree.cli.matrix import NETWORKS
-from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.files import parse_size
-from certree.models.machine import load_machine
-from certree.models.symmetric import AnySchedule
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.schedule.symmetric import AnySchedule
 from certree.synth.method import Request, load_methods
 from certree.synth.methods import auto
 from certree.synth.methods.auto import ASKED_FOR

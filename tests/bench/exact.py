@@ -12,10 +12,10 @@ from time import process_time
 
 import numpy as np
 
-from certree.models.collective import parse_collective
-from certree.models.files import canonical_json
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.files import canonical_json
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import parse_collective
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
 from certree.verify.exact.bundle import judge_bundle

@@ -9,11 +9,11 @@ from pathlib import Path
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.lowering import lower
 from certree.hw.simulator import SimulationResult, simulate
-from certree.models.collective import parse_collective
-from certree.models.machine import load_machine
-from certree.models.schedule import Schedule
-from certree.models.timing import bandwidth_bound_cycles
-from certree.models.topology_spec import parse_topology
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.bounds import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.verify.witness import Instance, check_bound

@@ -21,10 +21,10 @@ import networkx as nx
 import numpy as np
 
 from certree.cli.experiments.dead_links import less_links
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.topology import Topology
-from certree.models.topology_graph import topology_from_graph
-from certree.models.topology_spec import parse_topology
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.network.topology_graph import topology_from_graph
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.bounds import find_bounds
 from certree.synth.branching import RootedNetwork
 from certree.synth.packing import Fabric, network_of, usual_moves

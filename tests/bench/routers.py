@@ -8,8 +8,8 @@ from simulator import reference_speed, tables
 from certree.hw.flit_engine import simulate_flits
 from certree.hw.injection import inject
 from certree.hw.packets import synthetic_packets
-from certree.models.machine import load_machine
-from certree.models.topology_spec import parse_topology
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
 
 MIB = 1 << 20
 

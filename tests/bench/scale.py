@@ -7,12 +7,12 @@ the same run, whatever the machine.
 import sys
 import time
 
-from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.errors import UndecidedError, UnsupportedError
-from certree.models.machine import load_machine
-from certree.models.schedule import Schedule
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Request, load_methods
 from certree.verify.judge import judge
 

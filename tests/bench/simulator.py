@@ -6,10 +6,10 @@ from time import process_time
 from certree.hw.lowering import lower
 from certree.hw.reference import ReferenceMachine
 from certree.hw.simulator import simulate
-from certree.models.collective import parse_collective
-from certree.models.machine import load_machine
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
-from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 
 MIB = 1 << 20

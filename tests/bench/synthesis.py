@@ -3,9 +3,9 @@
 from itertools import pairwise
 from time import process_time
 
-from certree.models.collective import parse_collective
-from certree.models.machine import load_machine
-from certree.models.topology_spec import parse_topology
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.verify.certificate import make_certificate

@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from certree.models.schedule_file import load_schedule, save_schedule
+from certree.models.schedule.schedule_file import load_schedule, save_schedule
 from tests.cli.running import certree
 
 

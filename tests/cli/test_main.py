@@ -9,7 +9,7 @@ import pytest
 
 from certree.cli.main import COMMANDS
 from certree.cli.terminal import emit
-from certree.models.errors import InputError, ToolMissingError, UndecidedError
+from certree.models.common.errors import InputError, ToolMissingError, UndecidedError
 from tests.cli.running import assert_bad_input, certree, start
 
 

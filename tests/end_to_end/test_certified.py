@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from certree.cli.certified import HEAD, NETWORKS, composed, table
-from certree.models.collective import parse_collective
-from certree.models.topology_spec import parse_topology
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
 from certree.synth.method import load_methods
 from certree.verify.judge import judge
-from tests.synth.play import ask
+from tests.synth.execution import ask
 
 TABLE = (Path(__file__).parents[2] / "synth" / "CERTIFIED.md").read_text()
 

@@ -9,8 +9,8 @@ import pytest
 
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.lowering import lower
-from certree.models.machine import load_machine
-from certree.models.schedule_file import load_schedule, save_schedule
+from certree.models.machine.machine import load_machine
+from certree.models.schedule.schedule_file import load_schedule, save_schedule
 from tests.cli.running import assert_bad_input, certree
 
 NETWORKS = ["mesh:3x3", "torus:3x3,without-link=0-1", "ring:5", "hypercube:3", "full:4", "mesh:2x2x2,capacity=2"]

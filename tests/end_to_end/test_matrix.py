@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from certree.cli.matrix import LEFT_OUT, NETWORKS, empty_lines, gap_lines, matrix_cell, methods
-from certree.models.topologies import load_families
+from certree.models.network.families import load_families
 from certree.synth.method import load_methods
 
 TABLE = Path(__file__).parents[2] / "synth" / "MATRIX.md"

@@ -6,7 +6,7 @@ import pytest
 
 from certree.hw.directory import export_tables
 from certree.hw.lowering import lower
-from certree.models.collective import CollectiveKind
+from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables import Tables
 from tests.hw.trees import MULTITREE, tree_schedule
 

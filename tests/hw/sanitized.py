@@ -10,16 +10,16 @@ import certree.hw
 
 #: what runs on it; the runs that only measure mean latencies are left out
 TESTS = (
-    "tests/hw/test_simulator.py",
-    "tests/hw/test_reference.py",
-    "tests/hw/test_plan.py",
-    "tests/hw/test_published.py",
-    "tests/hw/test_injection.py",
-    "tests/hw/test_flit_engine.py",
-    "tests/hw/test_flit_traces.py",
-    "tests/hw/test_endpoints.py",
-    "tests/hw/test_aggregation.py",
-    "--deselect=tests/hw/test_injection.py::test_mean_latency_under_uniform_traffic",
+    "tests/hw/engines/test_simulator.py",
+    "tests/hw/engines/test_reference.py",
+    "tests/hw/engines/test_schedule_run.py",
+    "tests/hw/engines/test_published.py",
+    "tests/hw/routers/test_injection.py",
+    "tests/hw/engines/test_flit.py",
+    "tests/hw/engines/test_flit_traces.py",
+    "tests/hw/endpoints/test_endpoints.py",
+    "tests/hw/reducing/test_aggregation.py",
+    "--deselect=tests/hw/routers/test_injection.py::test_mean_latency_under_uniform_traffic",
 )
 
 

@@ -6,12 +6,12 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from certree.models.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
-from certree.models.machine import load_machine
-from certree.models.routing import routes_between
-from certree.models.schedule import NO_ROOT, Op, Schedule, make_schedule
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.machine.machine import load_machine
+from certree.models.network.routing import routes_between
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 
 SPECS = [
     "ring:3",

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from certree.models.action import Action
-from certree.models.collective import parse_collective
-from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
-from certree.models.symmetric import SymmetricSchedule
-from certree.models.topology import NodeKind, Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.network.action import Action
+from certree.models.network.routing import DIRECT
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.symmetric import SymmetricSchedule
 
 RULES = {"reduce": Op.REDUCE, "copy": Op.COPY}
 

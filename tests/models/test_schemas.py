@@ -8,14 +8,14 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from certree.models.errors import InputError
-from certree.models.machine import presets
-from certree.models.schedule_file import schedule_document, schedule_from_document
-from certree.models.symmetric_file import symmetric_document, symmetric_from_document
-from certree.models.topology_file import topology_document, topology_from_document
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import presets
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology_file import topology_document, topology_from_document
+from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
+from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
 from tests.models.examples import built, pair_all_reduce, ring_all_gather, turning
-from tests.models.test_topology_file import changed
+from tests.models.network.test_topology_file import changed
 
 FOLDER = resources.files("certree.models") / "schemas"
 SCHEMAS = {file.name.removesuffix(".schema.json"): json.loads(file.read_text()) for file in FOLDER.iterdir()}
@@ -66,7 +66,9 @@ def test_written_symmetric_schedules_conform(named):
 
 @pytest.mark.parametrize("name", presets())
 def test_presets_conform(name):
-    validator("machine").validate(tomllib.loads((resources.files("certree.models") / "presets" / f"{name}.toml").read_text()))
+    validator("machine").validate(
+        tomllib.loads((resources.files("certree.models.machine") / "presets" / f"{name}.toml").read_text())
+    )
 
 
 def paths(document, prefix=()):

@@ -5,12 +5,12 @@ import dataclasses
 import numpy as np
 import pytest
 
-from certree.models.collective import parse_collective
-from certree.models.errors import TableFormatError
-from certree.models.machine import load_machine
-from certree.models.schedule import NO_ROOT
+from certree.models.common.errors import TableFormatError
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import NO_ROOT
 from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables
-from certree.models.topology_spec import parse_topology
 from tests.models.examples import pair_all_reduce, schedule
 
 NOP, REDUCE, GATHER = RowOp

@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 from certree.hw.aggregation_setup import AggregationRules
-from certree.models.aggregation_trace import load_aggregation_trace
-from certree.models.collective import parse_collective
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule
-from certree.models.topology import Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.network.routing import DIRECT
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
+from certree.models.traces.reducing import load_aggregation_trace
 from certree.synth.method import Request, load_methods
 from certree.verify.aggregation_network import aggregated_flows, check_traced_network
 from certree.verify.aggregation_trace_model import check_aggregation_trace
 from certree.verify.tlc import Result
-from tests.hw.test_aggregation import KIB, MULTITREE, SMALL, run, schedule_of
+from tests.hw.reducing.test_aggregation import KIB, MULTITREE, SMALL, run, schedule_of
 
 LOSSY = AggregationRules(window=2, loss=Fraction(1, 6), duplicates=Fraction(1, 6), latest=300, seed=5)
 

@@ -8,12 +8,12 @@ import pytest
 
 from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
-from certree.models.endpoint_trace import is_endpoint_trace, load_endpoint_trace
-from certree.models.errors import InputError
+from certree.models.common.errors import InputError
+from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
 from certree.verify.endpoint_messages import check_messages
 from certree.verify.endpoint_trace_model import check_endpoint_trace, check_head
 from certree.verify.tlc import Result
-from tests.hw.test_endpoints import ACE, detour, made
+from tests.hw.endpoints.test_endpoints import ACE, detour, made
 
 KIB = 1 << 10
 RING = made("ring:3", method="ring", bidirectional="false")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from certree.hw.lowering import lower
-from certree.models.collective import parse_collective
-from certree.models.machine import load_machine
-from certree.models.schedule import Op
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Op
 from certree.models.tables import NIL, RowOp
-from certree.models.topology_spec import parse_topology
 from certree.synth.method import Request, load_methods
 from certree.verify.table_model import model_check_tables
 

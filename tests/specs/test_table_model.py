@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from certree.hw.lowering import lower
-from certree.models.collective import parse_collective
-from certree.models.errors import TableFormatError, UnsupportedError
-from certree.models.machine import load_machine
+from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import MARK
-from certree.models.schedule import NO_ROOT, Op, make_schedule
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp
-from certree.models.topology_spec import parse_topology
 from certree.verify import table_constants, table_model
 from certree.verify.table_model import model_check_tables
 

@@ -8,8 +8,8 @@ from certree.hw.flit_engine import simulate_flits
 from certree.hw.flows import packet_lengths, with_flow
 from certree.hw.lowering import lower
 from certree.hw.simulator import simulate
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.schedule import Op
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.schedule.schedule import Op
 from certree.verify.table_constants import plan_of
 from certree.verify.trace_model import check_trace
 from tests.specs.test_schedules import resorted, tables_of

@@ -2,10 +2,10 @@
 
 import pytest
 
-from certree.models.errors import UnsupportedError
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.spec import parse_topology
 from certree.verify.judge import judge
-from tests.synth.play import make
+from tests.synth.execution import make
 
 SYMMETRIC = ["all-reduce", "reduce-scatter", "all-gather"]
 ROOTED = ["broadcast", "reduce", "scatter", "gather"]

@@ -5,12 +5,12 @@ import time
 import numpy as np
 import pytest
 
-from certree.models.collective import CollectiveKind, parse_collective
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.machine import load_machine
-from certree.models.schedule import Schedule, make_schedule
-from certree.models.topology import NodeKind, Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.synth.method import (
     METHODS,
     Monitor,

@@ -7,8 +7,9 @@ import itertools
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 
-from certree.models.schedule import DIRECT, Op, Schedule
-from certree.models.topology import NodeKind
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.schedule import Op, Schedule
 
 GARBAGE = "garbage"
 

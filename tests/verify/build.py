@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import Collective, parse_collective
-from certree.models.schedule import DIRECT, NO_ROOT, Schedule
-from certree.models.topology import UNKNOWN_LATENCY, NodeKind, Topology
-from certree.models.topology_spec import parse_topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Schedule
 
 REDUCE, COPY = 0, 1
 Row = tuple[int, int, int, int, int]

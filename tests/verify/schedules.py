@@ -7,9 +7,10 @@ from random import Random
 import numpy as np
 from hypothesis import strategies as st
 
-from certree.models.collective import WITH_ONE_ROOT, Collective, CollectiveKind
-from certree.models.schedule import DIRECT, NO_ROOT, Schedule
-from certree.models.topology import NodeKind, Topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.schedule.schedule import NO_ROOT, Schedule
 from tests.verify.build import COPY, REDUCE, build, network
 
 

@@ -4,7 +4,7 @@ from random import Random
 
 from hypothesis import given, settings
 
-from certree.models.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.verify.judge import judge
 from tests.verify.brute import brute_force
 from tests.verify.build import build, network

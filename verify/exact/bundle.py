@@ -16,13 +16,14 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from certree.models.collective import Collective, parse_collective
-from certree.models.errors import CertreeError, InputError
-from certree.models.files import check_format
-from certree.models.schedule import DIRECT, Schedule
-from certree.models.schedule_file import schedule_document, schedule_from_document
-from certree.models.topology import NodeKind, Topology
-from certree.models.topology_file import topology_document, topology_from_document
+from certree.models.common.errors import CertreeError, InputError
+from certree.models.common.files import check_format
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology_file import topology_document, topology_from_document
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.verify.exact.frontier import covers, covers_all_chunks, obligations
 from certree.verify.exact.plans import most_stored, shares_of
 from certree.verify.exact.prices import MAX_STEPS, Rows, rounds_per_chunk

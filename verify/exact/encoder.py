@@ -12,8 +12,8 @@ The rest is in `spread` (whatever starts in one place and is copied on; reduce k
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 
-from certree.models.errors import UnsupportedError
-from certree.models.schedule import Schedule
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Schedule
 from certree.verify.exact.formula import Family, Formula
 from certree.verify.exact.question import Question
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from types import MappingProxyType
 
-from certree.models.files import sha256
+from certree.models.common.files import sha256
 
 #: variables of one family, keyed by indices; an index that does not exist raises KeyError
 Family = Mapping[tuple[int, ...], int]

@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 
-from certree.models.errors import UnsupportedError
+from certree.models.common.errors import UnsupportedError
 from certree.verify.exact.question import Point, Question
 
 MAX_CANDIDATES = 1 << 14

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.schedule import DIRECT, NO_ROOT, Op, Schedule, make_schedule
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.verify.exact.question import Arc, Question
 
 #: (op, chunk, arc number, step) in the direction of the spreading

@@ -42,9 +42,9 @@ Monotone, so that one refutation serves many points: if (C, S, R) has a schedule
 from dataclasses import dataclass
 from functools import cached_property
 
-from certree.models.collective import Collective, CollectiveKind
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.topology import NodeKind, Topology
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.verify.exact.slots import SlotNetwork
 
 MAX_ARCS = 20_000

@@ -11,9 +11,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from certree.models.errors import UnsupportedError
-from certree.models.files import sha256
-from certree.models.registry import Registry
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import sha256
+from certree.models.common.registry import Registry
 from certree.verify.exact.encoder import encode
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError, check_proof

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.errors import CertreeError
+from certree.models.common.errors import CertreeError
 from certree.verify import _proofs
 from certree.verify.exact.formula import Formula
 

@@ -19,8 +19,9 @@ from functools import cached_property
 
 import numpy as np
 
-from certree.models.schedule import DIRECT, Op, Schedule
-from certree.models.topology import MAX_CAPACITY, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import MAX_CAPACITY, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.schedule.schedule import Op, Schedule
 
 
 @dataclass(frozen=True, eq=False)

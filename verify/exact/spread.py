@@ -7,7 +7,7 @@ send[c, a, t]    chunk c goes over arc a in step t
 from collections import Counter
 from collections.abc import Sequence
 
-from certree.models.schedule import Schedule
+from certree.models.schedule.schedule import Schedule
 from certree.verify.exact.encoder import Encoder, true_keys
 from certree.verify.exact.plans import Row, remembered_rows, schedule_of, spread_rows
 

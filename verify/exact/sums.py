@@ -13,7 +13,7 @@ stores[c, v, t]     slot v stores a partial sum of chunk c when step t begins
 from collections.abc import Sequence
 from itertools import combinations
 
-from certree.models.schedule import Op, Schedule
+from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.exact.encoder import Encoder, true_keys
 from certree.verify.exact.formula import Family
 from certree.verify.exact.plans import schedule_of

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.collective import CollectiveKind
+from certree.models.schedule.collective import CollectiveKind
 from certree.verify.witness import WITNESSES, Instance, WitnessError, node_numbers, node_set, only_fields
 from certree.verify.witnesses.metric import MAX_LENGTH, link_numbers, total
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
 from certree.verify.witness import WITNESSES, Bound, Instance, WitnessError, malformed, node_id, node_numbers, only_fields
 from certree.verify.witnesses.all_reduce import crossing_once
 from certree.verify.witnesses.rooted import crossing_share, positive

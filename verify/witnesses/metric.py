@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
 from certree.verify.witness import WITNESSES, Instance, WitnessError, malformed, only_fields
 
 MAX_LENGTH = 1 << 20  # of a link: sums over all nodes stay within 64 bits

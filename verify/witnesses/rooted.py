@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.collective import CollectiveKind
+from certree.models.schedule.collective import CollectiveKind
 from certree.verify.witness import WITNESSES, Instance, WitnessError, malformed, node_id, node_set, only_fields
 
 _NO_SET = -1

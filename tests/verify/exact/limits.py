@@ -2,7 +2,7 @@
 
 from itertools import pairwise, product
 
-from certree.models.topology import Topology
+from certree.models.network.topology import Topology
 from tests.verify.exact.small import compositions, links_of
 
 

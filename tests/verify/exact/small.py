@@ -5,8 +5,8 @@ from itertools import chain, combinations, pairwise, product
 import networkx as nx
 import numpy as np
 
-from certree.models.collective import CollectiveKind
-from certree.models.topology import NodeKind, Topology
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import CollectiveKind
 
 
 def network(edges, capacity=1, switches=(), reducing=(), nodes=None, name="drawn") -> Topology:

@@ -3,9 +3,9 @@
 import pytest
 from pysat.solvers import Cadical195
 
-from certree.models.collective import Collective, CollectiveKind, parse_collective
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from certree.verify.exact import encoder as encoder_module
 from certree.verify.exact.bundle import why_not
 from certree.verify.exact.encoder import encode

@@ -5,8 +5,8 @@ from itertools import product
 import pytest
 from pysat.solvers import Cadical195
 
-from certree.models.collective import parse_collective
-from certree.models.topology_spec import parse_topology
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
 from certree.verify.exact.bundle import why_not
 from certree.verify.exact.encoder import encode
 from certree.verify.exact.formula import Formula

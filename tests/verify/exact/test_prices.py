@@ -6,8 +6,8 @@ from itertools import product
 
 import pytest
 
-from certree.models.collective import parse_collective
-from certree.models.topology_spec import parse_topology
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
 from certree.synth.prices import best_prices
 from certree.verify.exact.prices import NEVER, Trees, payments, rounds_per_chunk
 from certree.verify.exact.question import Question

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pysat.solvers import Cadical195
 
-from certree.models.collective import parse_collective
-from certree.models.topology_spec import parse_topology
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
 from certree.verify import _proofs
 from certree.verify.exact import rup
 from certree.verify.exact.encoder import encode

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from pysat.solvers import Cadical195
 
-from certree.models.collective import parse_collective
-from certree.models.errors import InputError, UnsupportedError
-from certree.models.schedule import Op
-from certree.models.topology_spec import parse_topology
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Op
 from certree.synth.encodings.linear import LinearSpread
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
@@ -20,7 +20,7 @@ from certree.verify.exact.plans import most_stored
 from certree.verify.exact.question import Question
 from certree.verify.exact.spread import SpreadEncoder
 from certree.verify.exact.sums import SumEncoder
-from tests.synth.test_encodings import answer as answer_of
+from tests.synth.exact.test_encodings import answer as answer_of
 from tests.verify.exact.limits import carried, sums_with_slots
 from tests.verify.exact.small import connected_graphs, network, wanted
 from tests.verify.exact.trusted import answer

@@ -1,0 +1,1 @@
+"""What every part of certree needs: errors, registries, files and checked columns."""

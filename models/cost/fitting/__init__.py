@@ -1,0 +1,1 @@
+"""GenModel's parameters from measured times: measurements, the fit, its parameter file."""

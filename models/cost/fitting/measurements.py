@@ -1,0 +1,106 @@
+"""Measured times to fit GenModel to: a CSV of three benchmarks, one line each run.
+
+    benchmark,participants,floats,seconds
+    co-located-ps,8,10000000,0.203
+
+`co-located-ps`: an all-reduce of a vector of `floats` by so many servers (GenTree, Section 3.4). `exchange`: so many servers
+send to each other at once, each receiving `floats` in all (Section 3.2, Equation 6). `addition`: one server adds up so many vectors
+of `floats` at once (Section 3.1, Equation 5).
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+from statistics import median
+
+from certree.models.common.errors import InputError
+from certree.models.common.files import read_bytes
+
+HEADER = ("benchmark", "participants", "floats", "seconds")
+CO_LOCATED_PS, EXCHANGE, ADDITION = BENCHMARKS = ("co-located-ps", "exchange", "addition")
+MAX_PARTICIPANTS, MAX_FLOATS = 1 << 20, 1 << 40
+UNSTEADY = 1.5
+
+
+@dataclass(frozen=True, order=True)
+class Measurement:
+    """One run of a benchmark. InputError names a field that is out of range."""
+
+    benchmark: str
+    participants: int
+    floats: int
+    seconds: float
+
+    def __post_init__(self) -> None:
+        if self.benchmark not in BENCHMARKS:
+            raise InputError(f"benchmark is {self.benchmark!r}; allowed: {', '.join(BENCHMARKS)}")
+        if not 2 <= self.participants <= MAX_PARTICIPANTS:
+            raise InputError(f"participants is {self.participants}; allowed: 2 to {MAX_PARTICIPANTS}")
+        if not 1 <= self.floats <= MAX_FLOATS:
+            raise InputError(f"floats is {self.floats}; allowed: 1 to {MAX_FLOATS}")
+        if self.benchmark == CO_LOCATED_PS and self.floats < self.participants:
+            raise InputError(f"{self.floats} floats leave some of {self.participants} servers without data")
+        if not (isfinite(self.seconds) and self.seconds > 0):
+            raise InputError(f"seconds is {self.seconds}; allowed: finite, above 0")
+
+
+def read_measurements(path: Path) -> list[Measurement]:
+    """The measurements of a CSV; InputError names the line and the field that is wrong."""
+    try:
+        rows = list(csv.reader(io.StringIO(read_bytes(path).decode(), newline=""), strict=True))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} is not a CSV: {error}") from None
+    if not rows or tuple(rows[0]) != HEADER:
+        given = ",".join(rows[0]) if rows else "nothing"
+        raise InputError(f"{path}: the first line is {given[:80]!r}; expected {','.join(HEADER)!r}, which are the units, too")
+    found = [_measurement(row, f"{path}, line {number}") for number, row in enumerate(rows[1:], 2) if row]
+    if not found:
+        raise InputError(f"{path} has no measurements")
+    return found
+
+
+def _measurement(row: Sequence[str], where: str) -> Measurement:
+    if len(row) != len(HEADER):
+        raise InputError(f"{where}: {len(row)} fields; expected {len(HEADER)}: {','.join(HEADER)}")
+    try:
+        numbers = int(row[1]), int(row[2]), float(row[3])
+    except ValueError:
+        raise InputError(
+            f"{where}: {','.join(row)[:80]!r}: expected whole numbers of participants and floats, and seconds"
+        ) from None
+    try:
+        return Measurement(row[0], *numbers)
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def measurements_csv(measurements: Iterable[Measurement]) -> bytes:
+    """The CSV of measurements, in their order."""
+    lines = [f"{one.benchmark},{one.participants},{one.floats},{one.seconds:.9g}" for one in measurements]
+    return "\n".join([",".join(HEADER), *lines, ""]).encode()
+
+
+def unsteadiness(measurements: Iterable[Measurement]) -> str | None:
+    """What to say where repeated runs differ: the configuration whose median is the most times its least run, if `UNSTEADY` times
+    or more. None where all are alike, or nothing was repeated."""
+    runs = list(measurements)
+    pairs = zip(merged(runs), merged(runs, least=True), strict=True)
+    times, one = max(((usual.seconds / least.seconds, usual) for usual, least in pairs), default=(1.0, None))
+    if one is None or times < UNSTEADY:
+        return None
+    return (
+        f"repeated runs differ: the median of {one.benchmark}, {one.participants} participants, {one.floats} floats"
+        f" is {times:.2g} times the least; the computer was busy with other things"
+    )
+
+
+def merged(measurements: Iterable[Measurement], *, least: bool = False) -> list[Measurement]:
+    """One measurement for each benchmark, participants and floats, ascending: the median of its runs, or the `least` of them, which
+    is what a run takes that nothing else on the computer disturbs."""
+    runs: dict[tuple[str, int, int], list[float]] = {}
+    for one in measurements:
+        runs.setdefault((one.benchmark, one.participants, one.floats), []).append(one.seconds)
+    return [Measurement(*key, min(seconds) if least else median(seconds)) for key, seconds in sorted(runs.items())]

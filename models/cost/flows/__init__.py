@@ -1,0 +1,1 @@
+"""GenModel on a network: the flows of each step, the rates at which they share links, and the time."""

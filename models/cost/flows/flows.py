@@ -1,0 +1,101 @@
+"""What goes over which link in each step of a schedule, as flows: all that one node sends another along one way in one step."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.network.routing import routes_between
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.timing import hops, way_of
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Flows:
+    """The flows of one step, in any order. The message is `shares` equal parts.
+
+    `src`, `dst`, `parts`: one entry a flow, `parts` in shares. `hop_flow`, `hop_pair`: one entry for each joined pair of nodes
+    (`Topology.pair_index`) on the way of a flow, flows ascending, ways in order. `additions`, `accesses`: what each server that
+    reduces does afterwards, in shares: a sum of f terms is f - 1 additions, f reads and a write (GenTree, Section 3.1).
+    """
+
+    topology: Topology
+    shares: int
+    src: Int64
+    dst: Int64
+    parts: Int64
+    hop_flow: Int64
+    hop_pair: Int64
+    additions: Int64
+    accesses: Int64
+
+    @property
+    def key(self) -> bytes:
+        """The same for steps whose flows and sums are the same, whatever parts of the message they are of."""
+        columns = (self.src, self.dst, self.parts, self.hop_pair, self.additions, self.accesses)
+        return b"".join(len(column).to_bytes(8, "little") + column.tobytes() for column in columns)
+
+
+def flows_of(schedule: Schedule) -> list[Flows]:
+    """The flows of every step in which something is sent, in turn.
+
+    InputError for transfers that no link carries, UnsupportedError for a schedule that repeats: its iterations overlap, and steps
+    that wait for each other are what is timed here. O(h log h) time and O(h) memory, h being the hops of all transfers.
+    """
+    if schedule.period is not None:
+        raise UnsupportedError(f"flows are timed step by step; this schedule repeats with period {schedule.period} and overlaps")
+    nodes = np.int64(len(schedule.topology.kind))
+    src, dst, step = (column.astype(np.int64) for column in (schedule.src, schedule.dst, schedule.step))
+    key = ((step * nodes + src) * nodes + dst) * (len(schedule.routes) + 1) + schedule.route + 1
+    _, first, parts = np.unique(key, return_index=True, return_counts=True)
+    number = np.full(len(key), -1, np.int64)
+    number[first] = np.arange(len(first))
+    row, pair = hops(schedule)
+    if len(pair) and int(pair.min()) < 0:
+        raise InputError("a transfer has no link; verify the schedule first")
+    told = number[row] >= 0
+    hop_flow, hop_pair = number[row[told]], pair[told]
+    order = np.argsort(hop_flow, kind="stable")
+    hop_flow, hop_pair = hop_flow[order], hop_pair[order]
+    sum_step, additions, accesses = _sums(schedule)
+    found: list[Flows] = []
+    for at in np.unique(step).tolist():
+        low, high = np.searchsorted(step[first], [at, at + 1]).tolist()
+        begin, end = np.searchsorted(hop_flow, [low, high]).tolist()
+        summed = slice(*np.searchsorted(sum_step, [at, at + 1]).tolist())
+        mine = first[low:high]
+        columns = (src[mine], dst[mine], parts[low:high], hop_flow[begin:end] - low, hop_pair[begin:end])
+        found.append(Flows(schedule.topology, schedule.message_chunks, *columns, additions[summed], accesses[summed]))
+    return found
+
+
+def flows_at_distance(topology: Topology, distance: int, shares: int, *, added: bool) -> Flows:
+    """Every server sends one share to the server `distance` ranks further, around the end; `added`: receivers add it to their own.
+
+    InputError where that is the server itself. O(servers · links · hops).
+    """
+    servers = topology.endpoints.astype(np.int64)
+    if distance % len(servers) == 0:
+        raise InputError(f"distance {distance} among {len(servers)} servers leads from each to itself")
+    to = np.roll(servers, -distance)
+    hop_flow, hop_pair = way_of(topology, servers, to, *routes_between(topology, servers, to))
+    one = np.ones(len(servers), np.int64)
+    return Flows(topology, shares, servers, to, one, hop_flow, hop_pair, one[:added], 3 * one[:added])
+
+
+def _sums(schedule: Schedule) -> tuple[Int64, Int64, Int64]:
+    """Step, additions and memory accesses, in shares, of every server that reduces in a step; steps ascending."""
+    ends = schedule.topology.kind == NodeKind.ENDPOINT
+    reduces = (schedule.op == Op.REDUCE) & ends[schedule.dst]
+    nodes = np.int64(len(ends))
+    at = schedule.step[reduces].astype(np.int64) * nodes + schedule.dst[reduces]
+    cells, terms = np.unique(at * schedule.chunks + schedule.chunk[reduces], return_counts=True)
+    servers, of_server = np.unique(cells // schedule.chunks, return_inverse=True)
+    additions, accesses = (np.zeros(len(servers), np.int64) for _ in range(2))
+    np.add.at(additions, of_server, terms)
+    np.add.at(accesses, of_server, terms + 2)
+    return servers // nodes, additions, accesses

@@ -1,0 +1,17 @@
+"""The named topology families: one file each, registered by decorator and found by being in this folder."""
+
+from collections.abc import Callable
+
+from certree.models.common.registry import Registry, import_folder
+from certree.models.network.topology import Topology
+
+Builder = Callable[[str], Topology]
+
+#: family name -> builder taking the text behind the colon (`8x8` of `torus:8x8`)
+FAMILIES: Registry[Builder] = Registry("topology family")
+
+
+def load_families() -> Registry[Builder]:
+    """The registry, with every module of this folder imported."""
+    import_folder(__name__)
+    return FAMILIES

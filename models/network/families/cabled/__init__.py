@@ -1,0 +1,1 @@
+"""Families that are joined cable by cable (`cables`): boxes, and networks with switches."""

@@ -1,0 +1,65 @@
+"""Grids of any dimension: the common ground of ring, torus, mesh and hypercube."""
+
+import math
+import re
+
+import numpy as np
+
+from certree.models.common.errors import TopologyError
+from certree.models.network.topology import MAX_DIMENSIONS, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+
+
+def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
+    """(8, 8) of `8x8`; TopologyError unless the sizes are whole numbers from 1 and as many as `dimensions`."""
+    where = f"{family}:{arguments}" if arguments else family
+    several = "whole numbers joined by x, such as 8x8 or 4x4x4"
+    wanted = {None: several, 1: "one whole number"}.get(dimensions, f"{dimensions} {several}")
+    if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", arguments):
+        raise TopologyError(f"{where}: expected {wanted}")
+    sizes = tuple(int(size) for size in arguments.split("x"))
+    if dimensions is not None and len(sizes) != dimensions:
+        raise TopologyError(f"{where}: expected {wanted}")
+    if len(sizes) > MAX_DIMENSIONS:
+        raise TopologyError(f"{family}: {len(sizes)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
+    if min(sizes) < 1:
+        raise TopologyError(f"{where}: sizes start at 1")
+    if math.prod(sizes) > MAX_NODES:
+        raise TopologyError(f"{where}: more than {MAX_NODES} nodes")
+    return sizes
+
+
+def no_arguments(family: str, arguments: str) -> None:
+    """TopologyError unless a network of fixed size was named without any."""
+    if arguments:
+        raise TopologyError(f"{family}:{arguments}: {family} takes no sizes")
+
+
+def grid(name: str, sizes: tuple[int, ...], *, wrap: bool) -> Topology:
+    """A grid of `sizes` (row dimension first; node = r·C + c), neighbours in the order Y-, Y+, X-, X+, later ones alike.
+
+    O(nodes · dimensions) time and memory.
+    """
+    nodes = math.prod(sizes)
+    coordinates = np.stack(np.unravel_index(np.arange(nodes), sizes), axis=1).astype(np.int32)
+    sources, targets = [], []
+    for dimension, size in enumerate(sizes):
+        for direction in (-1, +1):
+            moved = coordinates.copy()
+            moved[:, dimension] += direction
+            inside = (moved[:, dimension] >= 0) & (moved[:, dimension] < size)
+            # With two nodes in a dimension both directions meet the same neighbour, which the inner links join already.
+            keep = inside if not wrap or size <= 2 else np.ones(nodes, np.bool_)
+            moved[:, dimension] %= size
+            sources.append(np.flatnonzero(keep))
+            targets.append(np.ravel_multi_index(tuple(moved[keep].T), sizes))
+    src, dst = np.concatenate(sources), np.concatenate(targets)
+    order = np.argsort(src, kind="stable")  # keeps the neighbour order within a node
+    return Topology(
+        name=name,
+        kind=np.full(nodes, NodeKind.ENDPOINT, np.int8),
+        src=src[order].astype(np.int32),
+        dst=dst[order].astype(np.int32),
+        capacity=np.ones(len(src), np.int32),
+        latency=np.full(len(src), UNKNOWN_LATENCY, np.int32),
+        coordinates=coordinates,
+    )

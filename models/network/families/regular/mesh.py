@@ -1,0 +1,11 @@
+"""`mesh:RxC`, `mesh:AxBxC`, ..."""
+
+from certree.models.network.families import FAMILIES
+from certree.models.network.families.regular.grid import grid, parse_sizes
+from certree.models.network.topology import Topology
+
+
+@FAMILIES.register("mesh")
+def mesh(arguments: str) -> Topology:
+    """mesh:RxC[x...] - a grid without wrap-around links."""
+    return grid(f"mesh:{arguments}", parse_sizes("mesh", arguments), wrap=False)

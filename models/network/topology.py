@@ -1,0 +1,288 @@
+"""The network: endpoints, switches and directed links, as numpy columns."""
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import TopologyError
+from certree.models.common.files import canonical_json, sha256
+
+Int32 = NDArray[np.int32]
+MAX_NODES = 1 << 20
+MAX_DIMENSIONS = 20  # of a box: so many nodes have no more sizes above 1
+_BLOCK = 1 << 18  # rows
+MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
+MAX_CAPACITY = 1 << 20
+MAX_LATENCY = 1 << 20
+_SEARCH_WORDS = 1 << 22  # words that one search for the diameter may hold for its links
+UNKNOWN_LATENCY = -1  # the machine parameters decide
+
+
+class NodeKind(IntEnum):
+    """What a node id stands for; ids of removed nodes are kept free, never reused."""
+
+    ENDPOINT = 0
+    SWITCH = 1
+    ABSENT = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """A directed multigraph of endpoints and switches.
+
+    Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units a round, at least 1) and `latency`
+    (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. The constructor is the only way in: it
+    raises TopologyError unless ids are in range, no link is a self-loop or ends at an absent node, there are at least two
+    endpoints, and every endpoint can reach every other one.
+    Cost: O(nodes + links) time and memory.
+    """
+
+    name: str
+    kind: NDArray[np.int8]
+    src: Int32
+    dst: Int32
+    capacity: Int32
+    latency: Int32
+    reducing: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
+    coordinates: Int32 | None = None  # shape (nodes, dimensions)
+    labels: tuple[str, ...] | None = None  # names of the nodes in the file they came from
+    bandwidth: int | None = None  # bytes a second of a unit link, where the file states it
+    clock: int | None = None  # Hz, where the file states it
+
+    def __post_init__(self) -> None:
+        set_field = object.__setattr__
+        set_field(self, "kind", np.ascontiguousarray(self.kind, np.int8))
+        for name in ("src", "dst", "capacity", "latency"):
+            set_field(self, name, np.ascontiguousarray(getattr(self, name), np.int32))
+        if len(self.reducing) == 0:
+            set_field(self, "reducing", np.zeros(len(self.kind), np.bool_))
+        for column in (self.kind, self.src, self.dst, self.capacity, self.latency, self.reducing):
+            column.setflags(write=False)
+        self._check_columns()
+        self._check_connected()
+
+    def _check_columns(self) -> None:
+        nodes, links = len(self.kind), len(self.src)
+        if not 2 <= nodes <= MAX_NODES:
+            raise TopologyError(f"{self.name}: {nodes} node(s); a network has 2 to {MAX_NODES}")
+        if not ((self.kind >= 0) & (self.kind <= NodeKind.ABSENT)).all():
+            raise TopologyError(f"{self.name}: node kinds are endpoint or switch")
+        if len(self.endpoints) < 2:
+            raise TopologyError(f"{self.name}: {len(self.endpoints)} endpoint(s); a collective needs at least 2")
+        if len(self.reducing) != nodes or any(len(c) != links for c in (self.dst, self.capacity, self.latency)):
+            raise TopologyError(f"{self.name}: columns of different lengths")
+        for column, low, high, what in (
+            (self.src, 0, nodes - 1, "src"),
+            (self.dst, 0, nodes - 1, "dst"),
+            (self.capacity, 1, MAX_CAPACITY, "capacity"),
+            (self.latency, UNKNOWN_LATENCY, MAX_LATENCY, "latency"),
+        ):
+            bad = np.flatnonzero((column < low) | (column > high))
+            if len(bad):
+                raise TopologyError(f"{self.name}: link {bad[0]}: {what} is {column[bad[0]]}; allowed: {low} to {high}")
+        for bad, what in (
+            (np.flatnonzero(self.src == self.dst), "leads from a node to itself"),
+            (
+                np.flatnonzero((self.kind[self.src] == NodeKind.ABSENT) | (self.kind[self.dst] == NodeKind.ABSENT)),
+                "ends at a node that does not exist",
+            ),
+        ):
+            if len(bad):
+                raise TopologyError(f"{self.name}: link {bad[0]} ({self.src[bad[0]]}>{self.dst[bad[0]]}) {what}")
+
+    def _check_connected(self) -> None:
+        start = int(self.endpoints[0])
+        for far, template in (
+            (self.distances(start), "no path from {0} to {1}"),
+            (self.distances(start, backward=True), "no path from {1} to {0}"),
+        ):
+            lost = self.endpoints[far[self.endpoints] < 0]
+            if len(lost):
+                reason = template.format(start, int(lost[0]))
+                raise TopologyError(f"{self.name}: disconnected: {reason}; every endpoint must reach every other")
+
+    def distances(self, start: int, *, backward: bool = False) -> Int32:
+        """Hops from `start` to every node id (to `start` when `backward`); -1 where there is no path. O(nodes + links)."""
+        head, first = self._into if backward else self._out_of
+        far = np.full(len(self.kind), -1, np.int32)
+        far[start] = hops = 0
+        edge = np.array([start])
+        while len(edge):
+            hops += 1
+            count = first[edge + 1] - first[edge]
+            link = np.repeat(first[edge] - (np.cumsum(count) - count), count) + np.arange(count.sum())
+            reached = head[link]
+            fresh = reached[far[reached] < 0]
+            far[fresh] = hops
+            edge = np.unique(fresh)
+        return far
+
+    @cached_property
+    def _out_of(self) -> tuple[Int32, NDArray[np.int64]]:
+        """Heads of the links by tail, and where those of each node begin (one entry more than there are nodes)."""
+        return self._grouped(self.src, self.dst)
+
+    @cached_property
+    def _into(self) -> tuple[Int32, NDArray[np.int64]]:
+        """Tails of the links by head, likewise."""
+        return self._grouped(self.dst, self.src)
+
+    def _grouped(self, by: Int32, ends: Int32) -> tuple[Int32, NDArray[np.int64]]:
+        count = np.bincount(by, minlength=len(self.kind))
+        return ends[np.argsort(by, kind="stable")], np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
+
+    @cached_property
+    def endpoints(self) -> Int32:
+        """Ids of the nodes that hold data, ascending."""
+        return np.flatnonzero(self.kind == NodeKind.ENDPOINT).astype(np.int32)
+
+    @cached_property
+    def rank(self) -> Int32:
+        """Position of each node id among the endpoints; -1 for switches and absent ids."""
+        ranks = np.full(len(self.kind), -1, np.int32)
+        ranks[self.endpoints] = np.arange(len(self.endpoints), dtype=np.int32)
+        return ranks
+
+    @cached_property
+    def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Sorted keys src·nodes + dst of the joined pairs, their total capacity, and the pair of every link."""
+        keys = self.src.astype(np.int64) * len(self.kind) + self.dst
+        unique, pair_of_link = np.unique(keys, return_inverse=True)
+        capacity = np.zeros(len(unique), np.int64)
+        np.add.at(capacity, pair_of_link, self.capacity)
+        return unique, capacity, pair_of_link.astype(np.int64)
+
+    def pair_index(self, src: NDArray[Any], dst: NDArray[Any]) -> NDArray[np.int64]:
+        """For each (src, dst): the number of that joined pair (parallel links count as one pair), or -1."""
+        if self._has_table_for(src):
+            found = np.empty(len(src), np.int64)
+            self._look_up(np.asarray(src), np.asarray(dst), found)
+            return found
+        keys = np.asarray(src, np.int64) * len(self.kind) + np.asarray(dst, np.int64)
+        unique = self._pairs[0]
+        where = np.minimum(np.searchsorted(unique, keys), len(unique) - 1)
+        return np.where(unique[where] == keys, where, -1)
+
+    def narrow_pair_index(self, src: Int32, dst: Int32) -> Int32:
+        """`pair_index` in half the memory."""
+        if not self._has_table_for(src):
+            return self.pair_index(src, dst).astype(np.int32)
+        found = np.empty(len(src), np.int32)
+        self._look_up(src, dst, found)
+        return found
+
+    def _has_table_for(self, src: NDArray[Any]) -> bool:
+        """Whether a table of all pairs of nodes is faster than a search for so many."""
+        return np.ndim(src) == 1 and len(self.kind) ** 2 <= min(8 * len(src), MAX_PAIR_TABLE)
+
+    def _look_up(self, src: NDArray[Any], dst: NDArray[Any], found: NDArray[Any]) -> None:
+        """Fill `found` from the table, block by block: memory that is used again need not be fetched from the system."""
+        for low in range(0, len(src), _BLOCK):
+            block = slice(low, low + _BLOCK)
+            found[block] = self._pair_table[src[block] * np.int64(len(self.kind)) + dst[block]]
+
+    @cached_property
+    def _pair_table(self) -> NDArray[np.int32]:
+        """`pair_index` of every src·nodes + dst."""
+        table = np.full(len(self.kind) ** 2, -1, np.int32)
+        table[self._pairs[0]] = np.arange(len(self._pairs[0]))
+        return table
+
+    @property
+    def pair_capacity(self) -> NDArray[np.int64]:
+        """Total capacity of each joined pair, in `pair_index` order."""
+        return self._pairs[1]
+
+    @property
+    def pair_src(self) -> NDArray[np.int64]:
+        """Source node of each joined pair, in `pair_index` order."""
+        return self._pairs[0] // len(self.kind)
+
+    @property
+    def pair_dst(self) -> NDArray[np.int64]:
+        """Destination node of each joined pair, in `pair_index` order."""
+        return self._pairs[0] % len(self.kind)
+
+    @property
+    def pair_of_link(self) -> NDArray[np.int64]:
+        """The joined pair of every link."""
+        return self._pairs[2]
+
+    def neighbours(self, node: int) -> list[int]:
+        """Heads of the links out of `node`, in link order, each once."""
+        return list(dict.fromkeys(self.dst[self.src == node].tolist()))
+
+    @cached_property
+    def diameter(self) -> tuple[int, int, int]:
+        """(hops, from, to): the longest shortest path between endpoints; of equals the first by (from, to).
+
+        Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64).
+        """
+        order = np.argsort(self.dst, kind="stable")
+        tails = self.src[order]
+        heads, first = np.unique(self.dst[order], return_index=True)
+        width = 64 * max(1, _SEARCH_WORDS // len(tails))
+        best = (0, -1)
+        for low in range(0, len(self.endpoints), width):
+            hops, start = self._farthest(self.endpoints[low : low + width], tails, heads, first)
+            if hops > best[0]:
+                best = (hops, start)
+        far = self.distances(best[1])[self.endpoints]
+        return best[0], best[1], int(self.endpoints[int(far.argmax())])
+
+    def _farthest(self, starts: Int32, tails: Int32, heads: Int32, first: NDArray[np.int64]) -> tuple[int, int]:
+        """(hops, start): the first of `starts` that takes the most hops to reach every endpoint. Links are sorted by head."""
+        count = len(starts)
+        reached = np.zeros((len(self.kind), -(-count // 64)), np.uint64)
+        bits = np.uint64(1) << (np.arange(count, dtype=np.uint64) % np.uint64(64))
+        reached[starts, np.arange(count) // 64] = bits
+        hops, incomplete = 0, np.ones(count, np.bool_)
+        while True:
+            everywhere = np.bitwise_and.reduce(reached[self.endpoints], axis=0)
+            still = (everywhere[np.arange(count) // 64] & bits) == 0
+            if not still.any():
+                return hops, int(starts[int(incomplete.argmax())])
+            incomplete = still
+            reached[heads] |= np.bitwise_or.reduceat(reached[tails], first, axis=0)
+            hops += 1
+
+    @property
+    def is_direct(self) -> bool:
+        """No switches: every node holds data."""
+        return not bool((self.kind == NodeKind.SWITCH).any())
+
+    @cached_property
+    def forwards(self) -> NDArray[np.bool_]:
+        """Which nodes pass on what is not theirs: the switches. On a direct network every node does, each having a router."""
+        return np.asarray((self.kind == NodeKind.SWITCH) | ((self.kind == NodeKind.ENDPOINT) & self.is_direct))
+
+    @cached_property
+    def holds(self) -> NDArray[np.bool_]:
+        """Which nodes hold chunks, so that transfers may start and end there: endpoints, and switches marked `reducing`."""
+        return np.asarray((self.kind == NodeKind.ENDPOINT) | ((self.kind == NodeKind.SWITCH) & self.reducing))
+
+    @property
+    def is_full_duplex(self) -> bool:
+        """Every joined pair has the same capacity in both directions."""
+        back = self.pair_index(self.pair_dst, self.pair_src)
+        return bool((back >= 0).all() and (self.pair_capacity[back] == self.pair_capacity).all())
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of what a schedule depends on: nodes, links, capacities, latencies; not the name or the drawing."""
+        return sha256(
+            canonical_json(
+                {
+                    "kind": self.kind.tolist(),
+                    "reducing": self.reducing.tolist(),
+                    "src": self.src.tolist(),
+                    "dst": self.dst.tolist(),
+                    "capacity": self.capacity.tolist(),
+                    "latency": self.latency.tolist(),
+                }
+            )
+        )

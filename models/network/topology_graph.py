@@ -1,0 +1,116 @@
+"""Topologies as graphs: networkx node-link JSON and GraphML, the forms in which people have theirs."""
+
+import io
+from pathlib import Path
+from typing import Any
+from xml.etree.ElementTree import ParseError
+
+import networkx as nx
+import numpy as np
+
+from certree.models.common.errors import InputError, TopologyError
+from certree.models.common.files import read_bytes
+from certree.models.network.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+
+
+def from_node_link(document: dict[str, Any], where: str) -> Topology:
+    """The topology in a parsed networkx node-link document; TopologyError says what is wrong."""
+    edges = next((key for key in ("links", "edges") if key in document), None)
+    if edges is None:
+        raise TopologyError(f'{where}: neither a "format" field nor node-link "links" or "edges"')
+    try:
+        graph = nx.node_link_graph(document, edges=edges)
+    except (nx.NetworkXException, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise TopologyError(f"{where}: not networkx node-link JSON: {error!r}") from None
+    return topology_from_graph(graph, where)
+
+
+def read_graphml(path: Path) -> Topology:
+    """The topology in a GraphML file, zipped when its name ends in .gz; TopologyError or InputError says what is wrong."""
+    data = read_bytes(path)
+    try:
+        graph = nx.read_graphml(io.BytesIO(data))
+    except (nx.NetworkXException, ParseError, KeyError, ValueError, StopIteration) as error:
+        raise TopologyError(f"{path}: not GraphML: {error}") from None
+    return topology_from_graph(graph, str(path))
+
+
+def topology_from_graph(graph: Any, where: str) -> Topology:
+    """A topology from a networkx graph: undirected edges become a link each way.
+
+    Nodes named by whole numbers keep them as ids; otherwise ids follow the file's order and the names become labels.
+    Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`.
+    """
+    names = [str(node) for node in graph.nodes]
+    if len(set(names)) < len(names):
+        raise TopologyError(f"{where}: two nodes are called {next(name for name in names if names.count(name) > 1)!r}")
+    numbered = all(len(name) < 10 and name.isascii() and name.isdigit() and str(int(name)) == name for name in names)
+    ids = {node: int(name) if numbered else index for index, (node, name) in enumerate(zip(graph.nodes, names, strict=True))}
+    count = max(ids.values(), default=-1) + 1
+    if count > MAX_NODES:
+        raise TopologyError(f"{where}: node id {count - 1}; allowed: up to {MAX_NODES - 1}")
+    kind = np.full(count, NodeKind.ABSENT, np.int8)
+    reducing = np.zeros(count, np.bool_)
+    for node, data in graph.nodes(data=True):
+        name = str(data.get("kind", "endpoint"))
+        if name not in ("endpoint", "switch"):
+            raise TopologyError(f"{where}: node {node}: kind {name!r}; allowed: endpoint, switch")
+        if type(data.get("reducing", False)) is not bool:
+            raise TopologyError(f"{where}: node {node}: reducing is {data['reducing']!r}; allowed: true, false")
+        kind[ids[node]] = NodeKind.SWITCH if name == "switch" else NodeKind.ENDPOINT
+        reducing[ids[node]] = data.get("reducing", False)
+    stated = {"capacity" in data for _, _, data in graph.edges(data=True)}
+    if len(stated) > 1:
+        raise TopologyError(f"{where}: some edges have a capacity and some have none; give all or none")
+    rows: list[tuple[int, int, int, int]] = []
+    for tail, head, data in graph.edges(data=True):
+        what = f"{where}: edge {tail} - {head}"
+        capacity = _whole(data.get("capacity", 1), 1, MAX_CAPACITY, f"{what}: capacity")
+        latency = _whole(data.get("latency", UNKNOWN_LATENCY), UNKNOWN_LATENCY, MAX_LATENCY, f"{what}: latency")
+        rows.append((ids[tail], ids[head], capacity, latency))
+        if not graph.is_directed():
+            rows.append((ids[head], ids[tail], capacity, latency))
+    links = np.array(sorted(rows), np.int32).reshape(-1, 4)
+    return Topology(
+        where,
+        kind,
+        links[:, 0],
+        links[:, 1],
+        links[:, 2],
+        links[:, 3],
+        reducing,
+        labels=None if numbered else tuple(names),
+    )
+
+
+def _whole(value: Any, low: int, high: int, where: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value not in range(low, high + 1):
+        raise InputError(f"{where} is {value!r}; allowed: whole numbers from {low} to {high}")
+    return int(value)
+
+
+def graph_of(topology: Topology) -> Any:
+    """A networkx MultiDiGraph that `topology_from_graph` turns into the same network, absent ids left out.
+
+    Node ids are the names (labels travel as attribute `label`); links come back in the order of (src, dst).
+    """
+    graph = nx.MultiDiGraph()
+    for node in np.flatnonzero(topology.kind != NodeKind.ABSENT).tolist():
+        attributes: dict[str, Any] = {"kind": "switch" if topology.kind[node] == NodeKind.SWITCH else "endpoint"}
+        if topology.reducing[node]:
+            attributes["reducing"] = True
+        if topology.labels is not None:
+            attributes["label"] = topology.labels[node]
+        graph.add_node(node, **attributes)
+    columns = (topology.src, topology.dst, topology.capacity, topology.latency)
+    for tail, head, capacity, latency in zip(*(column.tolist() for column in columns), strict=True):
+        known = {} if latency == UNKNOWN_LATENCY else {"latency": latency}
+        graph.add_edge(tail, head, capacity=capacity, **known)
+    return graph
+
+
+def graphml_bytes(topology: Topology) -> bytes:
+    """`graph_of` as GraphML."""
+    buffer = io.BytesIO()
+    nx.write_graphml(graph_of(topology), buffer)
+    return buffer.getvalue()

@@ -1,0 +1,296 @@
+"""The schedule: who sends which chunk to whom in which step, as numpy columns."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from fractions import Fraction
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.columns import is_sorted, json_list
+from certree.models.common.errors import InputError, ScheduleFormatError
+from certree.models.common.files import canonical_json
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
+
+NO_ROOT = -1  # all-reduce: a chunk has no root
+MAX_STEPS = 1 << 30
+MAX_CHUNKS = 1 << 24
+MAX_REPEATS = 1 << 30
+MAX_HOPS = 1 << 25  # links of the routes of all transfers: each is looked at
+
+
+class Op(IntEnum):
+    """What the destination does with an arriving chunk."""
+
+    REDUCE = 0  # add it to what it holds
+    COPY = 1  # replace what it holds
+
+
+@dataclass(frozen=True, eq=False)
+class Schedule:
+    """Transfers of one iteration, one row each: `chunk`, `op`, `step`, `src`, `dst` (int32; op int8) and `route`.
+
+    `chunk_root`: the root of each of the K chunks (NO_ROOT in an all-reduce): where its data starts alone, or its sum is due.
+    `chunk_target`: in an all-to-all, gather or scatter the one endpoint where each chunk is due; None in the other collectives.
+    `delay`: what is sent in step s can be used from step s + delay on. `rounds`: length of each step, in rounds
+    (the serialization time of one chunk on a unit link).
+    `period`: steps from one iteration to the next, None when nothing repeats; iteration i runs i·period steps later, on its own
+    K chunks, for i < `repeats`. `routes`: link numbers of each multi-hop route; `route` is DIRECT or an index into it.
+
+    The constructor is the only way in and checks shapes and ranges (ScheduleFormatError names column and row); whether the
+    transfers are *right* is for `certree.verify` to say. O(rows) time and memory.
+    """
+
+    topology: Topology
+    collective: Collective
+    chunk_root: Int32
+    rounds: Int32
+    chunk: Int32
+    op: NDArray[np.int8]
+    step: Int32
+    src: Int32
+    dst: Int32
+    route: Int32
+    routes: tuple[tuple[int, ...], ...] = ()
+    chunk_target: Int32 | None = None
+    delay: int = 1
+    period: int | None = None
+    repeats: int = 1
+    certificate: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        names = ["chunk_root", "rounds", "chunk", "op", "step", "src", "dst", "route"]
+        for name in names if self.chunk_target is None else [*names, "chunk_target"]:
+            object.__setattr__(self, name, self._column(name, np.int8 if name == "op" else np.int32))
+        self._check_scalars()
+        self._check_columns()
+
+    def _column(self, name: str, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
+        """The field as a read-only column; numpy would cut off fractions and high bits without a word."""
+        values = np.asarray(getattr(self, name))
+        if values.ndim != 1 or (len(values) and values.dtype.kind not in "iu"):
+            raise ScheduleFormatError(f"{name} must be a column of whole numbers, not {values.dtype} of shape {values.shape}")
+        limits = np.iinfo(dtype)
+        if len(values) and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max:
+            raise ScheduleFormatError(f"{name} has entries outside {limits.min} to {limits.max}")
+        column = np.ascontiguousarray(values, dtype)
+        column.setflags(write=False)
+        return column
+
+    def _check_scalars(self) -> None:
+        for name in ("delay", "repeats", "period"):
+            if type(getattr(self, name)) is not int and not (name == "period" and self.period is None):
+                raise ScheduleFormatError(f"{name} is {getattr(self, name)!r}; allowed: whole numbers")
+        for name, value, high in (("delay", self.delay, MAX_STEPS), ("repeats", self.repeats, MAX_REPEATS)):
+            if not 1 <= value <= high:
+                raise ScheduleFormatError(f"{name} is {value}; allowed: 1 to {high}")
+        if self.period is None and self.repeats != 1:
+            raise ScheduleFormatError(f"repeats is {self.repeats} without a period")
+        if self.period is not None and not 1 <= self.period <= MAX_STEPS:
+            raise ScheduleFormatError(f"period is {self.period}; allowed: null or 1 to {MAX_STEPS}")
+        if self.period is not None and (self.rounds != 1).any():
+            raise ScheduleFormatError("a repeating schedule has steps of one round each")
+        if (self.repeats - 1) * (self.period or 0) + self.steps > MAX_STEPS:
+            raise ScheduleFormatError(f"more than {MAX_STEPS} steps in all")
+        if not 1 <= self.chunks <= MAX_CHUNKS:
+            raise ScheduleFormatError(f"{self.chunks} chunks; allowed: 1 to {MAX_CHUNKS}")
+        if not self.steps:
+            raise ScheduleFormatError("no steps: rounds is empty")
+
+    def _check_columns(self) -> None:
+        nodes, rows = len(self.topology.kind), len(self.chunk)
+        for name, low, high in (
+            ("chunk", 0, self.chunks - 1),
+            ("op", 0, 1),
+            ("step", 0, self.steps - 1),
+            ("src", 0, nodes - 1),
+            ("dst", 0, nodes - 1),
+            ("route", DIRECT, len(self.routes) - 1),
+        ):
+            column = getattr(self, name)
+            if len(column) != rows:
+                raise ScheduleFormatError(f"transfers.{name} has {len(column)} rows; transfers.chunk has {rows}")
+            if rows and not low <= int(column.min()) <= int(column.max()) <= high:
+                bad = np.flatnonzero((column < low) | (column > high))
+                raise ScheduleFormatError(f"transfers.{name} row {bad[0]}: {column[bad[0]]}; allowed: {low} to {high}")
+        bad = np.flatnonzero((self.rounds < 1) | (self.rounds > MAX_STEPS))
+        if len(bad):
+            raise ScheduleFormatError(f"rounds row {bad[0]}: {self.rounds[bad[0]]}; allowed: 1 to {MAX_STEPS}")
+        self._check_routes()
+        self._check_roots()
+
+    def _check_routes(self) -> None:
+        """Routes are lists of link numbers, and not too long in all."""
+        if not self.routes:
+            return
+        links, start = self.flat_routes
+        hops = np.diff(start)
+        wrong = hops == 0
+        wrong[np.repeat(np.arange(len(hops)), hops)[(links < 0) | (links >= len(self.topology.src))]] = True
+        if wrong.any():
+            index = int(wrong.argmax())
+            raise ScheduleFormatError(f"routes row {index}: {list(self.routes[index])} is not a list of link numbers")
+        if int(hops[self.route[self.route != DIRECT]].sum()) > MAX_HOPS:
+            raise ScheduleFormatError(f"transfers pass more than {MAX_HOPS} links of routes in all")
+
+    @cached_property
+    def flat_routes(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The links of all routes in one column, and where each route starts in it (one entry more than there are routes)."""
+        start = np.zeros(len(self.routes) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, self.routes), np.int64, len(self.routes)), out=start[1:])
+        try:
+            return np.fromiter(chain.from_iterable(self.routes), np.int64, int(start[-1])), start
+        except OverflowError:
+            raise ScheduleFormatError(f"routes have link numbers beyond {len(self.topology.src) - 1}") from None
+
+    @cached_property
+    def pair(self) -> Int32:
+        """For each row the joined pair of nodes (`Topology.pair_index`) from its source to its destination; -1 where no link leads.
+        O(rows · log links)."""
+        return self.topology.narrow_pair_index(self.src, self.dst)
+
+    def _check_roots(self) -> None:
+        """Roots and targets are endpoints; in a collective with one root, what is to be that root is."""
+        collective = self.collective
+        try:
+            collective.require_fits(self.topology)
+        except InputError as error:
+            raise ScheduleFormatError(f"collective.{error}") from None
+        if collective.has_targets != (self.chunk_target is not None):
+            what = "missing" if collective.has_targets else "given"
+            raise ScheduleFormatError(
+                f"chunks.target is {what}; every chunk has one in an {', '.join(WITH_TARGETS)}, and only there"
+            )
+        if not collective.is_rooted:
+            self._require_ids("root", self.chunk_root, self.chunk_root == NO_ROOT, f"null in an {collective.kind}")
+            return
+        inwards = collective.kind is CollectiveKind.GATHER
+        for name, column in (("root", self.chunk_root), ("target", self.chunk_target)):
+            if column is None:
+                continue
+            inside = (column >= 0) & (column < len(self.topology.kind))
+            good = inside & (self.topology.rank[np.where(inside, column, 0)] >= 0)
+            self._require_ids(name, column, good, "the id of an endpoint")
+            if collective.has_one_root and (name == "target") == inwards:
+                self._require_ids(name, column, column == collective.root, f"{collective.root} in a {collective.words}")
+
+    def _require_ids(self, name: str, column: Int32, good: NDArray[np.bool_], allowed: str) -> None:
+        if len(column) != self.chunks:
+            raise ScheduleFormatError(f"chunks.{name} has {len(column)} rows; chunks.root has {self.chunks}")
+        bad = np.flatnonzero(~good)
+        if len(bad):
+            raise ScheduleFormatError(f"chunks.{name} row {bad[0]}: {column[bad[0]]}; allowed: {allowed}")
+
+    @property
+    def chunks(self) -> int:
+        """K: chunks of one iteration."""
+        return len(self.chunk_root)
+
+    @property
+    def message_chunks(self) -> int:
+        """Chunks that the message of one iteration is cut into (`collective`): K, or with targets the N blocks of one
+        endpoint's buffer."""
+        if not self.collective.has_targets:
+            return self.chunks
+        endpoints = len(self.topology.endpoints)
+        moving = endpoints - 1 if self.collective.has_one_root else endpoints * (endpoints - 1)
+        return endpoints * -(-self.chunks // moving)
+
+    @property
+    def steps(self) -> int:
+        """Steps of one iteration."""
+        return len(self.rounds)
+
+    @property
+    def total_steps(self) -> int:
+        """Steps from the start of the first iteration to the end of the last."""
+        return (self.repeats - 1) * (self.period or 0) + self.steps
+
+    @property
+    def transfers(self) -> int:
+        """Rows: transfers of one iteration."""
+        return len(self.chunk)
+
+    @property
+    def bandwidth_time(self) -> Fraction:
+        """Coefficient of M/B as the message grows: rounds a period, or all rounds when nothing repeats, over the chunks of the
+        message."""
+        rounds = self.period if self.period is not None else int(self.rounds.sum(dtype=np.int64))
+        return Fraction(rounds, self.message_chunks)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that decides what happens: everything but certificate and provenance; rows in canonical order."""
+        names = ("step", "op", "chunk", "src", "dst", "route")
+        keys = [getattr(self, name) for name in names]
+        order = slice(None) if is_sorted(keys) else np.lexsort(keys[::-1])
+        rest = canonical_json(
+            {
+                "topology": self.topology.digest,
+                "collective": self.collective.kind,
+                "root": self.chunk_root.tolist(),
+                **({} if self.chunk_target is None else {"target": self.chunk_target.tolist()}),
+                "delay": self.delay,
+                "period": self.period,
+                "repeats": self.repeats,
+                "rounds": self.rounds.tolist(),
+                "routes": [list(route) for route in self.routes],
+            }
+        )
+        digest = hashlib.sha256(rest.removesuffix(b"}\n"))
+        for name in ("chunk", "op", "step", "src", "dst", "route"):  # the columns follow in the same document, piece by piece
+            digest.update(f',"{name}":'.encode())
+            for piece in json_list(getattr(self, name)[order]):
+                digest.update(piece)
+        digest.update(b"}\n")
+        return digest.hexdigest()
+
+    def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
+        """The same transfers with another certificate."""
+        return replace(self, certificate=certificate)
+
+
+def make_schedule(
+    topology: Topology,
+    collective: Collective,
+    chunk_root: Sequence[int] | NDArray[Any],
+    columns: Mapping[str, NDArray[Any]],
+    chunk_target: Sequence[int] | NDArray[Any] | None = None,
+    *,
+    routes: Sequence[Sequence[int]] = (),
+    rounds: Sequence[int] | NDArray[Any] | None = None,
+    **fields: Any,
+) -> Schedule:
+    """A schedule in canonical row order (step, op, chunk, src, dst, route), for makers.
+
+    `columns`: `chunk`, `op`, `step`, `src`, `dst` and, where transfers pass switches, `route`, equally long; `routes`: what that
+    column speaks of; `rounds`: of every step, one each when left out; `fields`: any of delay, period, repeats, provenance.
+    O(rows log rows).
+    """
+    route = columns.get("route", np.full(len(columns["step"]), DIRECT, np.int32))
+    keys = (route, *(columns[name] for name in ("dst", "src", "chunk", "op", "step")))
+    order = np.lexsort(keys)
+    steps = int(columns["step"].max()) + 1 if len(order) else 1
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        chunk_root=np.asarray(chunk_root, np.int32),
+        chunk_target=None if chunk_target is None else np.asarray(chunk_target, np.int32),
+        rounds=np.ones(steps, np.int32) if rounds is None else np.asarray(rounds),
+        route=route[order],
+        routes=tuple(tuple(int(link) for link in path) for path in routes),
+        chunk=columns["chunk"][order],
+        op=columns["op"][order],
+        step=columns["step"][order],
+        src=columns["src"][order],
+        dst=columns["dst"][order],
+        **fields,
+    )

@@ -1,0 +1,287 @@
+"""Schedules in files: JSON (also .gz), .npz for millions of rows, and CSV for schedules written by hand."""
+
+import csv
+import io
+import lzma
+import tokenize
+import zipfile
+import zlib
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from certree.models.common.columns import int_column
+from certree.models.common.errors import InputError, ScheduleFormatError
+from certree.models.common.files import (
+    MAX_UNZIPPED,
+    canonical_json,
+    check_format,
+    parse_json,
+    read_bytes,
+    read_json,
+    write_atomically,
+)
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import MAX_NODES, Topology
+from certree.models.network.topology_file import topology_document, topology_from_document
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
+
+FORMAT, VERSION = "certree-schedule", 1
+TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
+_KEYS = {
+    "format", "version", "topology", "collective", "chunks", "delay", "period", "repeats", "rounds",
+    "transfers", "routes", "certificate", "provenance",
+}  # fmt: skip
+#: what zipfile, the decompressors and numpy's header parser raise for a damaged or a forged archive; RuntimeError: encrypted
+_NPZ_ERRORS = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, TypeError, RuntimeError, MemoryError,
+    tokenize.TokenError,
+)  # fmt: skip
+_CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
+_CSV_PATH = "path"  # a column that may follow
+_CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
+
+
+def load_schedule(path: Path) -> Schedule:
+    """Read a schedule in our own formats; ScheduleFormatError or InputError says what is wrong and where."""
+    document = _read_npz(path) if path.suffix == ".npz" else read_json(path)
+    return schedule_from_document(document, str(path))
+
+
+def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> None:
+    """Write a schedule; the suffix chooses: .json, .json.gz, .npz. The same schedule gives the same bytes."""
+    data = _npz_bytes(schedule) if path.suffix == ".npz" else canonical_json(schedule_document(schedule))
+    write_atomically(path, data, force=force)
+
+
+def schedule_document(schedule: Schedule) -> dict[str, Any]:
+    """The JSON document of a schedule (schema: models/schemas/schedule.schema.json)."""
+    return _document(schedule, {name: getattr(schedule, name).tolist() for name in TRANSFER_COLUMNS})
+
+
+def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str, Any]:
+    chunks: dict[str, Any] = {"root": schedule.chunk_root.tolist() if schedule.collective.is_rooted else [None] * schedule.chunks}
+    if schedule.chunk_target is not None:
+        chunks["target"] = schedule.chunk_target.tolist()
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "topology": topology_document(schedule.topology),
+        "collective": {"kind": str(schedule.collective.kind), "root": schedule.collective.root},
+        "chunks": chunks,
+        "delay": schedule.delay,
+        "period": schedule.period,
+        "repeats": schedule.repeats,
+        "rounds": schedule.rounds.tolist(),
+        "transfers": transfers,
+        "routes": [list(route) for route in schedule.routes],
+        "certificate": schedule.certificate,
+        "provenance": schedule.provenance,
+    }
+
+
+def schedule_from_document(document: Any, where: str) -> Schedule:
+    """The schedule in a parsed JSON document."""
+    document = check_format(document, FORMAT, VERSION, where)
+    unknown, missing = sorted(document.keys() - _KEYS), sorted(_KEYS - document.keys())
+    if unknown or missing:
+        raise ScheduleFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
+    topology = topology_from_document(document["topology"], f"{where}: topology")
+    collective = _collective(document["collective"], where)
+    transfers = _object(document["transfers"], f"{where}: transfers")
+    if set(transfers) != set(TRANSFER_COLUMNS):
+        raise ScheduleFormatError(f"{where}: transfers has columns {sorted(transfers)}; expected {list(TRANSFER_COLUMNS)}")
+    limits = {"chunk": MAX_CHUNKS, "op": 1, "step": MAX_STEPS, "src": MAX_NODES, "dst": MAX_NODES, "route": MAX_CHUNKS}
+    length: int | None = None
+    columns = {}
+    for name in TRANSFER_COLUMNS:
+        low = DIRECT if name == "route" else 0
+        columns[name] = int_column(transfers, name, f"{where}: transfers", low, limits[name], length, ScheduleFormatError)
+        length = len(columns[name])
+    for name in ("certificate", "provenance"):
+        if not (isinstance(document[name], dict) or (name == "certificate" and document[name] is None)):
+            raise ScheduleFormatError(f"{where}: {name} must be an object")
+    try:
+        return Schedule(
+            topology=topology,
+            collective=collective,
+            **_chunks(_object(document["chunks"], f"{where}: chunks"), collective, where),
+            rounds=int_column(document, "rounds", f"{where}: schedule", 1, MAX_STEPS, None, ScheduleFormatError),
+            routes=_routes(document["routes"], where),
+            delay=_count(document["delay"], MAX_STEPS, f"{where}: delay"),
+            period=None if document["period"] is None else _count(document["period"], MAX_STEPS, f"{where}: period"),
+            repeats=_count(document["repeats"], MAX_REPEATS, f"{where}: repeats"),
+            certificate=document["certificate"],
+            provenance=document["provenance"],
+            **columns,  # type: ignore[arg-type]
+        )
+    except ScheduleFormatError as error:
+        raise ScheduleFormatError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
+
+
+def _object(value: Any, where: str) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ScheduleFormatError(f"{where} must be an object")
+    return value
+
+
+def _count(value: Any, high: int, where: str) -> int:
+    if type(value) is not int or not 1 <= value <= high:
+        raise ScheduleFormatError(f"{where} is {value!r}; allowed: whole numbers from 1 to {high}")
+    return value
+
+
+def _collective(value: Any, where: str) -> Collective:
+    document = _object(value, f"{where}: collective")
+    if set(document) != {"kind", "root"} or not isinstance(document["kind"], str):
+        raise ScheduleFormatError(f"{where}: collective must hold kind and root")
+    if document["root"] is not None and type(document["root"]) is not int:
+        raise ScheduleFormatError(f"{where}: collective.root is {document['root']!r}; allowed: null or a node id")
+    try:
+        return parse_collective(document["kind"], document["root"])
+    except InputError as error:
+        raise ScheduleFormatError(f"{where}: collective: {error}") from None
+
+
+def _chunks(chunks: dict[str, Any], collective: Collective, where: str) -> dict[str, np.ndarray]:
+    """The columns `chunk_root` and, in a collective with targets, `chunk_target`."""
+    names = ["root", "target"] if collective.has_targets else ["root"]
+    if not all(isinstance(chunks.get(name), list) for name in names) or set(chunks) != set(names):
+        raise ScheduleFormatError(f"{where}: chunks must hold {'the lists root and target' if names[1:] else 'one list, root'}")
+    if not collective.is_rooted:
+        if any(root is not None for root in chunks["root"]):
+            raise ScheduleFormatError(f"{where}: chunks.root entries must be null in an {collective.kind}")
+        return {"chunk_root": np.full(len(chunks["root"]), NO_ROOT, np.int32)}
+    return {
+        f"chunk_{name}": int_column(chunks, name, f"{where}: chunks", 0, MAX_NODES, None, ScheduleFormatError) for name in names
+    }
+
+
+def _routes(value: Any, where: str) -> tuple[tuple[int, ...], ...]:
+    if not isinstance(value, list) or not all(
+        isinstance(route, list) and all(type(link) is int and 0 <= link < MAX_CHUNKS for link in route) for route in value
+    ):
+        raise ScheduleFormatError(f"{where}: routes must be a list of lists of link numbers")
+    return tuple(tuple(route) for route in value)
+
+
+def _npz_bytes(schedule: Schedule) -> bytes:
+    """A zip of the six transfer columns and of the rest as JSON; fixed time stamps, so that bytes repeat."""
+    head = canonical_json(_document(schedule, None))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("head.json"), head, zipfile.ZIP_DEFLATED)
+        for name in TRANSFER_COLUMNS:
+            column = io.BytesIO()
+            np.save(column, getattr(schedule, name).astype(np.int32), allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), column.getvalue(), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def _read_npz(path: Path) -> Any:
+    members = ["head.json", *(f"{name}.npy" for name in TRANSFER_COLUMNS)]
+    try:
+        with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
+            if sorted(archive.namelist()) != sorted(members):
+                raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
+            if sum(info.file_size for info in archive.infolist()) > MAX_UNZIPPED:
+                raise ScheduleFormatError(f"{path} unzips to more than {MAX_UNZIPPED} bytes")
+            head = archive.read(members[0])
+            columns = {name: _npy_column(archive, f"{name}.npy") for name in TRANSFER_COLUMNS}
+    except _NPZ_ERRORS as error:
+        raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
+    document = parse_json(head, f"{path}: head.json")
+    if not isinstance(document, dict):
+        raise ScheduleFormatError(f"{path}: head.json must hold an object")
+    return {**document, "transfers": columns}
+
+
+def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """A column of the archive, unzipped as it is read: never twice in memory."""
+    with archive.open(name) as stream:
+        column: np.ndarray = np.lib.format.read_array(stream, allow_pickle=False)
+        if stream.read(1):
+            raise ValueError(f"{name} goes on behind its column")
+    return column
+
+
+def load_schedule_csv(path: Path, topology: Topology, collective: Collective) -> Schedule:
+    """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
+
+    K is one more than the largest chunk. Whose chunk c is follows from its number, as in `chunk_owners`. A column `path` may
+    follow: the nodes from source to destination joined by `>`, or nothing between neighbours.
+    """
+    try:
+        lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise InputError(f"{path} is not CSV: {error}") from None
+    header = [cell.strip() for cell in lines[0]] if lines else []
+    if header not in (_CSV_HEADER, [*_CSV_HEADER, _CSV_PATH]):
+        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, or with {_CSV_PATH} behind")
+    link = {pair: number for number, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
+    columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route"]}
+    routes: dict[tuple[int, ...], int] = {}
+    for number, cells in enumerate(lines[1:], start=2):
+        if cells:
+            where = f"{path}: line {number}"
+            if len(cells) != len(header):
+                raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(header)}")
+            row = _csv_row(cells[: len(_CSV_HEADER)], len(topology.kind), where)
+            route = _csv_route(cells[len(_CSV_HEADER) :], (row[2], row[3]), link, where)
+            row.append(routes.setdefault(route, len(routes)) if route else DIRECT)
+            for name, value in zip(columns, row, strict=True):
+                columns[name].append(value)
+    if not columns["chunk"]:
+        raise ScheduleFormatError(f"{path}: no transfers")
+    chunks, steps = max(columns["chunk"]) + 1, max(columns["step"]) + 1
+    try:
+        root, target = chunk_owners(topology, collective, chunks)
+    except InputError as error:
+        raise ScheduleFormatError(f"{path}: {error}") from None
+    return Schedule(
+        topology=topology,
+        collective=collective,
+        chunk_root=root,
+        chunk_target=target,
+        rounds=np.ones(steps, np.int32),
+        routes=tuple(routes),
+        provenance={"method": "csv"},
+        **{name: np.array(values, np.int32) for name, values in columns.items()},  # type: ignore[arg-type]
+    )
+
+
+def _csv_row(cells: list[str], nodes: int, where: str) -> list[int]:
+    row = []
+    for name, cell in zip(_CSV_HEADER, (cell.strip() for cell in cells), strict=True):
+        if name == "op":
+            if cell not in _CSV_OPS:
+                raise ScheduleFormatError(f"{where}: op {cell!r}; allowed: reduce, copy")
+            row.append(int(_CSV_OPS[cell]))
+        else:
+            high = (nodes if name in ("src", "dst") else MAX_CHUNKS) - 1
+            if not (cell.isascii() and cell.isdigit() and len(cell) < 10 and int(cell) <= high):
+                raise ScheduleFormatError(f"{where}: {name} {cell!r}; allowed: whole numbers from 0 to {high}")
+            row.append(int(cell))
+    return row
+
+
+def _csv_route(cells: list[str], ends: tuple[int, int], link: dict[tuple[int, int], int], where: str) -> tuple[int, ...]:
+    """The links of a row's path; empty without a path and between neighbours."""
+    text = "".join(cells).strip()
+    if not text:
+        return ()
+    names = [name.strip() for name in text.split(">")]
+    if not all(name.isascii() and name.isdigit() and len(name) < 10 for name in names):
+        raise ScheduleFormatError(f"{where}: path {text!r}; allowed: nodes joined by >, such as 0>4>1")
+    nodes = [int(name) for name in names]
+    if (nodes[0], nodes[-1]) != ends:
+        raise ScheduleFormatError(f"{where}: path {text!r} does not lead from {ends[0]} to {ends[1]}")
+    hops = list(pairwise(nodes))
+    for tail, head in hops:
+        if (tail, head) not in link and len(hops) > 1:
+            raise ScheduleFormatError(f"{where}: path {text!r}: the network has no link {tail}>{head}")
+    return tuple(link[hop] for hop in hops) if len(hops) > 1 else ()

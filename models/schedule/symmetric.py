@@ -1,0 +1,215 @@
+"""Schedules kept as a few base chunks and a group: what every other chunk does is an image of what these do."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import ScheduleFormatError, UnsupportedError
+from certree.models.common.files import canonical_json, sha256
+from certree.models.network.action import Action
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
+
+#: what the base chunks do, and what that and its images are together
+WHOLE = {
+    CollectiveKind.BROADCAST: CollectiveKind.ALL_GATHER,
+    CollectiveKind.REDUCE: CollectiveKind.REDUCE_SCATTER,
+    CollectiveKind.ALL_REDUCE: CollectiveKind.ALL_REDUCE,
+}
+#: rows of the largest schedule that is written out; 8.4 million take about a gigabyte
+MAX_TRANSFERS = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class SymmetricSchedule:
+    """`base`: a schedule of C chunks with root 0 (a broadcast, a reduce, or an all-reduce). `action`: a group with one element g
+    for each node v, which takes node 0 to v. Chunk c·N + v is chunk c of `base` with every transfer moved by g, and its root is v:
+    an all-gather, a reduce-scatter or an all-reduce of C·N chunks.
+
+    The constructor checks forms (ScheduleFormatError): a direct network without lost nodes, steps of one round between
+    neighbours, no repeats. Whether the group fits the network, and the transfers are right, is for `certree.verify` to say.
+    """
+
+    base: Schedule
+    action: Action
+    certificate: Mapping[str, Any] | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        base = self.base
+        if base.collective.kind not in WHOLE or base.collective.root not in (None, 0):
+            raise ScheduleFormatError(f"base is a {base.collective.words}; allowed: all-reduce, or {', '.join(WHOLE)} with root 0")
+        if not base.topology.is_direct or len(base.topology.endpoints) != len(base.topology.kind):
+            raise ScheduleFormatError("a symmetric schedule is for direct networks without lost nodes")
+        if base.period is not None or base.routes or (base.rounds != 1).any():
+            raise ScheduleFormatError("a symmetric schedule has steps of one round, transfers between neighbours, and no period")
+        if self.action.nodes != len(base.topology.kind):
+            raise ScheduleFormatError(f"the action is on {self.action.nodes} nodes; the network has {len(base.topology.kind)}")
+        if self.chunks > MAX_CHUNKS:
+            raise ScheduleFormatError(f"{base.chunks} chunks a node are {self.chunks} in all; allowed: 1 to {MAX_CHUNKS}")
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.base.topology
+
+    @cached_property
+    def collective(self) -> Collective:
+        """What all chunks do together."""
+        return Collective(WHOLE[self.base.collective.kind])
+
+    @property
+    def nodes(self) -> int:
+        """N, the order of the group."""
+        return self.action.nodes
+
+    @property
+    def chunks(self) -> int:
+        """C·N."""
+        return self.base.chunks * self.nodes
+
+    @property
+    def message_chunks(self) -> int:
+        """Chunks that the message is cut into: all of them."""
+        return self.chunks
+
+    @property
+    def chunk_root(self) -> Int32:
+        """The root of every chunk."""
+        if not self.collective.is_rooted:
+            return np.full(self.chunks, NO_ROOT, np.int32)
+        return np.tile(np.arange(self.nodes, dtype=np.int32), self.base.chunks)
+
+    @property
+    def rounds(self) -> Int32:
+        """Of every step: one."""
+        return self.base.rounds
+
+    @property
+    def steps(self) -> int:
+        """Steps, and rounds."""
+        return self.base.steps
+
+    @property
+    def total_steps(self) -> int:
+        """The same."""
+        return self.base.steps
+
+    @property
+    def delay(self) -> int:
+        """Steps from a send to the use of what was sent."""
+        return self.base.delay
+
+    @property
+    def period(self) -> None:
+        """None: nothing repeats."""
+        return None
+
+    @property
+    def repeats(self) -> int:
+        """1."""
+        return 1
+
+    @property
+    def routes(self) -> tuple[tuple[int, ...], ...]:
+        """None: all transfers run between neighbours."""
+        return ()
+
+    @property
+    def transfers(self) -> int:
+        """Those of all images."""
+        return self.base.transfers * self.nodes
+
+    @property
+    def bandwidth_time(self) -> Fraction:
+        """Coefficient of M/B: rounds over chunks."""
+        return Fraction(self.steps, self.chunks)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of all that decides what happens."""
+        return sha256(canonical_json({"base": self.base.digest, "action": self.action.document}))
+
+    def with_certificate(self, certificate: Mapping[str, Any] | None) -> "SymmetricSchedule":
+        """The same transfers with another certificate."""
+        return replace(self, certificate=certificate)
+
+    @cached_property
+    def heads(self) -> Int32:
+        """Shape (N, d): the neighbours of each node v in the order of the neighbours of node 0 whose images they are."""
+        topology = self.topology
+        return self.action.carried(topology.pair_dst[topology.pair_src == 0])
+
+    @cached_property
+    def label(self) -> NDArray[np.int64]:
+        """For each base row the neighbour of node 0, by its position among them, that its destination is an image of when its
+        source is one of node 0; -1 where there is none. Of a regular group no link has two. O(rows + links · log links)."""
+        topology, degree = self.topology, self.heads.shape[1]
+        of_pair = np.full(len(topology.pair_capacity) + 1, -1)
+        of_pair[topology.pair_index(np.repeat(np.arange(self.nodes), degree), self.heads.ravel())] = np.tile(
+            np.arange(degree), self.nodes
+        )
+        of_pair[-1] = -1  # what is no link
+        return of_pair[self.base.pair]
+
+    @cached_property
+    def timed(self) -> Schedule:
+        """What lands at node 0: one image of every base row, by its step and link. As all nodes look the same, closed forms of this
+        are those of the whole. For a group that fits; not a right schedule by itself. O(rows)."""
+        before = np.empty(self.heads.shape[1], np.int32)  # which neighbour leads to node 0 by each label
+        place, label = np.nonzero(self.heads == 0)
+        before[label] = place
+        base = self.base
+        return Schedule(
+            topology=self.topology,
+            collective=self.collective,
+            chunk_root=self.chunk_root,
+            rounds=base.rounds,
+            chunk=base.chunk * np.int32(self.nodes),
+            op=base.op,
+            step=base.step,
+            src=before[self.label],
+            dst=np.zeros(base.transfers, np.int32),
+            route=base.route,
+            delay=base.delay,
+        )
+
+    def written_out(self) -> Schedule:
+        """All transfers, in canonical order; UnsupportedError for more than MAX_TRANSFERS. O(transfers log transfers)."""
+        if self.transfers > MAX_TRANSFERS:
+            raise UnsupportedError(
+                f"{self.transfers} transfers, kept as {self.base.transfers} and images; at most {MAX_TRANSFERS} are written out"
+            )
+        images = np.ascontiguousarray(self.action.carried(np.arange(self.nodes)).T)
+        base, elements = self.base, np.arange(self.nodes, dtype=np.int32)
+        return make_schedule(
+            self.topology,
+            self.collective,
+            self.chunk_root,
+            {
+                "chunk": (base.chunk[:, None] * np.int32(self.nodes) + elements).ravel(),
+                "op": np.repeat(base.op, self.nodes),
+                "step": np.repeat(base.step, self.nodes),
+                "src": images[base.src].ravel(),
+                "dst": images[base.dst].ravel(),
+                "route": np.full(self.transfers, DIRECT, np.int32),
+            },
+            rounds=base.rounds,
+            delay=base.delay,
+            provenance=self.provenance,
+        )
+
+
+AnySchedule = Schedule | SymmetricSchedule
+
+
+def written_out(schedule: AnySchedule) -> Schedule:
+    """A schedule with all its transfers; UnsupportedError where they are too many to write out."""
+    return schedule.written_out() if isinstance(schedule, SymmetricSchedule) else schedule

@@ -1,0 +1,270 @@
+"""Closed-form times of slotted schedules: exact integer cycles, the same formula for exporter, checker and synthesizer.
+
+Notation: ser = cycles in which one chunk passes a unit link; lat = path latency; red = worst time from the last flit's arrival to
+"reduced and usable", waiting behind the other arrivals of the same slot included. A slot lasts
+
+    slot_cycles = max(ser + stagger, work, ceil((ser + lat + red) / delay))
+
+where `work` is the time the busiest reduction unit needs for one slot's arrivals. With slots no shorter than that, no backlog is
+carried from slot to slot, which is what makes `red` a bound; whenever a unit is at least as fast as its links, ser is the
+larger term anyway. `stagger` is zero between neighbours: messages over several links reach a link at different times after
+their slots opened, and one that comes late may not meet one of the next slot that comes early.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import UNKNOWN_LATENCY, Topology
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.unit_rounds import in_unit_rounds
+
+Int64 = NDArray[np.int64]
+MAX_CYCLES = 1 << 60  # of a whole run: sums stay within 64 bits
+
+
+@dataclass(frozen=True)
+class SlotTiming:
+    """Sizes in bytes, times in cycles."""
+
+    message_bytes: int  # what the user asked for
+    padded_bytes: int  # a multiple of K · repeats · granule
+    chunk_bytes: int
+    ser: int
+    lat: int
+    red: int
+    work: int
+    stagger: int
+    slot_cycles: int
+
+
+def ceil_div(a: int, b: int) -> int:
+    """The whole number at or above a / b."""
+    return -(-a // b)
+
+
+def reduction_cycles(chunk_bytes: int, machine: Machine) -> int:
+    """Cycles the reduction unit is busy with one chunk."""
+    quantum = machine.reduce_quantum_cycles
+    return ceil_div(chunk_bytes, machine.reduce_bytes_per_cycle * quantum) * quantum
+
+
+def serialization_cycles(chunk_bytes: int, machine: Machine) -> int:
+    """Cycles one chunk, header included, occupies a unit link."""
+    return machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes)
+
+
+def chunk_bytes_of(message_bytes: int, chunks: int, repeats: int, machine: Machine) -> int:
+    """Bytes of one of the `chunks · repeats` equal chunks of a message, padded to whole granules (flit payloads)."""
+    if message_bytes < 1:
+        raise InputError(f"message of {message_bytes} bytes; allowed: 1 or more")
+    return ceil_div(message_bytes, chunks * repeats * machine.flit_bytes) * machine.flit_bytes
+
+
+def path_latency(schedule: Schedule, machine: Machine) -> Int64:
+    """Cycles from the firing of each row to the ejection of its head flit: interfaces, (hops + 1)·router and wires, parallel links
+    counting with the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
+    topology = schedule.topology
+    if topology.clock is not None and topology.clock != machine.clock_hz:
+        raise InputError(f"the topology states a clock of {topology.clock} Hz, the machine {machine.clock_hz} Hz")
+    unit = machine.flit_bytes * machine.clock_hz
+    if topology.bandwidth is not None and topology.bandwidth != unit:
+        raise InputError(f"the topology states unit links of {topology.bandwidth} B/s, the machine {unit} B/s")
+    if (schedule.pair[schedule.route == DIRECT] < 0).any():
+        raise InputError("a transfer has no link; verify the schedule first")
+    wire = link_cycles(topology, machine)
+    if not schedule.routes and (wire == wire[0]).all():  # the usual case: one number, however many rows
+        return np.broadcast_to(machine.interface_cycles + 2 * machine.router_cycles + wire[0], schedule.transfers)
+    row, pairs = hops(schedule)
+    latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
+    np.add.at(latency, row, wire[pairs] + machine.router_cycles)
+    return latency
+
+
+def link_cycles(topology: Topology, machine: Machine) -> Int64:
+    """Latency of each joined pair, in `pair_index` order: that of the slowest of its parallel links. O(links)."""
+    stated = topology.latency.astype(np.int64)
+    wire = np.where(stated == UNKNOWN_LATENCY, machine.link_latency_cycles, stated)
+    slowest = np.zeros(len(topology.pair_capacity), np.int64)
+    np.maximum.at(slowest, topology.pair_of_link, wire)
+    return slowest
+
+
+def hops(schedule: Schedule) -> tuple[Int64, Int64]:
+    """`way_of` for the rows of a schedule."""
+    return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+
+
+def way_of(
+    topology: Topology, src: NDArray[Any], dst: NDArray[Any], route: NDArray[Any], routes: tuple[tuple[int, ...], ...]
+) -> tuple[Int64, Int64]:
+    """(row, joined pair) of each hop of transfers: rows ascending, the hops of a row in the order of its way. O(rows + hops).
+
+    A row that goes to a neighbour without a link to it has pair -1.
+    """
+    pair = topology.pair_index(src, dst)
+    if (route == DIRECT).all():
+        return np.arange(len(src)), pair
+    # one list of pairs for each route, and behind them an empty place that direct rows (route -1) fill with their own pair
+    lengths = np.array([len(path) for path in routes] + [1], np.int64)
+    begin = np.cumsum(lengths) - lengths
+    links = np.fromiter(chain.from_iterable(routes), np.int64, int(begin[-1]))
+    of_routes = np.append(topology.pair_of_link[links], 0)
+    count = lengths[route]
+    row = np.repeat(np.arange(len(src)), count)
+    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
+    return row, np.where(route[row] == DIRECT, pair[row], of_routes[begin[route[row]] + place])
+
+
+def link_stagger(schedule: Schedule, machine: Machine) -> int:
+    """The most cycles by which messages that pass one link differ in the time from their slot's opening to that link. O(hops)."""
+    if not schedule.routes:
+        return 0
+    row, pairs = hops(schedule)
+    if len(row) == schedule.transfers:
+        return 0
+    way = link_cycles(schedule.topology, machine)[pairs] + machine.router_cycles
+    before = np.cumsum(way) - way
+    before -= before[np.searchsorted(row, row)]
+    latest = np.zeros(len(schedule.topology.pair_capacity), np.int64)
+    np.maximum.at(latest, pairs, before)
+    earliest = latest.copy()
+    np.minimum.at(earliest, pairs, before)
+    return int((latest - earliest).max())
+
+
+def peak_in_window(group: Int64, stage: Int64, window: int) -> int:
+    """The most rows of one group whose stages lie in one window of `window` consecutive stages. O(rows log rows)."""
+    if not len(group):
+        return 0
+    span = int(stage.max()) + 1
+    key = np.sort(group * span + stage)
+    low = np.maximum(key - (window - 1), key - key % span)
+    return int((np.arange(1, len(key) + 1) - np.searchsorted(key, low)).max())
+
+
+def peak_reductions(schedule: Schedule) -> int:
+    """The most REDUCE arrivals that one node's reduction unit gets from one slot, overlapping iterations included."""
+    rows = schedule.op == Op.REDUCE
+    step, node = schedule.step[rows].astype(np.int64), schedule.dst[rows].astype(np.int64)
+    period = schedule.period or schedule.steps
+    return peak_in_window(node * period + step % period, step // period, schedule.repeats)
+
+
+def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> SlotTiming:
+    """Chunk size and slot length of a schedule with unit rounds, for a message and a machine. O(rows log rows).
+
+    Raises InputError for steps of several rounds (see `in_unit_rounds`), a transfer without a link, a machine
+    whose clock or link bandwidth is not the topology's, and times beyond MAX_CYCLES.
+    """
+    if (schedule.rounds != 1).any():
+        raise InputError("slot times need steps of one round each; spread the schedule over unit rounds first")
+    chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
+    ser = serialization_cycles(chunk, machine)
+    latency = path_latency(schedule, machine)
+    fastest, lat = (int(latency.min()), int(latency.max())) if len(latency) else (0, 0)
+    stagger = link_stagger(schedule, machine)
+    peak = peak_reductions(schedule)
+    work = peak * reduction_cycles(chunk, machine)
+    slot, red = 0, 0
+    while True:  # arrivals of slot s spread over lat - fastest cycles: that many more slots may queue together
+        queued = (1 + (lat - fastest) // max(slot, 1)) if slot else 1
+        red = machine.reduce_start_cycles + queued * work if peak else 0
+        longer = max(ser + stagger, work, ceil_div(ser + lat + red, schedule.delay))
+        if longer <= slot:
+            break
+        slot = longer
+    if (schedule.total_steps + 1) * slot + ser + lat + red > MAX_CYCLES:
+        raise InputError(f"the run would last more than {MAX_CYCLES} cycles; take a smaller message or a faster machine")
+    padded = chunk * schedule.message_chunks * schedule.repeats
+    return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, stagger, slot)
+
+
+def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:
+    """The schedule as a slotted run plays it, in steps of one round, and its timing; itself where all steps have one round.
+
+    The rounds of one step do not wait for each other, so a schedule of delay 1 gets the delay d that is fastest for this message:
+    slots as short as links and reduction units allow, and d - 1 empty ones after each step in which its last chunks arrive.
+    Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
+    Of a symmetric schedule it is what lands at one node, which all times follow from (`SymmetricSchedule.timed`).
+    Errors as `in_unit_rounds` and `slot_timing`. O(rows log rows).
+    """
+    if isinstance(schedule, SymmetricSchedule):
+        schedule = schedule.timed
+    plan = in_unit_rounds(schedule)
+    timing = slot_timing(plan, message_bytes, machine)
+    if plan is schedule or schedule.delay > 1:
+        return plan, timing
+    best = (plan, timing, schedule_cycles(plan, timing, machine))
+    enough = ceil_div(timing.ser + timing.lat + timing.red, max(timing.ser + timing.stagger, timing.work))
+    for delay in sorted({max(2, enough - 1), max(2, enough)}):
+        try:
+            plan = in_unit_rounds(schedule, delay)
+            timing = slot_timing(plan, message_bytes, machine)
+        except InputError:  # too many rounds, or too many cycles
+            continue
+        cycles = schedule_cycles(plan, timing, machine)
+        if cycles < best[2]:
+            best = (plan, timing, cycles)
+    return best[:2]
+
+
+def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) -> int:
+    """Cycles of a slotted run, from the common start until every chunk is written or reduced.
+
+    Equals start + ((repeats - 1)·period + last_step)·slot_cycles + ser + lat + red_of_the_last. O(rows log rows).
+    """
+    if not schedule.transfers:
+        return 0
+    period = schedule.period or 0
+    latency = path_latency(schedule, machine)
+    end = schedule.step * np.int64(timing.slot_cycles)
+    end += latency
+    last = int(end.max()) + (schedule.repeats - 1) * period * timing.slot_cycles + timing.ser
+    return machine.ni_start_cycles + max(last, _last_reduction(schedule, timing, machine, latency))
+
+
+def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, latency: Int64) -> int:
+    """When the last reduction unit falls idle: first come, first served over the arrivals of the last iterations."""
+    rows = np.flatnonzero(schedule.op == Op.REDUCE)
+    if not len(rows):
+        return 0
+    period = schedule.period or schedule.steps
+    cycles = reduction_cycles(timing.chunk_bytes, machine)
+    if latency.min() == latency.max() and timing.work <= timing.slot_cycles:
+        # A slot's arrivals come together, and are worked off before those of the next: those of the last slot are the last.
+        last = (schedule.repeats - 1) * period + int(schedule.step[rows].max())
+        stage, residue = np.divmod(schedule.step[rows], period)
+        iteration = last // period - stage
+        there = rows[(residue == last % period) & (iteration >= 0) & (iteration < schedule.repeats)]
+        arrived = last * timing.slot_cycles + timing.ser + int(latency[0]) + machine.reduce_start_cycles
+        return arrived + int(np.bincount(schedule.dst[there]).max()) * cycles
+    stages = int(schedule.step.max()) // period + 1
+    # Backlog does not outlive a slot, so a few slots before the last iteration are enough to start from an idle unit.
+    lead = ceil_div(timing.red + timing.lat, timing.slot_cycles) + 1
+    iterations = np.arange(max(0, schedule.repeats - stages - ceil_div(lead, period)), schedule.repeats, dtype=np.int64)
+    slot = (iterations[:, None] * period + schedule.step[rows].astype(np.int64)).ravel()
+    node = np.tile(schedule.dst[rows].astype(np.int64), len(iterations))
+    ready = slot * timing.slot_cycles + timing.ser + np.tile(latency[rows], len(iterations)) + machine.reduce_start_cycles
+    order = np.lexsort((ready, node))
+    node, ready = node[order], ready[order]
+    position = np.arange(len(node)) - np.searchsorted(node, node)
+    # finish[k] = max over j <= k of (ready[j] - j·cycles) + (k + 1)·cycles within a node, node by node
+    bounds = [*np.flatnonzero(position == 0).tolist(), len(node)]
+    started = ready - position * cycles
+    for low, high in pairwise(bounds):
+        np.maximum.accumulate(started[low:high], out=started[low:high])
+    return int((started + (position + 1) * cycles).max())
+
+
+def bandwidth_bound_cycles(coefficient: Fraction, message_bytes: int, machine: Machine) -> Fraction:
+    """Cycles that a coefficient of M/B stands for, as a rational: coefficient · message / (bytes a cycle of a unit link)."""
+    return coefficient * message_bytes / machine.flit_bytes

@@ -1,0 +1,247 @@
+"""Steps of several rounds as steps of one round each: which round of its step each transfer takes."""
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from heapq import heapify, heappop, heappush
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.columns import have_common
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.schedule import MAX_CHUNKS, Schedule
+
+Int64 = NDArray[np.int64]
+
+#: of schedules that are still in use: `spread`, which is the same for every delay
+_SPREADS: WeakKeyDictionary[Schedule, tuple[Int64, Int64]] = WeakKeyDictionary()
+
+
+def in_unit_rounds(schedule: Schedule, delay: int | None = None) -> Schedule:
+    """The same transfers with every step of r rounds spread over r steps of one round; itself when all have one.
+
+    Where routes over several links do not fit r rounds the step becomes longer, and all
+    behind it moves. Causality is kept: what waits for a transfer starts in a later step, or `delay` rounds after it. A schedule
+    of delay 1 can be given another `delay` d on the way: d - 1 empty steps then follow each step, so that shorter slots do.
+    Raises UnsupportedError where a send would pick up what in steps of several rounds arrives too late for it, and for more
+    than MAX_CHUNKS rounds.
+    """
+    if (schedule.rounds == 1).all():
+        return schedule
+    if schedule.delay > 1 or delay is None:
+        delay = schedule.delay
+    gaps = (schedule.steps - 1) * (delay - schedule.delay)
+    if int(schedule.rounds.sum(dtype=np.int64)) + gaps > MAX_CHUNKS:
+        raise UnsupportedError(f"more than {MAX_CHUNKS} rounds cannot be spread over steps of one round")
+    if schedule not in _SPREADS:
+        _SPREADS[schedule] = spread(schedule)
+    offset, length = _SPREADS[schedule]
+    start = np.concatenate(([0], np.cumsum(length + (delay - schedule.delay))))
+    moved = start[schedule.step] + offset
+    _refuse_other_data(schedule, moved, delay)
+    steps = start[-1] - (delay - schedule.delay)
+    return replace(schedule, rounds=np.ones(steps, np.int32), step=moved.astype(np.int32), delay=delay, certificate=None)
+
+
+def _refuse_other_data(schedule: Schedule, spread: NDArray[np.int64], delay: int) -> None:
+    """Raise UnsupportedError when a transfer that leaves before another lands at its source would, with the steps `spread` and
+    that delay, leave after it. `spread` keeps the order of steps. O(rows log rows)."""
+    if not schedule.transfers:
+        return
+    size = len(schedule.topology.kind) * schedule.chunks
+    if schedule.delay == 1 and size * schedule.steps < 1 << 62:  # the usual case, told faster
+        cells = [
+            (end * np.int64(schedule.chunks) + schedule.chunk) * schedule.steps + schedule.step
+            for end in (schedule.src, schedule.dst)
+        ]
+        if not have_common(*cells):
+            return
+    ends = np.concatenate((schedule.dst, schedule.src)).astype(np.int64) * schedule.chunks + np.tile(schedule.chunk, 2)
+    cell = np.unique(ends, return_inverse=True)[1] * schedule.steps
+    into, out = cell[: schedule.transfers], cell[schedule.transfers :]
+    order = np.lexsort((spread, into))
+    arriving = (into + schedule.step)[order]
+    # of the transfers under way to the source of each row when it leaves, the one that lands first
+    low = out + np.maximum(schedule.step.astype(np.int64) - schedule.delay + 1, 0)
+    first = np.minimum(np.searchsorted(arriving, low), schedule.transfers - 1)
+    under_way = (low <= arriving[first]) & (arriving[first] <= out + schedule.step)
+    changed = np.flatnonzero(under_way & (spread >= spread[order[first]] + delay))
+    if len(changed):
+        row, early = changed[0], order[first[changed[0]]]
+        raise UnsupportedError(
+            f"node {schedule.src[row]} sends chunk {schedule.chunk[row]} in step {schedule.step[row]} without what it receives from"
+            f" node {schedule.src[early]} in step {schedule.step[early]}: in steps of one round that lands first"
+        )
+
+
+def spread(schedule: Schedule) -> tuple[Int64, Int64]:
+    """The round (from 0) of each transfer within its step, and the rounds that each step then takes.
+
+    A transfer takes the first round in which every link of its route has room, in row order. Transfers between neighbours always
+    fit the rounds of their step when its links can carry them; routes over several links may need more (a colouring that first fit
+    misses), and then the step gets longer: a second order, by how far the destination's number lies behind the source's, is tried
+    as well, and the shorter result is kept. In a step whose links are over-subscribed the last round takes what is left, so that
+    contention stays visible. A node that in one step sends a chunk and receives the same chunk sends it in an earlier round or in
+    the same one; nodes that exchange a chunk do so in one round.
+    O(rows log rows) for steps between neighbours; O(hops · rounds / 64) more for each row of the others.
+    """
+    offset, length = _between_neighbours(schedule), schedule.rounds.astype(np.int64)
+    special = np.zeros(schedule.steps, np.bool_)
+    special[schedule.step[schedule.route != DIRECT]] = True
+    special[schedule.step[_meets_itself(schedule)]] = True
+    special &= schedule.rounds > 1
+    rows = np.flatnonzero(special[schedule.step])
+    order = rows[np.argsort(schedule.step[rows], kind="stable")]
+    claims = _Claims(schedule)
+    for group in np.split(order, np.flatnonzero(np.diff(schedule.step[order])) + 1) if len(order) else []:
+        step = int(schedule.step[group[0]])
+        offset[group], length[step] = _fit_step(schedule, claims, group, int(schedule.rounds[step]))
+    return offset, length
+
+
+def _between_neighbours(schedule: Schedule) -> Int64:
+    """First fit for transfers over one link: those that share it take turns, in row order."""
+    topology = schedule.topology
+    pair = schedule.pair
+    key = schedule.step.astype(np.int64) * (len(topology.pair_capacity) + 1) + pair
+    order = np.argsort(key, kind="stable")
+    first = np.searchsorted(key[order], key[order])
+    offset = np.empty(schedule.transfers, np.int64)
+    offset[order] = (np.arange(schedule.transfers) - first) // np.maximum(topology.pair_capacity[pair[order]], 1)
+    return np.minimum(offset, schedule.rounds[schedule.step] - 1)
+
+
+def _meets_itself(schedule: Schedule) -> NDArray[np.bool_]:
+    """Rows that send a chunk from a node which receives that chunk in the same step."""
+    size = len(schedule.topology.kind) * schedule.chunks
+    if size * schedule.steps < 1 << 62:
+        base = schedule.step * np.int64(size) + schedule.chunk
+        sends, receives = (base + end * np.int64(schedule.chunks) for end in (schedule.src, schedule.dst))
+        if not have_common(sends, receives):
+            return np.zeros(schedule.transfers, np.bool_)
+    base = schedule.step.astype(np.int64) * len(schedule.topology.kind)
+    cells = np.concatenate((base + schedule.src, base + schedule.dst))
+    spot = np.unique(cells, return_inverse=True)[1] * schedule.chunks + np.tile(schedule.chunk, 2)
+    return np.isin(spot[: schedule.transfers], spot[schedule.transfers :])
+
+
+class _Claims:
+    """The links that a row takes, as resources with capacities: joined pairs, and single links where several run in parallel."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        topology = schedule.topology
+        self.pairs = schedule.pair.tolist()
+        self.route = schedule.route.tolist()
+        joined = len(topology.pair_capacity)
+        self.capacity = topology.pair_capacity.tolist() + topology.capacity.tolist()
+        parallel = (np.bincount(topology.pair_of_link, minlength=joined)[topology.pair_of_link] > 1).tolist()
+        pair_of_link = topology.pair_of_link.tolist()
+        self.routes = [
+            [pair_of_link[link] for link in route] + [joined + link for link in route if parallel[link]]
+            for route in schedule.routes
+        ]
+
+    def of(self, row: int) -> list[int]:
+        """The resources of a row; none where no link joins its ends."""
+        if self.route[row] != DIRECT:
+            return self.routes[self.route[row]]
+        return [self.pairs[row]] if self.pairs[row] >= 0 else []
+
+
+def _fit_step(schedule: Schedule, claims: _Claims, rows: Int64, rounds: int) -> tuple[Int64, int]:
+    """Rounds of the rows of one step, and how many the step takes."""
+    numbers = rows.tolist()
+    load = Counter(resource for row in numbers for resource in claims.of(row))
+    over = any(count > claims.capacity[resource] * rounds for resource, count in load.items())
+    groups = _groups(schedule, rows)
+    best: dict[int, int] = {}
+    best_length = 0
+    nodes = len(schedule.topology.kind)
+    distance = ((schedule.dst[rows] - schedule.src[rows]) % nodes).tolist()
+    for key in (numbers, distance):
+        placed = _first_fit(claims, groups, dict(zip(numbers, key, strict=True)))
+        length = max(placed.values()) + 1
+        if not best or length < best_length:
+            best, best_length = placed, length
+        if best_length <= rounds:
+            break
+    offset = np.array([best[row] for row in numbers], np.int64)
+    return (np.minimum(offset, rounds - 1), rounds) if over else (offset, max(rounds, best_length))
+
+
+@dataclass(frozen=True)
+class _Groups:
+    """Rows that must share a round, and for each group those that must not come before it."""
+
+    members: list[list[int]]
+    later: list[list[int]]
+
+
+def _groups(schedule: Schedule, rows: Int64) -> _Groups:
+    """A row that sends what another one of the step overwrites or adds to goes first, or together with it."""
+    sends, arrives = defaultdict(list), defaultdict(list)
+    ends = (schedule.chunk[rows].tolist(), schedule.src[rows].tolist(), schedule.dst[rows].tolist())
+    for row, chunk, src, dst in zip(rows.tolist(), *ends, strict=True):
+        sends[src, chunk].append(row)
+        arrives[dst, chunk].append(row)
+    both = [cell for cell in sends if cell in arrives]
+    if not both:
+        return _Groups([[row] for row in rows.tolist()], [[] for _ in rows])
+    import networkx as nx  # noqa: PLC0415 - slow to load, and seldom needed
+
+    graph: nx.DiGraph[int] = nx.DiGraph()
+    graph.add_nodes_from(rows.tolist())
+    graph.add_edges_from((first, second) for cell in both for first in sends[cell] for second in arrives[cell])
+    merged = nx.condensation(graph)
+    members = [sorted(merged.nodes[group]["members"]) for group in merged.nodes]
+    return _Groups(members, [sorted(merged.successors(group)) for group in merged.nodes])
+
+
+def _first_fit(claims: _Claims, groups: _Groups, key: dict[int, int]) -> dict[int, int]:
+    """Round of each row: groups in order of `key`, as early as links and the groups before them allow."""
+    room, placed, earliest = _Room(claims), dict[int, int](), [0] * len(groups.members)
+    waiting = [0] * len(groups.members)
+    for later in groups.later:
+        for group in later:
+            waiting[group] += 1
+    ready = [(key[rows[0]], rows[0], group) for group, rows in enumerate(groups.members) if not waiting[group]]
+    heapify(ready)
+    while ready:
+        group = heappop(ready)[2]
+        rows = groups.members[group]
+        taken = room.take(rows, earliest[group])
+        placed.update(zip(rows, taken, strict=True))
+        for after in groups.later[group]:
+            earliest[after] = max(earliest[after], *taken)
+            waiting[after] -= 1
+            if not waiting[after]:
+                heappush(ready, (key[groups.members[after][0]], groups.members[after][0], after))
+    return placed
+
+
+class _Room:
+    """What is left of every resource in every round: `full` has a bit for each round in which nothing more fits."""
+
+    def __init__(self, claims: _Claims) -> None:
+        self._claims = claims
+        self._used: Counter[tuple[int, int]] = Counter()
+        self._full: defaultdict[int, int] = defaultdict(int)
+
+    def take(self, rows: list[int], earliest: int) -> list[int]:
+        """One round for all rows, the first from `earliest` on that fits; a round each where they can never share one."""
+        need = Counter(resource for row in rows for resource in self._claims.of(row))
+        if len(rows) > 1 and any(count > self._claims.capacity[resource] for resource, count in need.items()):
+            return [self.take([row], earliest)[0] for row in rows]
+        full = (1 << earliest) - 1
+        for resource in need:
+            full |= self._full[resource]
+        at = (~full & (full + 1)).bit_length() - 1
+        while any(self._used[resource, at] + count > self._claims.capacity[resource] for resource, count in need.items()):
+            at += 1
+        for resource, count in need.items():
+            self._used[resource, at] += count
+            if self._used[resource, at] == self._claims.capacity[resource]:
+                self._full[resource] |= 1 << at
+        return [at] * len(rows)

@@ -1,0 +1,170 @@
+"""`certree cost`: schedules and networks priced, term by term; Theorems 1 and 2 in words; bad input."""
+
+import json
+from fractions import Fraction
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from certree.models.cost.counting import count
+from certree.models.cost.models.genmodel import load_genmodel
+from certree.models.schedule.schedule_file import load_schedule
+from tests.cli.running import assert_bad_input, certree
+
+GENTREE = (resources.files("certree.models.cost") / "presets" / "gentree.toml").read_text()
+
+
+def test_methods_beside_each_other_the_cheapest_first() -> None:
+    outcome = certree("cost", "ss:12", "--size", "400MB", "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    assert (document["model"], document["params"], document["message_bytes"]) == ("genmodel", "gentree", 4 * 10**8)
+    priced = [cell for cell in document["cells"] if "seconds" in cell]
+    assert [cell["method"] for cell in priced] == ["gentree", "cps", "ring", "halving-doubling", "reduce-broadcast"]
+    times = [Fraction(cell["seconds"]) for cell in priced]
+    assert times == sorted(times)
+    for cell in priced:
+        assert sum(Fraction(term["seconds"]) for term in cell["terms"]) == Fraction(cell["seconds"])
+    assert priced[0]["plans"] == {"12": {"plan": "6x2", "rearranged": []}}
+    assert "gentree: 6x2 at switch 12" in certree("cost", "ss:12", "--size", "400MB").err
+    assert "hierarchical-cps: hierarchical-cps: ss:12 suggests no groups" in outcome.err
+
+
+def test_table_of_methods() -> None:
+    lines = certree("cost", "ss:8", "--size", "40MB", "--methods", "cps,ring").out.splitlines()
+    assert lines[0] == "all-reduce on ss:8, 40000000 B, genmodel, parameters gentree"
+    assert lines[1].split() == ["method", "seconds", "start-up", "links", "additions", "memory", "access", "incast", "steps"]
+    assert [line.split()[0] for line in lines[2:]] == ["cps", "ring"]
+
+
+def test_one_schedule_taken_apart(tmp_path: Path) -> None:
+    path = tmp_path / "cps.json"
+    assert certree("synthesize", "ss:12", "--method", "cps", "-o", path).code == 0
+    cost = load_genmodel("gentree").cost(count(load_schedule(path)), 4 * 10**8)
+    outcome = certree("cost", path, "--size", "400MB")
+    assert outcome.code == 0
+    lines = outcome.out.splitlines()
+    assert lines[0] == f"all-reduce by cps on ss:12, 390625 KiB, genmodel, parameters gentree: {float(cost.seconds):.6g} s"
+    assert [line.split()[0] for line in lines[1:6]] == ["alpha", "beta", "gamma", "delta", "epsilon"]
+    assert lines[6:] == [
+        "  steps 2; of the message: links 11/6, additions 11/12, memory access 13/12",
+        "  the busiest endpoint sends 11/6 of the message and receives 11/6",
+        "  memory access: 13/12, bound 13/12: optimal, every share in one addition",
+        "  incast: 12 communicators on link 12>0 in step 0, threshold 9: not optimal",
+        "  both at once cannot be: 12 servers with one link each and threshold 9 take 2 additions of a share without incast:"
+        " memory access at least 5/4",
+    ]
+    (cell,) = certree("cost", path, "--size", "400MB", "--json").document["cells"]
+    assert Fraction(cell["seconds"]) == cost.seconds
+    assert cell["optimality"]["both"] == {
+        "possible": False, "endpoints": 12, "links": 1, "least_operations": 2, "least_accesses": "5/4",
+    }  # fmt: skip
+
+
+def test_witnesses_in_words() -> None:
+    ring = certree("cost", "ss:12", "--methods", "ring").out
+    assert "memory access: 11/4, bound 13/12: not optimal, chunk 0 takes 11 additions (2 terms at 2 in step 0, " in ring
+    assert "incast: 2 communicators on link 0>12 in step 0, threshold 9: optimal" in ring
+    assert "server 0 has 7 of it" in certree("cost", "ss:6", "--methods", "reduce-broadcast").out
+    assert "both at once" not in certree("cost", "full:12", "--methods", "cps").out
+    assert "memory access: " not in certree("cost", "ss:6,reducing=switches", "--methods", "netreduce").out
+
+
+def test_other_models() -> None:
+    cells = certree("cost", "tree:4x8", "--params", "netreduce", "--methods", "ring,tencent", "--json").document["cells"]
+    assert [cell["method"] for cell in cells] == ["tencent", "ring"]
+    assert [term["symbol"] for term in cells[0]["terms"]] == ["alpha", "B_intra", "B_inter"]
+    assert "optimality" not in cells[0]
+    outcome = certree("cost", "torus:4x4", "--params", "ace", "--size", "16MB", "--methods", "ring-2d")
+    assert "  loads    local reads for sums and copies" in outcome.out
+
+
+def test_several_schedules(tmp_path: Path) -> None:
+    paths = [tmp_path / "ring.json", tmp_path / "cps.npz"]
+    for path, method in zip(paths, ("ring", "cps"), strict=True):
+        assert certree("synthesize", "ss:8", "--method", method, "-o", path).code == 0
+    outcome = certree("cost", *paths, "ss:4", "--methods", "cps")
+    assert outcome.code == 0
+    assert [line.split()[:2] for line in outcome.out.splitlines()[2:]] == [
+        [str(paths[0]), "ring"], [str(paths[1]), "cps"], ["ss:4", "cps"],
+    ]  # fmt: skip
+
+
+def test_gentree_plans_with_the_parameters_it_is_priced_with(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(GENTREE.replace("incast_threshold = 9", "incast_threshold = 2"))
+    asked = ["cost", "ss:12", "--size", "400MB", "--methods", "gentree", "--json"]
+    plans = [certree(*asked, *more).document["cells"][0]["plans"]["12"]["plan"] for more in ([], ["--params", path])]
+    assert plans[0] == "6x2"
+    assert plans[1] != "6x2"
+
+
+def test_a_refuted_schedule_has_no_price(tmp_path: Path) -> None:
+    path = tmp_path / "cps.json"
+    certree("synthesize", "ss:4", "--method", "cps", "-o", path)
+    document = json.loads(path.read_text())
+    document["transfers"]["op"][0] = 1
+    path.write_text(json.dumps(document))
+    outcome = certree("cost", path)
+    assert outcome.code == 1
+    assert outcome.out.startswith(f"refuted: {path}, cps: ")
+
+
+def test_bad_input(tmp_path: Path) -> None:
+    assert_bad_input(certree("cost", "ss:12", "--params", "mine"), "unknown cost parameters 'mine'; allowed: ace, gentree, ")
+    assert_bad_input(certree("cost", "ss:12", "--methods", "rings"), "unknown method 'rings'")
+    assert_bad_input(certree("cost", "nothing:4"), "nothing")
+    assert_bad_input(certree("cost", "ss:12", "--size", "40B", "--methods", "cps"), "leaves servers without data: 12 servers")
+    assert_bad_input(certree("cost", tmp_path), "manifest")
+    assert certree("cost").code == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "reason"),
+    [
+        ('delta_seconds_per_float = "1.87e-10"\n', "", "mine.toml: server: delta_seconds_per_float missing"),
+        (
+            'delta_seconds_per_float = "1.87e-10"',
+            'delta_seconds_per_float = "-1.87e-10"',
+            "server: delta_seconds_per_float is '-1.8",
+        ),
+        (
+            'delta_seconds_per_float = "1.87e-10"',
+            'delta_ns_per_float = "0.187"',
+            "unknown: delta_ns_per_float; the fields, with their",
+        ),
+        ('delta_seconds_per_float = "1.87e-10"', 'delta_seconds_per_float = "0.187 ns"', "expected a string such as"),
+    ],
+)
+def test_wrong_parameters(tmp_path: Path, old: str, new: str, reason: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(GENTREE.replace(old, new))
+    assert_bad_input(certree("cost", "ss:4", "--params", path), reason)
+
+
+def test_levels_that_the_network_needs(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(GENTREE[: GENTREE.index("# Links between switches")])
+    assert certree("cost", "ss:4", "--params", path, "--methods", "cps,gentree").code == 0
+    for method in ("cps", "gentree"):
+        outcome = certree("cost", "tree:2x3", "--params", path, "--methods", method)
+        assert_bad_input(outcome, "have no table [root], for the links between switches of this network")
+
+
+def test_a_forest_is_no_network(tmp_path: Path) -> None:
+    path = tmp_path / "forest.json"
+    nodes = [{"id": node, "kind": "switch" if node in (2, 5) else "endpoint"} for node in range(6)]
+    links = [{"source": leaf, "target": switch} for leaf, switch in ((0, 2), (1, 2), (3, 5), (4, 5))]
+    path.write_text(json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "links": links}))
+    assert_bad_input(certree("cost", path), "disconnected: no path from 0 to 3; every endpoint must reach every other")
+
+
+def test_models_and_presets_are_listed() -> None:
+    document = certree("list", "--json").document
+    assert document["cost models"] == ["ace", "alpha-beta-gamma", "genmodel", "loggp", "netreduce"]
+    assert {"ace", "gentree", "netreduce"} <= set(document["cost presets"])
+    assert "Latency L, overhead o at either end" in certree("list", "loggp").out
+    both = certree("list", "netreduce").out  # a method and a cost model
+    assert "Endpoints send to reducing switches" in both
+    assert "bandwidth inside and between machines" in both

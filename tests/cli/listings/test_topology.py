@@ -1,0 +1,97 @@
+"""`certree topology`."""
+
+import json
+
+import networkx as nx
+import pytest
+
+from certree.models.network.spec import parse_topology
+from tests.cli.running import assert_bad_input, certree
+
+
+def test_show():
+    """A 3x4 mesh has 2·(2·4 + 3·3) = 34 links and a diameter of 2 + 3 hops."""
+    document = certree("topology", "show", "mesh:3x4", "--json").document
+    assert document["name"] == "mesh:3x4"
+    assert (document["endpoints"], document["switches"], document["links"], document["capacity"]) == (12, 0, 34, 34)
+    assert document["degree"] == {"min": 2, "max": 4}
+    assert document["diameter"]["hops"] == 5
+    assert (document["direct"], document["full_duplex"]) == (True, True)
+    assert document["digest"] == parse_topology("mesh:3x4").digest
+
+
+def test_show_in_words():
+    outcome = certree("topology", "show", "mesh:3x4,without-link=0>1")
+    assert outcome.code == 0
+    assert "12 endpoints (direct), 33 links (not full duplex)" in outcome.out
+    assert "diameter: 5 hops" in outcome.out
+
+
+def test_list_names_families_modifiers_and_files():
+    words, document = certree("topology", "list"), certree("topology", "list", "--json").document
+    for text in ("ring:N", "torus:RxC", "mesh:RxC", "hypercube:D", "full:N", "without-link=A-B", ".graphml"):
+        assert text in words.out
+    assert sorted(document["modifiers"]) == ["capacity", "reducing", "without-link", "without-node"]
+
+
+@pytest.mark.parametrize("name", ["out.json", "out.json.gz", "out.graphml", "out.graphml.gz"])
+def test_convert(tmp_path, name):
+    nx.write_graphml(nx.petersen_graph(), tmp_path / "in.graphml")
+    outcome = certree("topology", "convert", tmp_path / "in.graphml", "-o", tmp_path / name)
+    assert (outcome.code, outcome.out) == (0, "")
+    again = parse_topology(str(tmp_path / name))
+    assert again.digest == parse_topology(str(tmp_path / "in.graphml")).digest
+
+
+def test_convert_node_link(tmp_path):
+    (tmp_path / "in.json").write_text(json.dumps(nx.node_link_data(nx.cycle_graph(5), edges="links")))
+    assert certree("topology", "convert", tmp_path / "in.json", "-o", tmp_path / "out.json").code == 0
+    assert json.loads((tmp_path / "out.json").read_text())["format"] == "certree-topology"
+
+
+def test_convert_refuses(tmp_path):
+    out = tmp_path / "out.json"
+    assert_bad_input(certree("topology", "convert", "ring:4", "-o", tmp_path / "out.svg"), "ends in .json, .json.gz, .graphml")
+    assert_bad_input(certree("topology", "convert", "ring:4", "-o", tmp_path / "none" / "out.json"), "does not exist")
+    out.write_text("mine")
+    assert_bad_input(certree("topology", "convert", "ring:4", "-o", out), "exists; pass --force to overwrite it")
+    assert out.read_text() == "mine"
+    assert certree("topology", "convert", "ring:4", "-o", out, "--force").code == 0
+    assert parse_topology(str(out)).name == "ring:4"
+
+
+def test_list_explains_a_family():
+    said = certree("topology", "list", "switch-fc")
+    assert said.out.startswith("switch-fc:[RxCx]NxS - ")
+    assert "Table II" in said.out
+    assert certree("topology", "list", "dgx2", "--json").document["family"] == "dgx2"
+    unknown = certree("topology", "list", "moebius")
+    assert unknown.code == 2
+    assert "known: ace-alltoall, ace-torus" in unknown.err
+
+
+def test_convert_imports(tmp_path):
+    """Options of the command and options behind the name give the same network; without the speed it is asked for."""
+    file, name = tmp_path / "box.json", "tests/models/network/imports/dgx1.txt"
+    assert_bad_input(certree("topology", "convert", name, "-o", str(file)), "give speed=NV:BANDWIDTH")
+    assert not file.exists()
+    made = certree("topology", "convert", name, "--speed", "NV=25GB/s", "--nvlink-only", "-o", str(file))
+    assert made.code == 0
+    assert "a link of capacity 1 has 25 GB/s" in made.err
+    shown = certree("topology", "show", f"{name},speed=NV:25GB/s,links=nvlink", "--json").document
+    assert shown["unit_bandwidth"] == "25000000000"
+    assert certree("topology", "show", "ring:4", "--json").document["unit_bandwidth"] is None
+    assert parse_topology(str(file)).digest == parse_topology(f"{name},speed=NV:25GB/s,links=nvlink").digest
+    unknown = certree("topology", "convert", "ring:4", "--boxes", "2", "-o", str(tmp_path / "other.json"))
+    assert_bad_input(unknown, "unknown topology modifier 'boxes'")
+
+
+def test_show_draws(tmp_path):
+    file = tmp_path / "mesh.svg"
+    assert certree("topology", "show", "mesh:3x3,without-node=4", "-o", str(file)).code == 0
+    picture = file.read_text()
+    assert picture.startswith("<svg ")
+    assert "taken away" in picture
+    assert_bad_input(certree("topology", "show", "mesh:3x3", "-o", str(file)), "exists; pass --force")
+    assert_bad_input(certree("topology", "show", "mesh:3x3", "-o", str(tmp_path / "mesh.png")), "ends in .svg")
+    assert_bad_input(certree("topology", "show", "mesh:65x64", "-o", str(tmp_path / "m.svg")), "a picture shows up to 4096")

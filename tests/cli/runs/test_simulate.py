@@ -1,0 +1,324 @@
+"""`certree simulate`: what runs is what was exported; slotted runs keep the closed form to the cycle."""
+
+import dataclasses
+import json
+from fractions import Fraction
+from importlib import resources
+
+import pytest
+
+from certree.cli.commands.simulate import holds
+from certree.hw.simulator import SimulationResult, simulate
+from certree.models.cost.models.genmodel import load_genmodel
+from certree.models.cost.profile import factored_profile
+from tests.cli.artefacts import schedule_file, without_first_transfer
+from tests.cli.running import assert_bad_input, certree
+
+KEYS = {"cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "engine", "max_link_utilization"}
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    return schedule_file(tmp_path_factory.mktemp("simulate"), "mesh:3x3", "multitree")
+
+
+def test_slotted_run_of_a_file(file):
+    outcome = certree("simulate", file, "--size", "64KiB", "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    assert document.keys() >= KEYS
+    assert (
+        document["cycles"]
+        == document["closed_form_cycles"]
+        == certree("verify", file, "--size", "64KiB", "--json").document["time_cycles"]
+    )
+    assert (document["contention_cycles"], document["late"], document["data_ok"]) == (0, 0, True)
+    assert (document["engine"], document["source"]) == ("fast", "tables")
+
+
+def test_paced_run_meets_contention(file):
+    document = certree("simulate", file, "--size", "64KiB", "--run", "paced", "--engine", "flit", "--json").document
+    assert document["closed_form_cycles"] is None
+    assert document["contention_cycles"] > 0
+    assert document["data_ok"] is True
+
+
+def test_routers_that_add_something_are_played(file):
+    """BookSim2's have one interface a node: not what the fast engine knows, which says so; `auto` goes through them."""
+    asked = ("simulate", file, "--size", "16KiB", "--params", "booksim2", "--run", "paced")
+    outcome = certree(*asked, "--json")
+    assert outcome.document == certree(*asked, "--engine", "flit", "--json").document
+    assert outcome.document["engine"] == "flit"
+    assert "through routers, flit by flit: messages over several links share an interface" in outcome.err
+    assert_bad_input(
+        certree(*asked, "--engine", "fast"), "--engine fast is not exact with these routers: messages over several links"
+    )
+    assert certree(*asked, "--engine", "lanes", "--json").document["cycles"] < outcome.document["cycles"]
+
+
+def test_messages_that_meet_in_routers_are_played_there(tmp_path):
+    """Paced trees through a switch: lanes would let one wait for all of the other."""
+    path = tmp_path / "trees.json"
+    assert certree("synthesize", "switch:6", "--method", "double-binary-tree", "-o", path).code == 0
+    asked = ("simulate", path, "--size", "16KiB", "--run", "paced")
+    outcome = certree(*asked, "--trace", tmp_path / "t.ndjson", "--json")
+    assert outcome.document == certree(*asked, "--engine", "flit", "--json").document
+    assert "through routers, flit by flit: messages over several links wait for each other on their way" in outcome.err
+    refused = certree(*asked, "--engine", "fast", "--trace", tmp_path / "fast.ndjson")
+    assert_bad_input(refused, "--engine fast is not exact with these routers: messages over several links wait for each other")
+    assert not (tmp_path / "fast.ndjson").exists()
+    assert certree("simulate", path, "--size", "16KiB", "--json").document["engine"] == "fast"
+
+
+def test_directory_runs_as_it_is_or_at_another_size(file, tmp_path):
+    assert certree("export", file, "--size", "32KiB", "-o", tmp_path / "t").code == 0
+    of_file = {size: certree("simulate", file, "--size", size, "--json").document for size in ("32KiB", "64KiB")}
+    assert certree("simulate", tmp_path / "t", "--json").document == of_file["32KiB"]
+    assert certree("simulate", tmp_path / "t", "--size", "64KiB", "--json").document == of_file["64KiB"]
+
+
+def test_words(file):
+    outcome = certree("simulate", file, "--size", "16KiB")
+    assert outcome.code == 0
+    for text in (
+        "slotted run of 16 KiB on mesh:3x3",
+        "cycles: equal",
+        "contention: 0 cycles; late rows: 0",
+        "data: right at every rank",
+    ):
+        assert text in outcome.out
+
+
+def test_wrong_schedules_give_wrong_data(tmp_path):
+    outcome = certree("simulate", without_first_transfer(schedule_file(tmp_path)), "--size", "16KiB", "--json")
+    assert outcome.code == 1
+    assert outcome.document["data_ok"] is False
+    assert "WRONG" in certree("simulate", tmp_path / "wrong.json", "--size", "16KiB").out
+
+
+def test_trace(file, tmp_path):
+    trace = tmp_path / "trace.ndjson"
+    outcome = certree("simulate", file, "--size", "16KiB", "--trace", trace, "--json")
+    assert outcome.code == 0
+    lines = [json.loads(line) for line in trace.read_text().splitlines()]
+    assert len(lines) == outcome.document["messages"] == 144
+    assert_bad_input(certree("simulate", file, "--size", "16KiB", "--trace", trace), "exists; pass --force")
+    assert certree("simulate", file, "--size", "16KiB", "--trace", trace, "--force").code == 0
+
+
+def result(**changes):
+    """A slotted run that keeps every promise, with changes."""
+    fields = {field.name: None for field in dataclasses.fields(SimulationResult)}
+    good = {"run": "slotted", "cycles": 9, "closed_form_cycles": 9, "contention_cycles": 0, "late": 0, "data_ok": True}
+    return SimulationResult(**(fields | good | changes))
+
+
+def test_a_2d_ring_is_paced_in_parts(tmp_path):
+    """As `reproduce` does it; what needs one run says why there is none."""
+    ring = tmp_path / "ring.json"
+    assert certree("synthesize", "torus:3x3", "--method", "ring-2d", "--size", "96KiB", "-o", ring).code == 0
+    asked = ("simulate", ring, "--size", "96KiB", "--run", "paced")
+    document = certree(*asked, "--json").document
+    assert (document["parts"], document["data_ok"], document["max_link_utilization"]) == (2, True, None)
+    assert "in 2 parts, since it uses a chunk's place more than once" in certree(*asked).out
+    compared = certree("compare", "torus:3x3", "--size", "96KiB", "--methods", "ring-2d", "--simulate", "paced", "--json").document
+    assert compared["cells"][0]["simulated_cycles"] == document["cycles"]
+    for more in (("--skew", "0=5"), ("--engine", "flit"), ("--engine", "lanes"), ("--step-time", "exact")):
+        refused = certree(*asked, *more)
+        assert (refused.code, refused.out) == (2, "")
+        assert refused.err.endswith("run it slotted\n")
+
+
+@pytest.mark.parametrize("change", [{"data_ok": False}, {"late": 1}, {"contention_cycles": 1}, {"cycles": 10}, {"cycles": 8}])
+def test_broken_promises_of_a_slotted_run(change):
+    assert holds(result())
+    assert not holds(result(**change))
+
+
+def test_paced_runs_promise_right_data_only():
+    paced = {"run": "paced", "closed_form_cycles": None, "contention_cycles": 5, "late": 0}
+    assert holds(result(**paced))
+    assert not holds(result(**paced, data_ok=False))
+
+
+def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
+    """The exit code is 1 when the tables' slots do not last as long as they must."""
+
+    def hurried(tables, run, **options):
+        return simulate(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), run)
+
+    monkeypatch.setattr("certree.cli.commands.simulate.simulate", hurried)
+    outcome = certree("simulate", file, "--size", "16KiB", "--json")
+    assert outcome.code == 1
+    assert outcome.document["late"] > 0
+
+
+def test_refusals(file, tmp_path):
+    assert_bad_input(certree("simulate", tmp_path / "none"), "cannot read")
+    assert_bad_input(certree("simulate", tmp_path), "manifest.json")
+    assert_bad_input(certree("simulate", file, "--run", "fast"), "'fast' is not one of 'slotted', 'paced'")
+    assert_bad_input(certree("simulate", file, "--engine", "slow"), "'slow' is not one of 'auto', 'fast', 'lanes', 'flit'")
+    assert_bad_input(certree("simulate", file, "--size", "0"), "size '0'")
+    repeating = tmp_path / "repeating.json"
+    assert certree("synthesize", "mesh:3x3", "--method", "retime", "--size", "64KiB", "-o", repeating).code == 0
+    assert_bad_input(certree("simulate", repeating, "--run", "paced"), "cannot be paced")
+
+
+def test_background_packets_share_the_links(tmp_path):
+    """`--background` goes through routers; the report says what became of the packets."""
+    schedule, packets = tmp_path / "s.json", tmp_path / "p.csv"
+    assert certree("synthesize", "ring:4", "--method", "ring", "--size", "64KiB", "-o", schedule).code == 0
+    packets.write_text("id,src,dst,flits,start\n0,0,2,17,0\n1,1,3,17,5\n2,3,0,1,99999999\n")
+    outcome = certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--json")
+    assert outcome.code == 0
+    assert outcome.document["engine"] == "flit"
+    assert (outcome.document["background"]["packets"], outcome.document["background"]["arrived"]) == (3, 2)
+    words = certree("simulate", schedule, "--size", "64KiB", "--background", packets).out
+    assert "background: 2 of 3 packets arrived, the slowest in" in words
+    assert_bad_input(
+        certree("simulate", schedule, "--background", packets, "--engine", "fast"), "--background needs the flit engine"
+    )
+    watched = ("simulate", schedule, "--size", "64KiB", "--background", packets, "--longest-wait")
+    assert certree(*watched, "100000", "--json").document["starved"] == []
+    impatient = certree(*watched, "1")
+    assert impatient.code == 1
+    assert "starved: a message to node " in impatient.out
+    assert_bad_input(certree("simulate", schedule, "--longest-wait", "9"), "--longest-wait needs the flit engine")
+    trace = tmp_path / "t.json"
+    assert certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--trace", trace).code == 0
+    slices = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X" and event["pid"] == 1}
+    assert {"packet 0", "packet 1", "flow 0 of 0"} <= slices
+    assert "packet 2" not in slices
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_both_engines_take_the_closed_form(tmp_path, flow):
+    schedule = tmp_path / "s.json"
+    assert certree("synthesize", "mesh:3x3", "--method", "multitree", "-o", schedule).code == 0
+    for engine in ("fast", "flit"):
+        outcome = certree("simulate", schedule, "--size", "64KiB", "--engine", engine, "--flow", flow, "--json")
+        assert outcome.code == 0
+        document = outcome.document
+        assert (document["engine"], document["flow"]) == (engine, flow)
+        assert document["cycles"] == document["closed_form_cycles"]
+
+
+def test_every_flit_on_lanes_says_the_same(file):
+    fast, lanes = (
+        certree("simulate", file, "--size", "16KiB", "--engine", engine, "--json").document for engine in ("fast", "lanes")
+    )
+    assert (fast.pop("engine"), lanes.pop("engine")) == ("fast", "lanes")
+    assert fast == lanes
+    assert certree("simulate", file, "--size", "16KiB", "--json").document["engine"] == "fast"
+
+
+def test_a_schedule_without_tables_is_played_itself(tmp_path):
+    """Recursive doubling is no tree: export refuses it, simulate says what it plays instead."""
+    path = tmp_path / "doubling.json"
+    assert certree("synthesize", "switch:8", "--method", "recursive-doubling", "--size", "64KiB", "-o", path).code == 0
+    assert_bad_input(certree("export", path, "-o", tmp_path / "t"), "sends more than one REDUCE")
+    outcome = certree("simulate", path, "--size", "64KiB", "--json")
+    assert (outcome.code, outcome.document["source"], outcome.document["data_ok"]) == (0, "schedule", True)
+    assert outcome.document["cycles"] == outcome.document["closed_form_cycles"]
+    assert "no tables, playing the schedule itself" in outcome.err
+
+
+def test_very_large_tables_run_from_memory(file, monkeypatch):
+    """The same run; only the files in between are left out."""
+    through_files = certree("simulate", file, "--size", "16KiB", "--json")
+    monkeypatch.setattr("certree.cli.playing.MOST_THROUGH_FILES", 0)
+    monkeypatch.setattr("certree.cli.playing.through_files", None)
+    assert certree("simulate", file, "--size", "16KiB", "--json").document == through_files.document
+
+
+def test_skew_makes_rows_late(file):
+    """A source that starts two slots behind the others is late for them, and the sums are right all the same."""
+    even = certree("simulate", file, "--size", "16KiB", "--skew", "0", "--drift", "0", "--json")
+    assert (even.code, even.document["closed_form_cycles"]) == (0, even.document["cycles"])
+    late = certree("simulate", file, "--size", "16KiB", "--skew", "0=2000", "--json")
+    assert late.code == 1
+    assert late.document["late"] > 0
+    assert late.document["data_ok"]
+    assert late.document["closed_form_cycles"] is None
+    fast = certree("simulate", file, "--size", "16KiB", "--drift", "0=-1/2,1=100ppm", "--json")
+    assert fast.document["data_ok"]
+
+
+def test_clocks_that_cannot_be_read(file):
+    assert_bad_input(certree("simulate", file, "--skew", "soon"), "skew 'soon'; allowed: a whole number of cycles, or node=cycles")
+    assert_bad_input(certree("simulate", file, "--skew", "99=1"), "skew '99=1': '99' is no node; allowed: 0 to 8")
+    assert_bad_input(certree("simulate", file, "--skew", "0=99999999999"), "node 0: skew of 99999999999 cycles; allowed: 0 to")
+    assert_bad_input(certree("simulate", file, "--drift", "0.1"), "drift '0.1'; allowed: a rational such as 1/10000")
+    assert_bad_input(certree("simulate", file, "--drift", "1/0"), "drift '1/0'; allowed: a rational")
+    assert_bad_input(certree("simulate", file, "--drift", "3=-1"), "node 3: drift -1; allowed: more than -1")
+
+
+def test_step_time(file):
+    paper, exact = (
+        certree("simulate", file, "--size", "16KiB", "--run", "paced", "--step-time", step, "--json").document
+        for step in ("paper", "exact")
+    )
+    assert paper["data_ok"]
+    assert exact["data_ok"]
+    assert exact["cycles"] != paper["cycles"]
+
+
+def test_picture(file, tmp_path):
+    trace = tmp_path / "trace.json"
+    outcome = certree("simulate", file, "--size", "16KiB", "--trace", trace, "--json")
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert sum(event["ph"] == "X" and event["pid"] == 1 for event in events) == outcome.document["messages"]
+
+
+def test_flow_engine(tmp_path):
+    """Co-located PS on 12 servers is Table 2 of GenTree, with a start-up of server, switch and server."""
+    path = schedule_file(tmp_path, "switch:12", "cps")
+    outcome = certree("simulate", path, "--size", "40MB", "--engine", "flow", "--json")
+    assert outcome.code == 0
+    document = outcome.document
+    profile, model = factored_profile((12,)), load_genmodel("gentree")
+    expected = profile.seconds(model.middle, model.server, 3 * model.server.alpha_seconds, Fraction(10**7))
+    assert Fraction(document["seconds"]) == expected
+    assert document["picoseconds"] == round(expected * 10**12)
+    words = certree("simulate", path, "--size", "40MB", "--engine", "flow", "--reading", "communicators=flows").out
+    assert "s in 2 steps" in words
+    assert "read as max-min, flows, everywhere" in words
+
+
+def test_flow_engine_times_no_wrong_schedule(tmp_path):
+    path = without_first_transfer(schedule_file(tmp_path, "switch:4", "cps"))
+    outcome = certree("simulate", path, "--engine", "flow")
+    assert outcome.code == 1
+    assert "refuted, and not simulated" in outcome.err
+    assert outcome.out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--engine", "flow", "--run", "paced"], "--run needs another engine than flow"),
+        (["--engine", "flow", "--params", "multitree"], "--params needs another engine than flow"),
+        (["--reading", "sharing=equal"], "--reading needs --engine flow"),
+        (["--engine", "flow", "--reading", "sharing=some"], "allowed: max-min, equal, busiest, added-incast"),
+        (["--engine", "flow", "--reading", "sharing"], "expected name=value"),
+        (["--engine", "flow", "--model", "mine"], "unknown cost parameters 'mine'"),
+        (["--engine", "flow", "--model", "ace"], "parameters of another cost model"),
+        (["--engine", "flow", "--size", "8B"], "leaves some of the 4 servers without data"),
+    ],
+)
+def test_flow_engine_bad_input(tmp_path, arguments, reason):
+    path = schedule_file(tmp_path, "switch:4", "cps")
+    assert_bad_input(certree("simulate", path, *arguments), reason)
+
+
+def test_flow_engine_needs_parameters_of_every_kind_of_link(tmp_path):
+    path = schedule_file(tmp_path, "tree:2x2", "cps")
+    assert_bad_input(certree("simulate", path, "--engine", "flow", "--model", "gentree-testbed"), "have no table [root]")
+
+
+def test_latencies_that_routers_have_not_are_refused(file, tmp_path):
+    text = (resources.files("certree.models.machine") / "presets" / "multitree-authors.toml").read_text()
+    machine = tmp_path / "odd.toml"
+    machine.write_text(text.replace("link_latency_cycles = 150", "link_latency_cycles = 4294967446"))
+    outcome = certree("simulate", file, "--size", "4KiB", "--engine", "flit", "--params", machine)
+    assert_bad_input(outcome, "channel_latency would be 4294967446; the simulator has numbers up to 4294967295")

@@ -1,0 +1,96 @@
+"""`certree bound`: values worked out by hand, with witnesses that check."""
+
+from fractions import Fraction
+
+import networkx as nx
+import pytest
+
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.verify.witness import Instance, check_bound
+from tests.cli.running import assert_bad_input, certree
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ("mesh:8x8", "9/16"),  # 2·63 messages over 2·112 links
+        ("mesh:4x4", "5/8"),
+        ("torus:8x8", "63/128"),
+        ("torus:8x8,without-link=0-1", "63/127"),
+        ("ring:5", "4/5"),
+        ("mesh:3", "1"),  # a path: every chunk crosses every link both ways
+        ("ring:4,capacity=3", "1/4"),
+    ],
+)
+def test_all_reduce(spec, value):
+    """The partition into single nodes is tight: 2·(N - 1) messages a chunk over all links."""
+    outcome = certree("bound", spec, "--json")
+    assert outcome.code == 0
+    assert outcome.document["bandwidth_bound"] == value
+    instance = Instance(parse_topology(spec), parse_collective("all-reduce"))
+    kinds = {bound["kind"] for bound in outcome.document["bounds"]}
+    assert {"partition", "distance"} <= kinds
+    for bound in outcome.document["bounds"]:
+        assert check_bound(instance, bound) == Fraction(bound["value"])
+
+
+@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
+def test_rooted_collectives(collective):
+    """A corner of a 3x3 mesh takes in 8/9 of the message over 2 links."""
+    document = certree("bound", "mesh:3x3", "--collective", collective, "--json").document
+    assert document["bandwidth_bound"] == "4/9"
+    assert document["latency_bound"] == 4
+    assert document["collective"] == collective
+
+
+def test_a_bridge_is_the_bottleneck(tmp_path):
+    """Two complete graphs of four nodes joined by one link: every chunk crosses it both ways, so M/B times 1."""
+    graph = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(4))
+    graph.add_edge(0, 4)
+    nx.write_graphml(graph, tmp_path / "barbell.graphml")
+    assert certree("bound", tmp_path / "barbell.graphml", "--json").document["bandwidth_bound"] == "1"
+
+
+def test_words():
+    outcome = certree("bound", "mesh:8x8")
+    assert outcome.code == 0
+    assert "bandwidth: at least 9/16 M/B" in outcome.out
+    assert "partition: 64 nodes in 64 parts, one for each node" in outcome.out
+    assert "14 hops from 0 to 63" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("collective", "bandwidth", "latency"),
+    [
+        ("all-to-all", "3/8", 2),  # at least: 3 of 4 blocks leave a node over 2 links
+        ("broadcast", "1/2", 2),
+        ("reduce", "1/2", 2),
+        ("gather", "3/8", 2),
+        ("scatter", "3/8", 2),
+    ],
+)
+def test_the_other_collectives_on_a_square(collective, bandwidth, latency):
+    root = [] if collective == "all-to-all" else ["--root", "1"]
+    document = certree("bound", "mesh:2x2", "--collective", collective, *root, "--json").document
+    assert document["latency_bound"] == latency
+    assert document["root"] == (1 if root else None)
+    if collective == "all-to-all":
+        assert Fraction(document["bandwidth_bound"]) >= Fraction(bandwidth)
+    else:
+        assert document["bandwidth_bound"] == bandwidth
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (["--collective", "broadcast"], "broadcast needs --root: the id of an endpoint"),
+        (["--collective", "gather", "--root", "4"], "root 4 is no endpoint of ring:4; its endpoints lie in 0 to 3"),
+        (["--collective", "all-to-all", "--root", "0"], "all-to-all has no single root; root 0 does not apply"),
+        (["--root", "0"], "all-reduce has no single root"),
+        (["--collective", "barrier"], "unknown collective 'barrier'; known: all-reduce"),
+    ],
+)
+def test_roots_that_do_not_fit(arguments, reason):
+    for command in (["bound"], ["synthesize"], ["compare"]):
+        assert_bad_input(certree(*command, "ring:4", *arguments), reason)

@@ -1,0 +1,120 @@
+"""`certree compare`: one cell for each method and size, or the reason why there is none."""
+
+from fractions import Fraction
+
+import pytest
+
+from certree.cli.experiments.all_reduce_runs import run_all_reduce
+from certree.hw.flit_engine import simulate_flits
+from certree.hw.lowering import lower
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.synth.method import Request, load_methods
+from tests.cli.running import assert_bad_input, certree
+
+
+def test_cells():
+    outcome = certree("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree", "--simulate", "none", "--json")
+    assert outcome.code == 0
+    cells = outcome.document["cells"]
+    assert [(cell["message_bytes"], cell["method"]) for cell in cells] == [
+        (16384, "ring"), (16384, "multitree"), (1 << 20, "ring"), (1 << 20, "multitree"),
+    ]  # fmt: skip
+    for cell in cells:
+        made = certree("synthesize", "ring:4", "--method", cell["method"], "--size", f"{cell['message_bytes']}", "--json").document
+        for key in ("time_cycles", "steps", "total_steps", "bandwidth_time", "bandwidth_bound", "gap", "optimal_in"):
+            assert cell[key] == made[key]
+        bound = Fraction(cell["bandwidth_bound"]) * cell["message_bytes"] / 16  # bytes a cycle of a unit link
+        assert Fraction(cell["time_over_bound"]) == cell["time_cycles"] / bound
+        assert "simulated_cycles" not in cell
+
+
+def test_simulated():
+    (cell,) = certree("compare", "ring:4", "--size", "16KiB", "--methods", "ring", "--json").document["cells"]
+    assert cell["simulated_cycles"] == cell["time_cycles"]
+    assert (cell["contention_cycles"], cell["data_ok"]) == (0, True)
+
+
+def test_what_cannot_be_paced_says_so():
+    asked = ["compare", "mesh:3x3", "--size", "64KiB", "--methods", "retime", "--json"]
+    (cell,) = certree(*asked, "--simulate", "paced").document["cells"]
+    assert cell["simulated_cycles"] is None
+    assert "cannot be paced" in cell["not_simulated"]
+
+
+@pytest.mark.parametrize("run", ["slotted", "paced"])
+def test_comparisons_and_targets_go_through_them(run: str):
+    """Where routers add something, what is simulated for a table or a target has them, too."""
+    size, machine = 1 << 14, load_machine("booksim2")
+    schedule = load_methods()["multitree"](Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), size, machine))
+    through, _ = simulate_flits(lower(schedule, size, machine), run)
+    asked = ("compare", "torus:4x4", "--size", str(size), "--methods", "multitree", "--params", "booksim2", "--simulate", run)
+    (cell,) = certree(*asked, "--json").document["cells"]
+    assert cell["simulated_cycles"] == through.cycles
+    arguments = {"network": "torus:4x4", "methods": ("multitree",), "options": {}, "flow": "message", "message_bytes": size}
+    assert run_all_reduce(arguments | {"machine": machine.document(), "run": run})["cycles"] == through.cycles
+
+
+def test_methods_that_do_not_apply_give_their_reason():
+    outcome = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", "multitree,exact")
+    assert outcome.code == 0
+    assert "multitree" in outcome.out
+    assert "exact: exact covers up to 9 endpoints; mesh:4x4 has 16" in outcome.err
+    assert "exact" not in outcome.out
+    document = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", "exact", "--json").document
+    assert document["cells"] == [
+        {"method": "exact", "message_bytes": 16384, "not_applicable": "exact covers up to 9 endpoints; mesh:4x4 has 16"}
+    ]
+
+
+def test_table_has_a_line_for_each_cell():
+    lines = certree("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree").out.splitlines()
+    assert lines[0] == "all-reduce on ring:4, machine multitree"
+    assert lines[1].split() == [
+        "size", "method", "cycles", "simulated", "contention", "time", "/", "bound", "bandwidth", "M/B", "gap", "steps",
+    ]  # fmt: skip
+    assert [line.split()[:3] for line in lines[2:]] == [
+        ["16", "KiB", "ring"], ["16", "KiB", "multitree"], ["1", "MiB", "ring"], ["1", "MiB", "multitree"],
+    ]  # fmt: skip
+
+
+def test_methods_with_options_and_what_is_refuted_as_published():
+    """A published double binary tree has contention on a mesh: refuted, while its serialization is compared."""
+    entries = "double-binary-tree,double-binary-tree:rounds=published"
+    outcome = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", entries, "--simulate", "none", "--json")
+    serialized, published = outcome.document["cells"]
+    assert serialized["valid"]
+    assert published["method"] == "double-binary-tree:rounds=published"
+    assert published["valid"] is False
+    assert "capacity" in published["refuted"] or "contention" in published["refuted"]
+    said = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", entries, "--simulate", "none")
+    assert "refuted: " in said.err
+
+
+@pytest.mark.parametrize("suffix", ["svg", "png"])
+def test_plot(tmp_path, suffix):
+    """The same bytes twice; a line for each method and the bound."""
+    files = [tmp_path / f"{name}.{suffix}" for name in "ab"]
+    for file in files:
+        asked = ["compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree,exact", "--simulate", "none"]
+        assert certree(*asked, "-o", str(file)).code == 0
+    assert files[0].read_bytes() == files[1].read_bytes()
+    assert files[0].read_bytes().startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
+
+
+def test_bad_plots(tmp_path):
+    file = tmp_path / "plot.svg"
+    file.write_text("mine")
+    assert_bad_input(certree("compare", "ring:4", "-o", str(file)), "exists; pass --force")
+    assert_bad_input(certree("compare", "ring:4", "-o", str(tmp_path / "plot.pdf")), "ends in .svg, .png")
+    assert file.read_text() == "mine"
+
+
+def test_bad_input():
+    assert_bad_input(certree("compare", "ring:4", "--methods", "ring:fast"), "expected NAME:OPTION=VALUE")
+    assert_bad_input(certree("compare", "ring:4", "--methods", "ring:a=1:a=2"), "every option once")
+    assert_bad_input(certree("compare", "ring:4", "--methods", "ring,magic"), "unknown method 'magic'; known: ")
+    assert_bad_input(certree("compare", "ring:4", "--size", "1MiB,"), "size ''")
+    assert_bad_input(certree("compare", "ring:4", "--size", "-1"), "size '-1'")
+    assert_bad_input(certree("compare", "ring:4", "--effort", "0"), "0 is not in the range x>=1")

@@ -1,0 +1,109 @@
+"""`certree export` and `certree import`: out and in again, judged both times."""
+
+import re
+
+import pytest
+
+from certree.hw.directory import read_tables
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule_file import load_schedule
+from certree.synth.method import METHODS
+from tests.cli.artefacts import schedule_file, without_first_transfer
+from tests.cli.running import assert_bad_input, certree
+
+
+@pytest.mark.parametrize("form", ["readmemh", "json"])
+def test_export_and_import_give_the_schedule_again(tmp_path, form):
+    file = schedule_file(tmp_path, "mesh:3x3", "multitree")
+    outcome = certree("export", file, "--format", form, "--size", "64KiB", "-o", tmp_path / "t", "--json")
+    assert outcome.code == 0
+    tables = read_tables(tmp_path / "t")
+    assert outcome.document["rows"] == len(tables.node)
+    assert outcome.document["slot_cycles"] == tables.slot_cycles
+    assert outcome.document["padded_bytes"] == 9 * tables.chunk_bytes >= 65536 > 9 * (tables.chunk_bytes - 16)
+    again = certree("import", tmp_path / "t", "-o", tmp_path / "again.json", "--json")
+    assert again.code == 0
+    assert again.document["valid"] is True
+    assert load_schedule(tmp_path / "again.json").digest == load_schedule(file).digest
+
+
+def test_words_name_the_padding(tmp_path):
+    outcome = certree("export", schedule_file(tmp_path), "--size", "100B", "-o", tmp_path / "t")
+    assert outcome.code == 0
+    assert "chunks of 32 bytes" in outcome.out  # 4 chunks of 25 bytes, in whole flits of 16
+    assert f"{4 * 32 - 100} bytes of padding" in outcome.out
+
+
+def test_export_refuses_before_any_work(tmp_path):
+    file = schedule_file(tmp_path)
+    (tmp_path / "t").mkdir()
+    assert_bad_input(certree("export", tmp_path / "none.json", "-o", tmp_path / "t"), "exists; pass --force")
+    assert_bad_input(
+        certree("export", file, "--format", "xml", "-o", tmp_path / "u"), "unknown table format 'xml'; known: json, readmemh"
+    )
+    assert_bad_input(certree("export", file, "--size", "-1", "-o", tmp_path / "u"), "size '-1'")
+    assert_bad_input(certree("export", tmp_path, "-o", tmp_path / "u"), "is a folder; expected a schedule file")
+    assert not (tmp_path / "u").exists()
+
+
+def test_force_replaces_tables_and_nothing_else(tmp_path):
+    file = schedule_file(tmp_path)
+    assert certree("export", file, "-o", tmp_path / "t").code == 0
+    assert certree("export", file, "--size", "1MiB", "--force", "-o", tmp_path / "t").code == 0
+    assert read_tables(tmp_path / "t").message_bytes == 1 << 20
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("years")
+    assert_bad_input(certree("export", file, "--force", "-o", tmp_path / "mine"), "is not a tables directory")
+    assert (tmp_path / "mine" / "thesis.tex").read_text() == "years"
+
+
+def test_wrong_schedules_are_not_exported(tmp_path):
+    outcome = certree("export", without_first_transfer(schedule_file(tmp_path)), "-o", tmp_path / "t", "--json")
+    assert outcome.code == 1
+    assert outcome.document["violations"]
+    assert not (tmp_path / "t").exists()
+
+
+def test_import_refuses(tmp_path):
+    file = schedule_file(tmp_path)
+    assert certree("export", file, "-o", tmp_path / "t").code == 0
+    assert_bad_input(certree("import", tmp_path / "t", "-o", file), "exists; pass --force")
+    assert_bad_input(certree("import", file, "-o", tmp_path / "out.json"), "is not a tables directory")
+    (tmp_path / "t" / "manifest.json").unlink()
+    assert_bad_input(certree("import", tmp_path / "t", "-o", tmp_path / "out.json"), "manifest.json")
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_list_names_what_can_be_typed():
+    words, document = certree("list"), certree("list", "--json").document
+    assert words.code == 0
+    assert document["methods"] == list(METHODS)
+    assert {"multitree", "booksim2"} <= set(document["presets"])
+    assert document["formats"] == ["json", "readmemh"]
+    assert document["collectives"] == list(CollectiveKind)
+    for names in document.values():
+        for name in names:
+            assert re.search(rf"^  {re.escape(name)}(  +\S.*\S)?$", words.out, re.MULTILINE)
+
+
+def test_descriptions_are_whole_sentences():
+    for line in certree("list").out.partition("presets")[0].splitlines()[1:]:
+        assert line.endswith("."), line
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("multitree", "order=authors"),
+        ("readmemh", "routes.hex"),
+        ("dgx2", "DGX-2-like"),
+        ("all-reduce-runs", "`bytes_per_node`"),
+    ],
+)
+def test_list_explains_a_name(name, text):
+    assert text in certree("list", name).out
+    assert text in certree("list", name, "--json").document["text"]
+
+
+def test_list_explains_nothing_unknown():
+    assert_bad_input(certree("list", "moebius"), "nothing to explain is called 'moebius'; `certree list` has")

@@ -1,0 +1,194 @@
+"""`certree verify`: files, CSVs and tables directories; valid is 0, refuted is 1, unreadable is 2."""
+
+import json
+
+import pytest
+
+from certree.models.schedule.schedule_file import load_schedule
+from tests.cli.artefacts import schedule_file, with_columns, without_first_transfer
+from tests.cli.running import assert_bad_input, certree
+from tests.cli.schedules.test_synthesize import KEYS
+
+CSV = "chunk,op,src,dst,step\n0,reduce,1,0,0\n0,copy,0,1,1\n"
+
+
+def test_valid_file_has_the_document_of_its_making(tmp_path):
+    file = tmp_path / "s.json"
+    made = certree("synthesize", "ring:4", "--method", "multitree", "--size", "1MiB", "-o", file, "--json").document
+    outcome = certree("verify", file, "--size", "1MiB", "--json")
+    assert outcome.code == 0
+    assert outcome.document == made
+
+
+def test_time_is_of_the_size_asked_for(tmp_path):
+    file = schedule_file(tmp_path)
+    small, large = (certree("verify", file, "--size", size, "--json").document["time_cycles"] for size in ("64KiB", "64MiB"))
+    assert small < large
+    assert certree("verify", file, "--json").document["time_cycles"] == large
+
+
+def test_refuted_file(tmp_path):
+    outcome = certree("verify", without_first_transfer(schedule_file(tmp_path)), "--json")
+    assert outcome.code == 1
+    document = outcome.document
+    assert document.keys() >= KEYS
+    assert document["valid"] is False
+    assert document["violations"]
+    assert set(document["violations"][0]) == {"rule", "message", "rows"}
+    assert [document[key] for key in ("bandwidth_time", "bandwidth_bound", "latency_steps", "time_cycles")] == [None] * 4
+    assert (document["optimal_in"], document["witnesses"]) == ([], [])
+
+
+def test_refuted_in_words(tmp_path):
+    """Two chunks on one link in one step: the words name rule, step and link."""
+    file = schedule_file(tmp_path)
+    schedule = load_schedule(file)
+    wrong = with_columns(file, step=[0] * schedule.transfers)
+    outcome = certree("verify", wrong)
+    assert outcome.code == 1
+    assert outcome.out.startswith("refuted: all-reduce on ring:4, made by ring: ")
+    assert "step 0" in outcome.out
+
+
+def test_tampered_certificate_is_refuted(tmp_path):
+    file = schedule_file(tmp_path)
+    document = json.loads(file.read_text())
+    document["certificate"]["claim"]["bandwidth_bound"] = "1"
+    file.write_text(json.dumps(document))
+    outcome = certree("verify", file, "--json")
+    assert outcome.code == 1
+    assert {violation["rule"] for violation in outcome.document["violations"]} == {"certificate-claim"}
+
+
+def test_schedule_for_another_network_or_collective(tmp_path):
+    file = schedule_file(tmp_path)
+    assert certree("verify", file, "--topology", "ring:4", "--collective", "all-reduce").code == 0
+    outcome = certree("verify", file, "--topology", "mesh:4", "--json")
+    assert outcome.code == 1
+    assert [violation["rule"] for violation in outcome.document["violations"]] == ["topology"]
+    assert_bad_input(certree("verify", file, "--collective", "all-gather"), "the collective is all-reduce, not all-gather")
+
+
+def test_csv(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text(CSV)
+    outcome = certree("verify", file, "--topology", "ring:2", "--collective", "all-reduce", "--json")
+    assert outcome.code == 0
+    assert (outcome.document["method"], outcome.document["transfers"], outcome.document["steps"]) == ("csv", 2, 2)
+    assert_bad_input(certree("verify", file), "verify and certify take it with --topology and --collective")
+    assert_bad_input(certree("verify", file, "--topology", "ring:2"), "a CSV does not say its network")
+
+
+def test_wrong_csv_is_refuted(tmp_path):
+    (tmp_path / "mine.csv").write_text(CSV.replace("0,copy,0,1,1", "0,copy,0,1,0"))
+    outcome = certree("verify", tmp_path / "mine.csv", "--topology", "ring:2", "--collective", "all-reduce")
+    assert outcome.code == 1
+    assert "chunk 0" in outcome.out
+
+
+def tables(tmp_path):
+    assert certree("export", schedule_file(tmp_path), "--size", "64KiB", "-o", tmp_path / "tables").code == 0
+    return tmp_path / "tables"
+
+
+def test_tables_directory(tmp_path):
+    folder = tables(tmp_path)
+    outcome = certree("verify", folder, "--json")
+    assert outcome.code == 0
+    of_file = certree("verify", tmp_path / "s.json", "--size", "64KiB", "--json").document
+    for key in KEYS - {"method", "bandwidth_bound", "latency_bound", "optimal_in", "gap", "witnesses"}:
+        assert outcome.document[key] == of_file[key], key
+    assert certree("verify", folder, "--topology", "ring:4").code == 0
+    assert certree("verify", folder, "--topology", "mesh:4").code == 1
+    assert_bad_input(certree("verify", folder, "--size", "1MiB"), "--size and --params do not apply")
+
+
+def test_altered_tables_are_bad_input(tmp_path):
+    folder = tables(tmp_path)
+    file = sorted(folder.glob("node_*.hex"))[0]
+    file.write_text(file.read_text().replace("1", "2", 1))
+    assert_bad_input(certree("verify", folder), "the manifest says")
+
+
+def test_folder_without_tables(tmp_path):
+    assert_bad_input(certree("verify", tmp_path), "manifest.json")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("none.json", None, "cannot read"),
+        ("text.json", "hello", "is not JSON"),
+        ("foreign.json", '{"format": "msccl", "version": 1}', "format is 'msccl'; expected 'certree-schedule' version 1"),
+        ("foreign.json", '{"nodes": []}', "no \"format\" field; expected 'certree-schedule'"),
+        ("topology.json", '{"format": "certree-topology", "version": 1}', "expected 'certree-schedule'"),
+        ("new.json", '{"format": "certree-schedule", "version": 2}', "version 2 cannot be read; expected 1"),
+        ("bytes.npz", "hello", "is not a certree .npz"),
+        ("bytes.json.gz", "hello", "cannot read"),
+    ],
+)
+def test_bad_files(tmp_path, name, content, reason):
+    if content is not None:
+        (tmp_path / name).write_text(content)
+    assert_bad_input(certree("verify", tmp_path / name), reason)
+
+
+def test_a_machine_that_is_not_the_networks_leaves_the_time_open(tmp_path):
+    """The verdict does not depend on the machine; the closed form does."""
+    file = schedule_file(tmp_path)
+    document = json.loads(file.read_text())
+    document["topology"]["clock"] = 2 * 10**9
+    file.write_text(json.dumps(document))
+    outcome = certree("verify", file, "--json")
+    assert outcome.code == 0
+    assert outcome.document["time_cycles"] is None
+    assert outcome.document["time_unknown"] == "the topology states a clock of 2000000000 Hz, the machine 1000000000 Hz"
+    assert "time: unknown: the topology states a clock" in certree("verify", file).out
+
+
+def test_names_in_files_cannot_steer_the_terminal(tmp_path):
+    file = schedule_file(tmp_path)
+    document = json.loads(file.read_text())
+    document["provenance"]["method"] = "ring\x1b[2J\ud800"
+    file.write_text(json.dumps(document))
+    assert "made by ring?[2J?\n" in certree("verify", file).out
+    assert certree("verify", file, "--json").document["method"] == "ring\x1b[2J\ud800"
+    document["topology"]["name"], document["transfers"]["step"][0] = "mine\nvalid: all-reduce", 3
+    file.write_text(json.dumps(document))
+    outcome = certree("verify", file)
+    assert outcome.code == 1
+    assert " on mine?valid: all-reduce, made by " in outcome.out.splitlines()[0]
+
+
+def test_csv_with_a_root(tmp_path):
+    """Chunk c of a gather belongs to the c-th endpoint that is not the root."""
+    file = tmp_path / "mine.csv"
+    file.write_text("chunk,op,src,dst,step\n0,copy,0,1,0\n1,copy,2,1,0\n")
+    gather = ("verify", file, "--topology", "ring:3", "--collective", "gather")
+    document = certree(*gather, "--root", "1", "--json").document
+    assert (document["valid"], document["collective"], document["root"]) == (True, "gather", 1)
+    assert (document["bandwidth_time"], document["bandwidth_bound"]) == ("1/3", "1/3")
+    assert document["optimal_in"] == ["bandwidth", "latency"]
+    assert "valid: gather to node 1 on ring:3" in certree(*gather, "--root", "1").out
+    assert certree(*gather, "--root", "0").code == 1
+    assert_bad_input(certree(*gather), "gather needs --root")
+    assert_bad_input(
+        certree("verify", file, "--topology", "ring:3", "--root", "1"), "--root 1 needs --collective: broadcast, reduce"
+    )
+    certified = tmp_path / "mine.json"
+    assert certree("certify", *gather[1:], "--root", "1", "-o", certified).code == 0
+    assert certree("verify", certified).code == 0
+    assert_bad_input(
+        certree("verify", certified, "--collective", "gather", "--root", "2"),
+        "the collective is gather to node 1, not gather to node 2",
+    )
+
+
+def test_contention_comes_with_the_rounds_it_takes(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text("chunk,op,src,dst,step\n0,copy,1,0,0\n1,copy,2,1,0\n1,copy,1,0,0\n")
+    outcome = certree("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0", "--json")
+    assert outcome.code == 1
+    assert (outcome.document["serialized_rounds"], outcome.document["stated_rounds"]) == (2, 1)
+    words = certree("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0").out
+    assert "free of contention the same transfers in the same steps take 2 rounds, not 1" in words

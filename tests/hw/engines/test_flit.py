@@ -1,0 +1,439 @@
+"""Tables on routers: as the closed form and the lanes say, beside other traffic, and where they cannot go on."""
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.hw.clocks import Clocks, parse_clocks
+from certree.hw.flit_engine import NO_PACKETS, FlitEngine, simulate_flits
+from certree.hw.flit_format import FlitType
+from certree.hw.flows import FLOWS, packet_lengths, with_flow
+from certree.hw.lowering import lower
+from certree.hw.packets import Packets, read_packets, synthetic_packets
+from certree.hw.plan import Plan
+from certree.hw.program import first_cells
+from certree.hw.simulator import RUN_MODES, simulate
+from certree.hw.transparency import MET_ON_THE_WAY, has_routes, meeting_effect, router_effect
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine, load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.tables import Tables
+from certree.synth.method import Request, load_methods
+from tests.hw.routers.packet_lists import packets
+from tests.hw.runs import some_clocks, with_latencies
+from tests.hw.trees import MULTITREE, schedules, tree_schedule
+
+EQUAL = ("cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "messages", "flit_hops", "max_link_utilization")
+
+
+@st.composite
+def machines(draw: st.DrawFn) -> Machine:
+    """Short latencies, slow and fast reduction units; buffers that cover the loop of a credit, pipelines that the VCs cover."""
+    router_cycles, link = draw(st.integers(3, 5)), draw(st.integers(1, 12))
+    return replace(
+        MULTITREE,
+        head_flits=draw(st.integers(0, 2)),
+        link_latency_cycles=link,
+        router_cycles=router_cycles,
+        ni_cycles=1,
+        ni_issue_cycles=draw(st.integers(0, 3)),
+        ni_start_cycles=draw(st.integers(0, 9)),
+        ni_buffer_flits=draw(st.integers(0, 40)),
+        reduce_bytes_per_cycle=draw(st.sampled_from([1, 16, 128])),
+        vc_buffer_flits=24 + 2 * link + draw(st.integers(0, 10)),
+        router=replace(MULTITREE.router, flow_control=draw(st.sampled_from(["wormhole", "cut-through"]))),
+    )
+
+
+def agree(tables: Tables, run: str, flow: str) -> None:
+    """Routers that nobody shares take the same cycles as lanes."""
+    ours, _ = simulate_flits(tables, run, flow=flow)
+    lanes = simulate(tables, run, flow=flow, without_routers=True)
+    assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
+    assert ours.deadlock == lanes.deadlock == ()
+
+
+@given(schedules(), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
+@settings(max_examples=60)
+def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
+    tables = lower(schedule, size, machine)
+    result, _ = simulate_flits(tables, flow=flow)
+    assert (result.late, result.contention_cycles, result.data_ok, result.deadlock) == (0, 0, True, ())
+    assert result.cycles == result.closed_form_cycles
+    agree(tables, "slotted", flow)
+
+
+@st.composite
+def any_machines(draw: st.DrawFn) -> Machine:
+    """Routers of all kinds: few and many virtual channels, shallow buffers, one interface a node."""
+    router = replace(
+        MULTITREE.router,
+        interfaces=draw(st.sampled_from(["link"] * 5 + ["node"])),
+        vc_choice=draw(st.sampled_from(["rotate"] * 5 + ["any"])),
+        vc_reuse=draw(st.sampled_from(["tail"] * 5 + ["empty"])),
+        allocator=draw(st.sampled_from(["islip", "separable"])),
+        credit_cycles=draw(st.integers(0, 3)),
+        flow_control=draw(st.sampled_from(["wormhole", "cut-through"])),
+    )
+    return replace(
+        MULTITREE,
+        link_latency_cycles=draw(st.integers(1, 9)),
+        router_cycles=draw(st.integers(3, 7)),
+        vc_count=draw(st.integers(1, 5)),
+        vc_buffer_flits=draw(st.integers(16, 50)),
+        ni_buffer_flits=draw(st.integers(0, 40)),
+        router=router,
+    )
+
+
+@given(schedules(), st.integers(1, 20_000), any_machines(), st.sampled_from(["message", "packet"]), st.sampled_from(RUN_MODES))
+@settings(max_examples=80)
+def test_routers_that_are_said_to_add_nothing_add_nothing(schedule: Schedule, size: int, machine: Machine, flow: str, run: str):
+    tables = lower(schedule, size, machine)
+    if router_effect(tables, flow) is None and not (run == "paced" and tables.repeats > 1):
+        agree(tables, run, flow)
+
+
+@given(st.data())
+@settings(max_examples=120)
+def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject):
+    """Over several links, through switches, with clocks that are upset and slots that are too short."""
+    schedule = data.draw(with_latencies(schedules(routed=True)) if data.draw(st.booleans()) else schedules(routed=True))
+    machine, size = data.draw(any_machines()), data.draw(st.integers(1, 5000))
+    source = (lower if data.draw(st.booleans()) else Plan.of)(schedule, size, machine)
+    if isinstance(source, Tables) and data.draw(st.booleans()):
+        source = replace(source, slot_cycles=max(1, source.slot_cycles // data.draw(st.integers(1, 5))))
+    run, flow = data.draw(st.sampled_from(RUN_MODES if schedule.repeats == 1 else ["slotted"])), data.draw(st.sampled_from(FLOWS))
+    clocks = data.draw(some_clocks(len(schedule.topology.kind))) if data.draw(st.booleans()) else None
+    if router_effect(source, flow) is not None:
+        return
+    fast = simulate(source, run, flow=flow, clocks=clocks)
+    if meeting_effect(source, run, fast.contention_cycles, fast.late, clocks) is None:
+        ours, _ = simulate_flits(source, run, flow=flow, clocks=clocks)
+        names = EQUAL[:-1] if has_routes(schedule) else EQUAL  # routers may take other lanes side by side
+        assert [getattr(ours, name) for name in names] == [getattr(fast, name) for name in names]
+
+
+def met(tables: Tables, run: str = "slotted", clocks: Clocks | None = None) -> str | None:
+    result = simulate(tables, run, clocks=clocks)
+    return meeting_effect(tables, run, result.contention_cycles, result.late, clocks)
+
+
+def test_messages_that_meet_on_their_way_are_noticed():
+    """Trees through switches, paced: they wait for each other, and routers let their flits take turns."""
+    tables = made("switch:6", "double-binary-tree", 6 * 2000)
+    assert router_effect(tables, "message") is None
+    assert met(tables) is None
+    assert met(tables, "paced") == MET_ON_THE_WAY
+    assert simulate_flits(tables, "paced")[0].contention_cycles != simulate(tables, "paced").contention_cycles
+    upset = parse_clocks(7, "0=40", None)  # not by enough for messages to meet
+    assert met(tables, clocks=upset) is None
+    assert simulate_flits(tables, clocks=upset)[0].cycles == simulate(tables, clocks=upset).cycles
+
+
+def test_of_lanes_side_by_side_routers_give_one_that_is_fixed_before():
+    """Messages of two slots that overlap have a lane each on lanes, and one on routers."""
+    schedule = tree_schedule("ring:4,capacity=2,far", CollectiveKind.ALL_GATHER, 2, delay=1, repeats=1, seed=3)
+    tables = lower(schedule, 8 * 1000, MULTITREE)
+    assert met(tables) is None
+    assert met(tables, clocks=Clocks((0, 30, 0, 60), (Fraction(0),) * 4)) == MET_ON_THE_WAY
+
+
+@pytest.mark.parametrize(("buffer", "holds"), [(17, False), (18, False), (20, True)])
+def test_heads_that_are_routed_keep_their_credits_longer(buffer: int, holds: bool):
+    """Router pipelines of seven cycles: behind a buffer of 17 flits the end of a message competes with the next one's beginning."""
+    machine = replace(MULTITREE, link_latency_cycles=6, router_cycles=7, ni_cycles=0, vc_buffer_flits=buffer, ni_buffer_flits=13)
+    tables = made("torus:3x3", "multitree", 9 * 700, machine)
+    exact = simulate_flits(tables, "paced")[0].cycles == simulate(tables, "paced", engine="lanes").cycles
+    assert (router_effect(tables, "message") is None) == holds
+    assert exact or not holds
+
+
+def test_packets_that_may_cross_a_dateline_have_half_of_the_channels():
+    """Two are not enough for packets of three flits where routing and VC allocation take five cycles."""
+    machine = replace(MULTITREE, link_latency_cycles=1, router_cycles=7, packet_payload_bytes=16, head_flits=2)
+    far = tree_schedule("torus:3x3,far", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=11)
+    reason = "2 virtual channels are used up before the pipeline has routed the next packet"
+    assert router_effect(lower(far, 2 * 400, machine), "packet") == reason
+    tables = lower(far, 2 * 400, replace(machine, vc_count=8))
+    assert router_effect(tables, "packet") is None
+    agree_on(tables, "packet")
+    near = tree_schedule("torus:3x3", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=11)
+    assert router_effect(lower(near, 2 * 400, machine), "packet") is None
+
+
+def test_the_wire_of_an_interface_may_be_the_longest():
+    machine = replace(MULTITREE, link_latency_cycles=0, ni_cycles=2, ni_issue_cycles=1, vc_buffer_flits=9)
+    reason = "buffers of 9 flits do not cover the loop of a credit, 10 cycles"
+    assert router_effect(made("torus:3x3", "multitree", 9 * 700, machine), "message") == reason
+    assert router_effect(made("torus:3x3", "multitree", 9 * 700, replace(machine, vc_buffer_flits=10)), "packet") is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "router", "reason"),
+    [
+        ({}, {"interfaces": "node"}, "messages over several links share an interface"),
+        ({"vc_buffer_flits": 303}, {}, "buffers of 303 flits do not cover the loop of a credit, 304 cycles"),
+        ({}, {"vc_choice": "any"}, "packets may come to a virtual channel that another is still leaving"),
+        ({}, {"vc_reuse": "empty"}, "packets may come to a virtual channel that another is still leaving"),
+        ({"vc_count": 1}, {}, "1 virtual channels are used up before the pipeline has routed the next packet"),
+        ({"vc_buffer_flits": 304}, {}, None),
+        ({"router_cycles": 0}, {}, None),
+    ],
+)
+def test_what_routers_may_add(changes, router, reason):
+    machine = replace(MULTITREE, **changes, router=replace(MULTITREE.router, **router))
+    assert router_effect(made("torus:4x4", "multitree", 1 << 12, machine), "message") == reason
+
+
+def test_a_ring_does_not_share_its_interfaces():
+    machine = replace(MULTITREE, router=replace(MULTITREE.router, interfaces="node"))
+    assert router_effect(made("torus:4x4", "ring", 1 << 15, machine), "packet") is None
+    agree(made("torus:4x4", "ring", 1 << 15, machine), "paced", "packet")
+
+
+@cache
+def made(spec: str, method: str, size: int, machine: Machine = MULTITREE) -> Tables:
+    request = Request(parse_topology(spec), parse_collective("all-reduce"), size, machine)
+    return lower(load_methods()[method](request), size, machine)
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+@pytest.mark.parametrize("run", ["slotted", "paced"])
+@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:3x3", "ring:6,capacity=2"])
+def test_routers_and_lanes_agree(spec: str, run: str, flow: str):
+    """Paced runs contend for ports, the same ones in both engines."""
+    agree(made(spec, "multitree", 1 << 17), run, flow)
+
+
+def test_packets_of_a_chunk():
+    tables = made("ring:4", "ring", 4 * 1000)
+    assert tables.chunk_bytes // 16 == 63
+    assert packet_lengths(tables, "message") == [64]
+    assert packet_lengths(tables, "packet") == [17, 17, 17, 16]
+
+
+def background(tables: Tables, load: Fraction, cycles: int, seed: int) -> Packets:
+    return synthetic_packets(tables.topology, load=load, flits=5, cycles=cycles, seed=seed)
+
+
+@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:4x4"])
+@pytest.mark.parametrize("run", ["slotted", "paced"])
+def test_background_traffic_does_not_starve(spec: str, run: str):
+    """Links that a collective could fill alone pass the packets of others within a few times their uncontended latency."""
+    tables = made(spec, "multitree", 1 << 18)
+    alone, _ = simulate_flits(tables, run)
+    others = background(tables, Fraction(1, 10), alone.cycles // 2, 5)
+    result, beside = simulate_flits(tables, run, others=others)
+    assert result.data_ok
+    assert (beside.packets, beside.arrived) == (len(others.id), len(others.id))
+    assert result.cycles >= alone.cycles
+    farthest = 8 + 6 * 153 + 5
+    assert beside.longest < 2 * farthest
+
+
+def test_a_collective_does_not_starve_beside_saturating_packets():
+    """Every node sends as fast as it can to one of them; the collective shares its links and still ends, with right sums."""
+    tables = made("mesh:3x3", "multitree", 1 << 14)
+    alone, _ = simulate_flits(tables)
+    others = synthetic_packets(
+        tables.topology, load=Fraction(1), flits=5, cycles=2 * alone.cycles, seed=2, hot_spot=(4, Fraction(1, 2))
+    )
+    result, beside = simulate_flits(tables, others=others)
+    assert result.data_ok
+    assert result.late > 0
+    assert alone.cycles < result.cycles < 4 * alone.cycles
+    assert beside.arrived > 0
+
+
+def test_packets_after_the_end_change_nothing():
+    tables = made("ring:4", "ring", 4096)
+    alone, _ = simulate_flits(tables)
+    result, beside = simulate_flits(tables, others=packets((0, 2, 9, alone.cycles + 1)))
+    assert (result.cycles, beside.arrived) == (alone.cycles, 0)
+
+
+def test_buffers_shorter_than_the_loop_of_a_credit_slow_a_message_down():
+    """16 flits a loop of 303 cycles: a message of 65 flits waits for credits four times, and rows are late."""
+    tables = made("ring:4", "ring", 4096, replace(MULTITREE, vc_buffer_flits=16))
+    result, _ = simulate_flits(tables)
+    assert result.data_ok
+    assert result.closed_form_cycles is not None
+    assert result.cycles > result.closed_form_cycles
+    assert result.late > 0
+
+
+def test_one_interface_a_node_serializes_what_four_send_at_once():
+    four = made("torus:4x4", "multitree", 1 << 16)
+    one = replace(four, machine=replace(MULTITREE, router=replace(MULTITREE.router, interfaces="node")))
+    assert simulate_flits(one)[0].data_ok
+    assert simulate_flits(one)[0].cycles > simulate_flits(four)[0].cycles
+
+
+def test_a_table_that_waits_for_ever_says_so():
+    """Two messages of the last step never leave: one node waits in its row, the others for what it would have sent."""
+    tables = made("ring:4", "ring", 4096)
+    cut = replace(tables, step=np.where(tables.step == tables.step.min(), tables.step.max() + 1, tables.step))
+    order = np.lexsort((cut.flow, cut.op, cut.step, cut.node))
+    columns = {
+        name: getattr(cut, name)[order] for name in ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    }
+    result, _ = simulate_flits(replace(cut, **columns), "paced")
+    assert not result.data_ok
+    assert any("waits for the" in line for line in result.deadlock)
+
+
+@pytest.mark.parametrize(
+    ("machine", "others", "flow", "reason"),
+    [
+        ({"vc_count": 1}, packets((0, 1, 1, 0)), "message", "the machine has one in all"),
+        ({"vc_buffer_flits": 15}, NO_PACKETS, "message", "a sub-message of 16 flits is too long: cut-through"),
+        ({"vc_buffer_flits": 16}, NO_PACKETS, "packet", "a packet of 17 flits is too long: cut-through"),
+        ({}, packets((0, 1, 319, 0)), "message", "a packet of 319 flits is too long: cut-through"),
+    ],
+)
+def test_machines_that_cannot_carry_the_messages(machine: dict, others: Packets, flow: str, reason: str):
+    tables = made("ring:4", "ring", 4096, replace(MULTITREE, **machine))
+    with pytest.raises(UnsupportedError, match=reason):
+        simulate_flits(tables, flow=flow, others=others)
+
+
+def test_booksim2_carries_a_collective():
+    """One interface a node and short buffers: right sums, whatever the time."""
+    result, _ = simulate_flits(made("torus:4x4", "ring", 1 << 14, load_machine("booksim2")))
+    assert result.data_ok
+
+
+def agree_on(source: Tables | Plan, flow: str) -> None:
+    """Slotted, routers give the closed form, and what lanes give."""
+    ours, _ = simulate_flits(source, flow=flow)
+    lanes = simulate(source, flow=flow, without_routers=True)
+    assert (ours.late, ours.contention_cycles, ours.data_ok, ours.deadlock) == (0, 0, True, ())
+    assert ours.cycles == ours.closed_form_cycles
+    assert [getattr(ours, name) for name in (*EQUAL, "source")] == [getattr(lanes, name) for name in (*EQUAL, "source")]
+
+
+@given(schedules(routed=True), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
+@settings(max_examples=40)
+def test_messages_over_several_links_take_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
+    agree_on(lower(schedule, size, machine), flow)
+    agree_on(Plan.of(schedule, size, machine), flow)
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+@pytest.mark.parametrize(
+    ("spec", "method"),
+    [("fattree:4x4", "ring"), ("switch:8", "halving-doubling"), ("dgx2", "ring"), ("torus:4x4", "recursive-doubling")],
+)
+def test_networks_with_switches_and_schedules_without_tables(spec: str, method: str, flow: str):
+    request = Request(parse_topology(spec), parse_collective("all-reduce"), 1 << 16, MULTITREE)
+    agree_on(Plan.of(load_methods()[method](request), 1 << 16, MULTITREE), flow)
+
+
+def test_a_reducing_switch_has_an_interface():
+    """Four endpoints reduce into switch 4 in one step; in the next it copies the sum to all of them."""
+    ends, switch = np.arange(4), np.full(4, 4)
+    topology = Topology(
+        "star",
+        np.array([NodeKind.ENDPOINT] * 4 + [NodeKind.SWITCH]),
+        np.concatenate((ends, switch)),
+        np.concatenate((switch, ends)),
+        np.ones(8),
+        np.full(8, -1),
+        reducing=np.array([False] * 4 + [True]),
+    )
+    rows = [(0, Op.REDUCE, 0, leaf, 4) for leaf in range(4)] + [(0, Op.COPY, 1, 4, leaf) for leaf in range(4)]
+    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
+    schedule = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT], columns)
+    agree_on(Plan.of(schedule, 4096, MULTITREE), "message")
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_flits_carry_the_codes_of_table_ii(flow: str):
+    """Two reduces and two copies a node, of 20 flits of data each: in message flow one head opens them, every 16th flit ends a
+    sub-message and the last one the message; in packet flow and beside it there are ordinary packets."""
+    tables = made("ring:2", "ring", 2 * 320)
+    assert tables.chunk_bytes == 320
+    others = packets((0, 1, 1, 0), (1, 0, 4, 0))
+    lengths = packet_lengths(tables, flow)
+    cells = first_cells(tables.topology, tables.chunks)
+    engine = FlitEngine(with_flow(tables, flow), "slotted", lengths, cells, traced=False, others=others)
+    while not engine.core.advance(1 << 20):
+        pass
+    codes = engine.core.statistics()["flits_by_code"]
+    messages = engine.core.statistics()["messages"]
+    assert messages == 4
+    beside = {FlitType.HEAD: 1, FlitType.BODY: 2, FlitType.TAIL: 1, FlitType.HEAD_TAIL: 1}
+    if flow == "message":  # 21 flits: head, 14 bodies, sub-tail, 4 bodies, tail
+        own = {FlitType.MESSAGE_HEAD: 1, FlitType.MESSAGE_BODY: 18, FlitType.SUB_TAIL: 1, FlitType.MESSAGE_TAIL: 1}
+        expected = {code: count * messages for code, count in own.items()} | beside
+    else:  # 17 and 5 flits
+        assert lengths == [17, 5]
+        own = {FlitType.HEAD: 2, FlitType.BODY: 15 + 3, FlitType.TAIL: 2}
+        expected = beside | {code: beside[code] + count * messages for code, count in own.items()}
+    assert {code: count for code, count in enumerate(codes) if count} == expected
+
+
+@pytest.mark.parametrize("traffic", ["uniform", "hot-spot", "file"])
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: str, tmp_path: Path):
+    """Whoever the others are: all of them arrive while the collective runs, and it ends within the time that both need in turn."""
+    tables = made("torus:4x4", "multitree", 1 << 17)
+    alone, _ = simulate_flits(tables, "paced", flow=flow)
+    hot_spot = (5, Fraction(1, 4)) if traffic == "hot-spot" else None
+    others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8, hot_spot=hot_spot)
+    if traffic == "file":
+        columns = (others.id, others.src, others.dst, others.flits, others.start)
+        rows = ["id,src,dst,flits,start", *(",".join(map(str, row)) for row in zip(*(c.tolist() for c in columns), strict=True))]
+        (tmp_path / "p.csv").write_text("\n".join(rows))
+        others = read_packets(tmp_path / "p.csv", tables.topology)
+    result, beside = simulate_flits(tables, "paced", flow=flow, others=others)
+    assert result.data_ok
+    assert beside.arrived == beside.packets == len(others.id) > 0
+    busiest = np.bincount(others.src, weights=others.flits).max() + np.bincount(others.dst, weights=others.flits).max()
+    assert alone.cycles <= result.cycles < 2 * (alone.cycles + busiest)
+
+
+@given(
+    schedules(),
+    st.integers(1, 20_000),
+    st.sampled_from(["message", "packet"]),
+    st.sampled_from(["0", "7", "0=40", "1=300,2=9"]),
+    st.sampled_from(["0", "1=1/50", "0=-1/40,2=1/100"]),
+)
+@settings(max_examples=40)
+def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: int, flow: str, skew: str, drift: str):
+    """Rows that are late, and messages that wait for each other's ports, take the same cycles on routers as on lanes."""
+    tables = lower(schedule, size, MULTITREE)
+    clocks = parse_clocks(len(tables.topology.kind), skew, drift)
+    ours, _ = simulate_flits(tables, flow=flow, clocks=clocks)
+    lanes = simulate(tables, flow=flow, clocks=clocks)
+    assert ours.data_ok
+    assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x3", "torus:4x4"])
+def test_the_exact_step_time_paces_both_alike(spec: str):
+    tables = made(spec, "multitree", 1 << 15)
+    paper, exact = (simulate_flits(tables, "paced", step_time=step)[0].cycles for step in ("paper", "exact"))
+    assert exact == simulate(tables, "paced", step_time="exact").cycles
+    assert paper == simulate(tables, "paced", step_time="paper").cycles
+    assert exact >= paper
+
+
+@pytest.mark.parametrize("flow", ["message", "packet"])
+@pytest.mark.parametrize(("spec", "method"), [("mesh:3x3", "packing"), ("mesh:2x4", "retime"), ("hypercube:3", "symmetric")])
+def test_schedules_of_the_best_methods_take_their_closed_form(spec: str, method: str, flow: str):
+    """Periods that overlap, delays of several slots: what a certificate promises is what routers take."""
+    tables = made(spec, method, 1 << 15)
+    assert tables.repeats * tables.chunks > 8
+    agree_on(tables, flow)

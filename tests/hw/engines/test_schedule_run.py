@@ -1,0 +1,154 @@
+"""Schedules that no table can say: run from their own transfers, in every collective, with the same judges as tables."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from certree.hw.lowering import lower
+from certree.hw.plan import Plan
+from certree.hw.simulator import simulate
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import routes_between
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.timing import way_of
+from certree.synth.method import Request, load_methods
+from certree.verify.judge import judge
+from tests.hw.runs import machines, same_in_both, with_latencies
+from tests.hw.trees import MULTITREE, schedules
+
+KIB = 1 << 10
+
+
+def assert_exact(plan: Plan) -> None:
+    result = same_in_both(plan)
+    assert (result.source, result.data_ok, result.late, result.contention_cycles) == ("schedule", True, 0, 0)
+    assert result.cycles == result.closed_form_cycles
+
+
+@given(with_latencies(schedules(routed=True)), st.integers(1, 20_000), machines())
+@settings(max_examples=40)
+def test_a_schedule_runs_as_its_tables_do(schedule: Schedule, size: int, machine):
+    plan, tables = Plan.of(schedule, size, machine), lower(schedule, size, machine)
+    assert_exact(plan)
+    assert replace(simulate(plan), source="tables") == simulate(tables)
+
+
+def recursive_doubling(ranks: int) -> Schedule:
+    """One chunk; in step s rank r exchanges what it has with r xor 2^s."""
+    rows = [(0, Op.REDUCE, s, r, r ^ (1 << s)) for s in range(ranks.bit_length() - 1) for r in range(ranks)]
+    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
+    return make_schedule(parse_topology(f"full:{ranks}"), parse_collective("all-reduce"), [NO_ROOT], columns)
+
+
+@pytest.mark.parametrize("ranks", [2, 8, 16])
+def test_recursive_doubling(ranks: int):
+    """No tree: in each of log2 N steps everybody sends and receives the whole sum so far."""
+    schedule = recursive_doubling(ranks)
+    assert judge(schedule).valid
+    with pytest.raises(UnsupportedError):
+        lower(schedule, 4 * KIB, MULTITREE)
+    assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
+
+
+def test_a_wrong_schedule_gives_wrong_data():
+    """The offset of the last step is wrong: some contributions are there twice."""
+    schedule = recursive_doubling(8)
+    last = schedule.step == 2
+    wrong = replace(schedule, dst=np.where(last, (schedule.src + 1) % 8, schedule.dst).astype(np.int32))
+    assert not judge(wrong).valid
+    result = same_in_both(Plan.of(wrong, 4 * KIB, MULTITREE))
+    assert not result.data_ok
+    assert result.wrong is not None
+
+
+def test_a_reducing_switch_adds_and_copies():
+    """Four endpoints reduce into switch 4 in one step; in the next it copies the sum to all of them."""
+    topology = Topology(
+        "star", np.array([NodeKind.ENDPOINT] * 4 + [NodeKind.SWITCH]),
+        np.array([0, 1, 2, 3, 4, 4, 4, 4]), np.array([4, 4, 4, 4, 0, 1, 2, 3]), np.ones(8), np.full(8, -1),
+        reducing=np.array([False] * 4 + [True]),
+    )  # fmt: skip
+    rows = [(0, Op.REDUCE, 0, leaf, 4) for leaf in range(4)] + [(0, Op.COPY, 1, 4, leaf) for leaf in range(4)]
+    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
+    schedule = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT], columns)
+    assert judge(schedule).valid
+    assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
+
+
+@pytest.mark.parametrize("network", ["ring:4", "switch:4", "fattree:2x2"])
+@pytest.mark.parametrize("kind", sorted(set(CollectiveKind) - {CollectiveKind.ALL_TO_ALL}))
+def test_every_collective(kind: CollectiveKind, network: str):
+    """What the methods make of each collective: valid, exact, and right at every rank."""
+    collective = Collective(kind, 1 if kind in WITH_ONE_ROOT else None)
+    request = Request(parse_topology(network), collective, 4 * KIB, MULTITREE)
+    made = 0
+    for name in sorted(load_methods()):
+        try:
+            schedule = load_methods()[name](request)
+        except UnsupportedError:
+            continue
+        made += 1
+        assert judge(schedule).valid, name
+        assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
+    assert made > 0
+
+
+@pytest.mark.parametrize("network", ["ring:4", "switch:6", "fattree:2x3", "mesh:2x3"])
+def test_all_to_all(network: str):
+    """Everybody sends everybody else a block in one long step, over the routes of the network."""
+    topology = parse_topology(network)
+    ends = np.array([(a, b) for a in topology.endpoints.tolist() for b in topology.endpoints.tolist() if a != b], np.int32).T
+    column, routes = routes_between(topology, *ends)
+    zeros = np.zeros(len(column), np.int32)
+    columns = {
+        "chunk": np.arange(len(column)),
+        "op": zeros + Op.COPY,
+        "step": zeros,
+        "src": ends[0],
+        "dst": ends[1],
+        "route": column,
+    }
+    load = np.bincount(way_of(topology, *ends, column, routes)[1]).max()
+    schedule = make_schedule(
+        topology, parse_collective("all-to-all"), ends[0], columns, chunk_target=ends[1], routes=routes, rounds=[int(load)]
+    )
+    assert judge(schedule).valid
+    plan = Plan.of(schedule, 4 * KIB, MULTITREE)
+    assert_exact(plan)
+    wrong = replace(plan.schedule, chunk_target=np.roll(ends[1], 1))
+    assert not simulate(replace(plan, schedule=wrong)).data_ok
+
+
+def exchange(delay: int) -> Schedule:
+    """Node 0 gets a copy of chunk 0 in step 0, and sends the chunk in step 1: with delay 2 while the copy is on its way."""
+    columns = {"chunk": [0, 0], "op": [0, 0], "step": [0, 1], "src": [1, 0], "dst": [0, 1]}
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    return make_schedule(parse_topology("full:2"), parse_collective("all-reduce"), [NO_ROOT], arrays, delay=delay)
+
+
+def test_what_would_be_left_to_chance_is_refused():
+    assert simulate(Plan.of(exchange(1), 64, MULTITREE)).messages == 2
+    with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 1 while a transfer into it is on its way"):
+        simulate(Plan.of(exchange(2), 64, MULTITREE))
+    mixed = replace(exchange(2), op=np.array([0, 1]), src=np.array([1, 2]), dst=np.array([0, 0]), topology=parse_topology("full:3"))
+    with pytest.raises(UnsupportedError, match="a copy and a reduce of chunk 0 are on their way to node 0 at once"):
+        simulate(Plan.of(mixed, 64, MULTITREE))
+
+
+def test_only_slots_keep_an_exchange_apart():
+    with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 0 and receives it later"):
+        simulate(Plan.of(recursive_doubling(4), 64, MULTITREE), "paced")
+
+
+def test_copies_along_a_path_can_be_paced():
+    columns = {"chunk": [0, 0], "op": [1, 1], "step": [0, 1], "src": [0, 1], "dst": [1, 2]}
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    schedule = make_schedule(parse_topology("mesh:3"), Collective(CollectiveKind.BROADCAST, 0), [0], arrays)
+    result = same_in_both(Plan.of(schedule, 256, MULTITREE), "paced")
+    assert (result.cycles, result.data_ok) == (2 * 175, True)

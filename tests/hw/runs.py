@@ -1,0 +1,91 @@
+"""Machines, tables good and bad, and clocks to draw from; a run by both engines, and beside the reference."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+from certree.hw.clocks import Clocks
+from certree.hw.lowering import lower
+from certree.hw.plan import Plan
+from certree.hw.reference import ReferenceMachine
+from certree.hw.simulator import SimulationResult, simulate
+from certree.models.machine.machine import Machine
+from certree.models.schedule.schedule import Schedule
+from certree.models.tables import Tables
+from tests.hw.trees import MULTITREE, schedules
+
+
+@st.composite
+def machines(draw: st.DrawFn, *, routers: int = 1) -> Machine:
+    """Small latencies, slow and fast reduction units, small buffers; `routers`: the least that a router takes."""
+    return replace(
+        MULTITREE,
+        head_flits=draw(st.integers(0, 2)),
+        link_latency_cycles=draw(st.integers(0, 30)),
+        router_cycles=draw(st.integers(routers, 4)),
+        ni_cycles=draw(st.integers(0, 2)),
+        ni_issue_cycles=draw(st.integers(0, 2)),
+        ni_start_cycles=draw(st.integers(0, 5)),
+        ni_buffer_flits=draw(st.integers(0, 40)),
+        reduce_bytes_per_cycle=draw(st.sampled_from([1, 4, 16, 128])),
+        reduce_quantum_cycles=draw(st.sampled_from([1, 3, 16])),
+        reduce_start_cycles=draw(st.integers(0, 5)),
+    )
+
+
+@st.composite
+def with_latencies(draw: st.DrawFn, base: st.SearchStrategy[Schedule]) -> Schedule:
+    """The same transfers on links of different latencies."""
+    schedule = draw(base)
+    links = len(schedule.topology.src)
+    latency = draw(st.lists(st.integers(-1, 40), min_size=links, max_size=links))
+    return replace(schedule, topology=replace(schedule.topology, latency=np.array(latency, np.int32)))
+
+
+@st.composite
+def hasty(draw: st.DrawFn) -> Tables:
+    """Tables in which messages collide, rows are late and sums may be wrong: steps squeezed, slots cut short."""
+    schedule = draw(with_latencies(schedules(routed=True)))
+    schedule = replace(schedule, step=schedule.step // draw(st.integers(1, 3)))
+    tables = lower(schedule, draw(st.integers(1, 3000)), draw(machines()))
+    return replace(tables, slot_cycles=max(1, tables.slot_cycles // draw(st.integers(1, 5))))
+
+
+def same_in_both(tables: Tables | Plan, run: str = "slotted", clocks: Clocks | None = None) -> SimulationResult:
+    """The run of the fast engine, once that of the engine that moves every flit has turned out to be the same in everything."""
+    fast, lanes = (simulate(tables, run, engine=engine, without_routers=True, clocks=clocks) for engine in ("fast", "lanes"))
+    assert replace(lanes, engine="fast") == fast
+    return fast
+
+
+def agree(tables: Tables, run: str, clocks: Clocks | None = None) -> None:
+    ours, reference = same_in_both(tables, run, clocks), ReferenceMachine(tables, run, clocks).run()
+    for name in ("cycles", "contention_cycles", "late", "messages", "flit_hops", "data_ok"):
+        assert getattr(ours, name) == getattr(reference, name), name
+    assert (not ours.deadlock) == reference.finished
+    assert ours.max_link_utilization == Fraction(reference.busiest_lane_cycles, max(1, reference.cycles))
+
+
+@st.composite
+def some_clocks(draw: st.DrawFn, nodes: int) -> Clocks:
+    """Skews and drifts large enough to upset everything."""
+    skews = draw(st.lists(st.integers(0, 300), min_size=nodes, max_size=nodes))
+    drifts = draw(st.lists(st.fractions(Fraction(-1, 3), Fraction(1, 3), max_denominator=50), min_size=nodes, max_size=nodes))
+    return Clocks(tuple(skews), tuple(drifts))
+
+
+def once(tables: Tables) -> Tables:
+    """Only the first iteration."""
+    return replace(tables, period=None, repeats=1, message_bytes=tables.chunk_bytes * tables.chunks)
+
+
+@st.composite
+def mutated(draw: st.DrawFn) -> Tables:
+    """Tables with one entry of one column changed to a small number."""
+    tables = lower(draw(schedules(routed=True)), draw(st.integers(1, 500)), draw(machines()))
+    name = draw(st.sampled_from(["op", "flow", "parent", "children", "step", "node", "arrival_op", "arrival_flow", "arrival_peer"]))
+    column = getattr(tables, name).copy()
+    column.flat[draw(st.integers(0, column.size - 1))] = draw(st.integers(-2, 12))
+    return replace(tables, **{name: column})

@@ -1,0 +1,204 @@
+"""Tables directories: what is written is read back, and nothing else is accepted."""
+
+import json
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from referencing import Registry, Resource
+
+from certree.hw.directory import export_tables, read_tables
+from certree.hw.formats import ARRIVAL_COLUMNS, ROW_COLUMNS, load_formats
+from certree.hw.formats.readmemh import decode, encode
+from certree.hw.layout import Field, Widths
+from certree.hw.lowering import lower
+from certree.models.common.errors import InputError, TableFormatError
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Schedule, make_schedule
+from certree.models.tables import NIL, Tables
+from tests.hw.trees import MULTITREE, ROUTED, schedules
+
+
+@given(schedules(routed=True), st.integers(1, 10**6), st.sampled_from(["readmemh", "json"]))
+@settings(max_examples=60)
+def test_round_trip(schedule: Schedule, size: int, form: str):
+    tables = lower(schedule, size, MULTITREE)
+    with TemporaryDirectory() as folder:
+        export_tables(tables, Path(folder) / "t", form)
+        back = read_tables(Path(folder) / "t")
+    assert back.schedule.digest == schedule.digest
+    assert back.routes == tables.routes == schedule.routes
+    for name in (*ROW_COLUMNS, *ARRIVAL_COLUMNS):
+        ours, theirs = getattr(tables, name), getattr(back, name)
+        assert ours.dtype == theirs.dtype
+        assert np.array_equal(ours[:, : theirs.shape[1]] if name == "children" else ours, theirs)
+    for name in ("delay", "period", "repeats", "message_bytes", "chunk_bytes", "slot_cycles", "machine", "collective"):
+        assert getattr(back, name) == getattr(tables, name)
+
+
+def test_files(exported: Path):
+    names = sorted(path.name for path in exported.iterdir())
+    images = [f"{kind}_{node:04d}.hex" for kind in ("arrivals", "node") for node in range(6)]
+    assert names == sorted([*images, "layout.md", "manifest.json", "table.json"])
+
+
+def test_same_tables_same_bytes(tables: Tables, tmp_path: Path):
+    for name in ("a", "b"):
+        export_tables(tables, tmp_path / name)
+    for path in (tmp_path / "a").iterdir():
+        assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes()
+
+
+def test_routes_are_ports_then_eject(tmp_path: Path):
+    """Every line of routes.hex, followed from the node of a row that takes it, ends at the row's destination."""
+    tables = lower(ROUTED, 5000, MULTITREE)
+    export_tables(tables, tmp_path / "t")
+    widths = Widths.of(tables)
+    lines = decode((tmp_path / "t" / "routes.hex").read_bytes(), widths.ports(), "routes.hex")
+    assert len(lines) == len(tables.routes) > 0
+    topology = tables.topology
+    for row in range(len(tables.node)):
+        assert tables.route[row] != NIL  # no two endpoints of a fat tree are neighbours
+        at, line = int(tables.node[row]), lines[tables.route[row]].tolist()
+        assert line[-1] == NIL
+        for port in line[: line.index(NIL)]:
+            at = int(topology.dst[np.flatnonzero(topology.src == at)[port]])
+        assert at == tables.first_destination[row]
+    assert "Source routes (`routes.hex`)" in (tmp_path / "t" / "layout.md").read_text()
+
+
+def test_golden_image():
+    """Fields most significant first, nil all ones, zeros on top."""
+    fields = Widths(flow=2, node=3, children=2, step=2, addr=4, size=1, route=1, port=1, hops=1).row()
+    line = encode(np.array([[2, 3, NIL, 1, NIL, 2, 5, 1, NIL]]), fields)
+    bits = "10" + "11" + "111" + "001" + "111" + "10" + "0101" + "1" + "1"
+    assert line == f"{int(bits, 2):06x}\n".encode()
+    assert decode(line, fields, "x").tolist() == [[2, 3, NIL, 1, NIL, 2, 5, 1, NIL]]
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_images_of_any_width(data: st.DataObject):
+    fields = [Field("f", bits, nullable=False) for bits in data.draw(st.lists(st.integers(1, 62), min_size=1, max_size=8))]
+    row = st.tuples(*(st.integers(0, (1 << field.bits) - 1) for field in fields))
+    values = np.array(data.draw(st.lists(row, max_size=5)), np.int64).reshape(-1, len(fields))
+    assert np.array_equal(decode(encode(values, fields), fields, "x"), values)
+
+
+def test_layout_names_every_bit_once(exported: Path, tables: Tables):
+    text = (exported / "layout.md").read_text().split("## Expected arrivals")[0]
+    spans = [cells.split("|")[2].strip().split(":") for cells in text.splitlines() if cells.startswith("| `")]
+    bits = [bit for high, low in spans for bit in range(int(low), int(high) + 1)]
+    assert sorted(bits) == list(range(sum(field.bits for field in Widths.of(tables).row())))
+
+
+def test_an_endpoint_without_rows_has_empty_images(tmp_path: Path):
+    """One transfer 1 -> 0 on mesh:2x2 less node 3: node 2 has neither rows nor arrivals, node 3 does not exist."""
+    one = {name: np.array([value], np.int32) for name, value in (("chunk", 0), ("op", 0), ("step", 0), ("src", 1), ("dst", 0))}
+    schedule = make_schedule(parse_topology("mesh:2x2,without-node=3"), parse_collective("all-reduce"), [NO_ROOT], one)
+    export_tables(lower(schedule, 999, MULTITREE), tmp_path / "t")
+    sizes = {path.name: path.stat().st_size > 0 for path in (tmp_path / "t").glob("*.hex")}
+    assert sizes == {
+        "node_0000.hex": False,
+        "node_0001.hex": True,
+        "node_0002.hex": False,
+        "arrivals_0000.hex": True,
+        "arrivals_0001.hex": False,
+        "arrivals_0002.hex": False,
+    }
+    assert read_tables(tmp_path / "t").schedule.digest == schedule.digest
+
+
+def test_refuses_to_overwrite(tables: Tables, exported: Path):
+    before = (exported / "manifest.json").read_bytes()
+    with pytest.raises(InputError, match="--force"):
+        export_tables(tables, exported, "json")
+    assert (exported / "manifest.json").read_bytes() == before
+    export_tables(tables, exported, "json", force=True)
+    assert sorted(path.name for path in exported.iterdir()) == ["manifest.json", "table.json"]
+
+
+def test_force_never_deletes_foreign_folders(tables: Tables, tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("years of work")
+    with pytest.raises(InputError, match="not a tables directory"):
+        export_tables(tables, tmp_path / "mine", force=True)
+    assert (tmp_path / "mine" / "thesis.txt").read_text() == "years of work"
+
+
+def test_unknown_format_and_folder(tables: Tables, tmp_path: Path):
+    with pytest.raises(InputError, match="unknown table format 'verilog'; known: json, readmemh"):
+        export_tables(tables, tmp_path / "t", "verilog")
+    with pytest.raises(InputError, match="does not exist"):
+        export_tables(tables, tmp_path / "none" / "t")
+    with pytest.raises(InputError, match="is not a directory"):
+        read_tables(tmp_path / "t")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_failed_write_leaves_the_old_folder(tables: Tables, exported: Path, monkeypatch: pytest.MonkeyPatch):
+    before = {path.name: path.read_bytes() for path in exported.iterdir()}
+    real = Path.write_bytes
+
+    def full_disk(path: Path, data: bytes) -> int:
+        if path.name == "table.json":
+            raise OSError(28, "No space left on device")
+        return real(path, data)
+
+    monkeypatch.setattr(Path, "write_bytes", full_disk)
+    with pytest.raises(InputError, match="No space left on device"):
+        export_tables(tables, exported, force=True)
+    assert {path.name: path.read_bytes() for path in exported.iterdir()} == before
+    assert [path.name for path in exported.parent.iterdir()] == [exported.name]
+
+
+def test_malformed_tables_leave_nothing_behind(tables: Tables, tmp_path: Path):
+    with pytest.raises(TableFormatError, match="row 0: addr 1"):
+        export_tables(replace(tables, addr=tables.addr + 1), tmp_path / "t")
+    assert not list(tmp_path.iterdir())
+
+
+def test_every_format_describes_itself():
+    assert all(text for _, text in load_formats().describe())
+
+
+def test_the_manifest_conforms_to_its_schema(exported: Path):
+    manifest_schema().validate(json.loads((exported / "manifest.json").read_text()))
+
+
+def manifest_schema() -> jsonschema.Draft202012Validator:
+    folders = [resources.files(f"certree.{part}") / "schemas" for part in ("models", "hw")]
+    schemas = [json.loads(file.read_text()) for folder in folders for file in folder.iterdir()]
+    registry = Registry().with_resources((schema["$id"], Resource.from_contents(schema)) for schema in schemas)
+    return jsonschema.Draft202012Validator(next(s for s in schemas if s["$id"] == "urn:certree:tables:1"), registry=registry)
+
+
+WRONG = [None, True, -7, 0, 1.5, 1 << 70, "text", [], {}, [None], {"x": 1}]
+
+
+def test_what_the_schema_refuses_the_reader_refuses(exported: Path):
+    """Every field of the manifest, and of its widths, machine and files, in turn becomes each of a list of wrong values."""
+    path, refused = exported / "manifest.json", 0
+    original = json.loads(path.read_text())
+    places = [(original, key) for key in original] + [
+        (original[part], key) for part in ("widths", "machine", "files") for key in original[part]
+    ]
+    schema = manifest_schema()
+    for owner, key in places:
+        right = owner[key]
+        for value in WRONG:
+            owner[key] = value
+            if not schema.is_valid(original):
+                path.write_text(json.dumps(original))
+                refused += 1
+                with pytest.raises(InputError):
+                    read_tables(exported)
+        owner[key] = right
+    assert refused > 300

@@ -1,0 +1,171 @@
+"""Atomic writes, canonical JSON, sizes and times as people type them."""
+
+import gzip
+import os
+from fractions import Fraction
+
+import pytest
+
+from certree.models.common.errors import InputError
+from certree.models.common.files import (
+    MAX_SIZE,
+    canonical_json,
+    check_format,
+    check_writable,
+    first_bytes,
+    new_folder,
+    parse_duration,
+    parse_size,
+    read_bytes,
+    write_atomically,
+)
+
+
+def test_write_creates_with_the_usual_mode(tmp_path):
+    write_atomically(tmp_path / "a", b"data", force=False)
+    (tmp_path / "b").write_bytes(b"data")
+    assert (tmp_path / "a").read_bytes() == b"data"
+    assert (tmp_path / "a").stat().st_mode == (tmp_path / "b").stat().st_mode
+
+
+def test_write_refuses_an_existing_file_unless_forced(tmp_path):
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+    with pytest.raises(InputError, match="exists; pass --force to overwrite it"):
+        write_atomically(file, b"new", force=False)
+    assert file.read_bytes() == b"old"
+    write_atomically(file, b"new", force=True)
+    assert file.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_names_in_gz_are_zipped_and_read_back(tmp_path):
+    file = tmp_path / "a.json.gz"
+    write_atomically(file, b"data", force=False)
+    zipped = file.read_bytes()
+    assert gzip.decompress(zipped) == b"data" == read_bytes(file)
+    assert first_bytes(file, 2) == b"da"
+    write_atomically(file, b"data", force=True)
+    assert file.read_bytes() == zipped
+    file.write_bytes(b"data")
+    assert first_bytes(file, 2) == first_bytes(tmp_path / "none", 2) == first_bytes(tmp_path, 2) == b""
+    with pytest.raises(InputError, match=r"cannot read .*a.json.gz: Not a gzipped file"):
+        read_bytes(file)
+
+
+@pytest.mark.parametrize("failing", ["fdopen", "replace"])
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch, failing):
+    file = tmp_path / "a"
+    file.write_bytes(b"old")
+
+    def fail(*arguments, **options):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"certree.models.common.files.os.{failing}", fail)
+    with pytest.raises(InputError, match=r"cannot write .*a: No space left on device"):
+        write_atomically(file, b"new", force=True)
+    assert file.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a"]
+
+
+def test_a_new_folder_is_whole_or_not_there(tmp_path):
+    def interrupted():
+        with new_folder(tmp_path / "made") as folder:
+            (folder / "half").write_text("written")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert os.listdir(tmp_path) == []
+    with new_folder(tmp_path / "made") as folder:
+        (folder / "all").write_text("written")
+    assert (os.listdir(tmp_path), os.listdir(tmp_path / "made")) == (["made"], ["all"])
+    (tmp_path / "usual").mkdir()
+    assert (tmp_path / "made").stat().st_mode == (tmp_path / "usual").stat().st_mode
+    with pytest.raises(InputError, match="made exists; name a new folder"), new_folder(tmp_path / "made"):
+        pass
+
+
+def test_a_new_folder_where_nothing_can_be_made(tmp_path, monkeypatch):
+    def fail(**options):
+        raise OSError(30, "Read-only file system")
+
+    monkeypatch.setattr("certree.models.common.files.tempfile.mkdtemp", fail)
+    with pytest.raises(InputError, match=r"cannot write .*made: Read-only file system"), new_folder(tmp_path / "made"):
+        pass
+
+
+def test_an_interrupted_write_leaves_nothing(tmp_path, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("certree.models.common.files.os.replace", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(tmp_path / "a", b"new", force=False)
+    assert os.listdir(tmp_path) == []
+
+
+def test_places_that_cannot_be_written(tmp_path):
+    with pytest.raises(InputError, match=r"the folder .*missing does not exist"):
+        check_writable(tmp_path / "missing" / "a", force=False)
+    with pytest.raises(InputError, match="is a folder; name a file"):
+        write_atomically(tmp_path, b"", force=True)
+    check_writable(tmp_path, force=True)  # an output may also be a folder
+
+
+def test_read_bytes_names_the_reason(tmp_path):
+    with pytest.raises(InputError, match=r"cannot read .*none: No such file or directory"):
+        read_bytes(tmp_path / "none")
+
+
+def test_canonical_json():
+    assert canonical_json({"b": 1, "a": [None, "ü"]}) == b'{"b":1,"a":[null,"\\u00fc"]}\n'
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        canonical_json(float("nan"))
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("1", 1), ("4096", 4096), ("17B", 17), ("375KiB", 375 * 1024), ("1MB", 10**6), ("64MiB", 64 << 20), ("2 GiB", 2 << 30),
+     ("3gb", 3 * 10**9), ("9KB", 9000), (f"{MAX_SIZE}", MAX_SIZE)],
+)  # fmt: skip
+def test_size(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "-64MiB", "1.5MiB", "64TiB", "MiB", "1e6", "64 Mi B", "٣", "9" * 5000])
+def test_bad_size(text):
+    with pytest.raises(InputError, match="expected a positive whole number with B, KB, MB, GB, KiB, MiB or GiB"):
+        parse_size(text)
+
+
+def test_size_beyond_the_limit():
+    with pytest.raises(InputError, match=f"allowed: up to {MAX_SIZE} bytes"):
+        parse_size(f"{MAX_SIZE + 1}")
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("60s", 60), ("500ms", Fraction(1, 2)), ("2m", 120), ("1h", 3600)])
+def test_duration(text, seconds):
+    assert parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "60", "0s", "-1s", "1.5s", "5 days"])
+def test_bad_duration(text):
+    with pytest.raises(InputError, match="expected a positive whole number with ms, s, m or h"):
+        parse_duration(text)
+
+
+def test_check_format():
+    good = {"format": "x", "version": 2}
+    assert check_format(good, "x", 2, "here") is good
+    for bad, reason in [
+        ([], 'here: no "format" field'),
+        ({"version": 2}, 'here: no "format" field'),
+        ({"format": "y", "version": 2}, "format is 'y'; expected 'x'"),
+        ({"format": "x"}, "version None cannot be read; expected 2"),
+        ({"format": "x", "version": 3}, "version 3 cannot be read; expected 2"),
+        ({"format": "x", "version": 2.0}, "version 2.0 cannot be read; expected 2"),
+    ]:
+        with pytest.raises(InputError) as caught:
+            check_format(bad, "x", 2, "here")
+        assert reason in str(caught.value)

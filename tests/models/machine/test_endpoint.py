@@ -1,0 +1,61 @@
+"""Parameters of endpoints: the preset has the paper's figures; wrong files say what is wrong."""
+
+import tomllib
+from importlib import resources
+from typing import Any
+
+import pytest
+
+from certree.models.common.errors import InputError
+from certree.models.machine.endpoint import Runs, endpoint_from_document, load_endpoint, presets
+
+
+def document() -> dict[str, Any]:
+    return tomllib.loads((resources.files("certree.models.machine") / "endpoints" / "ace.toml").read_text())
+
+
+def test_the_preset_has_the_sums_of_table_6() -> None:
+    ace = load_endpoint("ace")
+    assert ace.square_micrometres == 5339031
+    assert round(ace.watts * 1000) == 4255
+    assert [system.name for system in ace.systems] == ["baseline", "baseline++", "ace", "ideal"]
+    assert ace.system("ace").runs is Runs.ENGINE
+    better = ace.system("baseline++")
+    assert better.memory_bytes_per_second is not None
+    # What baseline++ leaves for training is what ACE leaves.
+    left = ace.buses.memory_bytes_per_second * (1 - ace.system("ace").memory_share)
+    assert better.memory_bytes_per_second * (1 - better.memory_share) == left
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "words"),
+    [
+        (("engine", "alus"), 0, "alus is 0; expected a whole number from 1"),
+        (("engine", "alus"), None, "engine: alus missing"),
+        (("buses", "gap_cycles"), -1, "gap_cycles is -1; expected a whole number from 0"),
+        (("intra_package", "efficiency"), "0", "efficiency is '0'; expected a string such as"),
+        (("systems", 0, "runs"), "dpu", "systems 1: runs is 'dpu'; allowed: accelerator, engine, ideal"),
+        (("systems", 1, "chunk_bytes"), "64KiB", "systems 2: chunk_bytes is '64KiB'; expected a whole number"),
+        (("systems",), [], "systems is \\[\\]; expected tables"),
+        (("sram",), 1, "unknown fields \\['sram'\\]"),
+        (("name",), 1, "name must be a string"),
+    ],
+)
+def test_wrong_fields_are_named(path: tuple[Any, ...], value: Any, words: str) -> None:
+    whole = document()
+    table: Any = whole
+    for step in path[:-1]:
+        table = table[step]
+    if value is None:
+        del table[path[-1]]
+    else:
+        table[path[-1]] = value
+    with pytest.raises(InputError, match=words):
+        endpoint_from_document(whole, "mine.toml")
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    with pytest.raises(InputError, match=f"unknown endpoint 'acme'; allowed: {', '.join(presets())}, or a file ending in .toml"):
+        load_endpoint("acme")
+    with pytest.raises(InputError, match=r"unknown system 'dpu'; known: baseline, baseline\+\+, ace, ideal"):
+        load_endpoint("ace").system("dpu")

@@ -1,0 +1,219 @@
+"""Topologies by name: node numbers, neighbour order, counts, modifiers, and every bad spec with its reason."""
+
+import math
+import re
+
+import numpy as np
+import pytest
+
+from certree.models.common.errors import InputError, TopologyError
+from certree.models.network.families import load_families
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import NodeKind
+from tests.models.examples import network
+
+
+@pytest.mark.parametrize(
+    ("spec", "node", "neighbours"),
+    [
+        ("ring:5", 0, [4, 1]),
+        ("ring:2", 0, [1]),
+        ("mesh:3x4", 5, [1, 9, 4, 6]),  # Y-, Y+, X-, X+; node = row·4 + column
+        ("mesh:3x4", 0, [4, 1]),
+        ("mesh:3x4", 11, [7, 10]),
+        ("torus:3x4", 0, [8, 4, 3, 1]),
+        ("torus:2x3", 0, [3, 2, 1]),  # a dimension of two nodes has one pair of links
+        ("mesh:2x3x4", 17, [5, 13, 21, 16, 18]),
+        ("torus:4x4x4", 0, [48, 16, 12, 4, 3, 1]),
+        ("hypercube:3", 5, [1, 7, 4]),
+        ("full:4", 2, [0, 1, 3]),
+    ],
+)
+def test_neighbour_order(spec, node, neighbours):
+    assert parse_topology(spec).neighbours(node) == neighbours
+
+
+@pytest.mark.parametrize("sizes", [(3,), (8,), (3, 3), (4, 5), (8, 8), (3, 4, 5), (2, 2, 2, 2)])
+def test_grid_counts(sizes):
+    """A mesh has Σ (sᵢ - 1)·n/sᵢ undirected links; a torus Σ n over dimensions above two, n/2 for those of two."""
+    text, nodes = "x".join(map(str, sizes)), math.prod(sizes)
+    mesh, torus = parse_topology(f"mesh:{text}"), parse_topology(f"torus:{text}")
+    assert len(mesh.src) == 2 * sum((size - 1) * nodes // size for size in sizes)
+    assert len(torus.src) == 2 * sum(nodes if size > 2 else nodes // 2 for size in sizes)
+    assert mesh.diameter[0] == sum(size - 1 for size in sizes)
+    assert torus.diameter[0] == sum(size // 2 for size in sizes)
+    for topology in (mesh, torus):
+        assert topology.is_direct
+        assert topology.is_full_duplex
+        assert topology.coordinates.tolist() == [list(np.unravel_index(n, sizes)) for n in range(nodes)]
+
+
+def test_hypercube_and_full_counts():
+    cube, full = parse_topology("hypercube:4"), parse_topology("full:6")
+    assert (len(cube.kind), len(cube.src), cube.diameter[0]) == (16, 16 * 4, 4)
+    assert (len(full.kind), len(full.src), full.diameter[0]) == (6, 6 * 5, 1)
+    assert all((a ^ b).bit_count() == 1 for a, b in zip(cube.src.tolist(), cube.dst.tolist(), strict=True))
+
+
+def test_distances_follow_the_links():
+    one_way = network(3, [(0, 1), (1, 2), (2, 0)])
+    assert one_way.distances(0).tolist() == [0, 1, 2]
+    assert one_way.distances(0, backward=True).tolist() == [0, 2, 1]
+    assert not one_way.is_full_duplex
+
+
+@pytest.mark.parametrize(
+    "spec", ["torus:9x11", "mesh:13x7,without-link=0>1", "fattree:8x12", "tree:3+4/2@2", "mesh:4x4,without-node=5", "ring:130"]
+)
+def test_diameter_is_the_largest_distance(spec):
+    """Against one search from each endpoint; more than 64 of them in some."""
+    topology = parse_topology(spec)
+    ends = topology.endpoints
+    best = (0, -1, -1)
+    for start in ends.tolist():
+        far = topology.distances(start)[ends]
+        if far.max() > best[0]:
+            best = (int(far.max()), start, int(ends[far.argmax()]))
+    assert topology.diameter == best
+
+
+def test_without_link_removes_both_directions_or_one():
+    both, one = parse_topology("torus:4x4,without-link=0-1"), parse_topology("torus:4x4,without-link=0>1")
+    full = set(zip(*(getattr(parse_topology("torus:4x4"), side).tolist() for side in ("src", "dst")), strict=True))
+    assert set(zip(both.src.tolist(), both.dst.tolist(), strict=True)) == full - {(0, 1), (1, 0)}
+    assert set(zip(one.src.tolist(), one.dst.tolist(), strict=True)) == full - {(0, 1)}
+    assert both.name == "torus:4x4,without-link=0-1"
+
+
+def test_without_link_removes_parallel_links(tmp_path):
+    file = tmp_path / "net.json"
+    file.write_text('{"multigraph": true, "nodes": [{"id": 0}, {"id": 1}, {"id": 2}], "edges": ['
+                    '{"source": 0, "target": 1, "key": 0}, {"source": 0, "target": 1, "key": 1},'
+                    '{"source": 1, "target": 2}, {"source": 2, "target": 0}]}')  # fmt: skip
+    assert parse_topology(str(file)).pair_capacity.tolist() == [2, 1, 2, 1, 1, 1]
+    assert parse_topology(f"{file},without-link=0-1").neighbours(0) == [2]
+
+
+def test_without_node_keeps_ids():
+    topology = parse_topology("mesh:3x3,without-node=4")
+    assert topology.endpoints.tolist() == [0, 1, 2, 3, 5, 6, 7, 8]
+    assert topology.rank.tolist() == [0, 1, 2, 3, -1, 4, 5, 6, 7]
+    assert topology.kind[4] == NodeKind.ABSENT
+    assert len(topology.src) == 24 - 8
+
+
+def test_capacity_and_repeated_modifiers():
+    topology = parse_topology("torus:4x4,without-link=0-1,without-link=5-6,without-node=10,capacity=3")
+    assert len(topology.src) == 64 - 2 - 2 - 8
+    assert set(topology.capacity.tolist()) == {3}
+
+
+def test_digest_is_of_the_network_not_of_its_name():
+    assert parse_topology("torus:2x2").digest == parse_topology("mesh:2x2").digest
+    others = ["mesh:2x2,capacity=2", "mesh:2x2,without-link=0-1", "mesh:2x2,without-link=0>1", "ring:4"]
+    digests = {parse_topology(spec).digest for spec in ["mesh:2x2", *others]}
+    assert len(digests) == 5
+
+
+@pytest.mark.parametrize(
+    ("spec", "reason"),
+    [
+        ("", "unknown topology ''; allowed: "),
+        ("moebius:8", "unknown topology 'moebius:8'; allowed:"),
+        ("ring", "ring: expected one whole number"),
+        ("ring:", "expected one whole number"),
+        ("ring:x", "expected one whole number"),
+        ("ring:4x4", "expected one whole number"),
+        ("ring:-4", "expected one whole number"),
+        ("ring:4.0", "expected one whole number"),
+        ("ring:1", "1 node(s); a network has 2 to"),
+        ("ring:0", "sizes start at 1"),
+        ("mesh:1x1", "1 node(s); a network has 2 to"),
+        ("mesh:8y8", "whole numbers joined by x"),
+        ("torus:0x4", "sizes start at 1"),
+        ("torus:9999999x9999999", "more than 1048576 nodes"),
+        ("torus:" + "x".join(["1"] * 70), "torus: 70 sizes; allowed: 1 to 20"),
+        ("hypercube:0", "sizes start at 1"),
+        ("hypercube:21", "allowed dimensions: 1 to 20"),
+        ("full:1", "allowed: 2 to 4096"),
+        ("full:5000", "allowed: 2 to 4096"),
+        ("ring:4,", "modifier '' is not of the form name=value"),
+        ("ring:4,fast", "modifier 'fast' is not of the form name=value; known: capacity, reducing, without-link, without-node"),
+        ("ring:4,speed=2", "unknown topology modifier 'speed'; known: capacity, reducing, without-link, without-node"),
+        ("ring:4,without-link=0", "expected A-B (both directions) or A>B"),
+        ("ring:4,without-link=0-2", "without-link=0-2: there is no such link"),
+        ("ring:4,without-link=0-9", "there is no such link"),
+        ("ring:4,without-link=0-1,without-link=0-1", "there is no such link"),
+        ("ring:4,without-node=x", "expected a node id"),
+        ("ring:4,without-node=4", "there is no such node"),
+        ("ring:4,without-node=1,without-node=1", "there is no such node"),
+        ("ring:2,without-node=1", "1 endpoint(s); a collective needs at least 2"),
+        ("ring:4,capacity=0", "expected a whole number from 1 to 1048576"),
+        ("ring:4,capacity=-1", "expected a whole number from 1"),
+        ("ring:4,capacity=1.5", "expected a whole number from 1"),
+        ("ring:4,without-link=0-1,without-link=2-3", "disconnected: no path from 0 to 1"),
+        ("ring:2,without-link=0>1", "disconnected: no path from 0 to 1"),
+        ("ring:2,without-link=1>0", "disconnected: no path from 1 to 0"),
+        ("mesh:1x3,without-node=1", "disconnected: no path from 0 to 2"),
+        ("missing.json", "cannot read missing.json: No such file or directory"),
+    ],
+)
+def test_bad_spec(spec, reason):
+    with pytest.raises(InputError) as caught:
+        parse_topology(spec)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("links", "fields", "reason"),
+    [
+        ([(0, 1), (1, 0), (1, 1)], {}, "link 2 (1>1) leads from a node to itself"),
+        ([(0, 1), (1, 0), (1, 5)], {}, "link 2: dst is 5; allowed: 0 to 2"),
+        ([(0, 1), (-1, 0)], {}, "link 1: src is -1; allowed: 0 to 2"),
+        ([(0, 1, 0), (1, 0)], {}, "link 0: capacity is 0; allowed: 1 to"),
+        ([(0, 1, 1, -2), (1, 0)], {}, "link 0: latency is -2; allowed: -1 to"),
+        ([(0, 1), (1, 0)], {"kind": np.array([0, 0, 2], np.int8), "reducing": np.zeros(2, bool)}, "columns of different lengths"),
+        ([(0, 1), (1, 0), (0, 2)], {"kind": np.array([0, 0, 2], np.int8)}, "link 2 (0>2) ends at a node that does not exist"),
+        ([(0, 1), (1, 0)], {"kind": np.array([0, 0, 3], np.int8)}, "node kinds are endpoint or switch"),
+        ([(0, 1), (1, 0)], {"kind": np.array([0, 1, 1], np.int8)}, "1 endpoint(s)"),
+        ([(0, 1), (1, 0)], {}, "disconnected: no path from 0 to 2"),
+    ],
+)
+def test_constructor_refuses(links, fields, reason):
+    with pytest.raises(TopologyError) as caught:
+        network(3, links, **fields)
+    assert reason in str(caught.value)
+
+
+def test_columns_are_read_only():
+    with pytest.raises(ValueError, match="read-only"):
+        parse_topology("ring:4").src[0] = 3
+
+
+def test_every_family_has_a_help_line_with_its_grammar():
+    families = load_families()
+    assert {"full", "hypercube", "mesh", "ring", "torus", "switch", "fattree", "bigraph"} <= set(families)
+    assert all(re.match(rf"{name}(:\S+|\[\S+\])? - \S", line) for name, line in families.describe())
+
+
+def test_pair_index():
+    topology = parse_topology("ring:4")
+    pairs = topology.pair_index(topology.src, topology.dst)
+    assert pairs.tolist() == topology.pair_of_link.tolist()
+    assert topology.pair_index(np.array([0, 0, 3]), np.array([2, 0, 3])).tolist() == [-1, -1, -1]
+    assert topology.pair_src[pairs].tolist() == topology.src.tolist()
+    assert topology.pair_dst[pairs].tolist() == topology.dst.tolist()
+
+
+@pytest.mark.parametrize("spec", ["torus:3x3,without-link=0-1", "full:5,without-node=2", "switch:4"])
+def test_pairs_by_table_and_by_search(spec):
+    """Many questions are answered from a table, few by a search: the same answers."""
+    topology = parse_topology(spec)
+    src, dst = (grid.ravel() for grid in np.meshgrid(*[np.arange(len(topology.kind), dtype=np.int32)] * 2, indexing="ij"))
+    one_by_one = [int(topology.pair_index(u, v)) for u, v in zip(src, dst, strict=True)]
+    assert topology.pair_index(src, dst).tolist() == one_by_one
+    links = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
+    asked = zip(src.tolist(), dst.tolist(), strict=True)
+    assert one_by_one == [links.index(ends) if ends in links else -1 for ends in asked]

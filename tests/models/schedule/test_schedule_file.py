@@ -1,0 +1,410 @@
+"""Schedules in files: every format out and in, the same bytes twice, and each way a file can be wrong."""
+
+import csv
+import gzip
+import io
+import json
+import struct
+import zipfile
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certree.models.common import files
+from certree.models.common.errors import InputError, ScheduleFormatError
+from certree.models.network.routing import DIRECT
+from certree.models.network.spec import parse_topology
+from certree.models.schedule import schedule_file
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_collective
+from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule_file import (
+    load_schedule,
+    load_schedule_csv,
+    save_schedule,
+    schedule_document,
+    schedule_from_document,
+)
+from certree.verify.judge import judge
+from tests.models.examples import built, pair_all_reduce, ring_all_gather, schedule
+from tests.models.network.test_topology_file import changed
+
+FULL = built(routes=((0,), (0, 1, 0)), route=[1], delay=3, rounds=[2]).with_certificate({"format": "certree-certificate"})
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.json.gz", "s.npz"])
+@pytest.mark.parametrize("made", [pair_all_reduce(), pair_all_reduce(period=2, repeats=5, delay=2), ring_all_gather(4), FULL])
+def test_round_trip(tmp_path, made, name):
+    save_schedule(made, tmp_path / name)
+    again = load_schedule(tmp_path / name)
+    assert schedule_document(again) == schedule_document(made)
+    assert again.digest == made.digest
+    save_schedule(again, tmp_path / f"again-{name}")
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
+
+
+@st.composite
+def schedules(draw):
+    """Well-formed (not necessarily valid) schedules of any shape."""
+    topology = parse_topology(draw(st.sampled_from(["ring:3", "mesh:2x3", "torus:3x3,without-node=4,capacity=2"])))
+    kind, ends = draw(st.sampled_from(list(CollectiveKind))), st.sampled_from(topology.endpoints.tolist())
+    collective = Collective(kind, draw(ends) if kind in WITH_ONE_ROOT else None)
+    centre = st.just(NO_ROOT if collective.root is None else collective.root)
+    roots = ends if kind in ("all-gather", "reduce-scatter", "all-to-all", "gather") else centre
+    chunk_root = draw(st.lists(roots, min_size=1, max_size=4))
+    targets = ends if kind in ("all-to-all", "scatter") else centre
+    chunk_target = np.array([draw(targets) for _ in chunk_root]) if collective.has_targets else None
+    period = draw(st.none() | st.integers(1, 5))
+    rounds = draw(st.lists(st.just(1) if period else st.integers(1, 9), min_size=1, max_size=5))
+    routes = tuple(map(tuple, draw(st.lists(st.lists(st.integers(0, len(topology.src) - 1), min_size=1), max_size=2))))
+    rows = draw(st.integers(0, 6))
+    highs = {"chunk": len(chunk_root), "op": 2, "step": len(rounds), "src": len(topology.kind), "dst": len(topology.kind)}
+    columns = {
+        name: np.array(draw(st.lists(st.integers(0, high - 1), min_size=rows, max_size=rows)), np.int32)
+        for name, high in highs.items()
+    }
+    route = np.array(draw(st.lists(st.integers(DIRECT, len(routes) - 1), min_size=rows, max_size=rows)), np.int32)
+    return Schedule(
+        topology, collective, np.array(chunk_root), np.array(rounds), **columns, route=route, routes=routes, period=period,
+        chunk_target=chunk_target,
+        repeats=draw(st.integers(1, 1000)) if period else 1, delay=draw(st.integers(1, 9)),
+        provenance={"method": draw(st.text(max_size=5))},
+    )  # fmt: skip
+
+
+@given(schedules())
+def test_any_schedule_survives_its_document(made):
+    text = json.dumps(schedule_document(made))
+    again = schedule_from_document(json.loads(text), "text")
+    assert again.digest == made.digest
+    assert json.dumps(schedule_document(again)) == text
+
+
+def test_save_refuses_to_overwrite(tmp_path):
+    (tmp_path / "s.json").write_text("mine")
+    with pytest.raises(InputError, match="exists; pass --force"):
+        save_schedule(pair_all_reduce(), tmp_path / "s.json")
+    assert (tmp_path / "s.json").read_text() == "mine"
+
+
+NOT_WHOLE = [1.0, True, "1", None, [1]]
+
+
+@pytest.mark.parametrize("value", NOT_WHOLE)
+@pytest.mark.parametrize(
+    "path", [("transfers", name, 1) for name in ("chunk", "op", "step", "src", "dst", "route")] + [("rounds", 1)]
+)
+def test_entries_that_are_no_whole_numbers(path, value):
+    document = changed(schedule_document(pair_all_reduce()), path, value)
+    with pytest.raises(ScheduleFormatError, match=r"s[.]json: (transfers|schedule)[.][a-z]+ row 1: .* is not a whole number"):
+        schedule_from_document(document, "s.json")
+
+
+@pytest.mark.parametrize("value", [*NOT_WHOLE[:3], [1], 0, -1, 1 << 31])
+@pytest.mark.parametrize("name", ["delay", "period", "repeats"])
+def test_counts_that_are_no_counts(name, value):
+    with pytest.raises(ScheduleFormatError, match=f"s.json: {name} is .*; allowed: whole numbers from 1 to"):
+        schedule_from_document(changed(schedule_document(pair_all_reduce(period=1)), [name], value), "s.json")
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "reason"),
+    [
+        (["format"], "certree-topology", "format is 'certree-topology'; expected 'certree-schedule'"),
+        (["version"], 2, "version 2 cannot be read; expected 1"),
+        (["colour"], "red", "unknown fields ['colour'], missing fields []"),
+        (["topology"], [], 'topology: no "format" field'),
+        (["topology", "version"], 3, "topology: version 3 cannot be read"),
+        (["topology", "links", "dst", 0], 5, "dst is 5; allowed: 0 to 1"),
+        (["collective"], "all-reduce", "collective must be an object"),
+        (["collective", "kind"], "sum", "unknown collective 'sum'; known: all-reduce"),
+        (["collective", "kind"], None, "collective must hold kind and root"),
+        (["collective", "root"], 0, "collective: all-reduce has no single root; root 0 does not apply"),
+        (["collective", "root"], 0.0, "collective.root is 0.0; allowed: null or a node id"),
+        (["collective", "root"], True, "collective.root is True; allowed: null or a node id"),
+        (["collective", "kind"], "broadcast", "collective: broadcast needs a root: the id of an endpoint"),
+        (["collective", "kind"], "all-to-all", "chunks must hold the lists root and target"),
+        (["chunks", "target"], [0], "chunks must hold one list, root"),
+        (["collective", "kind"], "all-gather", "chunks.root row 0: None is not a whole number"),
+        (["chunks"], [None], "chunks must be an object"),
+        (["chunks", "root"], None, "chunks must hold one list, root"),
+        (["chunks", "size"], 3, "chunks must hold one list, root"),
+        (["chunks", "root"], [], "0 chunks; allowed: 1 to"),
+        (["chunks", "root"], [0], "chunks.root entries must be null in an all-reduce"),
+        (["rounds"], 2, "rounds must be a list of whole numbers"),
+        (["rounds"], [], "no steps: rounds is empty"),
+        (["rounds"], [1, 0], "rounds row 1: 0; allowed: 1 to"),
+        (["transfers"], [], "transfers must be an object"),
+        (["transfers", "size"], [1, 1], "transfers has columns"),
+        (["transfers", "dst"], [0], "transfers.dst has 1 rows; expected 2"),
+        (["transfers", "chunk"], [0], "transfers.op has 2 rows; expected 1"),
+        (["transfers", "step"], {"0": 1}, "transfers.step must be a list of whole numbers"),
+        (["transfers", "chunk", 1], 1, "transfers.chunk row 1: 1; allowed: 0 to 0"),
+        (["transfers", "chunk", 1], -1, "transfers.chunk row 1: -1; allowed: 0 to"),
+        (["transfers", "op", 0], 2, "transfers.op row 0: 2; allowed: 0 to 1"),
+        (["transfers", "step", 1], 2, "transfers.step row 1: 2; allowed: 0 to 1"),
+        (["transfers", "step", 1], 1 << 40, "transfers.step row 1: 1099511627776; allowed: 0 to"),
+        (["transfers", "src", 0], 2, "transfers.src row 0: 2; allowed: 0 to 1"),
+        (["transfers", "dst", 0], -1, "transfers.dst row 0: -1; allowed: 0 to"),
+        (["transfers", "route", 0], 0, "transfers.route row 0: 0; allowed: -1 to -1"),
+        (["routes"], {}, "routes must be a list of lists of link numbers"),
+        (["routes"], [[0], 0], "routes must be a list of lists of link numbers"),
+        (["routes"], [[0.0]], "routes must be a list of lists of link numbers"),
+        (["routes"], [[7]], "routes row 0: [7] is not a list of link numbers"),
+        (["repeats"], 3, "repeats is 3 without a period"),
+        (["certificate"], [], "certificate must be an object"),
+        (["provenance"], None, "provenance must be an object"),
+    ],
+)
+def test_bad_document(path, value, reason):
+    with pytest.raises(InputError) as caught:
+        schedule_from_document(changed(schedule_document(pair_all_reduce()), path, value), "s.json")
+    assert reason in str(caught.value)
+    assert str(caught.value).startswith("s.json: ")
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_fields_and_columns():
+    document = schedule_document(pair_all_reduce())
+    for name in [name for name in document if name not in ("format", "version")]:
+        with pytest.raises(ScheduleFormatError, match=f"missing fields ..{name}"):
+            schedule_from_document({key: value for key, value in document.items() if key != name}, "s.json")
+    for name in document["transfers"]:
+        rest = {key: value for key, value in document["transfers"].items() if key != name}
+        with pytest.raises(ScheduleFormatError, match="transfers has columns"):
+            schedule_from_document(document | {"transfers": rest}, "s.json")
+
+
+def test_a_column_given_twice(tmp_path):
+    text = json.dumps(schedule_document(pair_all_reduce()))
+    (tmp_path / "s.json").write_text(text.replace('"step": [0, 1]', '"step": [0, 1], "step": [0, 0]'))
+    with pytest.raises(InputError, match="key 'step' is given twice"):
+        load_schedule(tmp_path / "s.json")
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.json.gz", "s.npz"])
+def test_truncated_files(tmp_path, name):
+    """Every proper prefix is refused (every tenth is tried), and so is a file that is not there."""
+    save_schedule(ring_all_gather(3), tmp_path / name)
+    data = (tmp_path / name).read_bytes()
+    for length in [*range(0, len(data) - 2, 10), len(data) - 2]:
+        (tmp_path / name).write_bytes(data[:length])
+        with pytest.raises(InputError):
+            load_schedule(tmp_path / name)
+    (tmp_path / name).unlink()
+    with pytest.raises(InputError, match="No such file"):
+        load_schedule(tmp_path / name)
+
+
+def npz(tmp_path, drop=(), extra=(), **columns):
+    """A copy of a good .npz with some members dropped, added or replaced."""
+    save_schedule(pair_all_reduce(), tmp_path / "good.npz")
+    with zipfile.ZipFile(tmp_path / "good.npz") as good, zipfile.ZipFile(tmp_path / "s.npz", "w") as bad:
+        for name in good.namelist():
+            column = columns.get(name.removesuffix(".npy"))
+            data = io.BytesIO()
+            if isinstance(column, bytes):
+                data.write(column)
+            elif column is not None:
+                np.save(data, column)
+            if name not in drop:
+                bad.writestr(name, good.read(name) if column is None else data.getvalue())
+        for name in extra:
+            bad.writestr(name, b"{}")
+    return tmp_path / "s.npz"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        ({"drop": ["step.npy"]}, "expected ['head.json', 'chunk.npy'"),
+        ({"drop": ["head.json"]}, "expected ['head.json', 'chunk.npy'"),
+        ({"extra": ["more.npy"]}, "'more.npy'"),
+        ({"step": np.array([0, 1])}, "transfers.step must be a column of int32, not int64 of shape (2,)"),
+        ({"step": np.array([0.0, 1.0])}, "transfers.step must be a column of int32, not float64"),
+        ({"step": np.array([True, False])}, "transfers.step must be a column of int32, not bool"),
+        ({"step": np.array([[0, 1]], np.int32)}, "transfers.step must be a column of int32, not int32 of shape (1, 2)"),
+        ({"step": np.array([0, 1, 1], np.int32)}, "transfers.step has 3 rows; expected 2"),
+        ({"step": np.array([0, -1], np.int32)}, "transfers.step row 1: -1; allowed: 0 to"),
+        ({"step": np.array([0, 2], np.int32)}, "transfers.step row 1: 2; allowed: 0 to 1"),
+        ({"step": np.array([{}, {}], object)}, "is not a certree .npz"),
+    ],
+)
+def test_bad_npz(tmp_path, change, reason):
+    with pytest.raises(ScheduleFormatError) as caught:
+        load_schedule(npz(tmp_path, **change))
+    assert reason in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (1000000000000,)}",
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (True,)}",
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (4",
+        "'" * 3,
+        "-" * 5000 + "1",
+    ],
+)
+def test_npz_with_a_forged_column(tmp_path, header):
+    """Headers for which numpy raises something else than ValueError."""
+    forged = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header) + 1) + header.encode() + b"\n" + bytes(8)
+    with pytest.raises(ScheduleFormatError, match=r"is not a certree [.]npz"):
+        load_schedule(npz(tmp_path, step=forged))
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_npz_with_damaged_bytes(tmp_path, compression):
+    """Whatever a member is compressed by; and encrypted members."""
+    with zipfile.ZipFile(npz(tmp_path)) as good, zipfile.ZipFile(tmp_path / "c.npz", "w", compression) as other:
+        for name in good.namelist():
+            other.writestr(name, good.read(name))
+    data = (tmp_path / "c.npz").read_bytes()
+    body = data.index(b"head.json") + len("head.json")
+    refused = 0
+    for place in range(body, body + 100):
+        (tmp_path / "s.npz").write_bytes(data[:place] + bytes([data[place] ^ 0x55]) + data[place + 1 :])
+        try:  # LZMA's dictionary size may be another
+            assert load_schedule(tmp_path / "s.npz").digest == pair_all_reduce().digest
+        except ScheduleFormatError:
+            refused += 1
+    assert refused > 90
+    encrypted, directory = bytearray(data), data.index(b"PK\x01\x02")
+    encrypted[6] |= 1
+    encrypted[directory + 8] |= 1
+    (tmp_path / "s.npz").write_bytes(encrypted)
+    with pytest.raises(ScheduleFormatError, match="is encrypted"):
+        load_schedule(tmp_path / "s.npz")
+
+
+def test_npz_with_a_column_twice(tmp_path):
+    with pytest.warns(UserWarning, match="Duplicate name"):
+        file = npz(tmp_path, extra=["step.npy"])
+    with pytest.raises(ScheduleFormatError, match=r"'step[.]npy', 'step[.]npy'"):
+        load_schedule(file)
+
+
+def test_a_zip_that_is_no_schedule(tmp_path):
+    (tmp_path / "s.npz").write_bytes(b"PK nothing")
+    with pytest.raises(ScheduleFormatError, match=r"is not a certree [.]npz: File is not a zip file"):
+        load_schedule(tmp_path / "s.npz")
+
+
+CSV = "chunk,op,src,dst,step\n0,reduce,1,0,0\n0,copy,0,1,1\n"
+
+
+def from_csv(tmp_path, text, collective="all-reduce", topology="ring:2"):
+    (tmp_path / "s.csv").write_text(text)
+    return load_schedule_csv(tmp_path / "s.csv", parse_topology(topology), parse_collective(collective))
+
+
+def test_csv(tmp_path):
+    loaded = from_csv(tmp_path, CSV)
+    assert loaded.digest == pair_all_reduce().digest
+    assert loaded.provenance == {"method": "csv"}
+
+
+@pytest.mark.parametrize(
+    "text", ["\ufeff" + CSV, CSV.replace("\n", "\r\n"), CSV.replace(",", " , "), CSV + "\n\n", CSV.replace("\n", "\n\n", 1)]
+)
+def test_csv_as_other_programs_write_it(tmp_path, text):
+    assert from_csv(tmp_path, text).digest == pair_all_reduce().digest
+
+
+def test_csv_of_a_rooted_collective(tmp_path):
+    """Chunk c belongs to the endpoint of number c mod N; absent ids are no endpoints."""
+    made = ring_all_gather(3)
+    rows = zip(made.chunk.tolist(), made.src.tolist(), made.dst.tolist(), made.step.tolist(), strict=True)
+    text = io.StringIO()
+    csv.writer(text).writerows([("chunk", "op", "src", "dst", "step"), *((c, "copy", s, d, t) for c, s, d, t in rows)])
+    assert from_csv(tmp_path, text.getvalue(), "all-gather", "ring:3").digest == made.digest
+    gap = from_csv(tmp_path, "chunk,op,src,dst,step\n2,copy,3,2,0", "all-gather", "full:4,without-node=1")
+    assert gap.chunk_root.tolist() == [0, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "line 1: expected the header chunk,op,src,dst,step"),
+        ("chunk,op,src,dst\n", "line 1: expected the header"),
+        ("chunk,op,src,dst,step,step\n", "line 1: expected the header"),
+        ("chunk,op,src,dst,step,path\n0,copy,0,1,0\n", "line 2: 5 fields; expected 6"),
+        ("chunk,op,src,dst,step\n", "no transfers"),
+        (CSV + "0,copy,0\n", "line 4: 3 fields; expected 5"),
+        (CSV + "0,copy,0,1,1,9\n", "line 4: 6 fields; expected 5"),
+        (CSV + "0,move,0,1,1\n", "line 4: op 'move'; allowed: reduce, copy"),
+        (CSV + "0,1,0,1,1\n", "line 4: op '1'; allowed: reduce, copy"),
+        (CSV + "\n0,copy,0,1,1.0\n", "line 5: step '1.0'; allowed: whole numbers from 0 to"),
+        (CSV + "-1,copy,0,1,1\n", "line 4: chunk '-1'; allowed: whole numbers from 0 to"),
+        (CSV + "0,copy,0,2,1\n", "line 4: dst '2'; allowed: whole numbers from 0 to 1"),
+        (CSV + "0,copy,,1,1\n", "line 4: src ''; allowed"),
+        (CSV + "99999999,copy,0,1,1\n", "line 4: chunk '99999999'; allowed: whole numbers from 0 to 16777215"),
+        (CSV + "9999999999999,copy,0,1,1\n", "line 4: chunk '9999999999999'; allowed"),
+    ],
+)
+def test_bad_csv(tmp_path, text, reason):
+    with pytest.raises(ScheduleFormatError) as caught:
+        from_csv(tmp_path, text)
+    assert reason in str(caught.value)
+
+
+PATHS = "chunk,op,src,dst,step,path\n0,reduce,1,0,0,1>2>0\n0,copy,0,1,1, 0 > 2 > 1\n"
+
+
+def test_csv_with_paths(tmp_path):
+    loaded = from_csv(tmp_path, PATHS, topology="switch:2")
+    hops = [[(loaded.topology.src[link], loaded.topology.dst[link]) for link in loaded.routes[route]] for route in loaded.route]
+    assert hops == [[(1, 2), (2, 0)], [(0, 2), (2, 1)]]
+    assert judge(loaded).valid
+
+
+@pytest.mark.parametrize(("first", "second"), [("", ""), ("1>0", "0>1")])
+def test_csv_with_paths_between_neighbours(tmp_path, first, second):
+    text = f"chunk,op,src,dst,step,path\n0,reduce,1,0,0,{first}\n0,copy,0,1,1,{second}\n"
+    assert from_csv(tmp_path, text).digest == pair_all_reduce().digest
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("0>2>9", "path '0>2>9' does not lead from 0 to 1"),
+        ("1>2>0", "does not lead from 0 to 1"),
+        ("0", "does not lead from 0 to 1"),
+        ("0-2-1", "allowed: nodes joined by >, such as 0>4>1"),
+        ("0>>1", "allowed: nodes joined by >"),
+        ("0>0>1", "the network has no link 0>0"),
+        ("0>9>1", "the network has no link 0>9"),
+    ],
+)
+def test_bad_paths_in_csv(tmp_path, path, reason):
+    with pytest.raises(ScheduleFormatError) as caught:
+        from_csv(tmp_path, f"chunk,op,src,dst,step,path\n0,copy,0,1,1,{path}\n", topology="switch:2")
+    assert reason in str(caught.value)
+    assert "line 2" in str(caught.value)
+
+
+def test_csv_of_a_rooted_collective_needs_chunks_for_all(tmp_path):
+    with pytest.raises(ScheduleFormatError, match="1 chunks; all-gather needs a multiple of the 2 endpoints"):
+        from_csv(tmp_path, "chunk,op,src,dst,step\n0,copy,0,1,0", "all-gather")
+
+
+def test_csv_that_is_not_text(tmp_path):
+    (tmp_path / "s.csv").write_bytes(gzip.compress(CSV.encode()))
+    with pytest.raises(InputError, match="is not CSV"):
+        load_schedule_csv(tmp_path / "s.csv", parse_topology("ring:2"), parse_collective("all-reduce"))
+
+
+def test_document_round_trips_methods_text():
+    """Provenance is kept as it is."""
+    made = schedule("ring:2", "all-reduce", [NO_ROOT], [(0, 0, 0, 1, 0)], provenance={"method": "x", "seed": 3})
+    assert schedule_from_document(schedule_document(made), "s").provenance == {"method": "x", "seed": 3}
+
+
+@pytest.mark.parametrize("name", ["s.json.gz", "s.npz"])
+def test_a_file_that_unzips_to_too_much(tmp_path, monkeypatch, name):
+    save_schedule(pair_all_reduce(), tmp_path / name)
+    for module in (files, schedule_file):
+        monkeypatch.setattr(module, "MAX_UNZIPPED", 500)
+    with pytest.raises(InputError, match="unzips to more than 500 bytes"):
+        load_schedule(tmp_path / name)

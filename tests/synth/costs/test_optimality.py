@@ -1,0 +1,139 @@
+"""Theorems 1 and 2 of GenTree: verdicts and witnesses on schedules, and the bounds against every schedule that can be made."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.cost.optimality import Operation, optimality
+from certree.models.schedule.schedule import Op, Schedule
+from certree.verify.judge import judge
+from tests.synth.execution import make
+
+
+def test_co_located_servers_are_optimal_in_memory_access_and_not_in_incast() -> None:
+    found = optimality(make("cps", "switch:12"), 9)
+    assert found.memory.optimal
+    assert found.memory.accesses == Fraction(13, 12)
+    assert found.memory.operations == (Operation(0, 0, 12),)
+    assert not found.incast.optimal
+    assert (found.incast.communicators, found.incast.src) == (12, 12)  # from the switch to a server
+    assert not found.both_possible
+
+
+def test_a_ring_is_optimal_in_incast_and_not_in_memory_access() -> None:
+    found = optimality(make("ring", "switch:12"), 9)
+    assert found.incast.optimal
+    assert found.incast.communicators == 2
+    assert not found.memory.optimal
+    assert found.memory.accesses == Fraction(33, 12)
+    assert len(found.memory.operations) == 11
+    assert {operation.terms for operation in found.memory.operations} == {2}
+
+
+@pytest.mark.parametrize(("nodes", "threshold", "both"), [(9, 9, True), (10, 9, False), (2, 2, True), (3, 2, False)])
+def test_theorem_2_starts_beyond_the_threshold(nodes: int, threshold: int, both: bool) -> None:
+    found = optimality(make("cps", f"switch:{nodes}"), threshold)
+    assert found.memory.optimal
+    assert found.both_possible is both is found.incast.optimal
+
+
+def test_one_server_that_adds_up_everything_is_not_optimal() -> None:
+    found = optimality(make("reduce-broadcast", "switch:6", options={"server": "2"}), 9)
+    assert len(found.memory.operations) == 1
+    assert found.memory.busiest == (2, 7)
+    assert not found.memory.optimal
+    assert found.incast.optimal
+
+
+def test_what_an_optimum_in_incast_costs_in_memory_access() -> None:
+    """12 servers, w_t = 9: two operations a share, as of 9 and 4 terms; 6x2 takes 17/12, and 12 = 9 + 3 leaves 15/12."""
+    found = optimality(make("hierarchical-cps", "switch:12", options={"factors": "6x2"}), 9)
+    assert found.incast.optimal
+    assert (found.least_operations, found.least_accesses) == (2, Fraction(15, 12))
+    assert found.memory.accesses == Fraction(17, 12)
+
+
+def test_with_a_link_for_every_neighbour_both_are_possible() -> None:
+    """The theorem has one link a server: on a complete graph co-located PS is optimal in both."""
+    found = optimality(make("cps", "full:12"), 9)
+    assert (found.links, found.both_possible) == (11, True)
+    assert found.memory.optimal
+    assert found.incast.optimal
+
+
+@pytest.mark.parametrize("network", ["switch:6", "switch:12", "full:6", "fattree:3x4", "torus:3x4", "tree:2x3"])
+@pytest.mark.parametrize(
+    "method", ["cps", "ring", "reduce-broadcast", "multitree", "recursive-doubling", "halving-doubling", "gentree"]
+)
+def test_no_schedule_beats_the_bounds(method: str, network: str) -> None:
+    try:
+        made = make(method, network)
+    except UnsupportedError:
+        return
+    for threshold in (2, 3, 9):
+        found = optimality(made, threshold)
+        assert found.memory.accesses >= found.memory.bound
+        if found.incast.optimal:
+            assert found.memory.accesses >= found.least_accesses
+        assert not (found.memory.optimal and found.incast.optimal and not found.both_possible)
+
+
+def test_a_reduce_scatter_is_judged_too_and_others_are_not() -> None:
+    assert optimality(make("cps", "switch:6", "reduce-scatter"), 9).memory.optimal
+    with pytest.raises(UnsupportedError, match="about all-reduce and reduce-scatter, not all-gather"):
+        optimality(make("cps", "switch:6", "all-gather"), 9)
+    with pytest.raises(UnsupportedError, match="in this schedule switches do"):
+        optimality(make("netreduce", "switch:6,reducing=switches"), 9)
+
+
+def test_servers_that_add_up_one_after_the_other_are_not_optimal() -> None:
+    """Each share in one operation, all shares alike, but in steps of their own: the sum over steps is what counts."""
+    made = make("cps", "switch:4", "reduce-scatter")
+    slow = replace(made, rounds=np.full(4, 3), step=made.dst.copy())
+    found = optimality(slow, 9)
+    assert len(found.memory.operations) == 1
+    assert found.memory.busiest[1] == found.memory.bound
+    assert found.memory.accesses == 4 * found.memory.bound
+
+
+def test_the_bound_holds_for_any_tree_of_operations() -> None:
+    """Equation 15 on random in-trees: N - 1 + 2h accesses a share."""
+    draw = np.random.default_rng(5)
+    base = make("cps", "switch:6", "reduce-scatter")
+    for _ in range(20):
+        made = random_trees(base, draw)
+        assert judge(made).valid
+        for threshold in (2, 3, 9):
+            found = optimality(made, threshold)
+            operations = found.memory.operations
+            assert sum(operation.terms + 1 for operation in operations) == 6 - 1 + 2 * len(operations)
+            assert found.memory.accesses >= found.memory.bound
+            if found.incast.optimal:
+                assert found.memory.accesses >= found.least_accesses
+
+
+def random_trees(base: Schedule, draw: np.random.Generator) -> Schedule:
+    """A reduce-scatter in which every share goes up a tree of its own; children send one step after their own children."""
+    rows = []
+    for chunk in range(6):
+        order = [chunk, *draw.permutation([node for node in range(6) if node != chunk]).tolist()]
+        parent = {node: order[int(draw.integers(at))] for at, node in enumerate(order) if at}
+        height = dict.fromkeys(order, 0)
+        for node in reversed(order[1:]):
+            height[parent[node]] = max(height[parent[node]], height[node] + 1)
+        rows += [(chunk, height[node], node, parent[node]) for node in order[1:]]
+    chunk, step, src, dst = np.array(rows).T
+    path = {(s, d): route for s, d, route in zip(base.src.tolist(), base.dst.tolist(), base.route.tolist(), strict=True)}
+    return replace(
+        base,
+        rounds=np.full(5, 36),
+        chunk=chunk,
+        op=np.full(len(chunk), Op.REDUCE),
+        step=step,
+        src=src,
+        dst=dst,
+        route=np.array([path[pair] for pair in zip(src.tolist(), dst.tolist(), strict=True)]),
+    )

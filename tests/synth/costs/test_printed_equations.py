@@ -1,0 +1,105 @@
+"""Sums and differences that papers print, put together again from their parts in exact arithmetic."""
+
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from math import log2
+
+import pytest
+
+from certree.models.common.errors import InputError
+from certree.models.cost.models.netreduce import (
+    flat_ring,
+    hierarchical_netreduce,
+    least_ratio_over_ring,
+    never_slower,
+    tencent,
+    tencent_condition,
+)
+
+CASES = [(32, 8, 1), (32, 8, 12), (64, 4, 3), (2048, 16, 2), (16, 2, 5)]  # GPUs, GPUs of a machine, B_intra ÷ B_inter
+
+
+@pytest.mark.parametrize(("gpus", "machine", "ratio"), CASES)
+def test_the_sums_of_equations_2_and_3(gpus: int, machine: int, ratio: int) -> None:
+    levels = int(log2(machine))
+    alpha = Fraction(machine**2 + 3 * machine * levels - 3 * machine + 2 * gpus, machine)
+    coefficient = Fraction(4 * (machine - 1) * gpus + 2 * (gpus - machine) * machine * ratio, machine * gpus * ratio)
+    form = tencent(gpus, machine)
+    assert (form.steps, form.transfer(Fraction(ratio))) == (alpha, coefficient)
+    coefficient = Fraction(2 * (machine - 1) + machine * ratio, machine * ratio)
+    form = hierarchical_netreduce(gpus, machine)
+    assert (form.steps, form.transfer(Fraction(ratio))) == (2 * machine - 1, coefficient)
+
+
+@pytest.mark.parametrize(("gpus", "machine", "ratio"), CASES)
+def test_the_differences_of_equations_4_and_5(gpus: int, machine: int, ratio: int) -> None:
+    best, whole = hierarchical_netreduce(gpus, machine), machine * gpus * ratio
+    slower = tencent(gpus, machine) - best
+    assert slower.steps == Fraction(2 * gpus, machine) + 3 * int(log2(machine)) - machine - 2
+    coefficient = Fraction((gpus - 2 * machine) * machine * ratio + 2 * (machine - 1) * gpus, whole)
+    assert slower.transfer(Fraction(ratio)) == coefficient
+    slower = flat_ring(gpus, machine) - best
+    assert slower.steps == 2 * gpus - 2 * machine - 1
+    assert slower.transfer(Fraction(ratio)) == Fraction((gpus - 2) * machine * ratio - 2 * (machine - 1) * gpus, whole)
+
+
+def test_the_condition_of_equation_4_suffices_for_up_to_16_gpus_in_a_machine() -> None:
+    def holds(machine: int, gpus: int) -> bool:
+        return never_slower(tencent(gpus, machine) - hierarchical_netreduce(gpus, machine))
+
+    for machine in (1, 2, 4, 8, 16):
+        assert all(holds(machine, count * machine) for count in range(4, 200))
+        assert tencent_condition(4 * machine, machine)
+        assert not tencent_condition(3 * machine, machine)
+    assert not holds(32, 4 * 32)
+    assert tencent_condition(4 * 32, 32)
+    assert [holds(32, count * 32) for count in (9, 10)] == [False, True]  # more than 304 GPUs
+
+
+@pytest.mark.parametrize(("gpus", "machine"), [(32, 8), (64, 4), (2048, 16), (16, 2), (6, 3)])
+def test_the_condition_of_equation_6_suffices(gpus: int, machine: int) -> None:
+    exact, relaxed = least_ratio_over_ring(gpus, machine)
+    difference = flat_ring(gpus, machine) - hierarchical_netreduce(gpus, machine)
+    assert exact < relaxed
+    assert difference.transfer(exact) == 0
+    assert difference.transfer(exact * Fraction(99, 100)) < 0 < difference.transfer(relaxed)
+    assert difference.steps > 0
+
+
+@pytest.mark.parametrize(
+    ("form", "sizes", "reason"),
+    [
+        (flat_ring, (30, 8), "30 GPUs in machines of 8; expected whole machines"),
+        (tencent, (12, 6), "6 GPUs in a machine; allowed: powers of 2"),
+        (hierarchical_netreduce, (1, 1), "at least 2 GPUs"),
+        (least_ratio_over_ring, (8, 8), "8 GPUs, 8 in a machine; Equation (6) is for P > n >= 2"),
+    ],
+)
+def test_wrong_sizes_are_refused(form: Callable[[int, int], object], sizes: tuple[int, int], reason: str) -> None:
+    with pytest.raises(InputError, match=re.escape(reason)):
+        form(*sizes)
+
+
+def test_equation_6_is_2_133_for_the_prototype() -> None:
+    """Appendix D puts in P = 32 and n = 8 and prints 2.3."""
+    assert least_ratio_over_ring(32, 8)[1] == Fraction(32, 15)
+    assert round(float(Fraction(32, 15)), 1) == 2.1
+
+
+def test_the_least_gain_over_nccl_is_1_18_and_not_1_22() -> None:
+    """GenTree, Table 4, (GenTree, NCCL) in milliseconds; the abstract says 1.22 to 1.65."""
+    table = ["0.764 0.941", "1.677 2.695", "5.058 8.170", "15.501 25.606", "0.842 1.011", "2.340 3.163", "7.030 9.081"]
+    table += ["22.343 27.978", "0.971 1.149", "2.668 3.243", "8.093 9.886", "25.716 31.049"]
+    gains = [Fraction(nccl) / Fraction(ours) for ours, nccl in (row.split() for row in table)]
+    assert (round(min(gains), 2), round(max(gains), 2)) == (Fraction("1.18"), Fraction("1.65"))
+
+
+@pytest.mark.parametrize(
+    ("with_it", "without", "left"), [("2.427", "4.484", 54), ("8.299", "13.927", 60), ("25.388", "43.116", 59)]
+)
+def test_rearrangement_leaves_54_to_60_percent_and_saves_40_to_46(with_it: str, without: str, left: int) -> None:
+    """GenTree, Table 7, CDC384; Section 5.3 takes what is left for what is saved."""
+    ratio = Fraction(with_it) / Fraction(without)
+    assert round(100 * ratio) == left
+    assert 40 <= round(100 * (1 - ratio)) <= 46

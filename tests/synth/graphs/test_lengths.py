@@ -1,0 +1,131 @@
+"""The lengths that are found: values that are known, never more than the checker proves, alike links alike."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.synth.bounds import find_bounds
+from certree.synth.lengths import best_lengths, classes_of_links
+from certree.verify.witness import Instance, check_bound
+from tests.verify.build import network
+
+
+def lengths_of(spec: str | Topology, kind: str) -> Fraction:
+    topology = parse_topology(spec) if isinstance(spec, str) else spec
+    of = Instance(topology, Collective(CollectiveKind(kind)))
+    bound = best_lengths(of)
+    assert bound is not None
+    assert bound == best_lengths(of)
+    return check_bound(of, bound)
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ("switch:4", "3/2"),
+        ("switch:16", "15/8"),
+        ("fattree:4x4", "15/8"),  # one cable at each endpoint: 2·15 messages through 16 of them
+        ("fattree:8x8", "63/32"),
+        ("bigraph:4x8", "31/16"),
+        ("leafspine:4x2x4", "15/8"),
+        ("dgx1", "7/24"),
+        ("dgx2", "5/16"),
+        ("ss:24", "23/12"),
+        ("torus:4x4", "15/32"),  # the strength of the network, as by partitions
+        ("mesh:4x4", "5/8"),
+        ("torus:4x4,without-link=0-1", "15/31"),
+        ("ace-torus:4x4x4", "15/128"),
+        ("ring:5", "4/5"),
+    ],
+)
+def test_all_reduce(spec: str, value: str) -> None:
+    assert lengths_of(spec, "all-reduce") == Fraction(value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ("switch:16", "15/16"),
+        ("ring:8", "1"),
+        ("torus:4x4", "1/2"),
+        ("mesh:4x4", "1"),  # the middle: 64 of 16 · 15 pairs cross 4 links each way
+        ("mesh:1x5", "6/5"),  # 2 · 3 of them over one link, five blocks to a buffer
+        ("full:6", "1/6"),
+        ("bigraph:4x8", "5/4"),
+        ("leafspine:4x2x4", "3/2"),
+        ("dgx1", "7/32"),
+        ("hypercube:4", "1/2"),
+    ],
+)
+def test_all_to_all(spec: str, value: str) -> None:
+    assert lengths_of(spec, "all-to-all") == Fraction(value)
+
+
+def barbell(clique: int) -> Topology:
+    """Two complete graphs joined by one link each way."""
+    left = [(u, v, 1) for u in range(clique) for v in range(clique) if u != v]
+    right = [(u + clique, v + clique, c) for u, v, c in left]
+    return network("e" * 2 * clique, [*left, *right, (0, clique, 1), (clique, 0, 1)])
+
+
+def best(topology: Topology, collective: Collective) -> Fraction:
+    found = [bound for bound in find_bounds(topology, collective) if bound["quantity"] == "bandwidth"]
+    return check_bound(Instance(topology, collective), found[0])
+
+
+@pytest.mark.parametrize("clique", [3, 4])
+def test_barbells(clique: int) -> None:
+    """Everything of one side crosses one link: rounds per chunk of an all-gather with one chunk a node, and all-to-all blocks."""
+    topology = barbell(clique)
+    assert best(topology, Collective(CollectiveKind.ALL_GATHER)) * 2 * clique == clique
+    assert best(topology, Collective(CollectiveKind.ALL_TO_ALL)) * 2 * clique == clique**2
+    assert best(topology, Collective(CollectiveKind.ALL_REDUCE)) == 1
+
+
+@pytest.mark.parametrize(
+    ("spec", "rounds_per_chunk"),
+    [("dgx1", "7/6"), ("torus:4x4", "15/4"), ("torus:8x8", "63/4"), ("mesh:8x8", "63/2"), ("switch:8", "7"), ("fattree:4x4", "15")],
+)
+def test_all_gather_by_cuts(spec: str, rounds_per_chunk: str) -> None:
+    topology = parse_topology(spec)
+    for kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
+        assert best(topology, Collective(kind)) * len(topology.endpoints) == Fraction(rounds_per_chunk)
+
+
+@pytest.mark.parametrize("spec", ["switch:8", "fattree:8x8", "bigraph:4x8"])
+def test_one_cable_an_endpoint(spec: str) -> None:
+    topology = parse_topology(spec)
+    count = len(topology.endpoints)
+    for kind in ("gather", "scatter"):
+        assert best(topology, Collective(CollectiveKind(kind), 3)) == Fraction(count - 1, count)
+    for kind in ("broadcast", "reduce"):
+        assert best(topology, Collective(CollectiveKind(kind), 3)) == 1
+    assert best(topology, Collective(CollectiveKind.ALL_REDUCE)) == Fraction(2 * (count - 1), count)
+
+
+def test_no_lengths_where_cuts_are_exact() -> None:
+    for kind in ("all-gather", "reduce-scatter"):
+        assert best_lengths(Instance(parse_topology("switch:4"), Collective(CollectiveKind(kind)))) is None
+
+
+def test_links_that_look_alike() -> None:
+    assert len(set(classes_of_links(parse_topology("torus:4x4")).tolist())) == 1
+    assert len(set(classes_of_links(parse_topology("switch:7")).tolist())) == 2  # up and down
+    assert len(set(classes_of_links(parse_topology("dgx1")).tolist())) == 2  # by capacity
+    path = classes_of_links(parse_topology("mesh:1x4"))
+    assert len(set(path.tolist())) == 3  # inwards, outwards, in the middle
+    marked = network("eess", [(*ends, 1) for u in (0, 1) for s in (2, 3) for ends in ((u, s), (s, u))], reducing=[2])
+    assert len(np.unique(classes_of_links(marked))) == 4
+
+
+@pytest.mark.parametrize("capacities", [(3, 1), (1, 3), (2, 5)])
+def test_unequal_directions(capacities: tuple[int, int]) -> None:
+    """On a ring that is wider one way round: the bound is one, whatever it is."""
+    there, back = capacities
+    ring = network("eeee", [(u, (u + 1) % 4, there) for u in range(4)] + [((u + 1) % 4, u, back) for u in range(4)])
+    value = best(ring, Collective(CollectiveKind.ALL_REDUCE))
+    assert value == max(Fraction(2 * 3, 4 * (there + back)), Fraction(1, there + back))

@@ -1,0 +1,113 @@
+"""All-to-all: direct, round a ring, and dimension by dimension."""
+
+import pytest
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.schedule import Schedule
+from certree.verify.judge import judge
+from tests.synth.execution import make, rounds_of
+
+GRIDS = ["ring:5", "torus:3x4", "torus:2x3x3", "mesh:3x3", "ace-torus:4x2x3", "hier-torus:2x2x3", "hypercube:3", "full:6"]
+SWITCHED = ["switch:7", "fattree:3x4", "bigraph:2x4", "dgx2", "ace-alltoall:4x3", "switch-fc:6x4", "leafspine:3x2x4"]
+
+
+def pairs(made: Schedule) -> int:
+    nodes = len(made.topology.endpoints)
+    return nodes * (nodes - 1)
+
+
+@pytest.mark.parametrize("network", ["full:5", "full:8", *SWITCHED, "tree:3+4"])
+@pytest.mark.parametrize("steps", ["together", "by-distance"])
+def test_direct(network: str, steps: str) -> None:
+    made = make("direct", network, "all-to-all", options={"steps": steps})
+    nodes = len(made.topology.endpoints)
+    assert judge(made).valid
+    assert (made.chunks, made.transfers) == (pairs(made), pairs(made))
+    assert made.steps == (1 if steps == "together" else nodes - 1)
+
+
+@pytest.mark.parametrize("steps", ["together", "by-distance"])
+@pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather"])
+@pytest.mark.parametrize("network", ["full:5", "switch:6", "fattree:3x4", "ace-alltoall:4x3"])
+def test_direct_reductions(network: str, collective: str, steps: str) -> None:
+    made = make("direct", network, collective, options={"steps": steps})
+    nodes = len(made.topology.endpoints)
+    assert judge(made).valid
+    assert made.steps == (2 if collective == "all-reduce" else 1) * (1 if steps == "together" else nodes - 1)
+
+
+def test_by_distance_one_switch_is_busy_in_every_round() -> None:
+    for nodes in (4, 7):
+        for collective in ("all-to-all", "all-gather", "reduce-scatter"):
+            made = make("direct", f"switch:{nodes}", collective, options={"steps": "by-distance"})
+            assert rounds_of(made) == made.steps == nodes - 1
+
+
+@pytest.mark.parametrize("network", [*GRIDS, *SWITCHED, "switch-fc:2x2x4x2", "switch-fc:4x5x2x2"])
+def test_hierarchical(network: str) -> None:
+    made = make("hierarchical-all-to-all", network, "all-to-all")
+    assert judge(made).valid
+    assert made.chunks == pairs(made)
+
+
+def test_hierarchical_moves_blocks_in_l_then_v_then_h() -> None:
+    made = make("hierarchical-all-to-all", "ace-torus:4x2x3", "all-to-all")
+    assert made.steps == 3 + 1 + 2
+    for step, (stride, group) in enumerate([(1, 4)] * 3 + [(12, 2)] + [(4, 3)] * 2):
+        now = made.step == step
+        assert ((made.dst[now] - made.src[now]) % stride == 0).all()
+        distance = (made.dst[now] // stride - made.src[now] // stride) % group
+        assert set(distance.tolist()) == {{0: 1, 1: 2, 2: 3, 3: 1, 4: 1, 5: 2}[step]}
+
+
+def test_blocks_are_relayed_round_rings_of_packages_whose_nodes_no_route_can_pass() -> None:
+    """Distances 1 and 2 of 4 rows, both ways: 1 + 2 steps, each row to the one beside it."""
+    for method in ("hierarchical-all-to-all", "switch-fc"):
+        made = make(method, "switch-fc:4x1x3x2", "all-to-all")
+        assert judge(made).valid
+        local = 1 if method == "hierarchical-all-to-all" else 2
+        assert made.steps == local + 3
+        outer = made.step >= local
+        rows = (made.dst[outer] // 3 - made.src[outer] // 3) % 4
+        assert set(rows.tolist()) == {1, 3}
+        assert (made.route[outer] == DIRECT).all()
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 6, 7])
+def test_ring_takes_a_step_a_hop(nodes: int) -> None:
+    """On a ring in one direction all links carry a chunk in every step, and the last step is N(N-1)/2."""
+    cut = [f"without-link={(i + 1) % nodes}>{i}" for i in range(nodes)] if nodes > 2 else []
+    made = make("ring-all-to-all", ",".join([f"ring:{nodes}", *cut]), "all-to-all")
+    assert judge(made).valid
+    assert made.steps == rounds_of(made) == nodes * (nodes - 1) // 2
+    assert made.transfers == nodes * made.steps
+
+
+@pytest.mark.parametrize("nodes", [3, 6, 7])
+def test_a_ring_both_ways(nodes: int) -> None:
+    made = make("ring-all-to-all", f"ring:{nodes}", "all-to-all", options={"bidirectional": "true"})
+    assert judge(made).valid
+    assert made.steps == rounds_of(made) == (nodes // 2) * (nodes // 2 + 1) // 2
+
+
+@pytest.mark.parametrize("network", ["torus:3x4", "mesh:3x4", "hypercube:3", "full:5", "dgx1", "switch:6", "fattree:3x4"])
+def test_a_ring_in_other_networks(network: str) -> None:
+    made = make("ring-all-to-all", network, "all-to-all")
+    assert judge(made).valid
+
+
+def test_networks_that_do_not_serve_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="torus:3x3 has none between 0 and 4"):
+        make("direct", "torus:3x3", "all-to-all")
+    with pytest.raises(UnsupportedError, match="no route from node"):
+        make("direct", "switch-fc:2x2x4x2", "all-to-all")
+    with pytest.raises(UnsupportedError, match="mesh:3x3 has no Hamiltonian cycle"):
+        make("ring-all-to-all", "mesh:3x3", "all-to-all")
+    with pytest.raises(UnsupportedError, match="takes 66977792 transfers between 512 endpoints; at most 2097152 are made"):
+        make("ring-all-to-all", "ring:512", "all-to-all")
+    for method in ("ring-all-to-all", "hierarchical-all-to-all"):
+        with pytest.raises(UnsupportedError, match=f"{method} does not make all-reduce; it makes all-to-all"):
+            make(method, "full:4")
+    with pytest.raises(UnsupportedError, match="direct does not make broadcast"):
+        make("direct", "full:4", "broadcast", root=0)

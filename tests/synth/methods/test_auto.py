@@ -1,0 +1,194 @@
+"""The automatic choice: something for every collective on every network, and the fastest of what it compared."""
+
+import random
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import AnySchedule
+from certree.synth.method import Form, Request, load_methods
+from certree.synth.methods import auto
+from certree.synth.methods.auto import ASKED_FOR, DENSE, LEAN, SEARCHES, SIDE_BY_SIDE
+from certree.synth.search import BUDGET, Search
+from certree.verify.judge import judge
+from tests.bench.choice import SIZES, SMALL, compare, rivals
+from tests.synth.execution import ask, make
+
+ROOTED = {"broadcast": 1, "reduce": 1, "gather": 1, "scatter": 1}
+COLLECTIVES = ["all-reduce", "reduce-scatter", "all-gather", "all-to-all", *ROOTED]
+
+
+@pytest.fixture(autouse=True)
+def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches with a fiftieth of their budget: what auto finds can only be slower."""
+    whole = Search.run
+    monkeypatch.setattr(Search, "run", lambda search, options: whole(replace(search, budget=BUDGET // 50), options))
+
+
+@pytest.fixture
+def _without_exact(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The exact search takes most of the time on the smallest networks; without it auto can only be slower."""
+    monkeypatch.setattr(auto, "SEARCHES", tuple(name for name in SEARCHES if name != "exact"))
+
+
+def test_the_exact_search_is_among_the_candidates() -> None:
+    assert "exact" in make("auto", "full:3").provenance["auto"]["considered"]
+
+
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("network", ["mesh:2x3", "full:4", "switch:5", "bigraph:2x4", "tree:2+3"])
+def test_there_is_a_method_for_every_collective(network: str, collective: str) -> None:
+    made = make("auto", network, collective, root=ROOTED.get(collective))
+    assert judge(made).valid
+    told = made.provenance["auto"]
+    cycles = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith("cycles")}
+    picked = told["why"].split(": ")[0]
+    assert picked.split(":")[0] == made.provenance["method"]
+    assert cycles[picked] == min(cycles.values())
+    assert f"({cycles[picked]}) of {len(cycles)} schedules" in told["why"]
+    if len(cycles) > 1:
+        following = told["why"].split("; next ")[1].split(", ")[0]
+        assert cycles[following] == min(value for name, value in cycles.items() if name != picked)
+
+
+@pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather", "all-to-all"])
+def test_packages_whose_nodes_no_route_can_pass(collective: str) -> None:
+    assert judge(make("auto", "switch-fc:1x2x4x2", collective)).valid
+
+
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize(
+    ("network", "collective", "size"),
+    [
+        ("switch:5", "all-reduce", 1 << 10),
+        ("mesh:2x3", "all-gather", 1 << 20),
+        ("mesh:2x3", "broadcast", 1 << 30),
+        ("switch-fc:1x2x2x2", "all-reduce", 1 << 15),
+        ("mesh:3x3,without-node=4", "all-reduce", 1 << 15),
+        ("tree:2x3,reducing=switches", "all-reduce", 1 << 26),
+    ],
+)
+def test_nothing_published_is_faster(network: str, collective: str, size: int) -> None:
+    """A sample; tests/bench/choice.py goes through all kinds of networks."""
+    request = ask(network, collective, size, root=ROOTED.get(collective))
+    methods = load_methods()
+    picked = request.cycles(methods["auto"](request))
+    compared = 0
+    for name, options in rivals(request.topology):
+        with suppress(UnsupportedError, UndecidedError):
+            assert picked <= request.cycles(methods[name](replace(request, options=options))), (name, options)
+            compared += 1
+    assert compared > 2
+
+
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize("cell", range(12))
+def test_nothing_published_is_faster_in_a_drawn_cell(cell: int) -> None:
+    """Of all networks, collectives and sizes of tests/bench/choice.py."""
+    drawn = random.Random(cell)
+    for found in compare(drawn.choice(SMALL), drawn.choice(list(CollectiveKind)), [drawn.choice(SIZES)]):
+        assert found.ratio <= 1, found
+
+
+def test_in_network_reduction_is_among_the_candidates() -> None:
+    considered = make("auto", "switch:8,reducing=switches").provenance["auto"]["considered"]
+    assert considered["netreduce"].endswith(" cycles")
+
+
+def test_methods_with_most_transfers_are_left_out_of_large_networks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "DENSE_ENDPOINTS", 8)
+    assert set(DENSE) <= set(make("auto", "switch:8", "all-gather").provenance["auto"]["considered"])
+    considered = make("auto", "switch:9", "all-gather").provenance["auto"]["considered"]
+    assert not set(DENSE) & set(considered)
+    assert set(LEAN) <= set(considered)
+
+
+def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None:
+    assert set(make("auto", "torus:3x4").provenance["auto"]["considered"]) == {*SEARCHES, "retime:of=symmetric"}
+    small = make("auto", "torus:3x4", message_bytes=1 << 10).provenance["auto"]["considered"]
+    assert {name.split(":")[0] for name in small} == {*SEARCHES, *LEAN, *DENSE}
+    assert {"ring:bidirectional=true", "ring-2d:form=nested"} <= set(small)
+
+
+def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its reductions then wait for each other less: faster than each of the searches alone. Not beyond RETIMED_ENDPOINTS."""
+    monkeypatch.undo()
+    made = make("auto", "torus:4x4", message_bytes=1 << 18)
+    assert (made.provenance["auto"]["why"].split(": ")[0], judge(made).valid) == ("retime:of=symmetric", True)
+    for network, collective in (("torus:4x4", "all-gather"), ("torus:4x5", "all-reduce"), ("switch:4", "all-reduce")):
+        monkeypatch.setattr(auto, "RETIMED_ENDPOINTS", 16)
+        assert "retime:of=symmetric" not in {label for label, _, _ in auto.candidates(ask(network, collective))}
+
+
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize(("network", "diameter"), [("torus:4x4", 4), ("torus:3x5", 3), ("hypercube:4", 4), ("cayley:16@1+3", 4)])
+def test_small_messages_take_few_hops(network: str, diameter: int) -> None:
+    """An all-gather of 1 KiB: its farthest block takes 157 cycles a hop and 2 flits at least."""
+    request = ask(network, "all-gather", 1 << 10)
+    made = load_methods()["auto"](request)
+    assert diameter * 159 <= request.cycles(made) <= diameter * 159 * 21 // 20
+    assert judge(made).valid
+
+
+@pytest.mark.usefixtures("_without_exact")
+@pytest.mark.parametrize(("network", "steps"), [("torus:4x4", 4), ("torus:3x3", 2), ("full:5", 1), ("hypercube:3", 3)])
+def test_small_sums_take_a_hop_a_dimension(network: str, steps: int) -> None:
+    """Not twice the radius, as along trees."""
+    made = make("auto", network, message_bytes=1 << 10)
+    assert (made.provenance["method"], made.steps, made.delay, judge(made).valid) == ("recursive-doubling", steps, 1, True)
+
+
+def test_several_side_by_side_where_endpoints_have_several_links() -> None:
+    """Six planes: one message would use one of them."""
+    made = make("auto", "dgx2", "all-gather", message_bytes=1 << 10).provenance["auto"]["considered"]
+    assert {name for name in made if "channels" in name} == {f"{name}:channels=6" for name in SIDE_BY_SIDE}
+    assert not any("channels" in name for name in make("auto", "switch:5", "all-gather").provenance["auto"]["considered"])
+
+
+def test_another_form_of_run_is_compared_instead() -> None:
+    """The caller's cycles decide, not closed forms; what has none in that form is passed over, and all methods are tried."""
+
+    def steps(schedule: AnySchedule) -> int:
+        if schedule.provenance["method"] == "packing":
+            raise UnsupportedError("too clever")
+        return schedule.total_steps
+
+    made = make("auto", "mesh:2x2", form=Form("by steps", steps))
+    told = made.provenance["auto"]
+    assert told["considered"]["packing"] == "too clever"
+    found = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith(" cycles")}
+    assert made.total_steps == min(found.values()) == found[told["why"].split(": ")[0]]
+    assert f"fewest cycles by steps ({made.total_steps})" in told["why"]
+    assert {name.split(":")[0] for name in told["considered"]} == {*SEARCHES, *LEAN, *DENSE}
+
+
+def test_an_interrupted_comparison_keeps_the_best_in_its_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Methods that search offer what is fast in slots to nobody who compares otherwise."""
+    slowest = Form("backwards", lambda schedule: 10**9 - schedule.total_steps)
+    request = ask("mesh:2x2", form=slowest)
+
+    def interrupted(_: Request) -> Schedule:
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(load_methods()._entries, "exact", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        load_methods()["auto"](request)
+    best = request.monitor.best
+    assert best is not None
+    assert request.monitor.best_cycles == slowest.cycles(best)
+
+
+def test_every_method_is_known() -> None:
+    assert {*SEARCHES, *LEAN, *DENSE, *ASKED_FOR} == set(load_methods()) - {"auto"}
+
+
+def test_huge_networks_are_left_to_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auto, "PAIRWISE_ENDPOINTS", 8)
+    assert list(make("auto", "torus:3x3", "all-gather").provenance["auto"]["considered"]) == ["netreduce", "symmetric"]
+    with pytest.raises(UnsupportedError, match=r"no method applies: netreduce: .*; symmetric: "):
+        make("auto", "mesh:3x3", "all-gather")

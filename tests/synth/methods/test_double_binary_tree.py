@@ -1,0 +1,133 @@
+"""Double binary tree: the trees, the colouring, pipelines with and without overlap, contention on a torus."""
+
+import numpy as np
+import pytest
+
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.schedule.schedule import Op
+from certree.synth.methods.double_binary_tree import ROOT, binary_tree, colours, nccl_trees, rooted_trees
+from certree.verify.judge import judge
+from tests.synth.execution import make, rounds_of
+
+NAME = "double-binary-tree"
+
+
+def test_the_trees_of_the_library() -> None:
+    # the drawing in NCCL's source for 14 ranks: 0 - 8, 8 - (4, 12), 4 - (2, 6), 12 - (10, 13), ...
+    parent = dict(enumerate(binary_tree(14).tolist()))
+    assert [node for node in parent if parent[node] == 8] == [4, 12]
+    assert parent[0] == ROOT
+    assert (parent[8], parent[2], parent[6], parent[10], parent[13], parent[11]) == (0, 4, 4, 12, 12, 10)
+    first, second = nccl_trees(14)
+    assert second[13] == ROOT
+    assert all(second[13 - rank] == 13 - first[rank] for rank in range(1, 14))
+    assert nccl_trees(3).tolist() == [[ROOT, 2, 0], [1, ROOT, 0]]
+
+
+@pytest.mark.parametrize("count", [*range(2, 40), 64, 100, 511, 512])
+def test_no_node_works_for_both_trees_in_one_step(count: int) -> None:
+    parents = nccl_trees(count)
+    colour = colours(parents)
+    for row in parents:
+        assert (row == ROOT).sum() == 1
+        children = np.bincount(row[row != ROOT], minlength=count)
+        assert children.max(initial=0) <= 2
+    tree, rank = np.nonzero(parents != ROOT)
+    for ends in (rank, parents[tree, rank]):
+        assert len(np.unique(np.stack((ends, colour[tree, rank])), axis=1).T) == len(ends)
+    inner = [set(row[row != ROOT].tolist()) for row in parents]
+    assert len(inner[0] & inner[1]) <= 2  # only the roots, which have one child there
+
+
+@pytest.mark.parametrize("overlap", ["true", "false"])
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "ring:2",
+        "ring:3",
+        "full:6",
+        "mesh:2x2",
+        "torus:4x4",
+        "torus:3x5,without-node=4",
+        "switch:7",
+        "switch:16",
+        "fattree:4x4",
+        "dgx1",
+    ],
+)
+def test_valid_everywhere(spec: str, overlap: str) -> None:
+    for chunks in (2, 8):
+        made = make(NAME, spec, chunks=chunks, options={"overlap": overlap})
+        assert (made.chunks, made.transfers) == (chunks, 2 * chunks * (len(made.topology.endpoints) - 1))
+        assert judge(made).valid
+
+
+@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
+@pytest.mark.parametrize(
+    "spec", ["ring:2", "ring:3", "switch:6", "switch:9", "torus:4x4", "torus:3x5,without-node=4", "fattree:4x4"]
+)
+def test_one_way_with_any_root(spec: str, collective: str) -> None:
+    for root in (0, 1, -1):
+        last = make("binomial", spec, "broadcast", root=0).topology.endpoints[root]
+        made = make(NAME, spec, collective, root=int(last), chunks=6)
+        assert (made.chunks, made.transfers) == (6, 6 * (len(made.topology.endpoints) - 1))
+        assert judge(made).valid
+        if spec.startswith("switch"):
+            assert judge(make(NAME, spec, collective, root=int(last), chunks=6, options={"rounds": "published"})).valid
+
+
+@pytest.mark.parametrize("count", [*range(2, 40), 100, 511, 512])
+def test_trees_below_one_root(count: int) -> None:
+    parents = rooted_trees(count)
+    assert parents[:, 0].tolist() == [ROOT, ROOT]
+    colour = colours(parents)
+    tree, rank = np.nonzero(parents != ROOT)
+    for ends in (rank, parents[tree, rank]):
+        assert len(np.unique(np.stack((ends, colour[tree, rank])), axis=1).T) == len(ends)
+    inner = [set(row[1:].tolist()) - {0} for row in parents]
+    assert not inner[0] & inner[1]
+
+
+@pytest.mark.parametrize("nodes", [2, 5, 8, 16, 33])
+def test_free_of_contention_on_a_single_switch(nodes: int) -> None:
+    made = make(NAME, f"switch:{nodes}", chunks=8, options={"rounds": "published"})
+    assert judge(made).valid
+    depth = (nodes - 1).bit_length()
+    assert made.steps <= 2 * (2 * depth + 1 + 2 * (8 // 2 - 1)) + 1  # up to two steps a level, two a further chunk of the tree
+
+
+def test_overlap_starts_down_before_all_is_up() -> None:
+    apart, together = (make(NAME, "full:16", chunks=16, options={"overlap": value}) for value in ("false", "true"))
+    assert together.steps < apart.steps
+    for made, mixed in ((apart, False), (together, True)):
+        last_up, first_down = made.step[made.op == Op.REDUCE].max(), made.step[made.op == Op.COPY].min()
+        assert (first_down < last_up) == mixed
+
+
+def test_contention_on_a_torus_is_refuted_as_published() -> None:
+    published = make(NAME, "torus:4x4", chunks=8, options={"rounds": "published"})
+    verdict = judge(published)
+    assert not verdict.valid
+    assert (published.rounds == 1).all()
+    serialized = make(NAME, "torus:4x4", chunks=8)
+    assert judge(serialized).valid
+    assert serialized.step.tolist() == published.step.tolist()
+    assert verdict.serialized_rounds == rounds_of(serialized) > rounds_of(published)
+    assert set(verdict.counts) == {"capacity"}
+
+
+def test_the_number_of_chunks_grows_with_the_message() -> None:
+    small, large = (make(NAME, "switch:8", message_bytes=size).chunks for size in (1 << 10, 1 << 26))
+    assert small < large
+    assert make(NAME, "torus:4x4").chunks == make(NAME, "torus:4x4", options={"rounds": "published"}).chunks
+
+
+def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="halves the message: 3 chunks were asked for; allowed: even numbers"):
+        make(NAME, "torus:4x4", chunks=3)
+    with pytest.raises(UnsupportedError, match="does not make all-gather"):
+        make(NAME, "torus:4x4", "all-gather")
+    with pytest.raises(UnsupportedError, match="reduce has one phase; overlap=true needs two"):
+        make(NAME, "torus:4x4", "reduce", root=1, options={"overlap": "true"})
+    with pytest.raises(InputError, match="option overlap='yes'; allowed: true or false"):
+        make(NAME, "torus:4x4", options={"overlap": "yes"})

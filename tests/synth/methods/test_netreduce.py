@@ -1,0 +1,112 @@
+"""In-network reduction: switches add and multicast, one level or several, alone or between machines."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.schedule.schedule import Op
+from certree.verify.judge import judge
+from tests.synth.execution import make, rounds_of
+
+MARKED = ",reducing=switches"
+HIERARCHICAL = {"form": "hierarchical"}
+
+
+@pytest.mark.parametrize(
+    "network", ["switch:2", "switch:7", "fattree:3x4", "leafspine:3x2x2", "tree:3+4", "tree:1+5", "ace-alltoall:4x3", "dgx2:1"]
+)
+@pytest.mark.parametrize("chunks", [None, 1, 3])
+def test_single(network: str, chunks: int | None) -> None:
+    made = make("netreduce", network + MARKED, chunks=chunks)
+    assert judge(made).valid
+    assert chunks in (None, made.chunks)
+
+
+def test_each_endpoint_sends_the_vector_once_and_receives_it_once() -> None:
+    """NetReduce, Table 8: worker traffic M for in-network aggregation, 2(P - 1)/P · M for the ring."""
+    made, ring = make("netreduce", "switch:6" + MARKED), make("ring", "switch:6")
+    for node in range(6):
+        assert (made.src == node).sum() == (made.dst == node).sum() == made.chunks
+        assert Fraction(int((ring.src == node).sum()), ring.chunks) == Fraction(2 * 5, 6)
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 16])
+def test_appendix_a_holds_in_the_limit_of_many_chunks(chunks: int) -> None:
+    """alpha + M/B: chunks stored and forwarded at the switch take one round more than they are."""
+    made = make("netreduce", "switch:5" + MARKED, chunks=chunks)
+    assert made.bandwidth_time == Fraction(chunks + 1, chunks)
+
+
+@pytest.mark.parametrize(("network", "levels"), [("switch:5", 1), ("tree:2x3", 2), ("fattree:3x4", 2)])
+def test_latency_is_two_steps_a_level(network: str, levels: int) -> None:
+    assert make("netreduce", network + MARKED, chunks=1).steps == 2 * levels
+
+
+def test_spines_take_chunks_in_turn() -> None:
+    made = make("netreduce", "fattree:3x4" + MARKED, chunks=4)
+    assert judge(made).valid
+    assert made.steps == 4
+    spines = [set(made.dst[(made.chunk == chunk) & (made.op == Op.REDUCE) & (made.dst >= 15)].tolist()) for chunk in range(4)]
+    assert spines == [{15}, {16}, {17}, {18}]
+
+
+def test_switches_that_do_not_reduce_forward() -> None:
+    made = make("netreduce", "tree:2x3,reducing=8", chunks=1)
+    assert judge(made).valid
+    assert set(made.dst[made.op == Op.REDUCE].tolist()) == {8}
+    assert (made.steps, rounds_of(made)) == (2, 6)  # three vectors share each link to the root
+    made = make("netreduce", "tree:2x3,reducing=8,reducing=6", chunks=1)
+    assert judge(made).valid
+    assert (made.steps, rounds_of(made)) == (4, 1 + 3 + 3 + 1)
+
+
+@pytest.mark.parametrize(
+    ("network", "options", "size", "machines"),
+    [
+        ("ace-alltoall:4x3", {}, 4, 3),
+        ("fattree:4x3", {}, 3, 4),
+        ("switch:12", {"factors": "4x3"}, 4, 3),
+        ("tree:3x5", {}, 5, 3),
+    ],
+)
+def test_hierarchical(network: str, options: dict[str, str], size: int, machines: int) -> None:
+    """NetReduce, Equation (3): n - 1 steps of M/n inside, the shares across, n - 1 steps inside."""
+    made = make("netreduce", network + MARKED, options=HIERARCHICAL | options)
+    assert judge(made).valid
+    assert made.chunks == size
+    inside = (made.src < size * machines) & (made.dst < size * machines)
+    assert len(np.unique(made.step[inside])) == 2 * (size - 1)
+    assert made.transfers == 2 * (size - 1) * size * machines + (~inside).sum()
+    levels = {"ace-alltoall:4x3": 1, "fattree:4x3": 2, "switch:12": 1, "tree:3x5": 2}[network]
+    assert made.steps == 2 * (size - 1) + 2 * levels
+
+
+@pytest.mark.parametrize(
+    ("network", "reason"),
+    [
+        ("torus:3x3", "torus:3x3 has no switches"),
+        ("switch:4", "switch:4 has no reducing switch above both node 0 and node 1; reducing=switches marks them all"),
+        ("tree:2x3,reducing=6", "has no reducing switch above both node 0 and node 3"),
+        ("switch-fc:2x2x4x2,reducing=switches", "no switch reaches every endpoint through switches"),
+    ],
+)
+def test_networks_without_a_common_reducing_switch_are_refused(network: str, reason: str) -> None:
+    with pytest.raises(UnsupportedError, match=reason):
+        make("netreduce", network)
+    with pytest.raises(UnsupportedError, match="has no reducing switch above both node 0 and node 2"):
+        make("netreduce", "switch:4", options=HIERARCHICAL | {"factors": "2x2"})
+
+
+def test_wrong_options_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="5 endpoints make one machine, with nothing to reduce across"):
+        make("netreduce", "switch:5" + MARKED, options=HIERARCHICAL)
+    with pytest.raises(InputError, match="option form='double'; allowed: single or hierarchical"):
+        make("netreduce", "switch:4" + MARKED, options={"form": "double"})
+    with pytest.raises(UnsupportedError, match=r"factors=\.\.\. goes with form=hierarchical"):
+        make("netreduce", "switch:4" + MARKED, options={"factors": "2x2"})
+    with pytest.raises(UnsupportedError, match="into 4 chunks; 8 were asked for"):
+        make("netreduce", "fattree:2x4" + MARKED, chunks=8, options=HIERARCHICAL)
+    with pytest.raises(UnsupportedError, match="netreduce does not make all-gather; it makes all-reduce"):
+        make("netreduce", "switch:4" + MARKED, "all-gather")

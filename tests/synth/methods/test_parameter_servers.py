@@ -1,0 +1,148 @@
+"""Parameter servers of all kinds: valid everywhere, and their costs counted from the transfers against GenTree's tables."""
+
+from fractions import Fraction
+from math import prod
+
+import pytest
+
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.cost.counting import count
+from certree.models.cost.profile import factored_profile
+from certree.verify.judge import judge
+from tests.synth.execution import make
+
+NETWORKS = ["full:5", "switch:2", "switch:7", "ring:5", "torus:3x4", "mesh:3x3", "fattree:3x4", "bigraph:2x4", "dgx1", "tree:3+4"]
+SYMMETRIC = ["all-reduce", "reduce-scatter", "all-gather"]
+FACTORS = ["2x2", "6x2", "2x6", "3x5", "2x3x4", "4x3x2", "2x2x3x2"]
+
+
+def sizes(factors: str) -> list[int]:
+    return [int(part) for part in factors.split("x")]
+
+
+@pytest.mark.parametrize("collective", SYMMETRIC)
+@pytest.mark.parametrize("network", NETWORKS)
+def test_co_located_servers_take_a_step_a_phase(network: str, collective: str) -> None:
+    made = make("cps", network, collective)
+    nodes = len(made.topology.endpoints)
+    assert judge(made).valid
+    assert (made.chunks, made.steps) == (nodes, 2 if collective == "all-reduce" else 1)
+    assert made.transfers == made.steps * nodes * (nodes - 1)
+
+
+@pytest.mark.parametrize("collective", SYMMETRIC)
+@pytest.mark.parametrize("factors", FACTORS)
+def test_hierarchical_servers(factors: str, collective: str) -> None:
+    nodes = prod(sizes(factors))
+    made = make("hierarchical-cps", f"switch:{nodes}", collective, options={"factors": factors})
+    assert judge(made).valid
+    assert made.steps == len(sizes(factors)) * (2 if collective == "all-reduce" else 1)
+    assert made.provenance["options"]["factors"] == factors
+
+
+@pytest.mark.parametrize("network", ["fattree:3x4", "bigraph:2x4", "sym384", "torus:3x4", "mesh:3x3", "dgx2", "ace-alltoall:4x3"])
+def test_hierarchical_servers_follow_the_network(network: str) -> None:
+    made = make("hierarchical-cps", network)
+    assert judge(made).valid
+    assert made.steps == 4
+
+
+def test_figure_5_of_gentree_is_six_by_four() -> None:
+    """Groups of six neighbouring servers first, then groups of four that have no two servers of one such group."""
+    made = make("hierarchical-cps", "switch:24", "reduce-scatter", options={"factors": "6x4"})
+    first, second = (made.step == 0), (made.step == 1)
+    assert (made.src[first] // 6 == made.dst[first] // 6).all()
+    assert (made.src[second] % 6 == made.dst[second] % 6).all()
+
+
+def printed_accesses(factors: list[int]) -> Fraction:
+    """The memory term of hierarchical CPS as printed in GenTree, Table 2 (factors f_0 ... f_{m-1})."""
+    nodes = prod(factors)
+    return Fraction(2 * sum(prod(factors[1 : i + 1]) for i in range(1, len(factors))) + nodes + 1, nodes)
+
+
+def printed_incast(factors: list[int], threshold: int) -> Fraction:
+    """The incast term of hierarchical CPS as printed, for the steps that it defines (f_{-1} does not exist)."""
+    nodes, steps = prod(factors), range(1, len(factors))
+    return sum(
+        (Fraction(max(0, factors[i] - threshold) * (factors[i - 1] - 1) * prod(factors[i:]), nodes) for i in steps), Fraction(0)
+    )
+
+
+def counted_incast(factors: list[int], threshold: int) -> Fraction:
+    return factored_profile(factors).excess(threshold)
+
+
+def test_table_2_prints_the_memory_term_of_hierarchical_servers_wrong_from_three_levels_on() -> None:
+    for factors in ([6, 2], [2, 6], [5, 3], [3, 3, 3], [2, 2, 2, 2]):
+        assert printed_accesses(factors) == factored_profile(factors).accesses
+    for factors in ([2, 3, 4], [4, 3, 2], [2, 2, 2, 3]):
+        assert printed_accesses(factors) != factored_profile(factors).accesses
+
+
+def test_table_2_prints_the_incast_term_of_hierarchical_servers_wrong() -> None:
+    """It leaves out the first step, takes the factor of the step before, and forgets the all-gather."""
+    assert counted_incast([12, 2], 9) == Fraction(2 * 3 * 11 * 2, 24)
+    assert printed_incast([12, 2], 9) == 0
+    assert counted_incast([2, 12], 9) == Fraction(2 * 3 * 11, 24)
+    assert printed_incast([2, 12], 9) == Fraction(3 * 12, 24)
+
+
+@pytest.mark.parametrize("nodes", [3, 5, 6, 7, 12])
+def test_tables_1_and_2_count_the_halving_of_other_sizes_with_too_many_members(nodes: int) -> None:
+    """Beyond a power of two as many as the power of two below take part in it: 2(N' - 1)/N' and not 2(N - 1)/N of the vector."""
+    members = 1 << (nodes.bit_length() - 1)
+    received = count(make("halving-doubling", f"switch:{nodes}", options={"fold": "whole"})).profile().received
+    assert received == Fraction(2 * (members - 1), members) + 2
+    assert received != Fraction(2 * (nodes - 1), nodes) + 2
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_reduce_broadcast(network: str) -> None:
+    made = make("reduce-broadcast", network)
+    nodes = len(made.topology.endpoints)
+    assert judge(made).valid
+    assert (made.chunks, made.steps, made.transfers) == (1, 2, 2 * (nodes - 1))
+    other = make("reduce-broadcast", network, options={"server": "1"})
+    assert judge(other).valid
+    assert (other.dst[other.step == 0] == 1).all()
+
+
+@pytest.mark.parametrize("collective", ["reduce", "broadcast"])
+def test_reduce_and_broadcast_go_to_and_from_their_root(collective: str) -> None:
+    made = make("reduce-broadcast", "torus:3x3", collective, root=4)
+    assert judge(made).valid
+    assert (made.steps, made.transfers) == (1, 8)
+    with pytest.raises(UnsupportedError, match=f"server=3, but the root of the {collective} is 4"):
+        make("reduce-broadcast", "torus:3x3", collective, root=4, options={"server": "3"})
+
+
+def test_published_rounds_are_refuted_where_links_are_shared() -> None:
+    for method, network in (("cps", "switch:5"), ("hierarchical-cps", "fattree:2x3"), ("reduce-broadcast", "switch:4")):
+        made = make(method, network, options={"rounds": "published"})
+        verdict = judge(made)
+        assert set(verdict.counts) == {"capacity"}
+        assert made.provenance["published"] is True
+    assert judge(make("cps", "full:5", options={"rounds": "published"})).valid
+
+
+def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="cps does not make all-to-all; it makes all-reduce, reduce-scatter, all-gather"):
+        make("cps", "full:4", "all-to-all")
+    with pytest.raises(UnsupportedError, match="factors=5x2 makes 10 ranks; switch:12 has 12 endpoints"):
+        make("hierarchical-cps", "switch:12", options={"factors": "5x2"})
+    with pytest.raises(UnsupportedError, match="switch:12 suggests no groups, and one group is cps; factors=AxB gives them"):
+        make("hierarchical-cps", "switch:12")
+    with pytest.raises(
+        UnsupportedError, match="node 0 shares its switches with 2 other endpoints and node 3 with 3: no grid of equal"
+    ):
+        make("hierarchical-cps", "tree:3+4")
+    for text in ("", "1x12", "6x", "x", "6x2.0", "-6x2"):
+        with pytest.raises(InputError, match="allowed: whole numbers from 2, such as 6x2"):
+            make("hierarchical-cps", "switch:12", options={"factors": text})
+    with pytest.raises(UnsupportedError, match="server=12 is no endpoint of switch:12"):
+        make("reduce-broadcast", "switch:12", options={"server": "12"})
+    with pytest.raises(InputError, match="option server='13'; allowed: 0 to 12"):
+        make("reduce-broadcast", "switch:12", options={"server": "13"})
+    with pytest.raises(UnsupportedError, match="into 5 chunks; 7 were asked for"):
+        make("cps", "full:5", chunks=7)

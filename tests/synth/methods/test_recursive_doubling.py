@@ -1,0 +1,76 @@
+"""Recursive doubling: log2 N steps by formula, the way in and out beyond powers of two, and what it does not do."""
+
+import pytest
+
+from certree.models.common.errors import UnsupportedError
+from certree.verify.judge import judge
+from tests.synth.execution import make, rounds_of
+
+NETWORKS = ["ring:2", "ring:3", "full:8", "mesh:3x4", "torus:4x4", "hypercube:4", "switch:7", "fattree:4x4", "bigraph:4x8", "dgx1"]
+
+
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_all_reduce_of_any_number_of_endpoints(spec: str) -> None:
+    made = make("recursive-doubling", spec)
+    nodes = len(made.topology.endpoints)
+    power = 1 << (nodes.bit_length() - 1)
+    assert made.chunks == 1
+    assert made.steps == nodes.bit_length() - 1 + 2 * (power < nodes)
+    assert made.transfers == power * (nodes.bit_length() - 1) + 2 * (nodes - power)
+    assert judge(made).valid
+
+
+@pytest.mark.parametrize("spec", ["ring:2", "full:8", "torus:4x4", "switch:8", "fattree:4x4", "bigraph:4x8"])
+def test_all_gather_of_a_power_of_two(spec: str) -> None:
+    made = make("recursive-doubling", spec, "all-gather")
+    nodes = len(made.topology.endpoints)
+    assert (made.chunks, made.steps, made.transfers) == (nodes, nodes.bit_length() - 1, nodes * (nodes - 1))
+    assert judge(made).valid
+
+
+def test_on_links_of_its_own_nothing_waits() -> None:
+    assert make("recursive-doubling", "hypercube:4").rounds.tolist() == [1] * 4
+    assert make("recursive-doubling", "switch:16").rounds.tolist() == [1] * 4
+    assert make("recursive-doubling", "full:8", "all-gather").rounds.tolist() == [1, 2, 4]
+
+
+def test_on_a_ring_long_distances_meet() -> None:
+    # 8 nodes in a circle: partners 2 apart meet twice on a link, partners 4 apart go all the same way round: 4 routes over each
+    # link
+    assert make("recursive-doubling", "ring:8").rounds.tolist() == [1, 2, 4]
+    published = make("recursive-doubling", "ring:8", options={"rounds": "published"})
+    assert published.rounds.tolist() == [1, 1, 1]
+    assert judge(published).serialized_rounds == 7
+
+
+@pytest.mark.parametrize(
+    ("spec", "rounds"),
+    [
+        ("torus:4x4", [1] * 4),
+        ("torus:3x3", [1, 1]),
+        ("torus:2x3x4", [1] * 4),
+        ("full:5", [1]),
+        ("full:4", [1]),
+        ("mesh:4x3", [2, 4]),
+        ("torus:5x5", [3, 3]),
+        ("switch:4", [3]),
+        ("fattree:2x3", [2, 1]),
+        ("mesh:2x2,without-link=0-1", [2, 1]),
+    ],
+)
+def test_in_groups_a_dimension_takes_a_step(spec: str, rounds: list[int]) -> None:
+    """Rings of 4 take two, between neighbours: a torus of fours is a hypercube."""
+    made = make("recursive-doubling", spec, options={"exchange": "groups"})
+    assert (made.rounds.tolist(), judge(made).valid) == (rounds, True)
+
+
+def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="exchange=groups is for an all-reduce"):
+        make("recursive-doubling", "ring:8", "all-gather", options={"exchange": "groups"})
+    with pytest.raises(UnsupportedError, match="gathers among a power of two of endpoints; there are 6"):
+        make("recursive-doubling", "ring:6", "all-gather")
+    with pytest.raises(UnsupportedError, match="does not make reduce-scatter"):
+        make("recursive-doubling", "ring:8", "reduce-scatter")
+    with pytest.raises(UnsupportedError, match="into 1 chunks; 2 were asked for"):
+        make("recursive-doubling", "ring:8", chunks=2)
+    assert rounds_of(make("recursive-doubling", "ring:8", steps=3)) == 7

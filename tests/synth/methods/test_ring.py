@@ -1,0 +1,163 @@
+"""The ring algorithm: steps by formula, validity by playing, and the cycles it follows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.schedule import Op, Schedule
+from certree.synth.cycle import hamiltonian_cycle
+from certree.synth.method import load_methods
+from certree.verify.judge import judge
+from tests.synth.execution import ask, play, rounds_of
+
+ring = load_methods()["ring"]
+COLLECTIVES = {"all-gather": 1, "reduce-scatter": 1, "all-reduce": 2}
+BOTH = {"bidirectional": "true"}
+
+NETWORKS = [
+    "ring:3",
+    "ring:8",
+    "torus:3x3",
+    "torus:3x5",
+    "torus:4x4",
+    "torus:3x3x3",
+    "mesh:2x2",
+    "mesh:3x4",
+    "mesh:4x3",
+    "mesh:2x3x3",
+]
+NETWORKS += ["hypercube:3", "full:5", "torus:4x4,without-link=3-7", "mesh:3x3,without-node=4", "torus:3x3,without-node=8"]
+
+
+def links_used(made: Schedule, step: int) -> set[tuple[int, int]]:
+    now = made.step == step
+    return set(zip(made.src[now].tolist(), made.dst[now].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", [*NETWORKS, "ring:2"])
+def test_one_direction(spec: str, collective: str) -> None:
+    made = ring(ask(spec, collective))
+    nodes = len(made.topology.endpoints)
+    assert (made.steps, made.chunks) == (COLLECTIVES[collective] * (nodes - 1), nodes)
+    assert all(links_used(made, step) == links_used(made, 0) for step in range(made.steps))
+    assert len(links_used(made, 0)) == nodes
+    play(made)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", NETWORKS)
+def test_both_directions_halve_the_chunks(spec: str, collective: str) -> None:
+    made = ring(ask(spec, collective, options=BOTH))
+    nodes = len(made.topology.endpoints)
+    assert (made.steps, made.chunks) == (COLLECTIVES[collective] * (nodes - 1), 2 * nodes)
+    used = links_used(made, 0)
+    assert len(used) == 2 * nodes
+    assert used == {(dst, src) for src, dst in used}
+    play(made)
+
+
+def test_a_one_way_ring_is_followed_in_its_direction() -> None:
+    spec = "ring:4,without-link=0>1,without-link=1>2,without-link=2>3,without-link=3>0"
+    play(ring(ask(spec)))
+    with pytest.raises(UnsupportedError, match="has no Hamiltonian cycle"):
+        ring(ask(spec, options=BOTH))
+    partly = "ring:5,without-link=0>1,without-link=4>0"  # node 0 keeps 4 <- 0 <- 1, the others a path both ways
+    play(ring(ask(partly)))
+    with pytest.raises(UnsupportedError, match="has no Hamiltonian cycle"):
+        ring(ask(partly, options=BOTH))
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x3", "mesh:5x5", "mesh:1x4", "mesh:3x3x3", "ring:4,without-link=0-1"])
+def test_networks_without_a_cycle_are_refused(spec: str) -> None:
+    with pytest.raises(UnsupportedError, match="has no Hamiltonian cycle"):
+        ring(ask(spec))
+
+
+@pytest.mark.parametrize(
+    "spec", ["mesh:16x15", "torus:16x16", "torus:4x4x4", "hypercube:6", "torus:9x9", "torus:8x8,without-link=3-4"]
+)
+def test_large_cycles_visit_every_node_once_over_links(spec: str) -> None:
+    order = hamiltonian_cycle(ask(spec), both_ways=True)
+    topology = parse_topology(spec)
+    assert sorted(order) == topology.endpoints.tolist()
+    assert all(after in topology.neighbours(here) for here, after in zip(order, order[1:] + order[:1], strict=True))
+
+
+def test_a_ring_is_followed_in_the_order_of_its_ids() -> None:
+    assert hamiltonian_cycle(ask("ring:7"), both_ways=True) == list(range(7))
+
+
+def test_coordinates_from_elsewhere_do_no_harm() -> None:
+    grid = parse_topology("mesh:2x4")
+    for strange in (np.array([[-3, -5]] * 8), np.zeros((8, 0)), np.full((8, 2), 3), grid.coordinates[::-1]):
+        topology = replace(grid, coordinates=strange.astype(np.int32))
+        assert sorted(hamiltonian_cycle(ask(topology), both_ways=True)) == list(range(8))
+
+
+def test_the_same_input_gives_the_same_schedule() -> None:
+    for spec in ("torus:4x4", "torus:5x5"):
+        first, second = ring(ask(spec)), ring(ask(spec))
+        assert (first.digest, first.provenance) == (second.digest, second.provenance)
+
+
+def test_the_ring_of_figure_1() -> None:
+    """What the MultiTree paper tells of its Fig. 1: segment c goes c+1 -> c+2 -> ... -> c, then c -> c+1 -> ... -> c-1."""
+    made = ring(ask("ring:4"))
+    rows = set(zip(*(getattr(made, name).tolist() for name in ("op", "chunk", "step", "src", "dst")), strict=True))
+    told = {(Op.REDUCE, 0, 0, 1, 2), (Op.REDUCE, 0, 1, 2, 3), (Op.REDUCE, 0, 2, 3, 0), (Op.REDUCE, 1, 0, 2, 3)}
+    told |= {(Op.COPY, 0, 3, 0, 1), (Op.COPY, 0, 4, 1, 2), (Op.COPY, 0, 5, 2, 3)}
+    assert told <= rows
+    assert rows == {
+        (op, chunk, step, (src + c) % 4, (dst + c) % 4)
+        for op, _, step, src, dst in told - {(0, 1, 0, 2, 3)}
+        for c in range(4)
+        for chunk in [c]
+    }
+
+
+SWITCHED = ["switch:5", "switch:16", "fattree:4x4", "fattree:8x8", "bigraph:4x8", "dgx2", "ss:24", "switch:8,capacity=2"]
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("spec", SWITCHED)
+def test_with_switches_the_ring_is_the_order_of_the_ranks(spec: str, collective: str) -> None:
+    made = ring(ask(spec, collective, options={"rounds": "published"}))
+    nodes = len(made.topology.endpoints)
+    assert (made.steps, made.chunks, rounds_of(made)) == (COLLECTIVES[collective] * (nodes - 1), nodes, made.steps)
+    assert ((made.dst - made.src) % nodes == 1).all()
+    assert judge(made).valid  # one message out of and into every endpoint, one over the cables between switches
+
+
+def test_both_directions_share_the_one_cable_of_an_endpoint() -> None:
+    assert rounds_of(ring(ask("switch:6", options=BOTH))) == 2 * 2 * 5  # twice the chunks, two of them in every step
+    assert rounds_of(ring(ask("switch:6,capacity=2", options=BOTH))) == 2 * 5
+    assert judge(ring(ask("fattree:4x4", options=BOTH))).valid
+
+
+@pytest.mark.parametrize("spec", ["mesh:3x3", "mesh:1x4", "ring:4,without-link=0-1", "torus:4x4", "torus:4x4,without-node=5"])
+@pytest.mark.parametrize("options", [{}, BOTH])
+def test_in_natural_order_it_needs_no_cycle(spec: str, options: dict[str, str]) -> None:
+    made = ring(ask(spec, options={"order": "natural", **options}))
+    ends = made.topology.endpoints.tolist()
+    assert links_used(made, 0) >= set(zip(ends, ends[1:] + ends[:1], strict=True))
+    assert judge(made).valid
+
+
+def test_the_way_back_of_a_path_meets_nothing_in_one_direction() -> None:
+    assert rounds_of(ring(ask("mesh:1x4", options={"order": "natural"}))) == 6
+    assert rounds_of(ring(ask("mesh:1x4", options={"order": "natural"} | BOTH))) == 12
+
+
+def test_wrong_requests_are_refused() -> None:
+    with pytest.raises(UnsupportedError, match="no Hamiltonian cycle for a ring to follow; order=natural sends over several links"):
+        ring(ask("mesh:3x3"))
+    with pytest.raises(InputError, match="option bidirectional='both'; allowed: true or false"):
+        ring(ask("ring:4", options={"bidirectional": "both"}))
+    with pytest.raises(UnsupportedError, match="into 8 chunks; 4 were asked for"):
+        ring(ask("ring:4", chunks=4, options=BOTH))
+    with pytest.raises(UnsupportedError, match="a ring of 2 nodes has one direction"):
+        ring(ask("ring:2", options=BOTH))

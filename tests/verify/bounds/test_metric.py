@@ -1,0 +1,201 @@
+"""Lengths of links as a witness: values by hand and by plain search, what is refused, soundness where switches reduce."""
+
+import itertools
+from fractions import Fraction
+from random import Random
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, WITH_TARGETS, Collective, CollectiveKind
+from certree.models.schedule.schedule import make_schedule
+from certree.verify.judge import judge
+from certree.verify.verdict import Quality
+from certree.verify.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.witnesses import metric
+from tests.verify.build import COPY, REDUCE, build, network
+from tests.verify.schedules import random_collective, random_network
+
+
+def instance(topology: Topology | str, kind: str, root: int = 0) -> Instance:
+    known = parse_topology(topology) if isinstance(topology, str) else topology
+    return Instance(known, Collective(CollectiveKind(kind), root if kind in WITH_ONE_ROOT else None))
+
+
+def value(of: Instance, length: list[int]) -> Fraction:
+    return Fraction(make_bound(of, "metric", {"length": length})["value"])
+
+
+def equal(of: Instance) -> Fraction:
+    return value(of, [1] * len(of.topology.src))
+
+
+@pytest.mark.parametrize("nodes", [2, 3, 8, 24])
+def test_a_single_switch(nodes: int) -> None:
+    """Every message takes one link into the switch and one out of it."""
+    assert equal(instance(f"switch:{nodes}", "all-reduce")) == Fraction(2 * (nodes - 1), nodes)
+    for kind in ("all-gather", "reduce-scatter", "all-to-all"):
+        assert equal(instance(f"switch:{nodes}", kind)) == Fraction(nodes - 1, nodes)
+
+
+@pytest.mark.parametrize(
+    ("spec", "kind", "expected"),
+    [
+        ("mesh:8x8", "all-reduce", "9/16"),
+        ("torus:8x8", "all-reduce", "63/128"),
+        ("dgx1", "all-reduce", "7/24"),  # 14 messages over 16 links of capacity 1 and 16 of capacity 2
+        ("ring:8", "all-to-all", "1"),  # 16 hops from each node to the others, 8 nodes, 16 links, 8 blocks
+        ("ring:8", "gather", "1/8"),  # 16 hops over 16 links, 8 blocks
+        ("ring:8", "broadcast", "7/16"),
+        ("ring:8", "reduce", "7/16"),
+        ("full:5", "all-to-all", "1/5"),
+    ],
+)
+def test_equal_lengths(spec: str, kind: str, expected: str) -> None:
+    assert equal(instance(spec, kind)) == Fraction(expected)
+
+
+def test_lengths_find_the_links_that_matter() -> None:
+    """A root switch above two switches with two endpoints each, its cables of capacity 1: half of every block crosses them."""
+    tree = network(
+        "eeeesss", [(*ends, 1) for u, v in ((0, 4), (1, 4), (2, 5), (3, 5), (4, 6), (5, 6)) for ends in ((u, v), (v, u))]
+    )
+    upper = [int(min(u, v) >= 4) for u, v in zip(tree.src.tolist(), tree.dst.tolist(), strict=True)]
+    assert value(instance(tree, "all-to-all"), upper) == Fraction(8 * 2, 4 * 4)
+    assert value(instance(tree, "all-reduce"), upper) == Fraction(2 * 2, 4)  # one join of length 2
+    assert value(instance(tree, "all-reduce"), [1 - flag for flag in upper]) == Fraction(2 * 3 * 2, 8)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_against_a_plain_search(seed: int) -> None:
+    """All thresholds one by one on networkx graphs, and all pairs of distances."""
+    rng = Random(seed)
+    topology = random_network(rng)
+    of = Instance(topology, random_collective(rng, topology))
+    length = [rng.choice((0, 1, 1, 2, 7)) for _ in topology.src]
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(topology.kind)))
+    for u, v, step in zip(topology.src.tolist(), topology.dst.tolist(), length, strict=True):
+        graph.add_edge(u, v, step=min(step, graph.edges[u, v]["step"]) if graph.has_edge(u, v) else step)
+    far = dict(nx.all_pairs_dijkstra_path_length(graph, weight="step"))
+    ends, count = topology.endpoints.tolist(), len(topology.endpoints)
+    if of.collective.has_targets:
+        pairs = [(s, t) for s in ends for t in ends if of.sources[topology.rank[s]] and of.sinks[topology.rank[t]]]
+        need = Fraction(sum(far[s][t] for s, t in pairs), count)
+    else:
+        holders = np.flatnonzero(topology.holds).tolist()
+        need = Fraction(sum(_classes(far, holders, ends, t) - 1 for t in range(60)))
+        need *= 2 if of.collective.kind is CollectiveKind.ALL_REDUCE else 1
+    volume = int(np.dot(topology.capacity, length))
+    if need:
+        assert value(of, length) == need / volume
+    else:
+        with pytest.raises(WitnessError, match="bounds nothing"):
+            value(of, length)
+
+
+def _classes(far: Any, holders: list[int], ends: list[int], threshold: int) -> int:
+    joined = nx.Graph()
+    joined.add_nodes_from(holders)
+    for u, v in itertools.permutations(holders, 2):
+        if far[u].get(v, 1 << 40) <= threshold:
+            joined.add_edge(u, v)
+    return sum(1 for part in nx.connected_components(joined) if part & set(ends))
+
+
+@pytest.mark.parametrize(
+    ("witness", "rule"),
+    [
+        ({}, "witness-malformed"),
+        ({"length": [1] * 16, "unit": 1}, "witness-malformed"),
+        ({"length": [1] * 15}, "witness-malformed"),
+        ({"length": [1] * 17}, "witness-malformed"),
+        ({"length": 1}, "witness-malformed"),
+        ({"length": [1.0] * 16}, "witness-malformed"),
+        ({"length": [True] * 16}, "witness-malformed"),
+        ({"length": ["1"] * 16}, "witness-malformed"),
+        ({"length": [-1] + [1] * 15}, "witness-malformed"),
+        ({"length": [metric.MAX_LENGTH + 1] + [1] * 15}, "witness-malformed"),
+        ({"length": [0] * 16}, "witness-wrong"),
+        ({"length": [2] + [0] * 15}, "witness-wrong"),  # past the long link there is a way that costs nothing
+        ({"length": [1] * 15 + [2]}, "witness-value"),
+    ],
+)
+def test_refused(witness: Any, rule: str) -> None:
+    of = instance("ring:8", "all-reduce")
+    with pytest.raises(WitnessError) as caught:
+        check_bound(of, {"kind": "metric", "quantity": "bandwidth", "value": "7/8", "witness": witness})
+    assert caught.value.rule == rule
+
+
+def test_the_right_one_and_its_neighbours() -> None:
+    of = instance("ring:8", "all-reduce")
+    bound = {"kind": "metric", "quantity": "bandwidth", "value": "7/8", "witness": {"length": [3] * 16}}
+    assert check_bound(of, bound) == Fraction(7, 8)
+    for other in ("6/8", "3/4", "1", "8/7"):
+        with pytest.raises(WitnessError):
+            check_bound(of, {**bound, "value": other})
+    with pytest.raises(WitnessError, match="bounds the bandwidth, not the latency"):
+        check_bound(of, {**bound, "quantity": "latency"})
+    with pytest.raises(WitnessError, match="one whole number for each of the 18 links"):
+        check_bound(instance("ring:9", "all-reduce"), bound)
+
+
+def test_lengths_as_large_as_allowed() -> None:
+    """No sum runs over."""
+    of = instance("mesh:1x40", "all-to-all")
+    assert value(of, [metric.MAX_LENGTH] * len(of.topology.src)) == equal(of)
+    many = np.full(100, (1 << 62) - 1)
+    assert metric.total(many) == 100 * ((1 << 62) - 1)
+
+
+def test_networks_too_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metric, "MAX_DISTANCES", 70)
+    with pytest.raises(WitnessError, match="up to 70 distances, not 8 x 9") as caught:
+        equal(instance("switch:8", "all-reduce"))
+    assert caught.value.rule == "witness-foreign"
+    assert equal(instance("ring:9", "all-reduce")) == Fraction(16, 18)  # no table of distances is needed
+
+
+REDUCING = network("eeees", [(*ends, 1) for u in range(4) for ends in ((u, 4), (4, u))], reducing=[4])
+IN_NETWORK = [*((0, REDUCE, 0, u, 4) for u in range(4)), *((0, COPY, 1, 4, u) for u in range(4))]
+
+
+def test_switches_that_add_need_less() -> None:
+    """One transfer into the switch and one out of it for each endpoint: 1 M/B, where a forwarding switch takes 3/2."""
+    schedule = build(REDUCING, "all-reduce", IN_NETWORK, period=1, repeats=5)
+    quality = judge(schedule).quality
+    assert quality is not None
+    assert (quality.bandwidth_time, quality.bandwidth_bound) == (1, 1)
+    assert equal(Instance.of(schedule)) == Fraction(3, 4)
+    forwarding = network("eeees", [(*ends, 1) for u in range(4) for ends in ((u, 4), (4, u))])
+    assert equal(instance(forwarding, "all-reduce")) == Fraction(3, 2)
+
+
+@pytest.mark.parametrize("kind", CollectiveKind)
+def test_nothing_beats_the_bound_on_a_full_network(kind: CollectiveKind) -> None:
+    """Direct transfers between all pairs meet it: every message takes one link."""
+    of = instance("full:4", kind)
+    ends = of.topology.endpoints.tolist()
+    pairs = [(u, v) for u in ends for v in ends if u != v]
+    if kind in WITH_TARGETS:
+        blocks = [(u, v) for u, v in pairs if of.sources[u] and of.sinks[v]]
+        rows = [(chunk, COPY, 0, u, v) for chunk, (u, v) in enumerate(blocks)]
+        roots, targets = [u for u, _ in blocks], [v for _, v in blocks]
+    else:
+        roots, targets = ([0] if of.collective.root is not None else ends), None
+        up = [(chunk, REDUCE, 0, u, root) for chunk, root in enumerate(roots) for u in ends if u != root]
+        down = [(chunk, COPY, 1, root, u) for chunk, root in enumerate(roots) for u in ends if u != root]
+        rows = (up if of.collective.reduces else []) + (down if of.collective.gathers else [])
+        rows = [(c, op, step if kind is CollectiveKind.ALL_REDUCE else 0, u, v) for c, op, step, u, v in rows]
+        roots = roots if of.collective.is_rooted else [-1] * 4
+    columns = {name: np.array([row[at] for row in rows]) for at, name in enumerate(("chunk", "op", "step", "src", "dst"))}
+    quality: Quality | None = judge(make_schedule(of.topology, of.collective, roots, columns, targets)).quality
+    assert quality is not None
+    assert equal(of) <= quality.bandwidth_time
+    if kind not in WITH_ONE_ROOT:  # from one root most links of a full network idle
+        assert equal(of) == quality.bandwidth_time

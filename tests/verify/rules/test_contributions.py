@@ -1,0 +1,77 @@
+"""The abstract machine by itself: degenerate promises, many words, groups of chunks."""
+
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+import pytest
+
+from certree.models.schedule.schedule import Schedule
+from certree.verify import machine
+from certree.verify.judge import judge
+from certree.verify.machine import Outcome, play
+from certree.verify.promise import EVERYONE, Promise
+from tests.verify.build import COPY, REDUCE, build, path_all_reduce
+from tests.verify.schedules import mutated, random_schedule
+
+
+def outcome(schedule: Schedule, promise: Promise | None = None) -> Outcome:
+    return play(schedule, promise or Promise.of(schedule), np.ones(schedule.transfers, np.bool_))
+
+
+def test_a_promise_met_from_the_start_needs_no_transfers() -> None:
+    """Every chunk is due only where it lies: met by nothing, and by anything that keeps it."""
+    schedule = build("ring:4", "all-gather", [], roots=[2, 0])
+    met = replace(Promise.of(schedule), due=np.array([2, 0]))
+    assert outcome(schedule, met).unmet_count == 0
+    busy = build("ring:4", "all-gather", [(0, COPY, 0, 2, 3), (0, COPY, 1, 3, 2)], roots=[2, 0])
+    assert outcome(busy, met).unmet_count == 0
+
+
+def test_a_promise_of_a_contribution_that_nobody_has_is_never_met() -> None:
+    schedule = path_all_reduce()
+    assert outcome(schedule).unmet_count == 0
+    never = replace(Promise.of(schedule), contributions=4)
+    assert outcome(schedule, never).unmet.tolist() == [0, 1, 2]
+
+
+def test_untouched_chunks_are_owed_everywhere_but_at_their_holder() -> None:
+    schedule = build("ring:4", "all-gather", [(1, COPY, 0, 3, 0)], roots=[2, 3, 1])
+    assert outcome(schedule).unmet.tolist() == [0, 1, 3, 4 + 1, 4 + 2, 8 + 0, 8 + 2, 8 + 3]
+
+
+def long_path(nodes: int, drop: int | None = None) -> Schedule:
+    """An all-reduce up and down a path, more ranks than one word has bits; without the reduce number `drop`."""
+    up = [(0, REDUCE, d, d, d + 1) for d in range(nodes - 1) if d != drop]
+    down = [(0, COPY, 2 * nodes - 3 - d, d + 1, d) for d in range(nodes - 1)]
+    return build(f"mesh:1x{nodes}", "all-reduce", up + down)
+
+
+@pytest.mark.parametrize("nodes", [63, 64, 65, 128, 130, 200])
+def test_sets_of_many_words(nodes: int) -> None:
+    assert judge(long_path(nodes)).valid
+    for drop in (0, nodes - 2):
+        verdict = judge(long_path(nodes, drop))
+        lost = drop + 1
+        assert set(verdict.counts) == {"missing"}
+        assert f"node 0 lacks the contribution{'s of nodes' if lost > 1 else ' of node'} 0" in verdict.violations[0].message
+        twice = build(
+            f"mesh:1x{nodes}", "reduce-scatter", [(0, REDUCE, d, d, d + 1) for d in range(nodes - 1)] * 2, roots=[nodes - 1]
+        )
+        assert "duplicate" in judge(twice).counts
+
+
+def test_groups_of_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    schedules = [mutated(Random(seed), random_schedule(Random(seed))) for seed in range(60)]
+    whole = [judge(schedule) for schedule in schedules]
+    monkeypatch.setattr(machine, "GROUP_BYTES", 24)
+    assert [judge(schedule) for schedule in schedules] == whole
+
+
+def test_promises_of_the_three_collectives() -> None:
+    ends = build("mesh:1x4,without-node=0", "all-reduce", [], chunks=2)
+    assert Promise.of(ends).holder.tolist() == Promise.of(ends).due.tolist() == [EVERYONE, EVERYONE]
+    scatter = Promise.of(build("mesh:1x4,without-node=0", "reduce-scatter", [], roots=[3, 1]))
+    assert (scatter.holder.tolist(), scatter.due.tolist(), scatter.contributions) == ([EVERYONE, EVERYONE], [2, 0], 3)
+    gather = Promise.of(build("mesh:1x4,without-node=0", "all-gather", [], roots=[3, 1]))
+    assert (gather.holder.tolist(), gather.due.tolist(), gather.contributions) == ([2, 0], [EVERYONE, EVERYONE], 1)

@@ -1,0 +1,121 @@
+"""The short proof for trees against the machine that plays every row, and what each of its clauses refuses."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.schedule import Schedule
+from certree.verify import trees
+from certree.verify.semantics import check_semantics
+from certree.verify.trees import flows_along_trees
+from certree.verify.verdict import Findings
+from certree.verify.wiring import check_wiring, check_writes
+from tests.synth.execution import make
+from tests.verify.build import COPY, REDUCE, build, chain_all_reduce, path_all_reduce
+from tests.verify.schedules import mutated, random_schedule, seeds
+
+
+def played_right(schedule: Schedule) -> bool:
+    """What the machine says of the rows' meaning."""
+    findings = Findings()
+    check_semantics(schedule, findings, check_writes(schedule, findings, np.ones(schedule.transfers, np.bool_)))
+    return not findings.rules
+
+
+@given(seeds)
+@settings(max_examples=600)
+def test_what_is_proved_is_right(seed: int) -> None:
+    rng = Random(seed)
+    schedule = random_schedule(rng)
+    for _ in range(rng.randint(0, 2)):
+        schedule = mutated(rng, schedule)
+    if check_wiring(schedule, Findings()).all() and flows_along_trees(schedule):
+        assert played_right(schedule)
+
+
+def test_the_property_means_something() -> None:
+    """Of random schedules and their mutants many are proved, and many that are not are wrong."""
+    proved = wrong = 0
+    for seed in range(200):
+        rng = Random(seed)
+        schedule = mutated(rng, random_schedule(rng))
+        if check_wiring(schedule, Findings()).all():
+            proved += flows_along_trees(schedule)
+            wrong += not flows_along_trees(schedule) and not played_right(schedule)
+    assert proved >= 20
+    assert wrong >= 20
+
+
+@pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter", "all-reduce"])
+@pytest.mark.parametrize("block", [1, 7, 1 << 18])
+def test_schedules_of_methods_are_proved(kind: str, block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees, "_BLOCK", block)
+    for spec in ("mesh:3x3", "torus:3x4,without-node=5"):
+        assert flows_along_trees(make("multitree", spec, kind))
+    assert flows_along_trees(make("ring", "torus:3x4", kind))
+    assert flows_along_trees(make("ring", "switch:5", kind))
+
+
+def test_delays_and_both_phases() -> None:
+    for delay in (1, 2, 3):
+        assert flows_along_trees(chain_all_reduce(delay))
+        late = chain_all_reduce(delay)
+        assert not flows_along_trees(build(late.topology, "all-reduce", rows_of(late), delay=delay + 1))
+    assert flows_along_trees(path_all_reduce())
+
+
+def rows_of(schedule: Schedule) -> list[tuple[int, int, int, int, int]]:
+    columns = (schedule.chunk, schedule.op, schedule.step, schedule.src, schedule.dst)
+    return list(zip(*(column.tolist() for column in columns), strict=True))
+
+
+#: what is wrong with the rows of an all-gather of node 1's chunk on mesh:1x4
+COPIES = {
+    "a copy to the root in place of one that is due": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 1, 2, 1)],
+    "a node gets two copies": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 1, 1, 2)],
+    "it leaves too early": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 0, 2, 3)],
+    "one is missing": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2)],
+    "a reduce among them": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, REDUCE, 1, 2, 3)],
+}
+#: the same of a reduce-scatter to node 1
+REDUCES = {
+    "the sum is at another node": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 1, 2), (0, REDUCE, 0, 3, 2)],
+    "a node sends twice": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 3, 2), (0, REDUCE, 1, 3, 2)],
+    "it leaves before what it adds up": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 2, 1), (0, REDUCE, 0, 3, 2)],
+    "a circle": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 2, 3), (0, REDUCE, 1, 3, 2)],
+    "one is missing": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 2, 1)],
+}
+
+
+@pytest.mark.parametrize(("kind", "what"), [("all-gather", w) for w in COPIES] + [("reduce-scatter", w) for w in REDUCES])
+def test_each_fault_is_left_to_the_machine(kind: str, what: str) -> None:
+    wrong = (COPIES if kind == "all-gather" else REDUCES)[what]
+    right = [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 1, 2, 3)]
+    if kind == "reduce-scatter":
+        right = [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 2, 1), (0, REDUCE, 0, 3, 2)]
+    assert flows_along_trees(build("mesh:1x4", kind, right, roots=[1]))
+    schedule = build("mesh:1x4", kind, wrong, roots=[1])
+    assert not flows_along_trees(schedule)
+    assert not played_right(schedule)
+
+
+def test_an_all_reduce_needs_one_root_and_the_whole_sum() -> None:
+    up = [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 2, 1), (0, REDUCE, 0, 3, 2)]
+    early = [(0, COPY, 1, 1, 0), (0, COPY, 2, 1, 2), (0, COPY, 3, 2, 3)]
+    other = [(0, COPY, 2, 2, 3), (0, COPY, 2, 2, 1), (0, COPY, 3, 1, 0)]
+    for down in (early, other):
+        schedule = build("mesh:1x4", "all-reduce", up + down)
+        assert not flows_along_trees(schedule)
+        assert not played_right(schedule)
+
+
+def test_other_right_schedules_are_left_to_the_machine() -> None:
+    """Recursive doubling is right, but a node sends its chunk more than once; switches that add up are no endpoints."""
+    schedule = make("recursive-doubling", "hypercube:2")
+    assert not flows_along_trees(schedule)
+    assert played_right(schedule)
+    assert not flows_along_trees(make("netreduce", "switch:4,reducing=switches"))
+    assert parse_topology("switch:4,reducing=switches").holds.any()

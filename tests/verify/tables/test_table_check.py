@@ -1,0 +1,174 @@
+"""Tables: every field that can lie, does, and is caught by the rule that names it."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from certree.hw.lowering import lower
+from certree.models.common.errors import TableFormatError
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.tables import NIL, RowOp, Tables
+from certree.synth.method import Request, load_methods
+from certree.verify.judge import judge
+from certree.verify.table_check import judge_tables
+from tests.hw.trees import tree_schedule
+from tests.verify.build import COPY, REDUCE, build, path_all_reduce
+
+MACHINE = load_machine("multitree")
+
+
+def exported(topology: str = "mesh:2x2", collective: str = "all-reduce", size: int = 1 << 16, method: str = "multitree") -> Tables:
+    request = Request(parse_topology(topology), parse_collective(collective), size, MACHINE)
+    return lower(load_methods()[method](request), size, MACHINE)
+
+
+def rules(tables: Tables) -> set[str]:
+    verdict = judge_tables(tables)
+    assert all("\n" not in violation.message for violation in verdict.violations)
+    assert all(0 <= row < len(tables.node) for violation in verdict.violations for row in violation.rows)
+    return {violation.rule for violation in verdict.violations}
+
+
+def changed(tables: Tables, column: str, row: int, value: Any) -> Tables:
+    values = getattr(tables, column).copy()
+    values[row] = value
+    return replace(tables, **{column: values})
+
+
+@pytest.mark.parametrize("collective", ["all-reduce", "all-gather", "reduce-scatter"])
+@pytest.mark.parametrize("topology", ["ring:4", "mesh:2x3", "torus:4x4,without-link=0-1", "mesh:3x3,without-node=8"])
+def test_exported_tables_are_right(topology: str, collective: str) -> None:
+    assert judge_tables(exported(topology, collective)).valid
+
+
+def first_waiting(tables: Tables) -> int:
+    return int(np.flatnonzero((tables.op == RowOp.REDUCE) & (tables.children[:, 0] != NIL))[0])
+
+
+def dependent_gather(tables: Tables) -> int:
+    return int(np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent != NIL))[0])
+
+
+def without_arrival(tables: Tables) -> Tables:
+    columns = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+    return replace(tables, **{name: np.delete(getattr(tables, name), 0) for name in columns})
+
+
+def swapped_arrivals(tables: Tables) -> Tables:
+    columns = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+    return replace(tables, **{name: getattr(tables, name)[::-1].copy() for name in columns})
+
+
+def swapped(tables: Tables) -> Tables:
+    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    order = np.arange(len(tables.node))
+    order[[0, 1]] = [1, 0]
+    return replace(tables, **{name: getattr(tables, name)[order] for name in columns})
+
+
+FAULTS: dict[str, tuple[Callable[[Tables], Tables], set[str]]] = {
+    "address of another chunk": (lambda t: changed(t, "addr", 3, t.addr[3] + 1), {"address"}),
+    "size of one granule less": (lambda t: changed(t, "size", 3, t.size[3] - 1), {"size"}),
+    "chunks cut too small": (lambda t: replace(t, chunk_bytes=t.chunk_bytes - 16), {"size"}),
+    "another message": (lambda t: replace(t, message_bytes=t.message_bytes * 2), {"size", "address", "slot"}),
+    "a digest of something else": (lambda t: replace(t, schedule_digest="0" * 64), {"digest"}),
+    "slot one cycle too short": (lambda t: replace(t, slot_cycles=t.slot_cycles - 1), {"slot"}),
+    "dependency dropped": (
+        lambda t: changed(t, "children", first_waiting(t), NIL), {"dependency"},
+    ),
+    "gather that waits for nothing": (lambda t: changed(t, "parent", dependent_gather(t), NIL), {"dependency"}),
+    "gather that waits for another": (
+        lambda t: changed(t, "parent", dependent_gather(t), t.node[dependent_gather(t)]), {"dependency"},
+    ),
+    "arrival not expected": (without_arrival, {"arrivals"}),
+    "arrival from nobody": (lambda t: changed(t, "arrival_peer", 0, 3 - t.arrival_peer[0]), {"arrivals"}),
+    "arrivals unsorted": (swapped_arrivals, {"arrivals"}),
+    "row of nothing": (lambda t: changed(t, "op", 0, RowOp.NOP), {"row", "arrivals", "digest", "missing"}),
+    "rows swapped": (swapped, {"order"}),
+    "row fires a slot early": (lambda t: changed(t, "step", dependent_gather(t), 0), {"dependency", "digest"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_has_its_rule(fault: str) -> None:
+    change, expected = FAULTS[fault]
+    tables = exported("mesh:2x2", size=3000)
+    assert expected <= rules(change(tables)), judge_tables(change(tables)).violations
+    assert judge_tables(tables).valid
+
+
+def test_no_row_reads_what_is_being_written() -> None:
+    """The machine lets the copy land after the reduce has left; hardware may be faster, so tables must not rely on it."""
+    harmless = build("mesh:1x3", "reduce-scatter", [(0, REDUCE, 0, 0, 1), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
+    assert judge_tables(lower(harmless, 1000, MACHINE)).valid
+    racing = build("full:3", "reduce-scatter", [(0, COPY, 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
+    assert judge(racing).valid
+    violations = judge_tables(lower(racing, 1000, MACHINE)).violations
+    assert [violation.rule for violation in violations] == ["dependency"]
+    assert "while a transfer into it is on its way" in violations[0].message
+    for step in (1, 2):  # sent with the reduce or later, it cannot be there in time to disturb it
+        apart = [(0, COPY, step + 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)]
+        assert judge_tables(lower(build("full:3", "reduce-scatter", apart, roots=[2], delay=2), 1000, MACHINE)).valid
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"chunks": 0}, {"repeats": 0}, {"delay": 0}, {"period": 0}, {"message_bytes": 0}, {"message_bytes": 1 << 70},
+     {"slot_cycles": 1.5},
+     {"node": np.array([0, 1], np.int32)}, {"flow": np.array([0.5])}],
+)  # fmt: skip
+def test_what_is_no_table_is_bad_input(change: dict[str, Any]) -> None:
+    with pytest.raises(TableFormatError):
+        judge_tables(replace(exported(), **change))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("node", 4), ("flow", 99), ("step", 1 << 25), ("parent", -2), ("op", 3), ("route", 0), ("arrival_peer", 4)],
+)
+def test_entries_out_of_range_are_bad_input(column: str, value: int) -> None:
+    with pytest.raises(TableFormatError, match=column):
+        judge_tables(changed(exported(), column, 0, value))
+
+
+def test_one_row_for_the_children_of_one_slot() -> None:
+    """They ascend; two rows that agree in step, op and flow are none that the contract knows, whatever they command."""
+    tables = lower(path_all_reduce(), 1000, MACHINE)
+    row = int(np.flatnonzero((tables.op == RowOp.GATHER) & (tables.children[:, 1] != NIL))[0])
+    assert tables.children[row].tolist() == [0, 2]
+    assert rules(changed(tables, "children", row, [2, 0])) == {"row"}
+    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    order = np.sort(np.append(np.arange(len(tables.node)), row))
+    split = replace(tables, **{name: getattr(tables, name)[order] for name in columns})
+    split = changed(changed(split, "children", row, [0, NIL]), "children", row + 1, [2, NIL])
+    assert rules(split) == {"order"}
+
+
+def routed() -> Tables:
+    """Random trees on a fat tree: every message passes switches."""
+    return lower(tree_schedule("fattree:2x3", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=1, seed=7), 1 << 12, MACHINE)
+
+
+def test_tables_with_source_routes_are_right() -> None:
+    assert len(routed().routes) > 0
+    assert judge_tables(routed()).valid
+
+
+def test_routes_are_judged_link_by_link() -> None:
+    """Another row's route leads elsewhere; a chunk of several children cannot share one; and a detour meets others on its way."""
+    tables = routed()
+    row = int(np.argmax(tables.route != tables.route[0]))
+    assert "link" in rules(changed(tables, "route", row, tables.route[0]))
+    wide = np.pad(tables.children, ((0, 0), (0, 1)), constant_values=NIL)
+    gather = int(np.argmax((tables.op == RowOp.GATHER) & (tables.children[:, 0] < 5)))
+    assert "row" in rules(changed(replace(tables, children=wide), "children", gather, [*tables.children[gather].tolist(), 5]))
+    assert "row" not in rules(tables)
+    crowded = replace(tables, step=np.zeros_like(tables.step))
+    order = np.lexsort((crowded.first_destination, crowded.flow, crowded.op, crowded.step, crowded.node))
+    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+    assert "capacity" in rules(replace(crowded, **{name: getattr(crowded, name)[order] for name in columns}))
