@@ -24,9 +24,9 @@ from certree.synth.frontier import FrontierSearch
 from certree.synth.known import known_schedules
 from certree.synth.method import Monitor
 from certree.synth.refuter import Refuter
-from certree.verify.exact.bundle import judge_bundle, rounds_of
-from certree.verify.exact.frontier import covers, undominated
 from certree.verify.exact.question import Point, Question
+from certree.verify.frontier.bundle import rounds_of, verify_bundle
+from certree.verify.frontier.points import covers, undominated
 
 NETWORKS = (
     "ring:4", "ring:5", "ring:8", "mesh:2x2", "mesh:2x3", "mesh:3x3", "mesh:4x4", "mesh:5x5", "torus:3x3", "torus:4x4", "torus:4x5",
@@ -81,7 +81,7 @@ def frontier_row(topology: Topology, collective: Collective, max_chunks: int) ->
     search = FrontierSearch(topology, collective, max_chunks, 1, Monitor(), made)
     search.run()
     found = search.result
-    if not judge_bundle(found.document(), topology.name).valid:
+    if not verify_bundle(found.document(), topology.name).valid:
         raise AssertionError(f"{topology.name}: the frontier of {collective.words} is refuted")
     points = list(found.points)
     kinds = ", ".join(sorted({proof["kind"] for proof in found.refuted.values()} - {"implied"})) or "by definition"

@@ -8,7 +8,7 @@ from typing import Any
 
 from certree.cli.comparison import Entry
 from certree.cli.parameters import DEFAULT_MACHINE
-from certree.cli.sources import judge_path
+from certree.cli.sources import verify_path
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.cost.counting import Counts, count
 from certree.models.cost.model import CostModel
@@ -20,7 +20,7 @@ from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 
 
@@ -34,7 +34,7 @@ class Costing:
 
     def of_path(self, path: Path) -> dict[str, Any]:
         """The cell of a schedule file or tables directory; `refuted` where it is wrong."""
-        judged = judge_path(path, None, None, None, None)
+        judged = verify_path(path, None, None, None, None)
         return {"subject": str(path), **self._cell(written_out(judged.schedule), judged.verdict)}
 
     def of_methods(
@@ -57,7 +57,7 @@ class Costing:
             made = written_out(load_methods()[entry.method](request))
         except (UnsupportedError, UndecidedError) as error:
             return cell | {"not_applicable": str(error)}
-        return cell | self._cell(made, judge(made)) | {"method": entry.text}
+        return cell | self._cell(made, verify_schedule(made)) | {"method": entry.text}
 
     def _cell(self, schedule: Schedule, verdict: Verdict) -> dict[str, Any]:
         method = schedule.provenance.get("method")

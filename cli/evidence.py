@@ -6,10 +6,10 @@ from certree.models.common.errors import CertreeError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
-from certree.verify.certificate import make_certificate, proved_fewest
-from certree.verify.judge import judge
+from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
+from certree.verify.certificates.certificate import make_certificate, proved_fewest
+from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
-from certree.verify.witness import Bound, Instance, WitnessError, check_bound
 
 
 class DisagreementError(CertreeError):
@@ -24,13 +24,13 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
     A proof of the fewest steps that came with the schedule is kept where it holds.
     """
     bare = schedule.with_certificate(None)
-    verdict = judge(bare)
+    verdict = verify_schedule(bare)
     if not verdict.valid:
         return schedule, verdict
     fewest = None if schedule.certificate is None else proved_fewest(schedule)
     bounds = found_bounds(bare) if search and not isinstance(bare, SymmetricSchedule) else []
     certified = bare.with_certificate(make_certificate(bare, bounds, fewest))
-    return certified, judge(certified)
+    return certified, verify_schedule(certified)
 
 
 def found_bounds(schedule: AnySchedule) -> list[Bound]:

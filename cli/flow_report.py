@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.cli.report import size_words
-from certree.cli.sources import judge_path
+from certree.cli.sources import verify_path
 from certree.cli.terminal import note, one_line, show, working
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import parse_reading, schedule_time
@@ -22,7 +22,7 @@ def simulate_by_flows(path: Path, size: int | None, model: str, reading: Mapping
     if path.is_dir():
         raise InputError(f"{path}: the flow engine times a schedule file, not tables")
     with working("judging"):
-        judged = judge_path(path, None, None, size, None)
+        judged = verify_path(path, None, None, size, None)
     if not judged.verdict.valid:
         note(f"refuted, and not simulated: {judged.verdict.violations[0].message}")
         return 1

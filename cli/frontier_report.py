@@ -7,11 +7,11 @@ from typing import Any
 
 from certree.cli.report import collective_words, gap_words
 from certree.cli.terminal import one_line
-from certree.verify.exact.bundle import BundleVerdict
-from certree.verify.exact.frontier import covers
+from certree.verify.bounds.witness import Instance, check_bound
 from certree.verify.exact.question import Point
-from certree.verify.exact.refutation import unpack
-from certree.verify.witness import Instance, check_bound
+from certree.verify.exact.refutations.refutation import unpack
+from certree.verify.frontier.bundle import BundleVerdict
+from certree.verify.frontier.points import covers
 
 LISTED = 10  # refuted points of one kind that are told in words
 

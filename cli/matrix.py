@@ -14,7 +14,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.synth.method import Monitor, Request, load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 
 #: kind of network -> small instances: more than one size, and damaged ones, where that makes a difference
 NETWORKS = {
@@ -105,7 +105,7 @@ def matrix_cell(method: str, network: str) -> Cell:
             except (UnsupportedError, UndecidedError) as error:
                 cell.reasons[spec, kind] = str(error).replace(spec, "the network")
                 continue
-            verdict = judge(schedule)
+            verdict = verify_schedule(schedule)
             if verdict.valid:
                 cell.verified[kind] = cell.verified.get(kind, 0) + 1
             else:

@@ -11,7 +11,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
-from certree.verify.certificate import claim_document
+from certree.verify.certificates.certificate import claim_document
 from certree.verify.verdict import Quality, Verdict
 
 UNITS = {"bandwidth": "M/B", "latency": "steps"}

@@ -15,7 +15,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import load_schedule_csv
 from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.models.schedule.symmetric_file import load_any_schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 
 _START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document of ours
@@ -46,23 +46,23 @@ def read_schedule(path: Path, topology: Topology | None = None, collective: Coll
     return schedule
 
 
-def judge_path(
+def verify_path(
     path: Path, topology: Topology | None, collective: Collective | None, size: int | None, machine: Machine | None
 ) -> Judged:
     """Read and judge; `topology` and `collective`, where given, must be those of the schedule."""
     if not path.is_dir():
         schedule = read_schedule(path, topology, collective)
-        return Judged(schedule, judge(schedule, topology=topology), size_or_default(size), machine_or_default(machine))
+        return Judged(schedule, verify_schedule(schedule, topology=topology), size_or_default(size), machine_or_default(machine))
     from certree.hw.directory import read_tables
-    from certree.verify.table_check import judge_tables
+    from certree.verify.tables.checker import verify_tables
 
     if size is not None or machine is not None:
         raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
     tables = read_tables(path)
     _require(path, tables.schedule, collective)
-    verdict = judge_tables(tables)
+    verdict = verify_tables(tables)
     if verdict.valid and topology is not None:
-        verdict = judge(tables.schedule, topology=topology)
+        verdict = verify_schedule(tables.schedule, topology=topology)
     return Judged(tables.schedule, verdict, tables.message_bytes, tables.machine)
 
 

@@ -10,7 +10,8 @@ from certree.synth.free_roots import MAX_ROOTS, FreeRoots
 from certree.synth.lengths import best_lengths
 from certree.synth.packing import Network, network_of
 from certree.synth.tolls import best_tolls
-from certree.verify.witness import Instance, cheap_bounds, make_bound
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Instance, make_bound
 
 Bound = dict[str, Any]
 

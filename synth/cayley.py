@@ -19,7 +19,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.action import Action, generating
 from certree.models.network.topology import Int32, Topology
 from certree.synth.symmetry import free_groups
-from certree.verify.symmetry import check_action
+from certree.verify.rules.symmetry import check_action
 from certree.verify.verdict import Findings
 
 NEEDS = "symmetric needs a network that looks the same from every node"

@@ -24,7 +24,7 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
     For a set S of nodes with an endpoint in it that is owed something: what starts outside S must cross into S. So time >= share
     that starts outside S / capacity(links into S) · M/B. Sums that run towards a root (reduce-scatter, reduce), and a scatter seen
     from its ends, are the same with all links turned round.
-    Returns the bound document of `certree.verify.witness`: kind "cut", the value and the set. Of equal cuts the first of:
+    Returns the bound document of `certree.verify.bounds.witness`: kind "cut", the value and the set. Of equal cuts the first of:
     single endpoints, then the smallest set around each endpoint, by id. UnsupportedError for an all-reduce, which has no roots, and
     an all-to-all, whose best cut is not found by flows.
 

@@ -21,7 +21,7 @@ from certree.models.schedule.schedule import NO_ROOT, Schedule, make_schedule
 from certree.synth.method import Option, Request, choice, require_shape, whole_number
 from certree.synth.phases import routes_along
 from certree.synth.rails import spread_routes
-from certree.verify.contention import claims
+from certree.verify.rules.contention import claims
 
 MOST_CHANNELS = 64
 

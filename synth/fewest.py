@@ -1,4 +1,4 @@
-"""Looking for the proof that a schedule has the fewest steps for its chunks (`verify.fewest`)."""
+"""Looking for the proof that a schedule has the fewest steps for its chunks (`verify.certificates.fewest_steps`)."""
 
 from typing import Any
 
@@ -8,8 +8,8 @@ from certree.synth.cpsat import Budget, Status
 from certree.synth.encodings.clauses import TrustedClauses
 from certree.synth.method import Monitor
 from certree.synth.refuter import Refuter, formula_proof
+from certree.verify.certificates.fewest_steps import claim_of, question_before
 from certree.verify.exact.rup import ProofError
-from certree.verify.fewest import claim_of, question_before
 
 CONFLICTS = 40_000  # at effort 1
 CLAUSES = 300_000  # of a formula that is tried, at effort 1

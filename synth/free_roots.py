@@ -86,7 +86,7 @@ class FreeRoots:
 
     def best_sets(self) -> list[list[int]]:
         """Disjoint sets of nodes, t of them, with the largest (t - 1) / capacity into them: no schedule takes fewer rounds per
-        chunk, whatever its shares (`certree.verify.witnesses.rooted.subpartition`).
+        chunk, whatever its shares (`certree.verify.bounds.witnesses.rooted.subpartition`).
 
         Newton's iteration: at that rate the least shares fit, and then nothing is better, or they do not; then the tight sets of
         those that have any, joined where they meet, are tight too (intersecting supermodularity) and show more. Of sets that meet

@@ -1,7 +1,7 @@
 """The frontier of a small network: every point found, with its schedule, and every point that had to be refuted, with its proof.
 
 What a frontier is, which points are candidates and when the search may stop is defined where it is checked:
-`verify.exact.frontier`. For each candidate, cheapest first: the distance, the bandwidth bound, what earlier refutations imply,
+`verify.frontier.points`. For each candidate, cheapest first: the distance, the bandwidth bound, what earlier refutations imply,
 symmetric schedules (which can only be found, never excluded), and last the trusted formula, which gives a schedule or a proof.
 """
 
@@ -23,12 +23,12 @@ from certree.synth.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.method import Monitor
 from certree.synth.refuter import Refuter, formula_proof
 from certree.synth.symmetry import Group, free_groups
-from certree.verify.exact.bundle import bundle_document, rounds_of, why_not
-from certree.verify.exact.frontier import best_rate, last_steps, levels, most_uncovered, obligations, undominated
-from certree.verify.exact.prices import Rows
 from certree.verify.exact.question import Point, Question
-from certree.verify.exact.refutation import Document
+from certree.verify.exact.refutations.prices import Rows
+from certree.verify.exact.refutations.refutation import Document
 from certree.verify.exact.rup import ProofError
+from certree.verify.frontier.bundle import bundle_document, rounds_of, why_not
+from certree.verify.frontier.points import best_rate, last_steps, levels, most_uncovered, obligations, undominated
 
 TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
 POINT_CONFLICTS = 100_000  # for one candidate

@@ -19,7 +19,7 @@ from certree.synth.regrowth import Forest, Regrowth
 from certree.synth.search import Search, Trees
 from certree.synth.tail_search import without_last_slot
 from certree.synth.trees import family_of
-from certree.verify.trees import flows_along_trees
+from certree.verify.rules.trees import flows_along_trees
 
 DELAYS = (1, 2, 3, 4, 5, 6, 8, 10)
 MAX_TREE_ROWS = 600_000

@@ -1,7 +1,7 @@
 """Link lengths for the metric bound: a linear program by cutting planes, its solutions rounded to whole numbers.
 
-What has to travel (`certree.verify.witnesses.metric`) is concave in the lengths: it is the least that any way of travelling takes.
-So the best lengths solve
+What has to travel (`certree.verify.bounds.witnesses.metric`) is concave in the lengths: it is the least that any way of travelling
+takes. So the best lengths solve
 
     maximize z   with  sum(capacity · length) = 1,  z <= (links that a way of travelling uses) · lengths  for each way,
 
@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
-from certree.verify.witness import Bound, Instance, make_bound
-from certree.verify.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, distances, linkage, needed_length, total
+from certree.verify.bounds.witness import Bound, Instance, make_bound
+from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, distances, linkage, needed_length, total
 
 MAX_ITERATIONS = 150  # linear programs
 WORK = 1 << 28  # pairs of holder and link that all iterations may look at, times SWEEPS
@@ -38,7 +38,7 @@ def best_lengths(instance: Instance) -> Bound | None:
     """The best metric bound found; None where cuts are exact (one root or one phase), and for networks too large for distances.
 
     At most MAX_ITERATIONS linear programs, fewer where WORK says so, of as many variables as there are classes of links, each with
-    a table of distances (`verify.witnesses.metric.distances`). Deterministic.
+    a table of distances (`verify.bounds.witnesses.metric.distances`). Deterministic.
     """
     topology = instance.topology
     if instance.collective.kind not in (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_TO_ALL):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Op, Schedule
-from certree.verify.contention import claims
+from certree.verify.rules.contention import claims
 
 MAX_ROWS = 40_000
 MAX_CONSTRAINTS = 1_000_000

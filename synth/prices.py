@@ -1,4 +1,4 @@
-"""Finding prices of links by step (`verify.exact.prices`): a linear program by cutting planes, its solutions rounded.
+"""Finding prices of links by step (`verify.exact.refutations.prices`): a linear program by cutting planes, its solutions rounded.
 
 What a chunk must pay is the least over trees in time, so it is concave in the prices, and the best prices solve
 
@@ -12,8 +12,8 @@ from fractions import Fraction
 from math import lcm
 from typing import Any
 
-from certree.verify.exact.prices import MAX_CELLS, MAX_PRICE, MAX_STEPS, NEVER, Rows, Trees, rounds_per_chunk
 from certree.verify.exact.question import Question
+from certree.verify.exact.refutations.prices import MAX_CELLS, MAX_PRICE, MAX_STEPS, NEVER, Rows, Trees, rounds_per_chunk
 
 MAX_ITERATIONS = 60  # linear programs
 WORK = 1 << 25  # prices of sets of cells that all trees of all iterations may look at

@@ -10,12 +10,12 @@ from math import ceil
 from certree.synth.bounds import find_bounds
 from certree.synth.encodings.clauses import TrustedClauses
 from certree.synth.prices import best_prices
-from certree.verify.exact.prices import Rows, payments
+from certree.verify.bounds.witness import Instance, best_bounds
 from certree.verify.exact.question import Point, Question
-from certree.verify.exact.refutation import Document, drat_proof
+from certree.verify.exact.refutations.prices import Rows, payments
+from certree.verify.exact.refutations.refutation import Document, drat_proof
+from certree.verify.exact.refutations.time_cut import needed_rounds
 from certree.verify.exact.rup import check_proof
-from certree.verify.exact.time_cut import needed_rounds
-from certree.verify.witness import Instance, best_bounds
 
 
 class Refuter:

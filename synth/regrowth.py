@@ -12,7 +12,7 @@ from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedul
 
 @dataclass
 class Forest:
-    """The transfers of a schedule of trees (`verify.trees`) on a direct network, as lists: a row is (op, slot, tail, head).
+    """The transfers of a schedule of trees (`verify.rules.trees`) on a direct network, as lists: a row is (op, slot, tail, head).
 
     `rows[chunk]`; `root[chunk]`: where reduces end and copies start.
     """

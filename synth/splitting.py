@@ -25,7 +25,8 @@ from certree.synth.lengths import best_lengths
 from certree.synth.packing import AllReduceNetwork, eccentricities, pack_into
 from certree.synth.phases import links_back
 from certree.synth.trees import NONE, TreeFamily, family_from_parents
-from certree.verify.witness import Instance, cheap_bounds
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Instance
 
 REPAIRS = 40  # partitions that paths are rearranged for, in one packing
 REPAIR_MOVES = 200_000  # exchanges for each of them

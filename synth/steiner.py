@@ -23,7 +23,8 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.lengths import best_lengths
 from certree.synth.trees import NONE, TreeFamily
-from certree.verify.witness import Instance, cheap_bounds
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Instance
 
 TURNS = 40  # of laying trees again
 PERIODS = (1, 2, 3, 4, 6)  # for which the most trees are looked for

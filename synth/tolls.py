@@ -1,6 +1,7 @@
 """Parts and prices for the bound by tolls: what an all-reduce must pay where the two directions of links differ.
 
-The witness (`certree.verify.witnesses.all_reduce.tolls`) partitions the nodes and puts a price on every link; the prices of the
+The witness (`certree.verify.bounds.witnesses.all_reduce.tolls`) partitions the nodes and puts a price on every link; the prices of
+the
 cheapest link out of a part and of the cheapest into it are what the part pays for each chunk. For given parts the best prices are
 a linear program: with o_Q for leaving the part Q and i_Q for entering it a link costs the larger of o and i at its ends, no more.
 Parts worth a try are the single nodes, and the nodes that the sets which limit a packing (`certree.synth.opposed`) do not tell
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from certree.synth.lengths import roundings
 from certree.synth.opposed import MAX_WORK, Split
-from certree.verify.witness import Bound, Instance, make_bound
+from certree.verify.bounds.witness import Bound, Instance, make_bound
 
 _DEAREST = 1 << 16  # of the prices before they are rounded
 

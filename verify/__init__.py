@@ -1,1 +1,9 @@
-"""The judges: they recompute everything and import no maker."""
+"""The verifier: it recomputes everything, and imports no synthesis method and no simulator.
+
+- `checker`: a schedule in, a verdict out (`verdict`, `wording`)
+- `rules`: the rules for transfers, one concern per file
+- `bounds`: lower bounds and their witnesses; `certificates`: what is proved of one schedule
+- `tables`: the rows of network interfaces
+- `exact`: questions of existence on small networks, and refutations; `frontier`: whole frontiers with their evidence
+- `tla`: the TLA+ models, tables and traces checked with TLC, and the symbolic proof
+"""

@@ -9,7 +9,8 @@ from certree.cli.report import UNITS, collective_words
 from certree.cli.terminal import one_line, show
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.verify.witness import Instance, best_bounds, cheap_bounds, check_bound
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Instance, best_bounds, check_bound
 
 
 @click.command("bound")

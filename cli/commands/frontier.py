@@ -13,7 +13,7 @@ from certree.models.common.files import canonical_json, write_atomically
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.synth.method import Monitor
-from certree.verify.exact.bundle import judge_bundle
+from certree.verify.frontier.bundle import verify_bundle
 
 UNDECIDED, INTERRUPTED = 3, 130
 DEFAULT_MAX_CHUNKS = 6
@@ -67,7 +67,7 @@ def frontier_command(
         except KeyboardInterrupt:
             interrupted = True
         document = search.result.document()
-        verdict = judge_bundle(document, "the frontier")
+        verdict = verify_bundle(document, "the frontier")
     if not verdict.valid:
         first = verdict.violations[0]
         raise DisagreementError(f"the frontier that was found is refuted: {first.rule}: {first.message}")

@@ -28,7 +28,7 @@ from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.synth.improving import improve
 from certree.synth.method import Monitor, Request
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 
 INTERRUPTED = 130
 
@@ -66,7 +66,7 @@ def improve_command(
         raise click.UsageError("--effort and --time-limit exclude each other: a budget is deterministic or it is wall time")
     check_output(output, force=force)
     source = read_schedule(schedule, topology, collective)
-    verdict = judge(source)
+    verdict = verify_schedule(source)
     if not verdict.valid:
         show(schedule_report(source, verdict, size, machine), schedule_words, as_json=as_json)
         return 1

@@ -20,16 +20,16 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
 from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
 from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
-from certree.verify.aggregation_network import aggregated_flows
-from certree.verify.aggregation_trace_model import check_aggregation_trace
-from certree.verify.endpoint_trace_model import check_endpoint_trace
-from certree.verify.invariant import SYMBOLIC, check_invariant
-from certree.verify.kills import STATES, STATES_OF_RUNS, kill_tables
-from certree.verify.model_list import Entry, ModelResult
-from certree.verify.models import model_check
-from certree.verify.table_model import model_check_tables
-from certree.verify.tlc import Result
-from certree.verify.trace_model import RUNS, check_trace
+from certree.verify.tla.model_list import Entry, ModelResult
+from certree.verify.tla.models import model_check
+from certree.verify.tla.mutants import STATES, STATES_OF_RUNS, kill_tables
+from certree.verify.tla.symbolic.invariant import SYMBOLIC, check_invariant
+from certree.verify.tla.table_model import model_check_tables
+from certree.verify.tla.tlc import Result
+from certree.verify.tla.traces.endpoints import check_endpoint_trace
+from certree.verify.tla.traces.interfaces import RUNS, check_trace
+from certree.verify.tla.traces.reducing import check_aggregation_trace
+from certree.verify.tla.traces.reducing_network import aggregated_flows
 
 REFUTED, UNDECIDED = 1, 3
 KILLS_HEAD = (

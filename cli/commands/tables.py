@@ -8,7 +8,7 @@ import click
 from certree.cli.evidence import DisagreementError
 from certree.cli.parameters import check_output, option_json, option_output, option_params, option_size
 from certree.cli.report import schedule_report, schedule_words
-from certree.cli.sources import judge_path, read_schedule
+from certree.cli.sources import read_schedule, verify_path
 from certree.cli.terminal import note, show
 from certree.hw.directory import export_tables, read_tables
 from certree.hw.formats import load_formats
@@ -16,8 +16,8 @@ from certree.hw.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric import written_out
 from certree.models.schedule.symmetric_file import save_any_schedule
-from certree.verify.judge import judge
-from certree.verify.table_check import judge_tables
+from certree.verify.checker import verify_schedule
+from certree.verify.tables.checker import verify_tables
 
 
 @click.command("export")
@@ -32,14 +32,14 @@ def export_command(schedule: Path, format_name: str, size: int, machine: Machine
     check_output(output, force=force, folder=True)
     _ = load_formats()[format_name]
     loaded = read_schedule(schedule)
-    verdict = judge(loaded)
+    verdict = verify_schedule(loaded)
     if not verdict.valid:
         document = schedule_report(loaded, verdict, size, machine)
         show(document, schedule_words, as_json=as_json)
         return 1
     export_tables(lower(written_out(loaded), size, machine), output, format_name, force)
     tables = read_tables(output)
-    verdict = judge_tables(tables)
+    verdict = verify_tables(tables)
     if not verdict.valid:
         raise DisagreementError(f"the tables written to {output} are refuted: {verdict.violations[0].message}")
     note(f"wrote {output}")
@@ -76,7 +76,7 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
     check_output(output, force=force)
     if not directory.is_dir():
         raise click.UsageError(f"{directory} is not a tables directory")
-    judged = judge_path(directory, None, None, None, None)
+    judged = verify_path(directory, None, None, None, None)
     document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
     if judged.verdict.valid:
         save_any_schedule(judged.schedule, output, force=force)

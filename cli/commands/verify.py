@@ -7,7 +7,7 @@ import click
 
 from certree.cli.parameters import MACHINE, SIZE, TOPOLOGY, check_output, option_collective, option_json
 from certree.cli.report import schedule_report, schedule_words
-from certree.cli.sources import is_bundle, judge_path
+from certree.cli.sources import is_bundle, verify_path
 from certree.cli.terminal import note, show
 from certree.models.common.errors import InputError
 from certree.models.common.files import read_json, write_atomically
@@ -16,7 +16,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
 if TYPE_CHECKING:
-    from certree.verify.exact.bundle import BundleVerdict
+    from certree.verify.frontier.bundle import BundleVerdict
 
 
 @click.command("verify")
@@ -50,7 +50,7 @@ def verify_command(
         return _verify_frontier(path, topology, collective, proofs, as_json=as_json)
     if proofs is not None:
         raise InputError(f"{path}: only a frontier has proofs to write")
-    judged = judge_path(path, topology, collective, size, machine)
+    judged = verify_path(path, topology, collective, size, machine)
     document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
     show(document, schedule_words, as_json=as_json)
     return 0 if judged.verdict.valid else 1
@@ -61,11 +61,11 @@ def _verify_frontier(
 ) -> int:
     """Judge a frontier; it must be of the network and the collective where these are given."""
     from certree.cli.frontier_report import frontier_report, frontier_words
-    from certree.verify.exact.bundle import judge_bundle
+    from certree.verify.frontier.bundle import verify_bundle
 
     if proofs is not None:
         check_output(proofs, force=False, folder=True)
-    verdict = judge_bundle(read_json(path), str(path), topology)
+    verdict = verify_bundle(read_json(path), str(path), topology)
     if collective is not None and collective != verdict.collective:
         raise InputError(f"{path}: the collective is {verdict.collective.words}, not {collective.words}")
     if proofs is not None and verdict.valid:
@@ -76,7 +76,7 @@ def _verify_frontier(
 
 def _write_proofs(verdict: "BundleVerdict", folder: Path) -> None:
     """The formula and the proof of every refutation by formula, in files that other checkers read."""
-    from certree.verify.exact.strangers import foreign_files
+    from certree.verify.exact.refutations.proof_formats import foreign_files
 
     folder.mkdir(parents=True)
     count = 0

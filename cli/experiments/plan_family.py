@@ -20,7 +20,7 @@ from certree.synth.gentree import LocalPlan, Placement, basic_placement, choose_
 from certree.synth.method import Request, load_methods
 from certree.synth.plan_family import PlanTimer, best_plans
 from certree.synth.switch_tree import SwitchTree, switch_tree
-from certree.verify.witness import Instance, best_bounds
+from certree.verify.bounds.witness import Instance, best_bounds
 
 
 @dataclass(frozen=True)

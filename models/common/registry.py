@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Generic, TypeVar
 
 from certree.models.common.errors import InputError
@@ -11,6 +12,7 @@ from certree.models.common.errors import InputError
 T = TypeVar("T")
 
 
+@cache
 def import_folder(package: str) -> None:
     """Import every module below a package's folder, its sub-folders included, so that their entries register."""
     for module in pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}."):

@@ -7,7 +7,8 @@ from certree.synth.encodings.asking import Asking
 from certree.synth.encodings.quotient import KINDS, QuotientEncoder
 from certree.synth.method import Monitor
 from certree.synth.symmetry import Group
-from certree.verify.exact.encoder import Encoder, encode
+from certree.verify.exact.encoding.encode import encode
+from certree.verify.exact.encoding.encoder import Encoder
 from certree.verify.exact.question import Question
 
 

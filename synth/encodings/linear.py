@@ -10,7 +10,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.cpsat import Budget, Status, solve_model
 from certree.synth.encodings.asking import Asking
 from certree.synth.method import Monitor
-from certree.verify.exact.plans import remembered_rows, schedule_of, spread_rows
+from certree.verify.exact.rows import remembered_rows, schedule_of, spread_rows
 
 
 class LinearSpread(Asking):

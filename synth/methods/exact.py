@@ -18,8 +18,8 @@ from certree.synth.fewest import prove_fewest
 from certree.synth.growth import grow_trees
 from certree.synth.method import METHODS, Request, flag, read_options, require_collective
 from certree.synth.phases import Phase, by_reversal, compose
-from certree.verify.certificate import make_certificate
-from certree.verify.witness import Instance, best_bounds
+from certree.verify.bounds.witness import Instance, best_bounds
+from certree.verify.certificates.certificate import make_certificate
 
 TOTAL_BUDGET = 20  # deterministic seconds at effort 1
 ENCODINGS: tuple[type[Encoding], ...] = (AllReduceEncoding, GatherEncoding)
@@ -36,8 +36,8 @@ def exact(request: Request) -> Schedule:
 
     Provenance records the model, what the solver said of every step count, and the status: `optimal` when each smaller step count
     is refuted, by a bound or by the solver; else `feasible`. The solver's word holds for the model only and is no certificate. The
-    certificate has a proof that one step less is impossible (`verify.fewest`), where one was found with the effort; provenance says
-    in words what came of that.
+    certificate has a proof that one step less is impossible (`verify.certificates.fewest_steps`), where one was found with the
+    effort; provenance says in words what came of that.
     UnsupportedError when `steps` is below a bound, UndecidedError when so few were not found.
     """
     require_collective(request, "exact", SYMMETRIC_KINDS)

@@ -18,8 +18,8 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
-from certree.verify.exact.bundle import judge_bundle
-from certree.verify.exact.refutation import unpack
+from certree.verify.exact.refutations.refutation import unpack
+from certree.verify.frontier.bundle import verify_bundle
 
 #: network, collective, Cmax, SCCL's seconds (None: it never ended or was not run)
 FRONTIERS = (
@@ -61,7 +61,7 @@ def measure(spec: str, collective: str, max_chunks: int) -> dict[str, object]:
     found = search.result
     document = found.document()
     searched = process_time() - start
-    if not judge_bundle(document, spec).valid:
+    if not verify_bundle(document, spec).valid:
         raise AssertionError(f"{spec}: the frontier is refuted")
     proofs = [entry["proof"] for entry in document["refuted"]]
     return {

@@ -16,7 +16,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.bounds import find_bounds
 from certree.synth.method import Request, load_methods
-from certree.verify.witness import Instance, check_bound
+from certree.verify.bounds.witness import Instance, check_bound
 
 NETWORKS = ("mesh:4x4", "mesh:8x8", "torus:8x8", "torus:8x8,without-link=3-4")
 SIZES_KIB = (32, 64, 128, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10, 64 << 10)

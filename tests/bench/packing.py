@@ -30,8 +30,8 @@ from certree.synth.branching import RootedNetwork
 from certree.synth.packing import Fabric, network_of, usual_moves
 from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.splitting import SwitchedNetwork
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 
 DELAY = 2
 WORK = 30  # for each transfer of an iteration, to shorten its slots
@@ -183,7 +183,7 @@ def measure(name: str, topology: Topology, collective: Collective) -> Row:
         return Row(name, network.size, trees, period, outcome, 0, 0, packed, total - packed, memory)
     schedule = slotted_schedule(family, slots, rules, 1 << 10, {})
     bounds = find_bounds(topology, collective, DELAY)
-    verdict = judge(schedule.with_certificate(make_certificate(schedule, bounds)))
+    verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, bounds)))
     if not verdict.valid or verdict.quality is None:
         raise AssertionError(f"{name}: {verdict.violations}")
     gap = verdict.quality.gap["bandwidth"]

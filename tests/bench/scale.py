@@ -14,7 +14,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Request, load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 
 AIM = 20.0  # CPU seconds
 NETWORKS = (
@@ -54,7 +54,7 @@ def measure(spec: str, names: list[str]) -> None:
                 if " does not make " not in schedule:
                     print(f"{spec:<17}{name:<26}{kind:<13}{built:>7.2f} s  {schedule}", flush=True)
                 continue
-            verdict = judge(schedule)
+            verdict = verify_schedule(schedule)
             total = time.process_time() - start
             basis = basis or total
             state = "right" if verdict.valid else "REFUTED"

@@ -8,8 +8,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds import find_bounds
 from certree.synth.method import Request, load_methods
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 
 NETWORKS = ("mesh:4x4", "mesh:8x8", "torus:8x8", "torus:8x8,without-link=3-4", "mesh:16x16", "torus:16x16")
 
@@ -32,7 +32,7 @@ def run(smoke: bool) -> None:
         times.append(process_time())
         bounds = find_bounds(request.topology, request.collective, schedule.delay)
         times.append(process_time())
-        verdict = judge(schedule.with_certificate(make_certificate(schedule, bounds)))
+        verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, bounds)))
         times.append(process_time())
         if not verdict.valid or verdict.quality is None:
             raise AssertionError(f"{spec}: {verdict.violations}")

@@ -8,7 +8,7 @@ from certree.cli.certified import HEAD, NETWORKS, composed, table
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
 TABLE = (Path(__file__).parents[2] / "synth" / "CERTIFIED.md").read_text()
@@ -32,6 +32,6 @@ def test_it_is_whole() -> None:
 def test_an_all_gather_and_its_reverse_are_an_all_reduce() -> None:
     gather = load_methods()["multitree"](ask("torus:3x3", "all-gather"))
     made = composed(gather)[0]
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.collective == parse_collective("all-reduce")
     assert composed(load_methods()["multitree"](ask("switch:4", "all-gather"))) == []

@@ -15,9 +15,9 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
 from certree.models.traces.reducing import load_aggregation_trace
 from certree.synth.method import Request, load_methods
-from certree.verify.aggregation_network import aggregated_flows, check_traced_network
-from certree.verify.aggregation_trace_model import check_aggregation_trace
-from certree.verify.tlc import Result
+from certree.verify.tla.tlc import Result
+from certree.verify.tla.traces.reducing import check_aggregation_trace
+from certree.verify.tla.traces.reducing_network import aggregated_flows, check_traced_network
 from tests.hw.reducing.test_aggregation import KIB, MULTITREE, SMALL, run, schedule_of
 
 LOSSY = AggregationRules(window=2, loss=Fraction(1, 6), duplicates=Fraction(1, 6), latest=300, seed=5)

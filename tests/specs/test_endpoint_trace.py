@@ -10,9 +10,9 @@ from certree.hw.endpoint_program import Choices, Payload
 from certree.hw.endpoints import run_endpoints
 from certree.models.common.errors import InputError
 from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
-from certree.verify.endpoint_messages import check_messages
-from certree.verify.endpoint_trace_model import check_endpoint_trace, check_head
-from certree.verify.tlc import Result
+from certree.verify.tla.tlc import Result
+from certree.verify.tla.traces.endpoint_messages import check_messages
+from certree.verify.tla.traces.endpoints import check_endpoint_trace, check_head
 from tests.hw.endpoints.test_endpoints import ACE, detour, made
 
 KIB = 1 << 10

@@ -5,10 +5,10 @@ import re
 import pytest
 import z3
 
-from certree.verify import invariant
-from certree.verify.invariant import MUTANTS, check_invariant, obligations
-from certree.verify.model_list import specs_folder
-from certree.verify.symbolic_ni import MEMBERS, Machine, World
+from certree.verify.tla.model_list import specs_folder
+from certree.verify.tla.symbolic import invariant
+from certree.verify.tla.symbolic.interface import MEMBERS, Machine, World
+from certree.verify.tla.symbolic.invariant import MUTANTS, check_invariant, obligations
 from tests.cli.running import assert_bad_input, certree
 
 

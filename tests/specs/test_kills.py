@@ -2,9 +2,9 @@
 
 import pytest
 
-from certree.verify import kills
-from certree.verify.kills import DEADLOCK, KILLED, NO_ANSWER, columns_of, digest_of, families, short_name
-from certree.verify.model_list import load_manifest, specs_folder
+from certree.verify.tla import mutants as kills
+from certree.verify.tla.model_list import load_manifest, specs_folder
+from certree.verify.tla.mutants import DEADLOCK, KILLED, NO_ANSWER, columns_of, digest_of, families, short_name
 
 FEW = ("MCAllReduceScatter", "MCAllReduceOwnTwice", "MCAllReduceWithdrawn")
 KEPT = (specs_folder() / "KILLS.md").read_text()

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from certree.verify.model_list import TIME_LIMITS, load_manifest, specs_folder
+from certree.verify.tla.model_list import TIME_LIMITS, load_manifest, specs_folder
 
 MODELS = load_manifest()
 TABLES = load_manifest("tables")

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 
 from certree.models.common.errors import InputError
-from certree.verify import models
-from certree.verify.changes import table_of_changes
-from certree.verify.model_list import ModelResult
-from certree.verify.models import compare, compare_tables, model_check
-from certree.verify.tlc import Result, State, TlcRun, TlcStoppedError
+from certree.verify.tla import models
+from certree.verify.tla.model_list import ModelResult
+from certree.verify.tla.models import compare, compare_tables, model_check
+from certree.verify.tla.tlc import Result, State, TlcRun, TlcStoppedError
+from certree.verify.tla.variable_changes import table_of_changes
 
 ENTRY = {
     "name": "M", "mode": "exhaustive", "expected": "safety", "violates": "NoLateRow", "distinct_states": 5, "total_states": 9

@@ -12,7 +12,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Op
 from certree.models.tables import NIL, RowOp
 from certree.synth.method import Request, load_methods
-from certree.verify.table_model import model_check_tables
+from certree.verify.tla.table_model import model_check_tables
 
 MACHINE = load_machine("multitree")
 

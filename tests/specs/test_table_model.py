@@ -14,8 +14,8 @@ from certree.models.pictures.network import MARK
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp
-from certree.verify import table_constants, table_model
-from certree.verify.table_model import model_check_tables
+from certree.verify.tla import table_constants, table_model
+from certree.verify.tla.table_model import model_check_tables
 
 MACHINE = load_machine("multitree")
 

@@ -8,10 +8,10 @@ import pytest
 
 from certree.models.common.errors import ToolMissingError
 from certree.models.common.files import sha256
-from certree.verify import tlc_jar as tlc_jar_module
-from certree.verify.tlc import State, TlcError, run_tlc
-from certree.verify.tlc_jar import JAR_NAME, JAR_SHA256, find_java, tlc_jar
-from certree.verify.tlc_values import parse_value
+from certree.verify.tla import tlc_jar as tlc_jar_module
+from certree.verify.tla.tlc import State, TlcError, run_tlc
+from certree.verify.tla.tlc_jar import JAR_NAME, JAR_SHA256, find_java, tlc_jar
+from certree.verify.tla.tlc_values import parse_value
 
 
 def test_missing_java(monkeypatch, tmp_path):

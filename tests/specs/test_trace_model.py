@@ -10,8 +10,8 @@ from certree.hw.lowering import lower
 from certree.hw.simulator import simulate
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
-from certree.verify.table_constants import plan_of
-from certree.verify.trace_model import check_trace
+from certree.verify.tla.table_constants import plan_of
+from certree.verify.tla.traces.interfaces import check_trace
 from tests.specs.test_schedules import resorted, tables_of
 from tests.specs.test_table_model import MACHINE, down, paths, ring, schedule_of, up
 

@@ -4,7 +4,7 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 SYMMETRIC = ["all-reduce", "reduce-scatter", "all-gather"]
@@ -65,7 +65,7 @@ def test_valid_or_refused_for_the_stated_reason(spec: str, method: str) -> None:
             with pytest.raises(UnsupportedError, match=reason):
                 make(method, spec, collective, root=root)
         else:
-            assert judge(make(method, spec, collective, root=root)).valid
+            assert verify_schedule(make(method, spec, collective, root=root)).valid
 
 
 @pytest.mark.parametrize("method", CLAIMS)

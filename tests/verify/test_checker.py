@@ -8,20 +8,20 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.verify.build import COPY, PATH_ROWS, REDUCE, build, chain_all_reduce, network, path_all_reduce
 
 
 def rules(schedule: Schedule) -> list[str]:
     """The rules of a verdict, each once, in the order of their first violation."""
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     assert verdict.valid == (not verdict.violations) == (verdict.quality is not None)
     assert all("\n" not in violation.message for violation in verdict.violations)
     return list(dict.fromkeys(violation.rule for violation in verdict.violations))
 
 
 def test_a_right_schedule_is_valid_and_its_quality_recomputed() -> None:
-    verdict = judge(path_all_reduce())
+    verdict = verify_schedule(path_all_reduce())
     assert verdict.valid
     assert verdict.quality is not None
     assert verdict.quality.bandwidth_time == 2
@@ -34,9 +34,9 @@ def test_a_right_schedule_is_valid_and_its_quality_recomputed() -> None:
 
 def test_a_schedule_for_another_topology_is_refused() -> None:
     schedule = path_all_reduce()
-    assert judge(schedule, topology=parse_topology("mesh:1x3")).valid
+    assert verify_schedule(schedule, topology=parse_topology("mesh:1x3")).valid
     for other in ("ring:3", "mesh:3x2", "mesh:1x3,capacity=2", "mesh:1x4,without-node=3"):
-        verdict = judge(schedule, topology=parse_topology(other))
+        verdict = verify_schedule(schedule, topology=parse_topology(other))
         assert [violation.rule for violation in verdict.violations] == ["topology"]
 
 
@@ -53,7 +53,7 @@ def test_delay_boundary(delay: int) -> None:
             list(zip(schedule.chunk, schedule.op, moved, schedule.src, schedule.dst, strict=True)),
             delay=delay,
         )
-        violation = judge(early).violations[0]
+        violation = verify_schedule(early).violations[0]
         assert violation.rule == "causality"
         assert violation.rows == (row, row - 1)
 
@@ -72,7 +72,7 @@ def test_each_single_fault_has_its_rule() -> None:
 
 def test_many_violations_are_counted_and_the_earliest_listed() -> None:
     rows = [(0, REDUCE, 50 - step, 0, 2) for step in range(50)]
-    verdict = judge(build("mesh:1x3", "all-reduce", [*rows, *PATH_ROWS]))
+    verdict = verify_schedule(build("mesh:1x3", "all-reduce", [*rows, *PATH_ROWS]))
     links = [violation for violation in verdict.violations if violation.rule == "link"]
     assert verdict.counts["link"] == 50
     assert [violation.rows for violation in links] == [(49 - place,) for place in range(20)]
@@ -83,7 +83,10 @@ def test_many_violations_are_counted_and_the_earliest_listed() -> None:
 def test_names_from_files_stay_on_one_line() -> None:
     schedule = path_all_reduce([(0, COPY, 0, 0, 2)])
     named = replace(schedule, topology=replace(schedule.topology, name="a\nname\t" + "x" * 500))
-    for verdict in (judge(named), judge(schedule, topology=replace(parse_topology("ring:3"), name="two\nlines"))):
+    for verdict in (
+        verify_schedule(named),
+        verify_schedule(schedule, topology=replace(parse_topology("ring:3"), name="two\nlines")),
+    ):
         assert all("\n" not in violation.message and len(violation.message) < 500 for violation in verdict.violations)
 
 
@@ -91,19 +94,21 @@ def test_capacity_beyond_64_bits_is_no_less() -> None:
     """Parallel links of 2^33 and 2^34 chunks a round, in a step of 2^30 rounds."""
     for links in (1 << 13, 1 << 14):
         wide = network("ee", [(0, 1, 1 << 20)] * links + [(1, 0, 1)])
-        assert judge(build(wide, "all-gather", [(0, COPY, 0, 0, 1)], roots=[0], rounds=[1 << 30])).valid
+        assert verify_schedule(build(wide, "all-gather", [(0, COPY, 0, 0, 1)], roots=[0], rounds=[1 << 30])).valid
 
 
 def test_a_long_history_is_searched_once() -> None:
     """Forty thousand copies that change nothing: refused in a second, where a search from the start for each took minutes."""
     ring = parse_topology("ring:8")
     rows = [(0, COPY, step, int(ring.src[step % 16]), int(ring.dst[step % 16])) for step in range(40_000)]
-    verdict = judge(build(ring, "all-reduce", rows))
+    verdict = verify_schedule(build(ring, "all-reduce", rows))
     assert verdict.counts == {"missing": 8}
 
 
 def test_on_a_direct_network_every_node_forwards() -> None:
     rows = [(0, COPY, 0, 0, 2), (0, COPY, 1, 0, 1)]
-    assert judge(build("mesh:1x3", "all-gather", rows, roots=[0], route=[0, -1], routes=((0, 2),))).valid
-    shared = judge(build("mesh:1x3", "all-gather", [rows[0], (0, COPY, 0, 0, 1)], roots=[0], route=[0, -1], routes=((0, 2),)))
+    assert verify_schedule(build("mesh:1x3", "all-gather", rows, roots=[0], route=[0, -1], routes=((0, 2),))).valid
+    shared = verify_schedule(
+        build("mesh:1x3", "all-gather", [rows[0], (0, COPY, 0, 0, 1)], roots=[0], route=[0, -1], routes=((0, 2),))
+    )
     assert set(shared.counts) == {"capacity"}

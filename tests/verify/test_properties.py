@@ -5,7 +5,7 @@ from random import Random
 from hypothesis import given, settings
 
 from certree.models.schedule.schedule import NO_ROOT, Schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.verify.brute import brute_force
 from tests.verify.build import build, network
 from tests.verify.schedules import mutated, random_schedule, seeds
@@ -15,7 +15,7 @@ thorough = settings(max_examples=250)
 
 def agree(schedule: Schedule) -> bool:
     """Both judges on one schedule: what is accepted is harmless, and what is clean is accepted."""
-    verdict, opinion = judge(schedule), brute_force(schedule)
+    verdict, opinion = verify_schedule(schedule), brute_force(schedule)
     assert opinion.harmless or not verdict.valid, (opinion, schedule)
     assert verdict.valid == opinion.clean, (verdict.violations, opinion)
     return verdict.valid
@@ -25,7 +25,7 @@ def agree(schedule: Schedule) -> bool:
 @thorough
 def test_schedules_built_right_are_valid(seed: int) -> None:
     schedule = random_schedule(Random(seed))
-    assert agree(schedule), judge(schedule).violations
+    assert agree(schedule), verify_schedule(schedule).violations
 
 
 @given(seeds)
@@ -76,7 +76,7 @@ def test_random_rows_over_parallel_links_and_routes(seed: int) -> None:
         period=period,
         repeats=rng.randint(1, 3) if period else 1,
     )
-    opinion, counts = brute_force(schedule), judge(schedule).counts
+    opinion, counts = brute_force(schedule), verify_schedule(schedule).counts
     contended = any("step" in fault for fault in opinion.broken)
     assert contended == ("capacity" in counts or "period" in counts), (opinion, counts)
     assert ("link" in counts) == any("route" in fault for fault in opinion.broken)
@@ -88,11 +88,11 @@ def test_random_rows_over_parallel_links_and_routes(seed: int) -> None:
 def test_messages_name_rows_that_exist(seed: int) -> None:
     rng = Random(seed)
     schedule = mutated(rng, mutated(rng, random_schedule(rng)))
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     for violation in verdict.violations:
         assert all(0 <= row < schedule.transfers for row in violation.rows)
         assert "\n" not in violation.message
-    assert verdict == judge(schedule)
+    assert verdict == verify_schedule(schedule)
 
 
 def test_the_generators_reach_every_rule() -> None:
@@ -100,5 +100,5 @@ def test_the_generators_reach_every_rule() -> None:
     seen = set[str]()
     for seed in range(600):
         rng = Random(seed)
-        seen |= judge(mutated(rng, mutated(rng, random_schedule(rng)))).counts.keys()
+        seen |= verify_schedule(mutated(rng, mutated(rng, random_schedule(rng)))).counts.keys()
     assert seen >= {"self", "link", "capacity", "period", "write-conflict", "not-held", "duplicate", "missing", "causality"}

@@ -4,8 +4,8 @@ import re
 from pathlib import Path
 
 import certree.verify
-from certree.verify.exact.refutation import load_refutations
-from certree.verify.witness import load_witnesses
+from certree.verify.bounds.witness import load_witnesses
+from certree.verify.exact.refutations.refutation import load_refutations
 
 FOLDER = Path(str(certree.verify.__file__)).parent
 README = (FOLDER / "README.md").read_text()

@@ -1,1 +1,5 @@
-"""Questions of existence on small networks, the trusted encoder of their answers, and the checkers of every refutation."""
+"""Questions of existence on small networks.
+
+- `question`: the question and the abstract network; `scratch`: buffers beside accumulators; `rows`: from chosen transfers to rows
+- `formula`, `encoding`: the trusted formula; `rup`: proofs that it has no model; `refutations`: all kinds of refutation
+"""

@@ -45,7 +45,7 @@ from functools import cached_property
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.verify.exact.slots import SlotNetwork
+from certree.verify.exact.scratch import SlotNetwork
 
 MAX_ARCS = 20_000
 MAX_SLOTS = 16

@@ -13,8 +13,8 @@ from certree.hw.lowering import lower
 from certree.models.common.errors import ToolMissingError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule
-from certree.verify.model_list import ModelResult
-from certree.verify.tlc import Result
+from certree.verify.tla.model_list import ModelResult
+from certree.verify.tla.tlc import Result
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, start
 

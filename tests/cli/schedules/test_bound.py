@@ -7,7 +7,7 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.verify.witness import Instance, check_bound
+from certree.verify.bounds.witness import Instance, check_bound
 from tests.cli.running import assert_bad_input, certree
 
 

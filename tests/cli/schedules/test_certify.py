@@ -2,7 +2,7 @@
 
 from certree.models.schedule.schedule import Op
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.cli.artefacts import schedule_file, with_columns, without_first_transfer
 from tests.cli.running import assert_bad_input, certree
 from tests.cli.schedules.test_synthesize import KEYS
@@ -20,7 +20,7 @@ def test_certificate_is_added(tmp_path):
     certified = load_schedule(tmp_path / "certified.json")
     assert certified.digest == load_schedule(bare).digest
     assert certified.certificate["claim"]["bandwidth_bound"] == "2/3"
-    assert judge(certified).valid
+    assert verify_schedule(certified).valid
 
 
 def test_certifying_again_changes_nothing(tmp_path):

@@ -12,7 +12,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule
 from certree.models.schedule.timing import schedule_cycles, slot_timing
 from certree.synth.method import METHODS, load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.cli.running import assert_bad_input, certree, start
 
 KEYS = {
@@ -28,7 +28,7 @@ def test_document_and_file_agree(tmp_path):
     document, schedule = outcome.document, load_schedule(file)
     assert document.keys() >= KEYS
     assert "violations" not in document
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     assert verdict.valid
     assert document["valid"] is True
     for key in ("chunks", "steps", "total_steps", "delay", "period", "repeats", "transfers"):
@@ -138,7 +138,7 @@ def test_force_overwrites(tmp_path):
     file = tmp_path / "s.json"
     file.write_text("mine")
     assert certree("synthesize", "ring:4", "--method", "ring", "--force", "-o", file).code == 0
-    assert judge(load_schedule(file)).valid
+    assert verify_schedule(load_schedule(file)).valid
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
     document, schedule = json.loads(out), load_schedule(file)
     assert document["valid"] is True
     assert document["transfers"] == schedule.transfers
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     assert os.listdir(tmp_path) == ["s.json"]
 
 

@@ -18,7 +18,7 @@ from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, Collec
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.timing import way_of
 from certree.synth.method import Request, load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.hw.runs import machines, same_in_both, with_latencies
 from tests.hw.trees import MULTITREE, schedules
 
@@ -50,7 +50,7 @@ def recursive_doubling(ranks: int) -> Schedule:
 def test_recursive_doubling(ranks: int):
     """No tree: in each of log2 N steps everybody sends and receives the whole sum so far."""
     schedule = recursive_doubling(ranks)
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     with pytest.raises(UnsupportedError):
         lower(schedule, 4 * KIB, MULTITREE)
     assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
@@ -61,7 +61,7 @@ def test_a_wrong_schedule_gives_wrong_data():
     schedule = recursive_doubling(8)
     last = schedule.step == 2
     wrong = replace(schedule, dst=np.where(last, (schedule.src + 1) % 8, schedule.dst).astype(np.int32))
-    assert not judge(wrong).valid
+    assert not verify_schedule(wrong).valid
     result = same_in_both(Plan.of(wrong, 4 * KIB, MULTITREE))
     assert not result.data_ok
     assert result.wrong is not None
@@ -77,7 +77,7 @@ def test_a_reducing_switch_adds_and_copies():
     rows = [(0, Op.REDUCE, 0, leaf, 4) for leaf in range(4)] + [(0, Op.COPY, 1, 4, leaf) for leaf in range(4)]
     columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
     schedule = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT], columns)
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
 
 
@@ -94,7 +94,7 @@ def test_every_collective(kind: CollectiveKind, network: str):
         except UnsupportedError:
             continue
         made += 1
-        assert judge(schedule).valid, name
+        assert verify_schedule(schedule).valid, name
         assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
     assert made > 0
 
@@ -118,7 +118,7 @@ def test_all_to_all(network: str):
     schedule = make_schedule(
         topology, parse_collective("all-to-all"), ends[0], columns, chunk_target=ends[1], routes=routes, rounds=[int(load)]
     )
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     plan = Plan.of(schedule, 4 * KIB, MULTITREE)
     assert_exact(plan)
     wrong = replace(plan.schedule, chunk_target=np.roll(ends[1], 1))

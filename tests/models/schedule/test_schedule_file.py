@@ -26,7 +26,7 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.models.examples import built, pair_all_reduce, ring_all_gather, schedule
 from tests.models.network.test_topology_file import changed
 
@@ -356,7 +356,7 @@ def test_csv_with_paths(tmp_path):
     loaded = from_csv(tmp_path, PATHS, topology="switch:2")
     hops = [[(loaded.topology.src[link], loaded.topology.dst[link]) for link in loaded.routes[route]] for route in loaded.route]
     assert hops == [[(1, 2), (2, 0)], [(0, 2), (2, 1)]]
-    assert judge(loaded).valid
+    assert verify_schedule(loaded).valid
 
 
 @pytest.mark.parametrize(("first", "second"), [("", ""), ("1>0", "0>1")])

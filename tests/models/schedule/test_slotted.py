@@ -10,7 +10,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
 from certree.models.schedule.timing import schedule_cycles, slot_timing, slotted
 from certree.models.schedule.unit_rounds import in_unit_rounds
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 
 MULTITREE = load_machine("multitree")
 
@@ -44,7 +44,7 @@ def test_rounds_of_one_step_do_not_wait_for_each_other():
     assert plan.delay > 1
     assert timing.slot_cycles == max(timing.ser, timing.work, -(-(timing.ser + timing.lat + timing.red) // plan.delay))
     assert plan.steps == 6 + plan.delay - 1  # the empty steps lie between the two exchanges only
-    assert judge(plan).valid
+    assert verify_schedule(plan).valid
     slow = in_unit_rounds(schedule)
     assert schedule_cycles(plan, timing, MULTITREE) < schedule_cycles(slow, slot_timing(slow, 4 * 16 * 64, MULTITREE), MULTITREE)
 

@@ -13,7 +13,7 @@ from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile, reduce_broadcast_profile
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 MODEL = load_genmodel("gentree")
@@ -23,7 +23,7 @@ FACTORS = ["2x2", "6x2", "2x6", "3x5", "12x2", "2x12", "2x3x4", "4x3x2", "3x3x3"
 
 def of(method: str, nodes: int, **options: str) -> Profile:
     made = make(method, f"switch:{nodes}", options=options)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     return count(made).profile()
 
 

@@ -9,7 +9,7 @@ import pytest
 from certree.models.common.errors import UnsupportedError
 from certree.models.cost.optimality import Operation, optimality
 from certree.models.schedule.schedule import Op, Schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 
@@ -105,7 +105,7 @@ def test_the_bound_holds_for_any_tree_of_operations() -> None:
     base = make("cps", "switch:6", "reduce-scatter")
     for _ in range(20):
         made = random_trees(base, draw)
-        assert judge(made).valid
+        assert verify_schedule(made).valid
         for threshold in (2, 3, 9):
             found = optimality(made, threshold)
             operations = found.memory.operations

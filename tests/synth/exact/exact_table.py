@@ -6,8 +6,8 @@ from math import ceil
 from certree.models.schedule.schedule import Schedule
 from certree.synth.bounds import find_bounds
 from certree.synth.method import load_methods
-from certree.verify.judge import judge
-from certree.verify.witness import Instance, best_bounds
+from certree.verify.bounds.witness import Instance, best_bounds
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
 NETWORKS = ["ring:4", "ring:5", "ring:6", "ring:8", "mesh:1x5", "mesh:2x2", "mesh:2x3", "mesh:2x4", "mesh:3x3", "torus:3x3"]
@@ -26,7 +26,7 @@ def row(spec: str, collective: str) -> str:
     """One line of the table; the schedules are judged first."""
     methods = load_methods()
     theirs, made = methods["multitree"](ask(spec, collective)), methods["exact"](ask(spec, collective))
-    if not (judge(theirs).valid and judge(made).valid):
+    if not (verify_schedule(theirs).valid and verify_schedule(made).valid):
         raise AssertionError(f"{spec}: a schedule is wrong")
     least, kind = least_steps(made)
     refuted = [words.rpartition("=")[2] for words in made.provenance["solver"] if words.startswith("infeasible")]

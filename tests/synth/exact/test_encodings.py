@@ -12,9 +12,9 @@ from certree.synth.encodings.clauses import SymmetricClauses, TrustedClauses
 from certree.synth.encodings.linear import LinearSpread
 from certree.synth.method import Monitor
 from certree.synth.symmetry import free_groups
-from certree.verify.exact.bundle import why_not
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import check_proof
+from certree.verify.frontier.bundle import why_not
 from tests.verify.exact.small import network
 
 

@@ -22,7 +22,7 @@ from certree.synth.encodings import encoding
 from certree.synth.encodings.all_reduce import AllReduceEncoding
 from certree.synth.encodings.gather import GatherEncoding
 from certree.synth.method import Monitor, load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, play
 
 exact, multitree = load_methods()["exact"], load_methods()["multitree"]
@@ -49,7 +49,7 @@ def steps_by_counting(made: Schedule) -> int:
 @pytest.mark.parametrize("spec", SMALL)
 def test_it_certifies_or_beats_multitree(spec: str, collective: str) -> None:
     made, theirs = exact(ask(spec, collective)), multitree(ask(spec, collective))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     play(made)
     least = steps_by_counting(made)
     assert least <= made.steps
@@ -62,7 +62,7 @@ def test_it_certifies_or_beats_multitree(spec: str, collective: str) -> None:
 @pytest.mark.parametrize("collective", ["all-reduce", "all-gather", "reduce-scatter"])
 def test_links_that_go_one_way_are_used_that_way(collective: str) -> None:
     made = exact(ask(ONE_WAY, collective, chunks=6))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     play(made)
     assert steps_by_counting(made) <= made.steps <= multitree(ask(ONE_WAY, collective)).steps
 
@@ -80,7 +80,7 @@ def test_with_exchanges_one_chunk_an_endpoint_meets_the_bandwidth_bound(spec: st
     nodes, links = len(parse_topology(spec).endpoints), len(parse_topology(spec).src)
     made = exact(ask(spec, options={"exchange": "true"}))
     assert made.steps == steps == ceil(2 * (nodes - 1) * nodes / links)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     play(made)
 
 
@@ -222,7 +222,7 @@ def small_networks(draw: st.DrawFn) -> Topology:
 def test_any_small_network_gets_a_valid_schedule(topology: Topology, collective: str, exchange: bool) -> None:
     options = {"exchange": "true"} if exchange and collective == "all-reduce" else {}
     made = exact(ask(topology, collective, chunks=len(topology.kind), options=options))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     play(made)
     assert steps_by_counting(made) <= made.steps <= multitree(ask(topology, collective)).steps
 

@@ -14,9 +14,9 @@ from certree.synth.frontier import FrontierSearch
 from certree.synth.known import known_schedules
 from certree.synth.method import Monitor
 from certree.synth.symmetry import free_groups
-from certree.verify.exact import encoder as encoder_module
-from certree.verify.exact.bundle import judge_bundle
+from certree.verify.exact.encoding import encoder as encoder_module
 from certree.verify.exact.rup import ProofError
+from certree.verify.frontier.bundle import verify_bundle
 from tests.verify.exact.small import barbell, network
 
 
@@ -27,7 +27,7 @@ def found(topology, kind: str, max_chunks: int, root=None, monitor=None):
     search.run()
     result = search.result
     document = result.document()
-    assert judge_bundle(document, "bundle").violations == ()
+    assert verify_bundle(document, "bundle").violations == ()
     return document
 
 
@@ -154,7 +154,7 @@ def test_what_was_found_before_an_interruption_is_kept() -> None:
     result = search.result
     assert list(result.points) == [(1, 2, 2), (2, 2, 3)]
     document = result.document()
-    assert judge_bundle(document, "bundle").valid
+    assert verify_bundle(document, "bundle").valid
     assert not document["complete"]
     assert lines[0] == "frontier: 1 chunks, 2 steps, 2 rounds"
 
@@ -190,7 +190,7 @@ def test_a_limit_of_memory_costs_steps() -> None:
         search.run()
         result = search.result
         document = result.document()
-        assert judge_bundle(document, "bundle").valid
+        assert verify_bundle(document, "bundle").valid
         assert document["complete"]
         best[memory] = points(document)
     assert best[None] == best[6]

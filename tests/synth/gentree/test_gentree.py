@@ -12,7 +12,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.gentree import basic_placement, choose_plans, collect, factorizations
 from certree.synth.switch_tree import CROSSING, central_switches, switch_tree
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 TREES = ["ss:5", "switch:8", "tree:2x3", "tree:3+4", "tree:2+5", "tree:1+1+2", "tree:4x6@2", "fattree:3x4", "leafspine:3x2x4"]
@@ -51,7 +51,7 @@ def test_figure_7b_asymmetric_tree() -> None:
 
 def test_figure_7_transfers_follow_the_placements() -> None:
     made = make("asymmetric-cps", "tree:3+4", "reduce-scatter")
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.chunk_root.tolist() == [0, 3, 4, 1, 5, 2, 6]
     top = made.step == 1  # every block but one's own crosses the root, once
     crossing = list(zip(made.chunk[top].tolist(), made.src[top].tolist(), made.dst[top].tolist(), strict=True))
@@ -81,7 +81,7 @@ def test_gentree_is_valid_on_trees(network: str, collective: str) -> None:
     for method in ("gentree", "asymmetric-cps"):
         made = make(method, network, collective)
         nodes = len(made.topology.endpoints)
-        assert judge(made).valid
+        assert verify_schedule(made).valid
         assert made.chunks == nodes
         assert made.transfers == (2 if collective == "all-reduce" else 1) * nodes * (nodes - 1)
 
@@ -90,7 +90,7 @@ def test_gentree_is_valid_on_trees(network: str, collective: str) -> None:
 def test_the_testbed_picks(servers: int, plan: str) -> None:
     """GenTree, Section 5.2: 10^8 floats on a single switch."""
     made = make("gentree", f"ss:{servers}", message_bytes=4 * 10**8)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.provenance["plans"] == {str(servers): {"plan": plan, "rearranged": []}}
 
 
@@ -123,8 +123,8 @@ def test_table_6(network: str, switch: int, picks: tuple[str, ...]) -> None:
 
 def test_rearrangement_relieves_the_link_between_data_centres() -> None:
     plain, better = (make("gentree", "cdc384", message_bytes=4 * 10**8, options={"rearrange": word}) for word in ("false", "true"))
-    assert judge(plain).valid
-    assert judge(better).valid
+    assert verify_schedule(plain).valid
+    assert verify_schedule(better).valid
     assert better.provenance["plans"]["crossing"]["rearranged"] == [400, 401]
     assert plain.provenance["plans"]["crossing"]["rearranged"] == []
 
@@ -144,7 +144,7 @@ def test_the_centre_of_a_tree_is_its_root_unless_said_otherwise() -> None:
     other = switch_tree(parse_topology("leafspine:3x2x4"), root=16)
     assert (other.root, other.children[16]) == (16, (12, 13, 14))
     for root in (6, 7, 8):
-        assert judge(make("gentree", "tree:2x3", options={"root": str(root)})).valid
+        assert verify_schedule(make("gentree", "tree:2x3", options={"root": str(root)})).valid
 
 
 @pytest.mark.parametrize("network", ["leafspine:3x2x4", "fattree:3x4"])
@@ -197,4 +197,4 @@ def test_wrong_options_are_refused() -> None:
 def test_servers_without_data_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="a message of 47 bytes leaves servers without data; 12 servers need 48 bytes"):
         make("gentree", "ss:12", message_bytes=47)
-    assert judge(make("gentree", "ss:12", message_bytes=48)).valid
+    assert verify_schedule(make("gentree", "ss:12", message_bytes=48)).valid

@@ -16,8 +16,8 @@ from certree.synth.gentree import LocalPlan, basic_placement, choose_plans, plan
 from certree.synth.group_plans import direct_plan
 from certree.synth.plan_family import PlanTimer, best_plans
 from certree.synth.switch_tree import switch_tree
-from certree.verify.judge import judge
-from certree.verify.witness import Instance, WitnessError, best_bounds, make_bound
+from certree.verify.bounds.witness import Instance, WitnessError, best_bounds, make_bound
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 MODEL = load_genmodel("gentree")
@@ -111,7 +111,7 @@ def test_the_best_plan_as_a_schedule():
     found = best_plans(timer_of(network, floats))
     made = {plans: make("gentree", network, message_bytes=4 * floats, options={"plans": plans}) for plans in ("greedy", "best")}
     seconds = {plans: schedule_time(schedule, MODEL, Fraction(floats), READING).seconds for plans, schedule in made.items()}
-    assert all(judge(schedule).valid for schedule in made.values())
+    assert all(verify_schedule(schedule).valid for schedule in made.values())
     assert seconds["best"] == found.seconds < seconds["greedy"]
     assert {entry["plan"] for entry in made["best"].provenance["plans"].values()} == {p.name for p in found.plans.values()}
 

@@ -15,7 +15,7 @@ from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.synth import cuts
 from certree.synth.cuts import best_cut
-from certree.verify.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
 from tests.verify.schedules import random_network
 
 GATHER, SCATTER = parse_collective("all-gather"), parse_collective("reduce-scatter")

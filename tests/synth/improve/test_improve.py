@@ -17,7 +17,7 @@ from certree.synth.method import Monitor
 from certree.synth.precedence import Precedence, justified
 from certree.synth.regrowth import Forest, Regrowth
 from certree.synth.tail_search import without_last_slot
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, make
 from tests.verify.brute import brute_force
 from tests.verify.build import COPY, REDUCE, build
@@ -53,7 +53,7 @@ def test_never_slower_and_always_right(method, spec, kind, size):
     source = make(method, spec, kind, message_bytes=size, root=root)
     request = ask(source.topology, kind, size, root=root)
     best = improve(source, request)
-    assert judge(best).valid
+    assert verify_schedule(best).valid
     assert request.cycles(best) <= request.cycles(source)
     assert request.cycles(best) == request.monitor.best_cycles
     assert best is source or best.provenance["of_schedule"] == source.digest
@@ -84,7 +84,7 @@ def test_an_interruption_leaves_the_best_so_far():
     request = ask("mesh:4x4", "all-reduce", 1 << 15, monitor=Monitor(sink=stop))
     with pytest.raises(KeyboardInterrupt):
         improve(source, request)
-    assert judge(request.monitor.best).valid
+    assert verify_schedule(request.monitor.best).valid
     assert request.monitor.best_cycles < request.cycles(source)
 
 
@@ -108,7 +108,7 @@ def test_precedence_keeps_what_every_transfer_carries():
         if slots is None:
             continue
         other = reslotted(schedule, slots, delay)
-        assert judge(other).valid, seed
+        assert verify_schedule(other).valid, seed
         assert brute_force(other).clean
         moved += slots != schedule.step.tolist()
     assert moved > 20
@@ -123,7 +123,7 @@ def test_a_violated_constraint_is_a_wrong_schedule():
         assert slots == [0, delay, 2 * delay, 3 * delay]
         for row in (1, 2, 3):
             earlier = [slot - (number >= row) for number, slot in enumerate(slots)]
-            assert not judge(reslotted(chain, earlier, delay)).valid
+            assert not verify_schedule(reslotted(chain, earlier, delay)).valid
 
 
 def test_an_exchange_stays_one():
@@ -145,7 +145,7 @@ def test_trees_grown_again_stay_right(backwards):
         chance = random.Random(seed)
         kept = [work.try_again(work.late_chunks(chance, 4)) for _ in range(30)]
         grown = (work.forest.mirrored() if backwards else work.forest).schedule(source)
-        assert judge(grown).valid
+        assert verify_schedule(grown).valid
         assert grown.steps <= before
         assert any(kept)
 
@@ -159,7 +159,7 @@ def test_the_last_slot_is_emptied_where_it_can_be():
         budget, chance = Budget(5.0), random.Random(1)
         while (found := without_last_slot(precedence, slots, budget, chance, Monitor())) is not None:
             assert max(found) < max(slots)
-            assert judge(reslotted(schedule, found, 1)).valid
+            assert verify_schedule(reslotted(schedule, found, 1)).valid
             slots = found
         assert max(slots) == least
 

@@ -14,7 +14,7 @@ from certree.synth.method import Form, Request, load_methods
 from certree.synth.methods import auto
 from certree.synth.methods.auto import ASKED_FOR, DENSE, LEAN, SEARCHES, SIDE_BY_SIDE
 from certree.synth.search import BUDGET, Search
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.bench.choice import SIZES, SMALL, compare, rivals
 from tests.synth.execution import ask, make
 
@@ -44,7 +44,7 @@ def test_the_exact_search_is_among_the_candidates() -> None:
 @pytest.mark.parametrize("network", ["mesh:2x3", "full:4", "switch:5", "bigraph:2x4", "tree:2+3"])
 def test_there_is_a_method_for_every_collective(network: str, collective: str) -> None:
     made = make("auto", network, collective, root=ROOTED.get(collective))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     told = made.provenance["auto"]
     cycles = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith("cycles")}
     picked = told["why"].split(": ")[0]
@@ -58,7 +58,7 @@ def test_there_is_a_method_for_every_collective(network: str, collective: str) -
 
 @pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather", "all-to-all"])
 def test_packages_whose_nodes_no_route_can_pass(collective: str) -> None:
-    assert judge(make("auto", "switch-fc:1x2x4x2", collective)).valid
+    assert verify_schedule(make("auto", "switch-fc:1x2x4x2", collective)).valid
 
 
 @pytest.mark.usefixtures("_without_exact")
@@ -119,7 +119,7 @@ def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypat
     """Its reductions then wait for each other less: faster than each of the searches alone. Not beyond RETIMED_ENDPOINTS."""
     monkeypatch.undo()
     made = make("auto", "torus:4x4", message_bytes=1 << 18)
-    assert (made.provenance["auto"]["why"].split(": ")[0], judge(made).valid) == ("retime:of=symmetric", True)
+    assert (made.provenance["auto"]["why"].split(": ")[0], verify_schedule(made).valid) == ("retime:of=symmetric", True)
     for network, collective in (("torus:4x4", "all-gather"), ("torus:4x5", "all-reduce"), ("switch:4", "all-reduce")):
         monkeypatch.setattr(auto, "RETIMED_ENDPOINTS", 16)
         assert "retime:of=symmetric" not in {label for label, _, _ in auto.candidates(ask(network, collective))}
@@ -132,7 +132,7 @@ def test_small_messages_take_few_hops(network: str, diameter: int) -> None:
     request = ask(network, "all-gather", 1 << 10)
     made = load_methods()["auto"](request)
     assert diameter * 159 <= request.cycles(made) <= diameter * 159 * 21 // 20
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.usefixtures("_without_exact")
@@ -140,7 +140,12 @@ def test_small_messages_take_few_hops(network: str, diameter: int) -> None:
 def test_small_sums_take_a_hop_a_dimension(network: str, steps: int) -> None:
     """Not twice the radius, as along trees."""
     made = make("auto", network, message_bytes=1 << 10)
-    assert (made.provenance["method"], made.steps, made.delay, judge(made).valid) == ("recursive-doubling", steps, 1, True)
+    assert (made.provenance["method"], made.steps, made.delay, verify_schedule(made).valid) == (
+        "recursive-doubling",
+        steps,
+        1,
+        True,
+    )
 
 
 def test_several_side_by_side_where_endpoints_have_several_links() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 NETWORKS = ["ring:2", "ring:3", "full:8", "mesh:3x4", "torus:4x4,without-node=3", "switch:7", "fattree:4x4", "bigraph:4x8", "dgx1"]
@@ -20,7 +20,7 @@ def test_every_root(spec: str, collective: str) -> None:
             assert (made.chunks, made.transfers) == (1, len(ends) - 1)
         else:  # a chunk passes one edge for each bit of its place
             assert (made.chunks, made.transfers) == (len(ends) - 1, sum(place.bit_count() for place in range(len(ends))))
-        assert judge(made).valid
+        assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce", "scatter", "gather"])
@@ -28,20 +28,20 @@ def test_published_rounds_hold_where_nothing_is_shared(collective: str) -> None:
     for spec in ("switch:16", "full:16", "hypercube:4"):
         made = make("binomial", spec, collective, root=0, options={"rounds": "published"})
         assert rounds_of(made) == (4 if collective in ("broadcast", "reduce") else 15)
-        assert judge(made).valid
+        assert verify_schedule(made).valid
 
 
 def test_published_rounds_are_refuted_where_routes_meet() -> None:
     made = make("binomial", "torus:3x5", "broadcast", root=0, options={"rounds": "published"})
     assert rounds_of(made) == 4
-    assert not judge(made).valid
+    assert not verify_schedule(made).valid
     assert rounds_of(make("binomial", "torus:3x5", "broadcast", root=0)) == 5
 
 
 def test_routes_avoid_each_other_where_there_are_several() -> None:
     made = make("binomial", "bigraph:4x8", "broadcast", root=31, options={"rounds": "published"})
     assert rounds_of(made) == 5
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_shares_of_the_whole_halve_on_the_way() -> None:

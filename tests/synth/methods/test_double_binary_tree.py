@@ -6,7 +6,7 @@ import pytest
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
 from certree.synth.methods.double_binary_tree import ROOT, binary_tree, colours, nccl_trees, rooted_trees
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 NAME = "double-binary-tree"
@@ -59,7 +59,7 @@ def test_valid_everywhere(spec: str, overlap: str) -> None:
     for chunks in (2, 8):
         made = make(NAME, spec, chunks=chunks, options={"overlap": overlap})
         assert (made.chunks, made.transfers) == (chunks, 2 * chunks * (len(made.topology.endpoints) - 1))
-        assert judge(made).valid
+        assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
@@ -71,9 +71,9 @@ def test_one_way_with_any_root(spec: str, collective: str) -> None:
         last = make("binomial", spec, "broadcast", root=0).topology.endpoints[root]
         made = make(NAME, spec, collective, root=int(last), chunks=6)
         assert (made.chunks, made.transfers) == (6, 6 * (len(made.topology.endpoints) - 1))
-        assert judge(made).valid
+        assert verify_schedule(made).valid
         if spec.startswith("switch"):
-            assert judge(make(NAME, spec, collective, root=int(last), chunks=6, options={"rounds": "published"})).valid
+            assert verify_schedule(make(NAME, spec, collective, root=int(last), chunks=6, options={"rounds": "published"})).valid
 
 
 @pytest.mark.parametrize("count", [*range(2, 40), 100, 511, 512])
@@ -91,7 +91,7 @@ def test_trees_below_one_root(count: int) -> None:
 @pytest.mark.parametrize("nodes", [2, 5, 8, 16, 33])
 def test_free_of_contention_on_a_single_switch(nodes: int) -> None:
     made = make(NAME, f"switch:{nodes}", chunks=8, options={"rounds": "published"})
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     depth = (nodes - 1).bit_length()
     assert made.steps <= 2 * (2 * depth + 1 + 2 * (8 // 2 - 1)) + 1  # up to two steps a level, two a further chunk of the tree
 
@@ -106,11 +106,11 @@ def test_overlap_starts_down_before_all_is_up() -> None:
 
 def test_contention_on_a_torus_is_refuted_as_published() -> None:
     published = make(NAME, "torus:4x4", chunks=8, options={"rounds": "published"})
-    verdict = judge(published)
+    verdict = verify_schedule(published)
     assert not verdict.valid
     assert (published.rounds == 1).all()
     serialized = make(NAME, "torus:4x4", chunks=8)
-    assert judge(serialized).valid
+    assert verify_schedule(serialized).valid
     assert serialized.step.tolist() == published.step.tolist()
     assert verdict.serialized_rounds == rounds_of(serialized) > rounds_of(published)
     assert set(verdict.counts) == {"capacity"}

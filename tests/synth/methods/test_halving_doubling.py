@@ -3,7 +3,7 @@
 import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 PHASES = {"all-reduce": 2, "reduce-scatter": 1, "all-gather": 1}
@@ -17,7 +17,7 @@ def test_powers_of_two(spec: str, collective: str, distance: str) -> None:
     nodes, phases = len(made.topology.endpoints), PHASES[collective]
     assert (made.chunks, made.steps) == (nodes, phases * (nodes.bit_length() - 1))
     assert made.transfers == phases * nodes * (nodes - 1)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("spec", ["switch:16", "hypercube:4", "full:16", "fattree:4x4"])
@@ -25,7 +25,7 @@ def test_links_of_its_own_make_it_bandwidth_optimal_per_node(spec: str) -> None:
     for distance in ("doubling", "halving"):
         made = make("halving-doubling", spec, options={"distance": distance})
         assert rounds_of(made) == 2 * 15
-        assert judge(make("halving-doubling", spec, options={"distance": distance, "rounds": "published"})).valid
+        assert verify_schedule(make("halving-doubling", spec, options={"distance": distance, "rounds": "published"})).valid
 
 
 def test_the_order_of_distances() -> None:
@@ -44,7 +44,7 @@ def test_any_number_of_endpoints_for_an_all_reduce(spec: str) -> None:
     assert (made.chunks, made.steps) == (power, 2 * (nodes.bit_length() - 1) + 3)
     # each pair of the rest: half of the chunks each way, a half handed over, all of them back
     assert made.transfers == 2 * power * (power - 1) + (nodes - power) * (3 * power // 2 + power)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_wrong_requests_are_refused() -> None:

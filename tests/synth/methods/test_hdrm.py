@@ -5,7 +5,7 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 PUBLISHED = {"rounds": "published"}
@@ -17,12 +17,12 @@ def test_it_is_free_of_contention_as_published(spec: str, collective: str, phase
     made = make("hdrm", spec, collective, options=PUBLISHED)
     nodes = len(made.topology.endpoints)
     assert (made.chunks, made.steps, rounds_of(made)) == (nodes, phases * (nodes.bit_length() - 1), phases * (nodes - 1))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert make("hdrm", spec, collective).rounds.tolist() == made.rounds.tolist()
 
 
 def test_without_its_mapping_halving_doubling_meets_itself() -> None:
-    plain = judge(make("halving-doubling", "bigraph:4x8", options=PUBLISHED))
+    plain = verify_schedule(make("halving-doubling", "bigraph:4x8", options=PUBLISHED))
     assert not plain.valid
     assert plain.serialized_rounds == 80
     assert rounds_of(make("halving-doubling", "bigraph:4x8")) == 80 > rounds_of(make("hdrm", "bigraph:4x8")) == 62
@@ -38,8 +38,8 @@ def test_every_exchange_joins_an_upper_and_a_lower_switch() -> None:
 def test_narrow_cables_between_switches_make_messages_take_turns() -> None:
     # 8 endpoints a switch, 2 switches a side, 1 link between two of them where 4 are needed
     assert rounds_of(make("hdrm", "bigraph:8x4")) == 4 * rounds_of(make("hdrm", "bigraph:4x8"))
-    assert not judge(make("hdrm", "bigraph:8x4", options=PUBLISHED)).valid
-    assert judge(make("hdrm", "bigraph:8x4")).valid
+    assert not verify_schedule(make("hdrm", "bigraph:8x4", options=PUBLISHED)).valid
+    assert verify_schedule(make("hdrm", "bigraph:8x4")).valid
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op, Schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 NETWORKS = [
@@ -42,7 +42,7 @@ def step_counts(made: Schedule, reduces: bool) -> int:
 @pytest.mark.parametrize("network", NETWORKS)
 def test_hierarchical_is_valid(network: str) -> None:
     made = make("hierarchical", network)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     shape, plans = (made.provenance["options"][name] for name in ("factors", "plans"))
     sizes, words = [int(size) for size in shape.split("x")], plans.split(",")
     expected = sum(2 * (size - 1 if word == "ring" else 1) for size, word in zip(sizes, words, strict=True))
@@ -54,7 +54,7 @@ def test_table_5_of_ace_on_its_torus(size: str) -> None:
     """Reduce-scatter in L, all-reduce in V, then in H, all-gather in L, rings both ways; an NPU is id (v·H + h)·L + l."""
     inside, rows, columns = (int(part) for part in size.split("x"))
     made = make("hierarchical", f"ace-torus:{size}")
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     phases = [(inside - 1, 1), (2 * (rows - 1), inside * columns), (2 * (columns - 1), inside), (inside - 1, 1)]
     nodes = inside * rows * columns
     step = 0
@@ -75,7 +75,7 @@ def test_table_5_of_ace_on_its_torus(size: str) -> None:
 
 def test_table_5_of_ace_on_its_alltoall_platform() -> None:
     made = make("hierarchical", "ace-alltoall:4x6")
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.provenance["options"]["plans"] == "ring,direct"
     assert made.steps == 3 + 2 + 3
     across = (made.step == 3) | (made.step == 4)
@@ -84,7 +84,7 @@ def test_table_5_of_ace_on_its_alltoall_platform() -> None:
 
 def test_rings_of_one_direction_take_longer() -> None:
     both, one = (make("hierarchical", "ace-torus:4x4x4", options={"bidirectional": word}) for word in ("true", "false"))
-    assert judge(one).valid
+    assert verify_schedule(one).valid
     assert (both.chunks, one.chunks) == (32, 16)
     assert rounds_of(both) == rounds_of(one)  # of half the length
 
@@ -93,19 +93,19 @@ def test_rings_of_one_direction_take_longer() -> None:
 @pytest.mark.parametrize("network", NETWORKS)
 def test_blueconnect_is_valid(network: str, collective: str) -> None:
     made = make("blueconnect", network, collective)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     sizes = [int(size) for size in made.provenance["options"]["factors"].split("x")]
     phases = 2 if collective == "all-reduce" else 1
     assert made.steps == phases * sum(size - 1 for size in sizes)
     assert made.transfers == phases * prod(sizes) * (prod(sizes) - 1)  # no more data than any reduce-scatter must move
     both = make("blueconnect", network, collective, options={"bidirectional": "true"})
-    assert judge(both).valid
+    assert verify_schedule(both).valid
     assert both.chunks == 2 * made.chunks
 
 
 def test_blueconnect_decomposes_by_factors() -> None:
     made = make("blueconnect", "switch:12", options={"factors": "3x2x2"})
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.steps == 2 * (2 + 1 + 1)
 
 
@@ -125,7 +125,7 @@ def test_blueconnect_decomposes_by_factors() -> None:
 def test_tencent_steps_and_traffic(network: str, options: dict[str, str], size: int, groups: int) -> None:
     """NetReduce, Equation (2): (2 log2 n) + 2(P/n - 1) + (log2 n + n - 1) steps."""
     made = make("tencent", network, options=options)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     levels = size.bit_length() - 1
     assert made.steps == 2 * levels + 2 * (groups - 1) + levels + size - 1
 

@@ -8,7 +8,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.tables import NIL
 from certree.synth.growth import grow_trees
 from certree.synth.method import load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.hw.tables.test_lowering import table_of
 from tests.synth.execution import ask, make, play
 from tests.verify.build import network
@@ -103,7 +103,7 @@ def test_it_does_what_the_collective_promises(spec: str, collective: str) -> Non
 def test_steps_of_the_released_program(spec: str, steps: int) -> None:
     made = make("multitree", spec, "all-gather", options={"order": "authors"})
     assert made.steps == steps
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("options", [{}, {"order": "authors"}, {"priority": "remaining-height"}])
@@ -114,7 +114,7 @@ def test_with_switches_it_takes_the_steps_of_the_ring(spec: str, steps: int, opt
     """Section VI-A: as many as the ring on fat trees and BiGraphs, nodes on the same switch first."""
     made = make("multitree", spec, "all-gather", options=options)
     assert made.steps == steps
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("order", ["paper", "authors"])
@@ -152,16 +152,16 @@ def test_networks_with_switches_and_links_of_unequal_width(spec: str, options: d
     nodes = len(made.topology.endpoints)
     assert (made.chunks, made.transfers) == (nodes, nodes * (nodes - 1) * (2 if collective == "all-reduce" else 1))
     assert (made.rounds == 1).all()
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("collective", ["reduce-scatter", "all-reduce"])
 def test_links_that_differ_by_direction(collective: str) -> None:
     """Two cables of 1 and 2 one way, 3 and 1 the other, so that no link has its like backwards: reduces get paths of their own."""
     links = [(0, 3, 1), (0, 3, 2), (3, 0, 3), (3, 0, 1), (1, 3, 1), (3, 1, 1), (2, 3, 2), (3, 2, 1)]
-    assert judge(make("multitree", network("eees", links), collective)).valid
+    assert verify_schedule(make("multitree", network("eees", links), collective)).valid
     same_in_all = [(0, 3, 1), (0, 3, 2), (3, 0, 3), (1, 3, 1), (3, 1, 1), (2, 3, 2), (3, 2, 1), (3, 2, 1)]
-    assert judge(make("multitree", network("eees", same_in_all), collective)).valid
+    assert verify_schedule(make("multitree", network("eees", same_in_all), collective)).valid
 
 
 def test_priority_by_remaining_height_helps_irregular_networks() -> None:

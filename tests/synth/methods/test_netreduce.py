@@ -7,7 +7,7 @@ import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 MARKED = ",reducing=switches"
@@ -20,7 +20,7 @@ HIERARCHICAL = {"form": "hierarchical"}
 @pytest.mark.parametrize("chunks", [None, 1, 3])
 def test_single(network: str, chunks: int | None) -> None:
     made = make("netreduce", network + MARKED, chunks=chunks)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert chunks in (None, made.chunks)
 
 
@@ -46,7 +46,7 @@ def test_latency_is_two_steps_a_level(network: str, levels: int) -> None:
 
 def test_spines_take_chunks_in_turn() -> None:
     made = make("netreduce", "fattree:3x4" + MARKED, chunks=4)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.steps == 4
     spines = [set(made.dst[(made.chunk == chunk) & (made.op == Op.REDUCE) & (made.dst >= 15)].tolist()) for chunk in range(4)]
     assert spines == [{15}, {16}, {17}, {18}]
@@ -54,11 +54,11 @@ def test_spines_take_chunks_in_turn() -> None:
 
 def test_switches_that_do_not_reduce_forward() -> None:
     made = make("netreduce", "tree:2x3,reducing=8", chunks=1)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert set(made.dst[made.op == Op.REDUCE].tolist()) == {8}
     assert (made.steps, rounds_of(made)) == (2, 6)  # three vectors share each link to the root
     made = make("netreduce", "tree:2x3,reducing=8,reducing=6", chunks=1)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert (made.steps, rounds_of(made)) == (4, 1 + 3 + 3 + 1)
 
 
@@ -74,7 +74,7 @@ def test_switches_that_do_not_reduce_forward() -> None:
 def test_hierarchical(network: str, options: dict[str, str], size: int, machines: int) -> None:
     """NetReduce, Equation (3): n - 1 steps of M/n inside, the shares across, n - 1 steps inside."""
     made = make("netreduce", network + MARKED, options=HIERARCHICAL | options)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.chunks == size
     inside = (made.src < size * machines) & (made.dst < size * machines)
     assert len(np.unique(made.step[inside])) == 2 * (size - 1)

@@ -8,7 +8,7 @@ import pytest
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.cost.counting import count
 from certree.models.cost.profile import factored_profile
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 NETWORKS = ["full:5", "switch:2", "switch:7", "ring:5", "torus:3x4", "mesh:3x3", "fattree:3x4", "bigraph:2x4", "dgx1", "tree:3+4"]
@@ -25,7 +25,7 @@ def sizes(factors: str) -> list[int]:
 def test_co_located_servers_take_a_step_a_phase(network: str, collective: str) -> None:
     made = make("cps", network, collective)
     nodes = len(made.topology.endpoints)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert (made.chunks, made.steps) == (nodes, 2 if collective == "all-reduce" else 1)
     assert made.transfers == made.steps * nodes * (nodes - 1)
 
@@ -35,7 +35,7 @@ def test_co_located_servers_take_a_step_a_phase(network: str, collective: str) -
 def test_hierarchical_servers(factors: str, collective: str) -> None:
     nodes = prod(sizes(factors))
     made = make("hierarchical-cps", f"switch:{nodes}", collective, options={"factors": factors})
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.steps == len(sizes(factors)) * (2 if collective == "all-reduce" else 1)
     assert made.provenance["options"]["factors"] == factors
 
@@ -43,7 +43,7 @@ def test_hierarchical_servers(factors: str, collective: str) -> None:
 @pytest.mark.parametrize("network", ["fattree:3x4", "bigraph:2x4", "sym384", "torus:3x4", "mesh:3x3", "dgx2", "ace-alltoall:4x3"])
 def test_hierarchical_servers_follow_the_network(network: str) -> None:
     made = make("hierarchical-cps", network)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.steps == 4
 
 
@@ -101,17 +101,17 @@ def test_tables_1_and_2_count_the_halving_of_other_sizes_with_too_many_members(n
 def test_reduce_broadcast(network: str) -> None:
     made = make("reduce-broadcast", network)
     nodes = len(made.topology.endpoints)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert (made.chunks, made.steps, made.transfers) == (1, 2, 2 * (nodes - 1))
     other = make("reduce-broadcast", network, options={"server": "1"})
-    assert judge(other).valid
+    assert verify_schedule(other).valid
     assert (other.dst[other.step == 0] == 1).all()
 
 
 @pytest.mark.parametrize("collective", ["reduce", "broadcast"])
 def test_reduce_and_broadcast_go_to_and_from_their_root(collective: str) -> None:
     made = make("reduce-broadcast", "torus:3x3", collective, root=4)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert (made.steps, made.transfers) == (1, 8)
     with pytest.raises(UnsupportedError, match=f"server=3, but the root of the {collective} is 4"):
         make("reduce-broadcast", "torus:3x3", collective, root=4, options={"server": "3"})
@@ -120,10 +120,10 @@ def test_reduce_and_broadcast_go_to_and_from_their_root(collective: str) -> None
 def test_published_rounds_are_refuted_where_links_are_shared() -> None:
     for method, network in (("cps", "switch:5"), ("hierarchical-cps", "fattree:2x3"), ("reduce-broadcast", "switch:4")):
         made = make(method, network, options={"rounds": "published"})
-        verdict = judge(made)
+        verdict = verify_schedule(made)
         assert set(verdict.counts) == {"capacity"}
         assert made.provenance["published"] is True
-    assert judge(make("cps", "full:5", options={"rounds": "published"})).valid
+    assert verify_schedule(make("cps", "full:5", options={"rounds": "published"})).valid
 
 
 def test_wrong_requests_are_refused() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from certree.models.common.errors import UnsupportedError
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 NETWORKS = ["ring:2", "ring:3", "full:8", "mesh:3x4", "torus:4x4", "hypercube:4", "switch:7", "fattree:4x4", "bigraph:4x8", "dgx1"]
@@ -17,7 +17,7 @@ def test_all_reduce_of_any_number_of_endpoints(spec: str) -> None:
     assert made.chunks == 1
     assert made.steps == nodes.bit_length() - 1 + 2 * (power < nodes)
     assert made.transfers == power * (nodes.bit_length() - 1) + 2 * (nodes - power)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("spec", ["ring:2", "full:8", "torus:4x4", "switch:8", "fattree:4x4", "bigraph:4x8"])
@@ -25,7 +25,7 @@ def test_all_gather_of_a_power_of_two(spec: str) -> None:
     made = make("recursive-doubling", spec, "all-gather")
     nodes = len(made.topology.endpoints)
     assert (made.chunks, made.steps, made.transfers) == (nodes, nodes.bit_length() - 1, nodes * (nodes - 1))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_on_links_of_its_own_nothing_waits() -> None:
@@ -40,7 +40,7 @@ def test_on_a_ring_long_distances_meet() -> None:
     assert make("recursive-doubling", "ring:8").rounds.tolist() == [1, 2, 4]
     published = make("recursive-doubling", "ring:8", options={"rounds": "published"})
     assert published.rounds.tolist() == [1, 1, 1]
-    assert judge(published).serialized_rounds == 7
+    assert verify_schedule(published).serialized_rounds == 7
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_on_a_ring_long_distances_meet() -> None:
 def test_in_groups_a_dimension_takes_a_step(spec: str, rounds: list[int]) -> None:
     """Rings of 4 take two, between neighbours: a torus of fours is a hypercube."""
     made = make("recursive-doubling", spec, options={"exchange": "groups"})
-    assert (made.rounds.tolist(), judge(made).valid) == (rounds, True)
+    assert (made.rounds.tolist(), verify_schedule(made).valid) == (rounds, True)
 
 
 def test_wrong_requests_are_refused() -> None:

@@ -10,7 +10,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.cycle import hamiltonian_cycle
 from certree.synth.method import load_methods
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, play, rounds_of
 
 ring = load_methods()["ring"]
@@ -129,13 +129,13 @@ def test_with_switches_the_ring_is_the_order_of_the_ranks(spec: str, collective:
     nodes = len(made.topology.endpoints)
     assert (made.steps, made.chunks, rounds_of(made)) == (COLLECTIVES[collective] * (nodes - 1), nodes, made.steps)
     assert ((made.dst - made.src) % nodes == 1).all()
-    assert judge(made).valid  # one message out of and into every endpoint, one over the cables between switches
+    assert verify_schedule(made).valid  # one message out of and into every endpoint, one over the cables between switches
 
 
 def test_both_directions_share_the_one_cable_of_an_endpoint() -> None:
     assert rounds_of(ring(ask("switch:6", options=BOTH))) == 2 * 2 * 5  # twice the chunks, two of them in every step
     assert rounds_of(ring(ask("switch:6,capacity=2", options=BOTH))) == 2 * 5
-    assert judge(ring(ask("fattree:4x4", options=BOTH))).valid
+    assert verify_schedule(ring(ask("fattree:4x4", options=BOTH))).valid
 
 
 @pytest.mark.parametrize("spec", ["mesh:3x3", "mesh:1x4", "ring:4,without-link=0-1", "torus:4x4", "torus:4x4,without-node=5"])
@@ -144,7 +144,7 @@ def test_in_natural_order_it_needs_no_cycle(spec: str, options: dict[str, str]) 
     made = ring(ask(spec, options={"order": "natural", **options}))
     ends = made.topology.endpoints.tolist()
     assert links_used(made, 0) >= set(zip(ends, ends[1:] + ends[:1], strict=True))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_the_way_back_of_a_path_meets_nothing_in_one_direction() -> None:

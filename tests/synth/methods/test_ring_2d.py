@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 NESTED = {"form": "nested"}
@@ -15,7 +15,7 @@ NESTED = {"form": "nested"}
 def test_one_after_the_other_on_a_square_torus(side: int) -> None:
     made = make("ring-2d", f"torus:{side}x{side}", options={"rounds": "published"})
     assert (made.chunks, made.steps, rounds_of(made)) == (4 * side, 4 * (side - 1), 4 * (side - 1))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     # 2N(N-1) shares of 1/N^2 a phase and node over four links, two phases: the MultiTree paper, Section II-C
     assert made.bandwidth_time == Fraction(2 * 2 * side * (side - 1), 4 * side**2)
     assert (made.rounds == 1).all()
@@ -26,7 +26,7 @@ def test_one_after_the_other_on_a_square_torus(side: int) -> None:
 def test_nested_it_is_bandwidth_optimal_on_a_square_torus(side: int) -> None:
     made = make("ring-2d", f"torus:{side}x{side}", options=NESTED)
     assert (made.chunks, made.steps) == (4 * side**2, 4 * (side - 1))
-    verdict = judge(made)
+    verdict = verify_schedule(made)
     assert verdict.valid
     assert made.bandwidth_time == Fraction(side**2 - 1, 2 * side**2) == verdict.quality.bandwidth_bound
 
@@ -51,7 +51,7 @@ def test_any_whole_grid(spec: str, form: str) -> None:
     made = make("ring-2d", spec, options={"form": form})
     sizes = [int(size) + 1 for size in made.topology.coordinates.max(axis=0)]
     assert made.steps == 2 * sum(size - 1 for size in sizes)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("collective", ["reduce-scatter", "all-gather"])
@@ -60,12 +60,12 @@ def test_halves_of_the_nested_form(spec: str, collective: str) -> None:
     made = make("ring-2d", spec, collective)
     assert made.provenance["options"]["form"] == "nested"
     assert 2 * rounds_of(made) == rounds_of(make("ring-2d", spec, options=NESTED))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_on_a_mesh_the_way_back_meets_the_other_direction() -> None:
     assert rounds_of(make("ring-2d", "mesh:8x8")) == 2 * rounds_of(make("ring-2d", "torus:8x8"))
-    refuted = judge(make("ring-2d", "mesh:8x8", options={"rounds": "published"}))
+    refuted = verify_schedule(make("ring-2d", "mesh:8x8", options={"rounds": "published"}))
     assert set(refuted.counts) == {"capacity"}
     assert refuted.serialized_rounds == 2 * 28
 

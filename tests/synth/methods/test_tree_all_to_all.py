@@ -6,7 +6,7 @@ import pytest
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.synth.growth import grow_trees
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 
 NAME = "tree-all-to-all"
@@ -26,7 +26,7 @@ def test_every_pair_is_served(spec: str, options: dict[str, str]) -> None:
     gathered = make("multitree", spec, "all-gather", options=options)
     assert (made.chunks, made.steps) == (nodes * (nodes - 1), gathered.steps)
     assert edges_of(made) == edges_of(gathered)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_a_chunk_passes_as_many_edges_as_its_target_is_deep() -> None:
@@ -42,7 +42,7 @@ def test_a_chunk_passes_as_many_edges_as_its_target_is_deep() -> None:
 @pytest.mark.parametrize(("spec", "nodes"), [("switch:8", 8), ("fattree:4x4", 16), ("full:7", 2)])
 def test_stars_meet_the_bound(spec: str, nodes: int) -> None:
     made = make(NAME, spec, "all-to-all")
-    verdict = judge(made)
+    verdict = verify_schedule(made)
     assert rounds_of(made) == nodes - 1
     assert "bandwidth" in verdict.quality.optimal_in
 
@@ -58,7 +58,7 @@ def test_greedy_timing_lasts_as_long_as_the_fullest_link_of_these_trees(spec: st
     load = np.bincount(made.topology.pair_index(made.src, made.dst))
     assert made.steps == rounds_of(made) == load.max() == rounds
     assert rounds <= rounds_of(make(NAME, spec, "all-to-all"))
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_wrong_requests_are_refused() -> None:

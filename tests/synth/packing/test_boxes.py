@@ -15,7 +15,7 @@ from certree.synth.method import load_methods
 from certree.synth.routed_branching import RoutedBranchings
 from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.splitting import SwitchedNetwork
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
 IMPORTS = Path(__file__).parents[2] / "models" / "network" / "imports"
@@ -54,7 +54,7 @@ def test_boxes_are_packed_at_the_bound(topology: Topology, kind: str) -> None:
     assert family is not None
     slots, _ = assign_slots(family, SlotRules(2, period, 0), work=1000)
     assert slots is not None
-    verdict = judge(slotted_schedule(family, slots, SlotRules(2, period, 0), 1 << 10, {}))
+    verdict = verify_schedule(slotted_schedule(family, slots, SlotRules(2, period, 0), 1 << 10, {}))
     assert verdict.valid, verdict.violations
 
 

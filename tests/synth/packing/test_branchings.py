@@ -18,8 +18,8 @@ from certree.synth.bounds import find_bounds
 from certree.synth.branching import KINDS, RootedNetwork
 from certree.synth.method import Request, load_methods
 from certree.synth.trees import NONE
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 
 MACHINE = load_machine("multitree")
 
@@ -67,7 +67,9 @@ def test_the_rates_of_forestcoll_as_schedules(spec: str, kind: str, rounds_per_c
     topology, collective = parse_topology(spec), parse_collective(kind)
     schedule = load_methods()["packing"](Request(topology, collective, 64 << 20, MACHINE, options={"rate": "optimal"}))
     assert schedule.bandwidth_time * len(topology.endpoints) == Fraction(rounds_per_chunk)
-    verdict = judge(schedule.with_certificate(make_certificate(schedule, find_bounds(topology, collective, schedule.delay))))
+    verdict = verify_schedule(
+        schedule.with_certificate(make_certificate(schedule, find_bounds(topology, collective, schedule.delay)))
+    )
     assert verdict.valid, verdict.violations
     assert verdict.quality is not None
     assert "bandwidth" in verdict.quality.optimal_in
@@ -78,7 +80,7 @@ def test_one_root(kind: str, root: int) -> None:
     """Broadcast of K chunks over four links of the root: a quarter of M/B, where a binomial tree takes at least M/B."""
     topology, collective = parse_topology("torus:4x4"), parse_collective(kind, root)
     schedule = load_methods()["packing"](Request(topology, collective, 64 << 20, MACHINE))
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     assert verdict.valid, verdict.violations
     assert schedule.bandwidth_time == Fraction(1, 4)
 

@@ -17,9 +17,9 @@ from certree.synth.method import load_methods
 from certree.synth.methods.packing import fabrics_of
 from certree.synth.opposed import OpposedNetwork
 from certree.synth.packing import Network
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
-from certree.verify.witness import Instance, check_bound
+from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 from tests.verify.build import network
 
@@ -96,7 +96,7 @@ def test_schedules_at_the_bound_where_links_lead_one_way(spec: str, time: str) -
     request = ask(spec, message_bytes=1 << 26, options={"rate": "optimal"})
     schedule = load_methods()["packing"](request)
     certificate = make_certificate(schedule, find_bounds(request.topology, ALL_REDUCE, schedule.delay))
-    verdict = judge(schedule.with_certificate(certificate))
+    verdict = verify_schedule(schedule.with_certificate(certificate))
     assert verdict.valid, verdict.violations
     assert verdict.quality is not None
     assert verdict.quality.bandwidth_time == Fraction(time)
@@ -127,7 +127,7 @@ def test_paths_through_switches_use_what_leads_both_ways(kind: str) -> None:
     assert sorted(both.network.capacity.tolist()) == [1, 1, 2, 2, 2, 2, 2, 2]
     schedule = load_methods()["packing"](ask(topology, kind, root=0 if kind == "broadcast" else None))
     assert schedule.topology is topology
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     assert verdict.valid, verdict.violations
 
 

@@ -18,8 +18,8 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds import shares_bound
 from certree.synth.free_roots import FreeRoots
-from certree.verify.judge import judge
-from certree.verify.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.checker import verify_schedule
 from tests.cli.running import certree
 from tests.models.examples import network
 from tests.synth.execution import make
@@ -93,7 +93,7 @@ def test_the_rate_of_long_messages(spec, time, equal):
     """A mesh's four corners together hold back less than one with an equal share; on a torus nothing is gained."""
     for kind in ("all-gather", "reduce-scatter")[: 1 if spec == "mesh:8x8" else 2]:
         made = make("free-shares", spec, kind, message_bytes=1 << 26)
-        verdict = judge(made)
+        verdict = verify_schedule(made)
         assert verdict.valid
         assert verdict.quality.bandwidth_time <= Fraction(time) * Fraction(101, 100)
         assert spec.startswith("torus") or verdict.quality.bandwidth_time < Fraction(equal)
@@ -138,7 +138,7 @@ def test_shares_through_switches(topology, time, kind):
     bound = shares_bound(topology, parse_collective(kind))
     assert check_bound(Instance(topology, parse_collective(kind)), bound) == Fraction(time)
     made = make("free-shares", topology, kind, message_bytes=1 << 22)
-    verdict = judge(made)
+    verdict = verify_schedule(made)
     assert verdict.valid, verdict.violations
     assert made.bandwidth_time <= Fraction(time) * Fraction(16, 15)
     if topology.name == "hand-made":

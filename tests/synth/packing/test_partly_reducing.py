@@ -15,8 +15,8 @@ from certree.synth.method import load_methods
 from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.splitting import SwitchedNetwork
 from certree.synth.steiner import ReducingNetwork
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 from tests.synth.packing.test_boxes import nvswitch_boxes
 
@@ -56,7 +56,7 @@ def test_the_bound_is_met_where_some_switches_reduce(spec: str) -> None:
     slots, _ = assign_slots(family, SlotRules(2, None, 0), work=1000)
     assert slots is not None
     schedule = slotted_schedule(family, slots, SlotRules(2, None, 0), 1, {})
-    verdict = judge(schedule.with_certificate(make_certificate(schedule, find_bounds(network.topology, ALL_REDUCE, 2))))
+    verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, find_bounds(network.topology, ALL_REDUCE, 2))))
     assert verdict.valid, verdict.violations
     assert network.pack(ALL_REDUCE, trees + 1, period, moves=0, seed=0) is None
 
@@ -79,7 +79,7 @@ def test_only_switches_that_pass_on_lie_within_paths() -> None:
 def test_schedules_at_the_bound(spec: str, time: str) -> None:
     request = ask(of(spec), message_bytes=1 << 26, options={"rate": "optimal"})
     schedule = load_methods()["packing"](request)
-    verdict = judge(
+    verdict = verify_schedule(
         schedule.with_certificate(make_certificate(schedule, find_bounds(request.topology, ALL_REDUCE, schedule.delay)))
     )
     assert verdict.valid, verdict.violations
@@ -93,5 +93,5 @@ def test_endpoints_add_where_one_switch_would_take_longer() -> None:
     request = ask(reducing_boxes(), message_bytes=1 << 24)
     schedule = load_methods()["packing"](request)
     assert schedule.provenance["trees"] == "packing"
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     assert schedule.bandwidth_time == Fraction(3, 16)  # 1/8 where switches add

@@ -10,8 +10,8 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds import find_bounds
 from certree.synth.routed_branching import RoutedBranchings
 from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 #: networks with switches, and the most chunks a round: of an all-gather, of a broadcast
@@ -44,7 +44,7 @@ def test_the_best_cut_is_met(spec: str, kind: str) -> None:
     slots, _ = assign_slots(family, SlotRules(2, period, 0), work=1000)
     assert slots is not None
     schedule = slotted_schedule(family, slots, SlotRules(2, period, 0), 50, {})
-    verdict = judge(schedule.with_certificate(make_certificate(schedule, find_bounds(topology, collective, 2))))
+    verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, find_bounds(topology, collective, 2))))
     assert verdict.valid, verdict.violations
     assert verdict.quality is not None
     assert "bandwidth" in verdict.quality.optimal_in
@@ -54,7 +54,9 @@ def test_the_best_cut_is_met(spec: str, kind: str) -> None:
 @pytest.mark.parametrize("kind", ["broadcast", "reduce"])
 def test_roots_in_several_packages(kind: str) -> None:
     made = make("packing", "switch-fc:2x1x4x2", kind, root=5, message_bytes=1 << 24)
-    verdict = judge(made.with_certificate(make_certificate(made, find_bounds(made.topology, made.collective, made.delay))))
+    verdict = verify_schedule(
+        made.with_certificate(make_certificate(made, find_bounds(made.topology, made.collective, made.delay)))
+    )
     assert verdict.valid, verdict.violations
     assert verdict.quality is not None
     assert "bandwidth" in verdict.quality.optimal_in

@@ -21,7 +21,7 @@ from certree.synth.packing import Network
 from certree.synth.search import Clock, Reach, Search, Trees
 from certree.synth.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
 from certree.synth.trees import family_of
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.packing.test_spanning_trees import graphs
 
 ALL_REDUCE = parse_collective("all-reduce")
@@ -49,7 +49,7 @@ def test_slotted_trees_are_valid_schedules(
         assert reductions * rules.period < family.reductions
         return
     schedule = slotted_schedule(family, slots, rules, repeats if rules.period else 1, {})
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     assert verdict.valid, verdict.violations
     if reductions:
         assert peak_reductions(family, slots, rules.period, 1 << 30) <= reductions
@@ -159,7 +159,7 @@ def test_packing_meets_the_bound_and_the_issue_of_size() -> None:
 def test_packing_takes_the_number_of_chunks_asked_for(chunks: int) -> None:
     schedule = METHODS["packing"](request("mesh:4x4", chunks=chunks))
     assert schedule.chunks == chunks
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
 
 
 def test_packing_keeps_to_the_steps_asked_for() -> None:
@@ -174,7 +174,7 @@ def test_retiming_keeps_the_trees_and_never_loses(spec: str, collective: str) ->
     asked = request(spec, 1 << 15, collective)
     source = METHODS["multitree"](asked)
     better = METHODS["retime"](asked)
-    assert judge(better).valid
+    assert verify_schedule(better).valid
     assert asked.cycles(better) <= asked.cycles(source)
     assert (family_of(better).up == family_of(source).up).all()
     assert (family_of(better).down == family_of(source).down).all()
@@ -206,7 +206,7 @@ def test_auto_takes_the_fastest_and_says_what_it_compared() -> None:
 
 def test_an_expired_deadline_still_gives_a_schedule() -> None:
     schedule = METHODS["auto"](request("mesh:4x4", monitor=Monitor(deadline=0.0)))
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     assert schedule_document(schedule)["provenance"]["auto"]["considered"]["packing"].startswith("not tried")
 
 
@@ -219,4 +219,4 @@ def test_a_proved_rate_is_preferred_to_next_to_nothing() -> None:
     asked = request("torus:8x8", 64 << 20)
     schedule = METHODS["packing"](asked)
     assert schedule.bandwidth_time == Fraction(63, 128)
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid

@@ -21,9 +21,9 @@ from certree.synth.bounds import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.synth.packing import Network
 from certree.synth.slotting import SlotRules, assign_slots
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
-from certree.verify.witness import Instance, check_bound
+from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 
 ALL_REDUCE = parse_collective("all-reduce")
 
@@ -173,7 +173,9 @@ def test_a_random_regular_graph_from_a_file_is_packed_at_its_strength(seed: int,
     topology = parse_topology(str(path))
     request = Request(topology, ALL_REDUCE, 64 << 20, load_machine("multitree"), options={"rate": "optimal"})
     schedule = load_methods()["packing"](request)
-    verdict = judge(schedule.with_certificate(make_certificate(schedule, find_bounds(topology, ALL_REDUCE, schedule.delay))))
+    verdict = verify_schedule(
+        schedule.with_certificate(make_certificate(schedule, find_bounds(topology, ALL_REDUCE, schedule.delay)))
+    )
     assert verdict.valid
     assert verdict.quality is not None
     assert verdict.quality.optimal_in == ("bandwidth",)
@@ -190,6 +192,6 @@ def test_capacities_without_a_common_measure_end_in_a_bound_and_a_schedule() -> 
     bound = next(bound for bound in find_bounds(topology, ALL_REDUCE) if bound["kind"] == "partition")
     assert check_bound(Instance(topology, ALL_REDUCE), bound) == 1 / network.strength
     request = Request(topology, ALL_REDUCE, 1 << 20, load_machine("multitree"))
-    assert judge(load_methods()["packing"](request)).valid
+    assert verify_schedule(load_methods()["packing"](request)).valid
     with pytest.raises(UnsupportedError, match="allowed: up to 4096"):
         load_methods()["packing"](replace(request, options={"rate": "optimal"}))

@@ -14,8 +14,8 @@ from certree.synth.bounds import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.splitting import SwitchedNetwork
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 
 ALL_REDUCE = parse_collective("all-reduce")
 MACHINE = load_machine("multitree")
@@ -48,7 +48,7 @@ def test_the_highest_rate_is_packed(spec: str) -> None:
     assert family.chain >= 2 * fabric.least_height(strength.denominator)
     slots, _ = assign_slots(family, SlotRules(2, None, 0), work=1000)
     assert slots is not None
-    verdict = judge(slotted_schedule(family, slots, SlotRules(2, None, 0), 1, {}))
+    verdict = verify_schedule(slotted_schedule(family, slots, SlotRules(2, None, 0), 1, {}))
     assert verdict.valid, verdict.violations
     assert fabric.pack(ALL_REDUCE, strength.numerator + 1, strength.denominator, moves=0, seed=0) is None
 
@@ -57,7 +57,9 @@ def test_the_highest_rate_is_packed(spec: str) -> None:
 def test_a_schedule_at_the_bound_through_switches(spec: str, size: int) -> None:
     topology = parse_topology(spec)
     schedule = load_methods()["packing"](Request(topology, ALL_REDUCE, size, MACHINE, options={"rate": "optimal"}))
-    verdict = judge(schedule.with_certificate(make_certificate(schedule, find_bounds(topology, ALL_REDUCE, schedule.delay))))
+    verdict = verify_schedule(
+        schedule.with_certificate(make_certificate(schedule, find_bounds(topology, ALL_REDUCE, schedule.delay)))
+    )
     assert verdict.valid, verdict.violations
     assert verdict.quality is not None
     assert verdict.quality.optimal_in == ("bandwidth",)
@@ -75,7 +77,7 @@ def test_trees_through_switches_are_retimed() -> None:
     request = Request(parse_topology("bigraph:2x4"), ALL_REDUCE, 1 << 15, MACHINE)
     methods = load_methods()
     better = methods["retime"](request)
-    assert judge(better).valid
+    assert verify_schedule(better).valid
     assert request.cycles(better) < request.cycles(methods["multitree"](request))
     with pytest.raises(UnsupportedError, match="not a schedule of trees"):
         methods["retime"](replace(request, options={"of": "recursive-doubling"}))

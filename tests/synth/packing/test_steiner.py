@@ -11,8 +11,8 @@ from certree.synth.bounds import find_bounds
 from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.splitting import SwitchedNetwork
 from certree.synth.steiner import ReducingNetwork
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 ALL_REDUCE = parse_collective("all-reduce")
@@ -47,7 +47,7 @@ def test_the_bound_is_met(spec: str) -> None:
     slots, _ = assign_slots(family, rules, work=1000)
     assert slots is not None
     schedule = slotted_schedule(family, slots, rules, 50, {})
-    verdict = judge(schedule.with_certificate(make_certificate(schedule, find_bounds(network.topology, ALL_REDUCE, 2))))
+    verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, find_bounds(network.topology, ALL_REDUCE, 2))))
     assert verdict.valid, verdict.violations
     assert verdict.quality is not None
     assert "bandwidth" in verdict.quality.optimal_in
@@ -85,7 +85,7 @@ def test_edges_of_trees_fit_and_lead_to_all_endpoints() -> None:
 def test_packing_takes_them_where_switches_reduce() -> None:
     made = make("packing", "dgx2,reducing=switches", message_bytes=1 << 26)
     assert made.provenance["trees"] == "Steiner packing"
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.bandwidth_time == Fraction(1, 6)
     only_one = make("packing", "tree:2x2,reducing=4", message_bytes=1 << 20)
-    assert judge(only_one).valid
+    assert verify_schedule(only_one).valid

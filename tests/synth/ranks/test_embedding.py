@@ -9,7 +9,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.embedding import Rows, embed, rounds_needed
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
 
@@ -40,9 +40,9 @@ def everyone_to_all(topology: str, *, published: bool = False, **fields: object)
 def test_a_step_lasts_as_long_as_its_fullest_link_needs(spec: str, rounds: int) -> None:
     made = everyone_to_all(spec)
     assert made.rounds.tolist() == [rounds]
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     if rounds > 1:
-        verdict = judge(replace(made, rounds=np.array([rounds - 1], np.int32)))
+        verdict = verify_schedule(replace(made, rounds=np.array([rounds - 1], np.int32)))
         assert not verdict.valid
         assert set(verdict.counts) == {"capacity"}
 
@@ -51,8 +51,8 @@ def test_published_rounds_are_one_each_and_refuted_where_links_are_shared() -> N
     made = everyone_to_all("switch:5", published=True)
     assert made.rounds.tolist() == [1]
     assert made.provenance["published"] is True
-    assert set(judge(made).counts) == {"capacity"}
-    assert judge(everyone_to_all("full:5", published=True)).valid
+    assert set(verify_schedule(made).counts) == {"capacity"}
+    assert verify_schedule(everyone_to_all("full:5", published=True)).valid
     assert "published" not in everyone_to_all("full:5").provenance
 
 
@@ -65,8 +65,8 @@ def test_a_published_step_lasts_as_long_as_its_largest_message() -> None:
         rows.add([0, 0, 1], Op.COPY, [0, 1, 1], [0, 1, 1], [2, 0, 2])
         made[spec] = embed(request, np.array([0, 0]), rows.columns, method="m", options={}, published=True)
         assert made[spec].rounds.tolist() == [2, 1]
-    assert set(judge(made["full:3"]).counts) == set()
-    assert set(judge(made["switch:3"]).counts) == {"capacity"}
+    assert set(verify_schedule(made["full:3"]).counts) == set()
+    assert set(verify_schedule(made["switch:3"]).counts) == {"capacity"}
 
 
 def test_parallel_links_share_direct_transfers_and_routed_ones() -> None:
@@ -98,7 +98,7 @@ def test_every_step_has_rounds_of_its_own() -> None:
     rows.add([1, 0, 2], Op.COPY, 3, [1, 0, 2], [0, 2, 0])  # 0 and 1 pass 1>2 and 1>0; 2 passes 2>1, 1>0
     made = embed(request, np.arange(3), rows.columns, method="m", options={})
     assert made.rounds.tolist() == [1, 1, 1, 2]
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_other_numbers_of_chunks_and_steps_are_refused() -> None:

@@ -7,7 +7,7 @@ from certree.models.common.errors import InputError
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.synth.rails import spread_routes
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
 
@@ -18,14 +18,14 @@ from tests.synth.execution import make
 )
 def test_an_exchange_uses_all_links_of_every_endpoint(network: str, rounds: int) -> None:
     made = make("direct", network, "all-to-all")
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.rounds.tolist() == [rounds]
 
 
 def test_the_direct_all_reduce_of_ace_uses_all_four_global_switches() -> None:
     """Each NPU receives 2 · 5 chunks a step from the other packages, over four unit links."""
     made = make("hierarchical", "ace-alltoall:4x6")
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.rounds.tolist() == [1, 1, 1, 3, 3, 1, 1, 1]
 
 
@@ -71,21 +71,21 @@ def test_the_same_input_gives_the_same_bytes() -> None:
 )
 def test_channels_run_side_by_side(method: str) -> None:
     one, two = (make(method, "switch:8", options={"channels": channels}) for channels in ("1", "2"))
-    assert judge(two).valid
+    assert verify_schedule(two).valid
     assert (two.chunks, two.transfers, two.steps) == (2 * one.chunks, 2 * one.transfers, one.steps)
     assert two.bandwidth_time == one.bandwidth_time  # one link an endpoint: nothing to gain
 
 
 def test_six_channels_of_a_ring_use_the_six_planes_of_a_dgx_2() -> None:
     one, six = (make("ring", "dgx2", options={"channels": channels}) for channels in ("1", "6"))
-    assert judge(six).valid
+    assert verify_schedule(six).valid
     assert six.bandwidth_time == one.bandwidth_time / 6
 
 
 @pytest.mark.parametrize("collective", ["reduce-scatter", "all-gather", "all-to-all"])
 def test_channels_of_other_collectives(collective: str) -> None:
     made = make("direct", "dgx2:2", collective, options={"channels": "3"})
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("channels", ["0", "65", "two", ""])

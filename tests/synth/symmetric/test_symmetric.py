@@ -13,7 +13,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule import symmetric
 from certree.synth.cayley import cayley_of, grow_trees
 from certree.synth.methods import symmetric as module
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, play
 
 SPECS = [f"torus:{sizes}" for sizes in ("3x3", "4x4", "5x5", "6x6", "7x9", "8x8", "10x10", "12x12", "16x16", "3x3x3", "4x4x4")]
@@ -59,7 +59,7 @@ def test_no_round_above_the_bound(spec: str) -> None:
     nodes, degree = len(made.topology.kind), int((made.topology.src == 0).sum())
     assert made.steps == max(-(-(nodes - 1) // degree), made.topology.diameter[0])
     assert (made.rounds == 1).all()
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("spec", ["torus:4x4", "torus:7x9", "torus:8x8", "torus:4x4x4", "torus:2x3x4", "ring:8", "hypercube:4"])
@@ -67,7 +67,7 @@ def test_the_chunks_that_divide_exactly_keep_every_link_busy(spec: str) -> None:
     cayley = cayley_of(parse_topology(spec))
     made = make("symmetric", spec, chunks=cayley.nodes * cayley.exact_trees, options={"delay": "1"})
     assert made.transfers == made.steps * len(made.topology.src)
-    verdict = judge(made)
+    verdict = verify_schedule(made)
     assert verdict.valid
     assert made.bandwidth_time == verdict.quality.bandwidth_bound == Fraction(2 * (cayley.nodes - 1), cayley.degree * cayley.nodes)
 
@@ -101,7 +101,7 @@ def test_as_many_trees_as_divide_exactly_meet_the_bound(spec: str) -> None:
 def test_what_was_received_waits_for_the_delay(spec: str, delay: int) -> None:
     made = make("symmetric", spec, "all-reduce", options={"delay": str(delay)})
     assert made.delay == delay
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.provenance["phase_bound"] <= made.provenance["phase_rounds"]
 
 
@@ -110,7 +110,7 @@ def test_what_was_received_waits_for_the_delay(spec: str, delay: int) -> None:
 def test_numbers_add_up(spec: str, kind: str) -> None:
     made = make("symmetric", spec, kind)
     play(made)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,7 +118,7 @@ def test_numbers_add_up(spec: str, kind: str) -> None:
 def test_groups_found_without_coordinates(topology: Topology, kind: str) -> None:
     made = make("symmetric", topology, kind)
     play(made)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert made.provenance["rounds_above_bound"] == 0
 
 
@@ -128,12 +128,12 @@ def test_a_torus_whose_nodes_were_renumbered() -> None:
     links = {(order[src], order[dst]) for src, dst in zip(torus.src.tolist(), torus.dst.tolist(), strict=True)}
     made = make("symmetric", network(16, links), "all-gather", chunks=16)
     assert made.steps == 4
-    assert judge(made).valid
+    assert verify_schedule(made).valid
 
 
 def test_links_of_unequal_width_may_leave_a_gap_that_is_stated() -> None:
     made = make("symmetric", "ace-torus:4x4x4", "all-gather", chunks=64, options={"delay": "1"})
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     told = made.provenance
     assert told["phase_bound"] == 6
     assert told["rounds_above_bound"] == made.steps - 6
@@ -152,20 +152,20 @@ def test_broadcasts_at_the_bound(spec: str, kind: str) -> None:
     topology = parse_topology(spec)
     for root in (0, len(topology.kind) - 2):
         made = make("symmetric", topology, kind, message_bytes=1 << 24, root=root)
-        verdict = judge(made)
+        verdict = verify_schedule(made)
         assert verdict.valid, verdict.violations
         assert made.period == 1
         assert verdict.quality.bandwidth_time == verdict.quality.bandwidth_bound
         assert made.chunks == topology.capacity[topology.src == 0].sum()
     short = make("symmetric", topology, kind, message_bytes=16, root=1, options={"delay": "2"})
-    assert judge(short).valid
+    assert verify_schedule(short).valid
     assert short.delay == 2
 
 
 @pytest.mark.parametrize(("spec", "trees", "links"), [("torus:2x5", 2, 3), ("torus:2x2x3", 3, 4), ("cayley:9@1+2", 2, 4)])
 def test_fewer_trees_than_links_are_said(spec: str, trees: int, links: int) -> None:
     made = make("symmetric", spec, "broadcast", root=1)
-    assert judge(made).valid
+    assert verify_schedule(made).valid
     assert (made.provenance["trees"], made.provenance["links"]) == (trees, links)
 
 

@@ -13,10 +13,10 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, WITH_TARGETS, Collective, CollectiveKind
 from certree.models.schedule.schedule import make_schedule
-from certree.verify.judge import judge
+from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.bounds.witnesses import metric
+from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Quality
-from certree.verify.witness import Instance, WitnessError, check_bound, make_bound
-from certree.verify.witnesses import metric
 from tests.verify.build import COPY, REDUCE, build, network
 from tests.verify.schedules import random_collective, random_network
 
@@ -168,7 +168,7 @@ IN_NETWORK = [*((0, REDUCE, 0, u, 4) for u in range(4)), *((0, COPY, 1, 4, u) fo
 def test_switches_that_add_need_less() -> None:
     """One transfer into the switch and one out of it for each endpoint: 1 M/B, where a forwarding switch takes 3/2."""
     schedule = build(REDUCING, "all-reduce", IN_NETWORK, period=1, repeats=5)
-    quality = judge(schedule).quality
+    quality = verify_schedule(schedule).quality
     assert quality is not None
     assert (quality.bandwidth_time, quality.bandwidth_bound) == (1, 1)
     assert equal(Instance.of(schedule)) == Fraction(3, 4)
@@ -194,7 +194,7 @@ def test_nothing_beats_the_bound_on_a_full_network(kind: CollectiveKind) -> None
         rows = [(c, op, step if kind is CollectiveKind.ALL_REDUCE else 0, u, v) for c, op, step, u, v in rows]
         roots = roots if of.collective.is_rooted else [-1] * 4
     columns = {name: np.array([row[at] for row in rows]) for at, name in enumerate(("chunk", "op", "step", "src", "dst"))}
-    quality: Quality | None = judge(make_schedule(of.topology, of.collective, roots, columns, targets)).quality
+    quality: Quality | None = verify_schedule(make_schedule(of.topology, of.collective, roots, columns, targets)).quality
     assert quality is not None
     assert equal(of) <= quality.bandwidth_time
     if kind not in WITH_ONE_ROOT:  # from one root most links of a full network idle

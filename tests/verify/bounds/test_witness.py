@@ -11,8 +11,9 @@ import pytest
 from certree.models.common.errors import CertreeError, InputError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.verify.quality import quality_of
-from certree.verify.witness import WITNESSES, Instance, WitnessError, cheap_bounds, check_bound, load_witnesses, make_bound
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, check_bound, load_witnesses, make_bound
+from certree.verify.certificates.quality import quality_of
 from tests.verify.build import network
 from tests.verify.schedules import random_network, random_schedule
 

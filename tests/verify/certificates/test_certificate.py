@@ -12,9 +12,9 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Request, load_methods
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
-from certree.verify.witness import Instance, WitnessError, make_bound
+from certree.verify.bounds.witness import Instance, WitnessError, make_bound
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 from tests.verify.build import chain_all_reduce, path_all_reduce
 
 Document = dict[str, Any]
@@ -34,7 +34,7 @@ def singletons(schedule: Schedule) -> Document:
 
 
 def rules(schedule: Schedule, document: Any) -> set[str]:
-    verdict = judge(schedule.with_certificate(document))
+    verdict = verify_schedule(schedule.with_certificate(document))
     assert verdict.valid == (not verdict.violations)
     assert all("\n" not in violation.message and len(violation.message) < 300 for violation in verdict.violations)
     return {violation.rule for violation in verdict.violations}
@@ -48,17 +48,17 @@ def rules(schedule: Schedule, document: Any) -> set[str]:
 )  # fmt: skip
 def test_what_is_certified_is_valid_on_every_topology(topology: str, collective: str) -> None:
     schedule = certified(multitree(topology, collective))
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     assert verdict.valid
-    assert judge(schedule.with_certificate(json.loads(json.dumps(schedule.certificate)))) == verdict
-    bare = judge(schedule.with_certificate(None))
+    assert verify_schedule(schedule.with_certificate(json.loads(json.dumps(schedule.certificate)))) == verdict
+    bare = verify_schedule(schedule.with_certificate(None))
     assert bare.valid
     assert bare.quality == verdict.quality
 
 
 def test_better_bounds_are_kept_and_reported() -> None:
     schedule = multitree("mesh:4x4")
-    verdict = judge(certified(schedule, singletons(schedule)))
+    verdict = verify_schedule(certified(schedule, singletons(schedule)))
     assert verdict.quality is not None
     assert verdict.quality.witnesses[0]["kind"] == "partition"
     assert "bandwidth" not in verdict.quality.optimal_in
@@ -157,6 +157,6 @@ def test_the_certificate_of_another_schedule_or_topology_is_refused() -> None:
 
 def test_a_right_certificate_does_not_save_a_wrong_schedule() -> None:
     wrong = path_all_reduce([])
-    verdict = judge(certified(wrong))
+    verdict = verify_schedule(certified(wrong))
     assert {violation.rule for violation in verdict.violations} == {"missing"}
     assert verdict.quality is None

@@ -11,9 +11,9 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Op, make_schedule
 from certree.synth.method import load_methods
-from certree.verify.certificate import make_certificate
-from certree.verify.fewest import question_before
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.certificates.fewest_steps import question_before
+from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
 exact = load_methods()["exact"]
@@ -23,14 +23,14 @@ MESH = exact(ask("mesh:2x3", "all-gather", chunks=12))
 
 def rules(schedule, claim) -> set[str]:
     certificate = {**make_certificate(schedule, []), "fewest_steps": claim}
-    return {violation.rule for violation in judge(schedule.with_certificate(certificate)).violations}
+    return {violation.rule for violation in verify_schedule(schedule.with_certificate(certificate)).violations}
 
 
 def test_a_proof_is_judged_with_the_schedule() -> None:
     for made, kind in ((RING5, "drat"), (MESH, "bound")):
-        verdict = judge(made)
+        verdict = verify_schedule(made)
         assert (verdict.valid, verdict.quality.fewest_steps) == (True, kind)
-        assert judge(made.with_certificate(make_certificate(made, []))).quality.fewest_steps is None
+        assert verify_schedule(made.with_certificate(make_certificate(made, []))).quality.fewest_steps is None
     assert RING5.certificate["fewest_steps"]["point"] == [3, 3, 3]
     assert RING5.provenance["fewest_steps"] == "proved"
 
@@ -96,7 +96,7 @@ def test_transfers_that_pass_endpoints_may_need_fewer_steps_than_a_proof_says() 
     claim = {"point": [1, 2, 2], "machine": RING5.certificate["fewest_steps"]["machine"], "proof": farthest}
     stepwise = passing_broadcast([(0, 1)], [(1, 2)], [(2, 3)])
     assert rules(stepwise, claim) == set()
-    assert judge(passing_broadcast([(0, 1), (0, 1, 2), (0, 1, 2, 3)])).valid
+    assert verify_schedule(passing_broadcast([(0, 1), (0, 1, 2), (0, 1, 2, 3)])).valid
     assert rules(passing_broadcast([(0, 1)], [(1, 2)], [(1, 2, 3)]), claim) == {"proof-foreign"}
 
 

@@ -6,13 +6,13 @@ from pysat.solvers import Cadical195
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
-from certree.verify.exact import encoder as encoder_module
-from certree.verify.exact.bundle import why_not
-from certree.verify.exact.encoder import encode
-from certree.verify.exact.plans import most_stored
+from certree.verify.exact.encoding import encoder as encoder_module
+from certree.verify.exact.encoding.encode import encode
+from certree.verify.exact.encoding.spread import SpreadEncoder
+from certree.verify.exact.encoding.sums import SumEncoder
 from certree.verify.exact.question import Question
-from certree.verify.exact.spread import SpreadEncoder
-from certree.verify.exact.sums import SumEncoder
+from certree.verify.exact.rows import most_stored
+from certree.verify.frontier.bundle import why_not
 from tests.verify.exact.small import barbell, connected_graphs, network, spreads, sums, wanted
 from tests.verify.exact.trusted import answer
 

@@ -7,12 +7,12 @@ from pysat.solvers import Cadical195
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.verify.exact.bundle import why_not
-from certree.verify.exact.encoder import encode
+from certree.verify.exact.encoding.chunk_order import _descend, order_chunks
+from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.formula import Formula
-from certree.verify.exact.order import _descend, order_chunks
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError
+from certree.verify.frontier.bundle import why_not
 from tests.verify.exact.small import connected_graphs
 
 GRAPHS = list(connected_graphs())

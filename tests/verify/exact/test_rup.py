@@ -12,7 +12,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.verify import _proofs
 from certree.verify.exact import rup
-from certree.verify.exact.encoder import encode
+from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError, check_proof, check_rup_plainly, parse_proof

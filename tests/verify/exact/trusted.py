@@ -2,9 +2,9 @@
 
 from pysat.solvers import Cadical195
 
-from certree.verify.exact.bundle import why_not
-from certree.verify.exact.encoder import encode
+from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
+from certree.verify.frontier.bundle import why_not
 
 
 def answer(question: Question) -> bool:

@@ -13,12 +13,12 @@ from certree.models.network.topology_file import topology_document
 from certree.models.schedule.collective import parse_collective
 from certree.synth.frontier import FrontierSearch
 from certree.synth.method import Monitor
-from certree.verify.exact.bundle import judge_bundle
-from certree.verify.exact.encoder import encode
-from certree.verify.exact.frontier import covers, obligations, undominated
+from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
-from certree.verify.exact.refutation import check_refutation, pack, unpack
+from certree.verify.exact.refutations.refutation import check_refutation, pack, unpack
 from certree.verify.exact.rup import ProofError
+from certree.verify.frontier.bundle import verify_bundle
+from certree.verify.frontier.points import covers, obligations, undominated
 from tests.verify.exact.small import barbell, network
 
 
@@ -37,7 +37,7 @@ RING = made("ring:5", "all-reduce", 3)
 
 
 def rules(document, topology=None) -> set[str]:
-    return {violation.rule for violation in judge_bundle(document, "bundle", topology).violations}
+    return {violation.rule for violation in verify_bundle(document, "bundle", topology).violations}
 
 
 def entry(document, name: str, point):
@@ -205,7 +205,7 @@ def test_a_point_that_another_covers_is_found() -> None:
 )
 def test_what_is_no_bundle(change, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        judge_bundle(changed(DGX1, change), "bundle")
+        verify_bundle(changed(DGX1, change), "bundle")
 
 
 def test_time_cuts_are_tight() -> None:
@@ -273,7 +273,7 @@ def test_refutations_of_absurd_size_are_refused_before_they_are_tried(name: str)
 
 def test_a_frontier_of_too_many_candidates_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="4096 chunks and 8192 steps make more than 16384 candidates"):
-        judge_bundle(changed(DGX1, lambda d: d.update(max_chunks=4096)), "bundle")
+        verify_bundle(changed(DGX1, lambda d: d.update(max_chunks=4096)), "bundle")
     search = FrontierSearch(parse_topology("ring:4"), parse_collective("all-gather"), 4096, 1, Monitor())
     search.run()
     with pytest.raises(UnsupportedError, match="too many for a frontier"):

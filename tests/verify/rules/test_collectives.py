@@ -11,10 +11,11 @@ import pytest
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.verify.addresses import check_shares
-from certree.verify.judge import judge
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from certree.verify.checker import verify_schedule
+from certree.verify.rules.shares import check_shares
 from certree.verify.verdict import Findings, Verdict
-from certree.verify.witness import Instance, WitnessError, cheap_bounds, check_bound, make_bound
 from tests.verify.build import COPY, REDUCE, Row, build
 
 R, C = REDUCE, COPY
@@ -57,7 +58,7 @@ def first(verdict: Verdict) -> tuple[str, tuple[int, ...], str]:
     ],
 )
 def test_right_ones(kind: str, bandwidth: Fraction, bound: Fraction) -> None:
-    verdict = judge(path(kind))
+    verdict = verify_schedule(path(kind))
     assert verdict.violations == ()
     assert verdict.quality is not None
     assert (verdict.quality.bandwidth_time, verdict.quality.bandwidth_bound) == (bandwidth, bound)
@@ -70,14 +71,14 @@ def test_right_ones(kind: str, bandwidth: Fraction, bound: Fraction) -> None:
 def test_each_transfer_is_needed(kind: str, number: int) -> None:
     rows = ROWS[kind]
     if number < len(rows):
-        counts = judge(path(kind, rows[:number] + rows[number + 1 :])).counts
+        counts = verify_schedule(path(kind, rows[:number] + rows[number + 1 :])).counts
         assert counts.keys() & {"missing", "not-held"}
         assert counts["missing"] >= 1
 
 
 @pytest.mark.parametrize("kind", ROWS)
 def test_an_empty_schedule_moves_nothing(kind: str) -> None:
-    rule, _, message = first(judge(path(kind, [])))
+    rule, _, message = first(verify_schedule(path(kind, [])))
     assert rule == "missing"
     assert "no transfer brings chunk 0 to node" in message
 
@@ -114,17 +115,17 @@ def test_an_empty_schedule_moves_nothing(kind: str) -> None:
     ],
 )
 def test_wrong_ones(kind: str, rows: list[Row], rule: str, where: tuple[int, ...], words: str) -> None:
-    found = [violation for violation in judge(path(kind, rows)).violations if violation.rule == rule]
+    found = [violation for violation in verify_schedule(path(kind, rows)).violations if violation.rule == rule]
     assert found[0].rows == where, found
     assert words in found[0].message
 
 
 def test_iterations_that_collide() -> None:
     """Chunk 1 of the gather takes link 1>0 in step 1, just when the next iteration's chunk 0 does."""
-    rule, rows, message = first(judge(path("gather", period=1, repeats=2)))
+    rule, rows, message = first(verify_schedule(path("gather", period=1, repeats=2)))
     assert (rule, rows) == ("period", (0, 2))
     assert "of iteration 1 (its step 0)" in message
-    assert judge(path("gather", period=2, repeats=9)).valid
+    assert verify_schedule(path("gather", period=2, repeats=9)).valid
 
 
 @pytest.mark.parametrize("kind", TARGETS)
@@ -135,7 +136,7 @@ def test_roots_and_targets_exchanged(kind: str) -> None:
     swapped = dataclasses.replace(
         path(kind), collective=collective, chunk_root=np.array(TARGETS[kind]), chunk_target=np.array(ROOTS[kind])
     )
-    assert judge(swapped).counts["missing"] == len(ROOTS[kind])
+    assert verify_schedule(swapped).counts["missing"] == len(ROOTS[kind])
 
 
 @pytest.mark.parametrize(
@@ -145,7 +146,7 @@ def test_unequal_blocks(kind: str, chunk: int, target: int) -> None:
     """One chunk more for one block is one fewer for another, which moves less than the message."""
     targets = [*TARGETS[kind]]
     was, targets[chunk] = targets[chunk], target
-    root, verdict = ROOTS[kind][chunk], judge(path(kind, targets=targets))
+    root, verdict = ROOTS[kind][chunk], verify_schedule(path(kind, targets=targets))
     assert verdict.counts["shares"] == (1 if kind == "scatter" else 5)  # all blocks with fewer than the largest has
     found = [violation.message for violation in verdict.violations if violation.rule == "shares"]
     most = f"but 2 chunk(s) from node {root} to node {target}"
@@ -157,8 +158,8 @@ def test_a_block_left_out() -> None:
     """An all-to-all without the chunks of one pair: fewer rounds, and less than promised."""
     rows = [row for row in ROWS["all-to-all"] if row[0] != 5]
     lacking = path("all-to-all", rows, roots=ROOTS["all-to-all"][:5], targets=TARGETS["all-to-all"][:5])
-    assert judge(lacking).counts == {"shares": 1}
-    assert "0 chunk(s) from node 2 to node 1" in first(judge(lacking))[2]
+    assert verify_schedule(lacking).counts == {"shares": 1}
+    assert "0 chunk(s) from node 2 to node 1" in first(verify_schedule(lacking))[2]
 
 
 def test_a_file_may_name_few_of_many_blocks() -> None:
@@ -181,11 +182,11 @@ def test_a_file_may_name_few_of_many_blocks() -> None:
 def test_a_chunk_that_stays_where_it_is(kind: str) -> None:
     """Padding with chunks that need no transfer would make the message look larger than what is moved."""
     padded = path(kind, roots=[*ROOTS[kind], 0], targets=[*TARGETS[kind], 0])
-    rule, rows, message = first(judge(padded))
+    rule, rows, message = first(verify_schedule(padded))
     assert (rule, rows) == ("shares", ())
     assert f"chunk {len(ROOTS[kind])} is for node 0 itself" in message
     every = path(kind, roots=[*ROOTS[kind], 0, 1, 2], targets=[*TARGETS[kind], 0, 1, 2]) if kind == "all-to-all" else padded
-    assert judge(every).counts.keys() == {"shares"}
+    assert verify_schedule(every).counts.keys() == {"shares"}
 
 
 def test_the_whole_schedule_repeated_is_as_good() -> None:
@@ -197,7 +198,7 @@ def test_the_whole_schedule_repeated_is_as_good() -> None:
         roots=ROOTS["gather"] * 2,
         targets=TARGETS["gather"] * 2,
     )
-    once, both = judge(path("gather")).quality, judge(twice).quality
+    once, both = verify_schedule(path("gather")).quality, verify_schedule(twice).quality
     assert once is not None
     assert both is not None
     assert once.bandwidth_time == both.bandwidth_time == once.bandwidth_bound
@@ -215,7 +216,7 @@ def test_transfers_that_pass_endpoints_may_need_one_step_only(kind: str) -> None
     straight = path("gather", rows, route=[-1, 0], routes=((3, 1),), rounds=[2])
     topology = straight.topology
     assert [(topology.src[link], topology.dst[link]) for link in (3, 1)] == [(2, 1), (1, 0)]
-    quality = judge(straight).quality
+    quality = verify_schedule(straight).quality
     assert quality is not None
     assert (quality.latency_steps, quality.latency_bound) == (1, 1)
     assert quality.bandwidth_time == quality.bandwidth_bound == Fraction(2, 3)

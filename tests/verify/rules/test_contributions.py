@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from certree.models.schedule.schedule import Schedule
-from certree.verify import machine
-from certree.verify.judge import judge
-from certree.verify.machine import Outcome, play
-from certree.verify.promise import EVERYONE, Promise
+from certree.verify.checker import verify_schedule
+from certree.verify.rules import contributions as machine
+from certree.verify.rules.contributions import Outcome, play
+from certree.verify.rules.obligations import EVERYONE, Promise
 from tests.verify.build import COPY, REDUCE, build, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule
 
@@ -49,23 +49,23 @@ def long_path(nodes: int, drop: int | None = None) -> Schedule:
 
 @pytest.mark.parametrize("nodes", [63, 64, 65, 128, 130, 200])
 def test_sets_of_many_words(nodes: int) -> None:
-    assert judge(long_path(nodes)).valid
+    assert verify_schedule(long_path(nodes)).valid
     for drop in (0, nodes - 2):
-        verdict = judge(long_path(nodes, drop))
+        verdict = verify_schedule(long_path(nodes, drop))
         lost = drop + 1
         assert set(verdict.counts) == {"missing"}
         assert f"node 0 lacks the contribution{'s of nodes' if lost > 1 else ' of node'} 0" in verdict.violations[0].message
         twice = build(
             f"mesh:1x{nodes}", "reduce-scatter", [(0, REDUCE, d, d, d + 1) for d in range(nodes - 1)] * 2, roots=[nodes - 1]
         )
-        assert "duplicate" in judge(twice).counts
+        assert "duplicate" in verify_schedule(twice).counts
 
 
 def test_groups_of_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     schedules = [mutated(Random(seed), random_schedule(Random(seed))) for seed in range(60)]
-    whole = [judge(schedule) for schedule in schedules]
+    whole = [verify_schedule(schedule) for schedule in schedules]
     monkeypatch.setattr(machine, "GROUP_BYTES", 24)
-    assert [judge(schedule) for schedule in schedules] == whole
+    assert [verify_schedule(schedule) for schedule in schedules] == whole
 
 
 def test_promises_of_the_three_collectives() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.verify.build import COPY, PATH_ROWS, REDUCE, Row, build, network, path_all_reduce
 
 R, C = REDUCE, COPY
@@ -275,7 +275,7 @@ CORPUS: dict[str, Wrong] = {
 @pytest.mark.parametrize("name", CORPUS)
 def test_wrong_schedules_are_rejected_by_the_rule_they_break(name: str) -> None:
     wrong = CORPUS[name]
-    violation = judge(wrong.schedule).violations[0]
+    violation = verify_schedule(wrong.schedule).violations[0]
     assert (violation.rule, violation.rows) == (wrong.rule, wrong.rows), violation
     for words in wrong.words:
         assert words in violation.message
@@ -335,7 +335,7 @@ RIGHT: dict[str, Schedule] = {
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_their_right_neighbours_are_accepted(name: str) -> None:
-    assert judge(RIGHT[name]).violations == ()
+    assert verify_schedule(RIGHT[name]).violations == ()
 
 
 # --- five wrong schedules that another system's checker let through ---
@@ -343,28 +343,30 @@ def test_their_right_neighbours_are_accepted(name: str) -> None:
 
 def test_accepted_elsewhere_a_reduce_in_which_one_rank_counts_twice() -> None:
     rows = [(0, R, 0, 0, 1), (0, R, 1, 0, 1), (0, R, 0, 2, 1), (0, C, 2, 1, 0), (0, C, 2, 1, 2)]
-    violation = judge(path(*rows)).violations[0]
+    violation = verify_schedule(path(*rows)).violations[0]
     assert (violation.rule, violation.rows) == ("duplicate", (1, 0))
 
 
 def test_accepted_elsewhere_a_send_over_a_link_that_does_not_exist() -> None:
-    violation = judge(build("ring:4", "all-gather", [(0, C, 0, 0, 1), (0, C, 0, 0, 2), (0, C, 0, 0, 3)], roots=[0])).violations[0]
+    violation = verify_schedule(
+        build("ring:4", "all-gather", [(0, C, 0, 0, 1), (0, C, 0, 0, 2), (0, C, 0, 0, 3)], roots=[0])
+    ).violations[0]
     assert (violation.rule, violation.rows) == ("link", (1,))
 
 
 def test_accepted_elsewhere_a_send_of_a_chunk_not_held_yet() -> None:
-    violation = judge(build("ring:3", "all-gather", [(0, C, 0, 1, 2), (0, C, 0, 0, 1)], roots=[0])).violations[0]
+    violation = verify_schedule(build("ring:3", "all-gather", [(0, C, 0, 1, 2), (0, C, 0, 0, 1)], roots=[0])).violations[0]
     assert (violation.rule, violation.rows) == ("not-held", (0,))
 
 
 def test_accepted_elsewhere_an_over_subscribed_link() -> None:
     """And without `assert`: the rule holds under `python -O`."""
-    violation = judge(build("full:2", "all-gather", [(0, C, 0, 0, 1), (1, C, 0, 0, 1)], roots=[0, 0])).violations[0]
+    violation = verify_schedule(build("full:2", "all-gather", [(0, C, 0, 0, 1), (1, C, 0, 0, 1)], roots=[0, 0])).violations[0]
     assert (violation.rule, violation.rows) == ("capacity", (0, 1))
 
 
 def test_accepted_elsewhere_an_empty_all_reduce() -> None:
-    assert judge(build("ring:4", "all-reduce", [], chunks=4)).violations[0].rule == "missing"
+    assert verify_schedule(build("ring:4", "all-reduce", [], chunks=4)).violations[0].rule == "missing"
 
 
 # --- a published formula that is wrong at 16 nodes ---
@@ -373,13 +375,13 @@ def test_accepted_elsewhere_an_empty_all_reduce() -> None:
 @pytest.mark.parametrize(("nodes", "offsets"), [(2, [1]), (4, [1, 2]), (8, [1, 2, 4]), (16, [1, 2, 4, 8])])
 def test_offsets_that_double_are_right(nodes: int, offsets: list[int]) -> None:
     rows = [(0, R, step, i, (i + offset) % nodes) for step, offset in enumerate(offsets) for i in range(nodes)]
-    verdict = judge(build(f"full:{nodes}", "all-reduce", rows))
+    verdict = verify_schedule(build(f"full:{nodes}", "all-reduce", rows))
     assert verdict.valid
 
 
 def test_offset_six_at_sixteen_nodes_counts_two_twice_and_misses_two_everywhere() -> None:
     rows = [(0, R, step, i, (i + offset) % 16) for step, offset in enumerate([1, 2, 4, 6]) for i in range(16)]
-    verdict = judge(build("full:16", "all-reduce", rows))
+    verdict = verify_schedule(build("full:16", "all-reduce", rows))
     assert verdict.counts == {"duplicate": 16, "missing": 16}
     twice = [violation.message for violation in verdict.violations if violation.rule == "duplicate"]
     lacking = [violation.message for violation in verdict.violations if violation.rule == "missing"]

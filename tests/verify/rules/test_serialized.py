@@ -8,9 +8,9 @@ from hypothesis import given
 
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
-from certree.verify import contention
-from certree.verify.contention import serialized_rounds
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
+from certree.verify.rules import contention
+from certree.verify.rules.contention import serialized_rounds
 from tests.verify.build import COPY, PATH_ROWS, REDUCE, build, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule, seeds
 from tests.verify.test_properties import thorough
@@ -48,7 +48,7 @@ def test_the_sum_over_all_steps(seed: int) -> None:
         period = rng.randint(1, schedule.period)
         squeezed = build_like(schedule, period=period, repeats=rng.randint(1, 6))
     assert serialized_rounds(squeezed) == counted(squeezed)
-    verdict = judge(squeezed)
+    verdict = verify_schedule(squeezed)
     contended = verdict.counts.keys() & {"capacity", "period"}
     assert verdict.serialized_rounds == (counted(squeezed) if contended else None)
 
@@ -75,7 +75,7 @@ def build_like(schedule: Schedule, **fields: int) -> Schedule:
 def test_changed_rows(seed: int) -> None:
     rng = Random(seed)
     schedule = mutated(rng, random_schedule(rng))
-    verdict = judge(schedule)
+    verdict = verify_schedule(schedule)
     if verdict.counts.keys() & {"link", "self"}:
         assert verdict.serialized_rounds is None
     elif verdict.counts.keys() & {"capacity", "period"}:
@@ -85,22 +85,22 @@ def test_changed_rows(seed: int) -> None:
 def test_in_turn() -> None:
     """Three all-reduces along a path at once: each of the two steps takes three rounds; in steps of that length they are right."""
     rows = [(chunk, *row[1:]) for chunk in range(3) for row in PATH_ROWS]
-    assert judge(path_all_reduce(rows)).serialized_rounds == 6
-    assert judge(path_all_reduce(rows, rounds=[3, 2])).serialized_rounds == 6
-    assert judge(path_all_reduce(rows, rounds=[3, 3])).serialized_rounds is None
-    assert judge(path_all_reduce(rows, rounds=[3, 3])).valid
+    assert verify_schedule(path_all_reduce(rows)).serialized_rounds == 6
+    assert verify_schedule(path_all_reduce(rows, rounds=[3, 2])).serialized_rounds == 6
+    assert verify_schedule(path_all_reduce(rows, rounds=[3, 3])).serialized_rounds is None
+    assert verify_schedule(path_all_reduce(rows, rounds=[3, 3])).valid
 
 
 def test_many_repeats() -> None:
     """Two chunks up and down a path in turn, with a period of 2: in the steady state two on each link in every step."""
     rows = [*PATH_ROWS, *((1, o, s + 2, u, v) for _, o, s, u, v in PATH_ROWS)]
     million = path_all_reduce(rows, period=2, repeats=10**6)
-    assert judge(million).serialized_rounds == 2 * (2 * (10**6 - 1) + 2)
+    assert verify_schedule(million).serialized_rounds == 2 * (2 * (10**6 - 1) + 2)
 
 
 def test_too_much_to_look_at(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [*PATH_ROWS, *((1, o, s + 2, u, v) for _, o, s, u, v in PATH_ROWS)]
     monkeypatch.setattr(contention, "SERIALIZED_WORK", 1000)
-    verdict = judge(path_all_reduce(rows, period=2, repeats=10))
+    verdict = verify_schedule(path_all_reduce(rows, period=2, repeats=10))
     assert verdict.serialized_rounds is None
     assert "period" in verdict.counts

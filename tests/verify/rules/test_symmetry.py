@@ -13,8 +13,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import SymmetricSchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
-from certree.verify.certificate import make_certificate
-from certree.verify.judge import judge
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.checker import verify_schedule
 from tests.models.examples import turning
 from tests.synth.execution import make
 from tests.synth.symmetric.test_symmetric import circulant, s4
@@ -40,7 +40,7 @@ def agree(schedule: SymmetricSchedule) -> bool:
 
     Why something is missing in the end is told for some chunks only, so that may have another of its two names.
     """
-    short, long = judge(schedule), judge(schedule.written_out())
+    short, long = verify_schedule(schedule), verify_schedule(schedule.written_out())
     assert short.valid == long.valid
     assert set(short.counts) - {"missing", "causality"} == set(long.counts) - {"missing", "causality"}
     assert short.quality == long.quality
@@ -66,7 +66,7 @@ def test_large_ones_too(spec):
 
 def test_a_thousand_nodes():
     schedule = folded("torus:32x32", chunks=1024)
-    short, long = judge(schedule), judge(schedule.written_out())
+    short, long = verify_schedule(schedule), verify_schedule(schedule.written_out())
     assert short.valid
     assert short.quality == long.quality
     assert cycles(schedule, 1 << 26) == cycles(schedule.written_out(), 1 << 26)
@@ -87,16 +87,16 @@ def test_mutants_of_the_base(network):
         values[rng.randrange(len(values))] = rng.randrange(limit)
         mutant = replace(schedule, base=replace(schedule.base, **{column: values}))
         if not agree(mutant):
-            seen |= set(judge(mutant).counts)
+            seen |= set(verify_schedule(mutant).counts)
     assert seen >= {"link", "capacity", "missing"}
 
 
 def test_the_capacity_of_a_link_is_that_of_its_images():
     schedule = turning("ring:5")
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     base = schedule.base
     mutant = replace(schedule, base=replace(base, step=np.where(base.src == 1, 0, base.step), rounds=np.ones(2, int)))
-    (found,) = [violation for violation in judge(mutant).violations if violation.rule == "capacity"]
+    (found,) = [violation for violation in verify_schedule(mutant).violations if violation.rule == "capacity"]
     assert found.message.startswith("step 0: link 0>1 and its images carry 2 transfers (capacity 1): images of row ")
     assert "0>1)" in found.message
     assert "1>2)" in found.message
@@ -108,13 +108,13 @@ def test_a_tree_that_misses_a_node():
     base = schedule.base
     kept = base.dst != 3
     columns = {name: getattr(base, name)[kept] for name in ("chunk", "op", "step", "src", "dst", "route")}
-    verdict = judge(replace(schedule, base=replace(base, **columns)))
+    verdict = verify_schedule(replace(schedule, base=replace(base, **columns)))
     assert dict(verdict.counts) == {"missing": 1}
     assert "node 3 has no copy of chunk 0 of node 0" in verdict.violations[0].message
 
 
 def rules(schedule: SymmetricSchedule, action: Action) -> dict[str, list[str]]:
-    verdict = judge(replace(schedule, action=action))
+    verdict = verify_schedule(replace(schedule, action=action))
     assert not verdict.valid
     assert verdict.quality is None
     return {rule: [v.message for v in verdict.violations if v.rule == rule] for rule in verdict.counts}
@@ -156,7 +156,7 @@ def test_links_that_differ_in_width_or_latency(column):
     values = getattr(schedule.topology, column).copy()
     values[3] = 7
     topology = replace(schedule.topology, **{column: values})
-    verdict = judge(replace(schedule, base=replace(schedule.base, topology=topology)))
+    verdict = verify_schedule(replace(schedule, base=replace(schedule.base, topology=topology)))
     assert dict(verdict.counts) == {"automorphism": 1}
     assert "it differs in capacity or latency" in verdict.violations[0].message
 
@@ -164,14 +164,14 @@ def test_links_that_differ_in_width_or_latency(column):
 def test_the_certificate_is_checked():
     schedule = folded("torus:4x6")
     certified = schedule.with_certificate(make_certificate(schedule, []))
-    assert judge(certified).valid
+    assert verify_schedule(certified).valid
     other = folded("torus:4x6", seed=5).with_certificate(certified.certificate)
-    assert set(judge(other).counts) == {"certificate-schedule"}
+    assert set(verify_schedule(other).counts) == {"certificate-schedule"}
     assert schedule.digest != replace(schedule, action=Action(schedule.action.moves[::-1])).digest
 
 
 def test_the_network_asked_for():
-    assert set(judge(turning("ring:5"), topology=parse_topology("ring:6")).counts) == {"topology"}
+    assert set(verify_schedule(turning("ring:5"), topology=parse_topology("ring:6")).counts) == {"topology"}
 
 
 def test_what_has_no_such_form_is_refused():
@@ -195,7 +195,7 @@ def test_what_has_no_such_form_is_refused():
 
 def test_what_is_too_large_to_write_out():
     schedule = folded("torus:60x60", chunks=3600, options={"delay": "1"})
-    assert judge(schedule).valid
+    assert verify_schedule(schedule).valid
     with pytest.raises(UnsupportedError, match="12956400 transfers, kept as 3599 and images; at most 8388608 are written out"):
         schedule.written_out()
     assert isinstance(schedule.timed, Schedule)

@@ -15,7 +15,7 @@ from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.symmetric import WHOLE, SymmetricSchedule
-from certree.verify.judge import judge
+from certree.verify.checker import verify_schedule
 from tests.models.examples import network
 
 #: permutations that make Z2, Z5, Z2 x Z2, Z6, S3, the symmetries of a square, and the quaternions
@@ -141,14 +141,16 @@ def compare(rng: Random) -> str:
         delay=delay,
         **columns(rows),
     )
-    short = judge(SymmetricSchedule(base, Action(np.array(moves))))
+    short = verify_schedule(SymmetricSchedule(base, Action(np.array(moves))))
     group = closure(moves, nodes)
     if not keeps(topology, moves) or len(group) != nodes or {element[0] for element in group} != set(range(nodes)):
         assert short.counts.keys() & {"automorphism", "regular"}
         return "no group for it"
     whole = [[chunk * nodes + to[0], op, step, to[src], to[dst]] for chunk, op, step, src, dst in rows for to in group]
     roots = list(range(nodes)) * chunks if rooted else [NO_ROOT] * nodes * chunks
-    long = judge(make_schedule(topology, parse_collective(WHOLE[base.collective.kind]), roots, columns(whole), delay=delay))
+    long = verify_schedule(
+        make_schedule(topology, parse_collective(WHOLE[base.collective.kind]), roots, columns(whole), delay=delay)
+    )
     assert short.valid == long.valid
     assert set(short.counts) - {"missing", "causality"} == set(long.counts) - {"missing", "causality"}
     assert short.quality == long.quality

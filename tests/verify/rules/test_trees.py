@@ -8,11 +8,11 @@ from hypothesis import given, settings
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
-from certree.verify import trees
-from certree.verify.semantics import check_semantics
-from certree.verify.trees import flows_along_trees
+from certree.verify.rules import trees
+from certree.verify.rules.semantics import check_semantics
+from certree.verify.rules.trees import flows_along_trees
+from certree.verify.rules.wiring import check_wiring, check_writes
 from certree.verify.verdict import Findings
-from certree.verify.wiring import check_wiring, check_writes
 from tests.synth.execution import make
 from tests.verify.build import COPY, REDUCE, build, chain_all_reduce, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule, seeds

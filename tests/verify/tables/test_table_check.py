@@ -14,8 +14,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.tables import NIL, RowOp, Tables
 from certree.synth.method import Request, load_methods
-from certree.verify.judge import judge
-from certree.verify.table_check import judge_tables
+from certree.verify.checker import verify_schedule
+from certree.verify.tables.checker import verify_tables
 from tests.hw.trees import tree_schedule
 from tests.verify.build import COPY, REDUCE, build, path_all_reduce
 
@@ -28,7 +28,7 @@ def exported(topology: str = "mesh:2x2", collective: str = "all-reduce", size: i
 
 
 def rules(tables: Tables) -> set[str]:
-    verdict = judge_tables(tables)
+    verdict = verify_tables(tables)
     assert all("\n" not in violation.message for violation in verdict.violations)
     assert all(0 <= row < len(tables.node) for violation in verdict.violations for row in violation.rows)
     return {violation.rule for violation in verdict.violations}
@@ -43,7 +43,7 @@ def changed(tables: Tables, column: str, row: int, value: Any) -> Tables:
 @pytest.mark.parametrize("collective", ["all-reduce", "all-gather", "reduce-scatter"])
 @pytest.mark.parametrize("topology", ["ring:4", "mesh:2x3", "torus:4x4,without-link=0-1", "mesh:3x3,without-node=8"])
 def test_exported_tables_are_right(topology: str, collective: str) -> None:
-    assert judge_tables(exported(topology, collective)).valid
+    assert verify_tables(exported(topology, collective)).valid
 
 
 def first_waiting(tables: Tables) -> int:
@@ -98,22 +98,22 @@ FAULTS: dict[str, tuple[Callable[[Tables], Tables], set[str]]] = {
 def test_each_fault_has_its_rule(fault: str) -> None:
     change, expected = FAULTS[fault]
     tables = exported("mesh:2x2", size=3000)
-    assert expected <= rules(change(tables)), judge_tables(change(tables)).violations
-    assert judge_tables(tables).valid
+    assert expected <= rules(change(tables)), verify_tables(change(tables)).violations
+    assert verify_tables(tables).valid
 
 
 def test_no_row_reads_what_is_being_written() -> None:
     """The machine lets the copy land after the reduce has left; hardware may be faster, so tables must not rely on it."""
     harmless = build("mesh:1x3", "reduce-scatter", [(0, REDUCE, 0, 0, 1), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
-    assert judge_tables(lower(harmless, 1000, MACHINE)).valid
+    assert verify_tables(lower(harmless, 1000, MACHINE)).valid
     racing = build("full:3", "reduce-scatter", [(0, COPY, 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
-    assert judge(racing).valid
-    violations = judge_tables(lower(racing, 1000, MACHINE)).violations
+    assert verify_schedule(racing).valid
+    violations = verify_tables(lower(racing, 1000, MACHINE)).violations
     assert [violation.rule for violation in violations] == ["dependency"]
     assert "while a transfer into it is on its way" in violations[0].message
     for step in (1, 2):  # sent with the reduce or later, it cannot be there in time to disturb it
         apart = [(0, COPY, step + 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)]
-        assert judge_tables(lower(build("full:3", "reduce-scatter", apart, roots=[2], delay=2), 1000, MACHINE)).valid
+        assert verify_tables(lower(build("full:3", "reduce-scatter", apart, roots=[2], delay=2), 1000, MACHINE)).valid
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_no_row_reads_what_is_being_written() -> None:
 )  # fmt: skip
 def test_what_is_no_table_is_bad_input(change: dict[str, Any]) -> None:
     with pytest.raises(TableFormatError):
-        judge_tables(replace(exported(), **change))
+        verify_tables(replace(exported(), **change))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_what_is_no_table_is_bad_input(change: dict[str, Any]) -> None:
 )
 def test_entries_out_of_range_are_bad_input(column: str, value: int) -> None:
     with pytest.raises(TableFormatError, match=column):
-        judge_tables(changed(exported(), column, 0, value))
+        verify_tables(changed(exported(), column, 0, value))
 
 
 def test_one_row_for_the_children_of_one_slot() -> None:
@@ -156,7 +156,7 @@ def routed() -> Tables:
 
 def test_tables_with_source_routes_are_right() -> None:
     assert len(routed().routes) > 0
-    assert judge_tables(routed()).valid
+    assert verify_tables(routed()).valid
 
 
 def test_routes_are_judged_link_by_link() -> None:

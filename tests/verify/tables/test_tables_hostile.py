@@ -12,7 +12,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.schedule import Op
 from certree.models.tables import NIL, RowOp, Tables
-from certree.verify.table_check import judge_tables
+from certree.verify.tables.checker import verify_tables
 from tests.verify.brute import brute_force
 from tests.verify.schedules import random_schedule, seeds
 
@@ -61,7 +61,7 @@ def mended(tables: Tables) -> Tables:
 @given(seeds)
 @settings(max_examples=60)
 def test_exported_tables_are_valid(seed: int) -> None:
-    verdict = judge_tables(random_tables(Random(seed)))
+    verdict = verify_tables(random_tables(Random(seed)))
     assert verdict.valid, verdict.violations
 
 
@@ -73,7 +73,7 @@ def test_a_changed_table_is_rejected(seed: int) -> None:
     tables = random_tables(rng)
     name, changed = with_one_change(rng, tables)
     if (getattr(changed, name) != getattr(tables, name)).any():
-        assert not judge_tables(changed).valid, name
+        assert not verify_tables(changed).valid, name
 
 
 @given(seeds)
@@ -85,7 +85,7 @@ def test_a_mended_table_is_rejected_or_harmless(seed: int) -> None:
         changed = mended(changed)
     except InputError:
         return  # no roots: judged by rule `tree`, in the test above
-    if judge_tables(changed).valid:
+    if verify_tables(changed).valid:
         assert brute_force(changed.schedule).clean
         _assert_no_row_reads_early(changed)
 

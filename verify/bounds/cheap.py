@@ -1,0 +1,16 @@
+"""Bounds that need no search."""
+
+from certree.verify.bounds.witness import Bound, Instance, make_bound
+from certree.verify.bounds.witnesses import all_reduce, common
+
+
+def cheap_bounds(instance: Instance) -> list[Bound]:
+    """Bounds that need no search: the best single node, the count of all messages (all-reduce), the largest distance.
+
+    O(nodes + links) for bandwidth, a breadth-first search from each endpoint for latency.
+    """
+    bounds = [make_bound(instance, "degree", common.best_node(instance))]
+    if all_reduce.counting_applies(instance):
+        bounds.append(make_bound(instance, "counting", {}))
+    bounds.append(make_bound(instance, "distance", common.longest_distance(instance)))
+    return bounds

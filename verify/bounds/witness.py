@@ -1,0 +1,253 @@
+"""Lower bounds and the witnesses that prove them, re-checked exactly and without any solver.
+
+A bound is a JSON document {"kind", "quantity": "bandwidth" | "latency", "value", "witness"}. Bandwidth values are coefficients of
+M/B: rounds that any schedule needs per chunk, as the message grows, written as a rational ("9/16"); latency values are steps of
+one iteration ("15"). The value must be exactly what the witness shows.
+
+Every proof rests on this: a transfer moves one chunk of one iteration; over each link of its path it is one *message* of one chunk
+unit, and a link carries at most `capacity` of them a round. Whatever needs m messages over links of total capacity c for each
+chunk takes at least m / c rounds per chunk, however often the schedule repeats.
+"""
+
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import CertreeError, InputError
+from certree.models.common.registry import Registry, import_folder
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.verify.wording import network_text, short
+
+QUANTITIES = ("bandwidth", "latency")
+_KEYS = {"kind", "quantity", "value", "witness"}
+_RATIONAL = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?")
+
+Bound = dict[str, Any]
+
+
+class WitnessError(CertreeError):
+    """A bound that its witness does not prove. `rule`: witness-malformed, witness-foreign, witness-wrong or witness-value."""
+
+    exit_code = 1
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule, self.message = rule, message
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """What a bound speaks of. `delay`: steps from a send to the use of what was sent. `passing`: whether transfers may pass
+    endpoints on their way, which on a direct network takes the distance out of the number of steps.
+
+    `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1. All-gather and reduce-scatter
+    may have any (equal by default); in a broadcast or reduce it is all at the root; the others ignore them.
+    """
+
+    topology: Topology
+    collective: Collective
+    shares: tuple[Fraction, ...] = ()
+    delay: int = 1
+    passing: bool = False
+
+    def __post_init__(self) -> None:
+        self.collective.require_fits(self.topology)
+        endpoints = len(self.topology.endpoints)
+        if self.collective.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
+            at_root = self.topology.endpoints == self.collective.root
+            part = (Fraction(0), Fraction(1))
+            object.__setattr__(self, "shares", tuple(part[flag] for flag in at_root.tolist()))
+        if not self.shares:
+            object.__setattr__(self, "shares", (Fraction(1, endpoints),) * endpoints)
+        if len(self.shares) != endpoints or min(self.parts[0]) < 0 or sum(self.parts[0]) != self.parts[1]:
+            raise InputError(f"shares must be {endpoints} parts of the message, one for each endpoint, that add up to 1")
+        if self.delay < 1:
+            raise InputError(f"delay is {self.delay}; allowed: 1 or more")
+
+    @classmethod
+    def of(cls, schedule: AnySchedule) -> "Instance":
+        """The instance that a schedule solves: its shares are its chunks per root, over K; `passing` when a route of it does."""
+        shares: tuple[Fraction, ...] = ()
+        if schedule.collective.is_rooted and not schedule.collective.has_targets:
+            ranks = schedule.topology.rank[schedule.chunk_root]
+            held = np.bincount(ranks, minlength=len(schedule.topology.endpoints))
+            share = {count: Fraction(count, schedule.chunks) for count in np.unique(held).tolist()}
+            shares = tuple(share[count] for count in held.tolist())
+        return cls(schedule.topology, schedule.collective, shares, schedule.delay, _passes_endpoints(schedule))
+
+    @cached_property
+    def parts(self) -> tuple[list[int], int]:
+        """The shares as whole numbers over one denominator, and that: many of them are added far faster than as rationals."""
+        whole = math.lcm(*{share.denominator for share in self.shares})
+        return [share.numerator * (whole // share.denominator) for share in self.shares], whole
+
+    @cached_property
+    def is_endpoint(self) -> NDArray[np.bool_]:
+        """By node id."""
+        return np.asarray(self.topology.kind == NodeKind.ENDPOINT)
+
+    @cached_property
+    def exists(self) -> NDArray[np.bool_]:
+        """By node id: false for ids of removed nodes."""
+        return np.asarray(self.topology.kind != NodeKind.ABSENT)
+
+    @cached_property
+    def sources(self) -> NDArray[np.bool_]:
+        """By rank: whose data is due elsewhere. What a source holds at the start is due, in part, at each sink but itself."""
+        return self._rooted(self.collective.gathers, CollectiveKind.SCATTER)
+
+    @cached_property
+    def sinks(self) -> NDArray[np.bool_]:
+        """By rank: where data of every source is due."""
+        return self._rooted(self.collective.reduces, CollectiveKind.GATHER)
+
+    def _rooted(self, by_share: bool, at_root: CollectiveKind) -> NDArray[np.bool_]:
+        """The endpoints that root a share of the message, or the one root in a collective of kind `at_root`; else all."""
+        if self.collective.is_rooted and by_share:
+            return np.array(self.parts[0], object) > 0
+        if self.collective.kind is at_root:
+            return np.asarray(self.topology.endpoints == self.collective.root)
+        return np.ones(len(self.topology.endpoints), np.bool_)
+
+    def capacity(self, tails: NDArray[np.bool_], heads: NDArray[np.bool_]) -> int:
+        """Total capacity of the links from `tails` to `heads` (flags by node id)."""
+        crossing = tails[self.topology.src] & heads[self.topology.dst]
+        return int(self.topology.capacity[crossing].sum(dtype=np.int64))
+
+    def share(self, inside: NDArray[np.bool_]) -> Fraction:
+        """The part of the message that is rooted at the endpoints flagged."""
+        flags = inside[self.topology.endpoints].tolist()
+        parts, whole = self.parts
+        return Fraction(sum(part for part, flag in zip(parts, flags, strict=True) if flag), whole)
+
+    def addressed(self, outside: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Fraction:
+        """The part of the message that goes from endpoints of `outside` to others of `inside`, in a collective with targets: one of
+        the N blocks from every source to every sink (disjoint flags by node id)."""
+        sources, sinks = self.sources & outside[self.topology.endpoints], self.sinks & inside[self.topology.endpoints]
+        return Fraction(int(sources.sum()) * int(sinks.sum()), len(self.topology.endpoints))
+
+
+def _passes_endpoints(schedule: AnySchedule) -> bool:
+    """Whether a route in use leads through an endpoint that forwards. O(links of the routes)."""
+    if isinstance(schedule, SymmetricSchedule) or not schedule.routes:
+        return False
+    used = np.zeros(len(schedule.routes) + 1, np.bool_)
+    used[schedule.route] = True  # the last entry is that of DIRECT
+    links, start = schedule.flat_routes
+    inner = np.repeat(used[:-1], np.diff(start))
+    inner[start[1:] - 1] = False
+    passable = schedule.topology.forwards & (schedule.topology.kind == NodeKind.ENDPOINT)
+    return bool(passable[schedule.topology.dst[links[inner]]].any())
+
+
+#: kind -> (instance, witness document) -> (quantity, value that the witness shows); raises WitnessError
+WITNESSES: Registry[Callable[[Instance, Mapping[str, Any]], tuple[str, Fraction]]] = Registry("witness")
+
+
+def load_witnesses() -> Registry[Callable[[Instance, Mapping[str, Any]], tuple[str, Fraction]]]:
+    """The registry, with every module of `certree.verify.bounds.witnesses` imported."""
+    import_folder("certree.verify.bounds.witnesses")
+    return WITNESSES
+
+
+def check_bound(instance: Instance, bound: Any) -> Fraction:
+    """The value of a bound, once its witness proves exactly that value for this instance.
+
+    Raises WitnessError: `witness-malformed` (not such a document, or nodes that are not in the topology), `witness-foreign` (a
+    kind that says nothing about this collective or topology), `witness-wrong` (the witness proves nothing), `witness-value` (it
+    proves another value). O(nodes + links).
+    """
+    if not isinstance(bound, Mapping) or set(bound) != _KEYS:
+        raise malformed(f"a bound has the fields {', '.join(sorted(_KEYS))}")
+    kind, quantity, value, witness = (bound[key] for key in ("kind", "quantity", "value", "witness"))
+    kinds = load_witnesses()
+    if not isinstance(kind, str) or kind not in kinds:
+        raise malformed(f"unknown kind of witness {short(kind)}; known: {', '.join(kinds)}")
+    if quantity not in QUANTITIES:
+        raise malformed(f"quantity {short(quantity)} of a {kind} bound; allowed: {', '.join(QUANTITIES)}")
+    if not isinstance(value, str) or not _RATIONAL.fullmatch(value) or str(Fraction(value)) != value:
+        raise malformed(
+            f"value {short(value)} of a {kind} bound; allowed: a positive rational in lowest terms, such as '9/16' or '15'"
+        )
+    if not isinstance(witness, Mapping):
+        raise malformed(f"the witness of a {kind} bound must be an object")
+    shown_for, shown = kinds[kind](instance, witness)
+    if shown_for != quantity:
+        raise WitnessError("witness-wrong", f"a {kind} witness bounds the {shown_for}, not the {quantity}")
+    if shown != Fraction(value):
+        raise WitnessError("witness-value", f"the {kind} witness shows a {quantity} bound of {shown}, not {value}")
+    return shown
+
+
+def malformed(message: str) -> WitnessError:
+    """The error for a document that is not a witness at all."""
+    return WitnessError("witness-malformed", message)
+
+
+def only_fields(kind: str, witness: Mapping[str, Any], names: Sequence[str]) -> None:
+    """Raise unless the witness document has exactly these fields."""
+    if set(witness) != set(names):
+        raise malformed(f"a {kind} witness has the fields {', '.join(names) or '(none)'}; got {short(list(witness))}")
+
+
+def node_id(instance: Instance, kind: str, value: Any) -> int:
+    """The id of a node that exists."""
+    count = len(instance.topology.kind)
+    if type(value) is not int or not 0 <= value < count or not instance.exists[value]:
+        raise malformed(f"{kind} witness: {short(value)} is not a node of {network_text(instance.topology)}")
+    return value
+
+
+def node_numbers(instance: Instance, kind: str, name: str, value: Any, absent: int = -1) -> NDArray[np.int64]:
+    """A list with one number for each node id, from 0, and `absent` for ids of removed nodes."""
+    count = len(instance.topology.kind)
+    if not isinstance(value, list) or len(value) != count or any(type(entry) is not int for entry in value):
+        raise malformed(f"{kind} witness: {name} must list one whole number for each of the {count} node ids")
+    if min(value) < -1 or max(value) >= count:
+        raise malformed(f"{kind} witness: {name} numbers must lie in -1 to {count - 1}")
+    numbers = np.array(value, np.int64)
+    wrong = np.flatnonzero(np.where(instance.exists, numbers < 0, numbers != absent))
+    if len(wrong):
+        raise malformed(
+            f"{kind} witness: node {wrong[0]} has the {name} number {numbers[wrong[0]]}; -1 is for removed nodes, and only for them"
+        )
+    return numbers
+
+
+def node_set(instance: Instance, kind: str, value: Any) -> NDArray[np.bool_]:
+    """Flags by node id of a list of distinct existing nodes that has an endpoint inside and one outside."""
+    if not isinstance(value, list) or not value:
+        raise malformed(f"{kind} witness: set must be a list of node ids")
+    flags = np.zeros(len(instance.topology.kind), np.bool_)
+    for entry in value:
+        flags[node_id(instance, kind, entry)] = True
+    if flags.sum() != len(value):
+        raise malformed(f"{kind} witness: set names a node twice")
+    if not (flags & instance.is_endpoint).any() or not (~flags & instance.is_endpoint).any():
+        raise WitnessError("witness-wrong", f"{kind} witness: the set must have an endpoint inside and one outside")
+    return flags
+
+
+def make_bound(instance: Instance, kind: str, witness: Bound) -> Bound:
+    """The bound document of a witness, with the value that it shows; WitnessError when it shows none."""
+    quantity, value = load_witnesses()[kind](instance, witness)
+    return {"kind": kind, "quantity": quantity, "value": str(value), "witness": witness}
+
+
+def best_bounds(instance: Instance, bounds: Sequence[Bound]) -> dict[str, tuple[Fraction, Bound]]:
+    """By quantity: the largest value among `bounds`, re-checked, and the first bound that has it. Raises WitnessError."""
+    best: dict[str, tuple[Fraction, Bound]] = {}
+    for bound in bounds:
+        value = check_bound(instance, bound)
+        if bound["quantity"] not in best or value > best[bound["quantity"]][0]:
+            best[bound["quantity"]] = (value, bound)
+    return best

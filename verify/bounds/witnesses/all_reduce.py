@@ -1,0 +1,120 @@
+"""Witnesses that bound an all-reduce: partition, tolls, direction, counting.
+
+In an all-reduce each chunk ends at every endpoint as the sum of one contribution from each, so information of every endpoint must
+reach every endpoint, chunk by chunk.
+"""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.models.schedule.collective import CollectiveKind
+from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, node_numbers, node_set, only_fields
+from certree.verify.bounds.witnesses.metric import MAX_LENGTH, link_numbers, total
+
+
+def _require_all_reduce(instance: Instance, kind: str) -> None:
+    if instance.collective.kind is not CollectiveKind.ALL_REDUCE:
+        raise WitnessError("witness-foreign", f"a {kind} witness bounds an all-reduce, not an {instance.collective.kind}")
+
+
+@WITNESSES.register("partition")
+def partition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{"part": [part of each node id, -1 for removed ids]}: 2(p − 1) / capacity of all links between parts.
+
+    p ≥ 2 is the number of parts that hold an endpoint; every existing node, switches too, is in one part.
+
+    Proof. Take one chunk and its messages between different parts in an order that respects time (a hop of a route is a message;
+    ties broken anyhow). Let A be the first part to have met contributions from all p parts. By then each of the p parts other
+    than A has sent at least one message, which makes p − 1. Only A knows all of them yet (a message informs one part), so each of
+    the p parts other than A must still receive one: p − 1 more. What happens inside a part, adding, forwarding or multicasting,
+    does not enter, so the bound holds for any capacities and for switches of any kind, reducing ones included: a multicast
+    crosses each link it leaves by as a message of its own.
+    """
+    _require_all_reduce(instance, "partition")
+    only_fields("partition", witness, ["part"])
+    part = node_numbers(instance, "partition", "part", witness["part"])
+    parts = len(np.unique(part[instance.topology.endpoints]))
+    if parts < 2:
+        raise WitnessError("witness-wrong", "partition witness: all endpoints are in one part; two parts with endpoints are needed")
+    crossing = part[instance.topology.src] != part[instance.topology.dst]
+    capacity = int(instance.topology.capacity[crossing].sum(dtype=np.int64))
+    return "bandwidth", Fraction(2 * (parts - 1), capacity)
+
+
+@WITNESSES.register("tolls")
+def tolls(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{"part": [as in `partition`], "price": [of each link, in link order]}: the tolls of all parts that hold an endpoint but the
+    dearest of them / sum of capacity · price over all links.
+
+    Prices are whole numbers from 0. The toll of a part is the price of the cheapest link that leaves it for another part, plus that
+    of the cheapest one that enters it from another.
+
+    Proof. Take one chunk and its messages as in the proof of `partition`, and let A be the first part to have met contributions
+    from all p parts that hold an endpoint. By then each of these parts other than A has sent a message to another part; afterwards
+    each of them must still receive one from another part. So each of them but A, if A is one, has paid its toll, and no message
+    is counted twice: those until A knows all are counted for the part that they leave, the later ones for the part that they
+    enter. Whatever else is sent costs nothing or more. A round can pay the sum of capacity · price in all. Any capacities, switches
+    of any kind.
+
+    With one price for all links between parts it is the partition bound, with the parts S and V∖S and a price for leaving S
+    alone the direction bound; prices by direction count a link there only where a direction is scarce.
+    """
+    _require_all_reduce(instance, "tolls")
+    only_fields("tolls", witness, ["part", "price"])
+    topology = instance.topology
+    part = node_numbers(instance, "tolls", "part", witness["part"])
+    price = link_numbers(topology, "tolls", "price", witness["price"])
+    paying = np.unique(part[topology.endpoints])
+    if len(paying) < 2:
+        raise WitnessError("witness-wrong", "tolls witness: all endpoints are in one part; two parts with endpoints are needed")
+    tail, head = part[topology.src], part[topology.dst]
+    crossing = tail != head
+    leaving, entering = np.full((2, int(part.max()) + 1), MAX_LENGTH, np.int64)  # every part that pays has links of both kinds
+    np.minimum.at(leaving, tail[crossing], price[crossing])
+    np.minimum.at(entering, head[crossing], price[crossing])
+    toll = (leaving + entering)[paying]
+    due = int(toll.sum()) - int(toll.max())
+    if not due:
+        raise WitnessError("witness-wrong", "tolls witness: all parts but one pay nothing, which bounds nothing")
+    return "bandwidth", Fraction(due, total(topology.capacity.astype(np.int64) * price))
+
+
+@WITNESSES.register("direction")
+def direction(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{"set": [ids]}: 1 / the smaller of the capacities out of the set and into it.
+
+    Proof. With endpoints on both sides each chunk needs at least one message out of the set and one into it.
+    """
+    _require_all_reduce(instance, "direction")
+    only_fields("direction", witness, ["set"])
+    return "bandwidth", crossing_once(instance, node_set(instance, "direction", witness["set"]))
+
+
+def crossing_once(instance: Instance, inside: np.ndarray) -> Fraction:
+    """Rounds per chunk when each chunk crosses the border of the set once in each direction."""
+    return Fraction(1, min(instance.capacity(inside, ~inside), instance.capacity(~inside, inside)))
+
+
+def counting_applies(instance: Instance) -> bool:
+    """Whether the count of transfers bounds this instance: an all-reduce in which only endpoints add and copy."""
+    return instance.collective.kind is CollectiveKind.ALL_REDUCE and not bool(instance.topology.reducing.any())
+
+
+@WITNESSES.register("counting")
+def counting(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{}: 2(N − 1) / the smaller of the capacities of all links into endpoints and of all links out of endpoints.
+
+    Proof. Take the endpoints as the entities of the partition proof: each chunk takes at least 2(N − 1) transfers. Where switches
+    only forward, a transfer leaves one endpoint and enters one, passing none between, so it uses one link of either kind. With
+    reducing switches one message of an endpoint can serve many: refused.
+    """
+    _require_all_reduce(instance, "counting")
+    only_fields("counting", witness, [])
+    if not counting_applies(instance):
+        raise WitnessError("witness-foreign", "a counting witness says nothing about a topology with reducing switches")
+    everything = instance.exists
+    capacity = min(instance.capacity(instance.is_endpoint, everything), instance.capacity(everything, instance.is_endpoint))
+    return "bandwidth", Fraction(2 * (len(instance.topology.endpoints) - 1), capacity)

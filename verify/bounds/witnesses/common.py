@@ -1,0 +1,244 @@
+"""Witnesses for every collective: degree and distance."""
+
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.topology import Topology
+from certree.verify.bounds.witness import WITNESSES, Bound, Instance, WitnessError, malformed, node_id, node_numbers, only_fields
+from certree.verify.bounds.witnesses.all_reduce import crossing_once
+from certree.verify.bounds.witnesses.rooted import crossing_share, positive
+from certree.verify.wording import short
+
+SEARCH_WORDS = 1 << 23  # words that one search may hold for its links
+SEARCH_WORK = 1 << 27  # words that all searches may look at
+TURNS = 8  # searches where that is too little
+
+
+@WITNESSES.register("degree")
+def degree(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{"node": id}: the better of the bounds of one endpoint alone and of all the others together.
+
+    Proof. It is the direction bound (all-reduce) of the set {node}, or the larger of the cut bounds of {node} and its complement.
+    """
+    only_fields("degree", witness, ["node"])
+    node = node_id(instance, "degree", witness["node"])
+    if not instance.is_endpoint[node]:
+        raise WitnessError("witness-wrong", f"degree witness: node {node} is a switch; an endpoint is needed")
+    return "bandwidth", positive("degree", _degree_value(instance, node))
+
+
+def _degree_value(instance: Instance, node: int) -> Fraction:
+    alone = np.zeros(len(instance.topology.kind), np.bool_)
+    alone[node] = True
+    if not instance.collective.is_rooted:
+        return crossing_once(instance, alone)
+    return max(crossing_share(instance, alone), crossing_share(instance, instance.exists & ~alone))
+
+
+def best_node(instance: Instance) -> Bound:
+    """The degree witness with the largest value; of equals the one with the smallest id. O(nodes + links)."""
+    topology = instance.topology
+    leaving, entering = np.zeros((2, len(topology.kind)), np.int64)
+    np.add.at(leaving, topology.src, topology.capacity)
+    np.add.at(entering, topology.dst, topology.capacity)
+    into, out = entering[topology.endpoints].tolist(), leaving[topology.endpoints].tolist()
+    if not instance.collective.is_rooted:
+        cases: Iterator[tuple[int, ...]] = zip(into, out, strict=True)
+    elif instance.collective.has_targets:
+        cases = zip(into, out, *_addressed_at(instance), strict=True)
+    else:
+        others, own = (into, out) if instance.collective.gathers else (out, into)
+        cases = zip(others, own, instance.parts[0], strict=True)
+    first: dict[tuple[int, ...], int] = {}  # of nodes alike the one with the smallest id
+    for rank, case in enumerate(cases):
+        first.setdefault(case, rank)
+    best = max(first, key=lambda case: (_alone(instance, case), -first[case]))
+    return {"node": int(topology.endpoints[first[best]])}
+
+
+def _alone(instance: Instance, case: tuple[int, ...]) -> Fraction:
+    """The bound of a node with these capacities of links and, where chunks have roots, parts of the message."""
+    if not instance.collective.is_rooted:
+        return Fraction(1, min(case))
+    if instance.collective.has_targets:
+        into, out, arriving, leaving = case
+        endpoints = len(instance.shares)
+        return max(Fraction(arriving, endpoints * into), Fraction(leaving, endpoints * out))
+    others, own, part = case
+    whole = instance.parts[1]
+    return max(Fraction(whole - part, whole * others), Fraction(part, whole * own))
+
+
+def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
+    """The blocks of the message addressed to each endpoint and from each, in rank order, in a collective with targets."""
+    from_source, to_sink = instance.sources.astype(np.int64), instance.sinks.astype(np.int64)
+    arriving, leaving = to_sink * (from_source.sum() - from_source), from_source * (to_sink.sum() - to_sink)
+    return arriving.tolist(), leaving.tolist()
+
+
+@WITNESSES.register("distance")
+def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{"from", "to", "hops", "label": [label of each node id, -1 for removed ids]}: (hops − 1)·delay + 1 steps.
+
+    `label` counts the transfers from `from`: label[from] = 0, and for every link u→v label[v] ≤ label[u] + 1 when v is an endpoint,
+    label[v] ≤ label[u] when v is a switch (a route passes any number of switches in one step); hops = label[to].
+
+    Proof. By induction no schedule brings anything of `from` to a node of label h with fewer than h transfers, one after the other:
+    the first leaves in step 0 at the earliest, each next one `delay` steps after the one before, and the last takes a step. That a
+    transfer starts or ends at a reducing switch only makes more of them. What `from` holds at the start is due at `to`: any two
+    endpoints in an all-reduce or all-to-all; from an endpoint that roots a chunk in an all-gather or broadcast, to one in a
+    reduce-scatter or reduce; to the root in a gather, from it in a scatter. Where transfers may pass endpoints (`passing`), one
+    of them may lead anywhere, and only hops = 1 is proved.
+    """
+    only_fields("distance", witness, ["from", "to", "hops", "label"])
+    start, end = (node_id(instance, "distance", witness[key]) for key in ("from", "to"))
+    label = node_numbers(instance, "distance", "label", witness["label"])
+    hops = witness["hops"]
+    if type(hops) is not int or hops < 1:
+        raise malformed(f"distance witness: hops is {short(hops)}; allowed: whole numbers from 1")
+    topology = instance.topology
+    if not (instance.is_endpoint[start] and instance.is_endpoint[end]):
+        raise WitnessError("witness-wrong", f"distance witness: from {start} and to {end} must both be endpoints")
+    for node, flags, what in (
+        (start, instance.sources, "nothing of node {} is due at"),
+        (end, instance.sinks, "nothing is due at node {} from"),
+    ):
+        if not flags[topology.rank[node]]:
+            raise WitnessError(
+                "witness-wrong", f"distance witness: {what.format(node)} other nodes in a {instance.collective.words}"
+            )
+    if instance.passing and hops > 1:
+        raise WitnessError("witness-wrong", "distance witness: routes that pass endpoints take one step, however far they lead")
+    if label[start] != 0 or label[end] != hops:
+        raise WitnessError("witness-wrong", f"distance witness: label[{start}] must be 0 and label[{end}] the hops, {hops}")
+    leap = np.flatnonzero(label[topology.dst] > label[topology.src] + instance.is_endpoint[topology.dst])
+    if len(leap):
+        u, v = int(topology.src[leap[0]]), int(topology.dst[leap[0]])
+        raise WitnessError(
+            "witness-wrong", f"distance witness: label {label[v]} of node {v} is too far from {label[u]} of node {u}: link {u}>{v}"
+        )
+    return "latency", Fraction((hops - 1) * instance.delay + 1)
+
+
+def longest_distance(instance: Instance) -> Bound:
+    """The distance witness with the most hops; of equals the first by (from, to).
+
+    Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64). Where that is more than SEARCH_WORK, the
+    farthest pair that a few searches one after the other find, which may be closer than the farthest there is: O(links) each on a
+    direct network.
+    """
+    topology = instance.topology
+    if instance.passing:
+        return _one_hop(instance)
+    senders, receivers = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
+    if len(receivers) == 1:
+        senders = senders[senders != receivers[0]]
+        if topology.is_direct:
+            far = topology.distances(int(receivers[0]), backward=True)
+            senders = senders[[far[senders].argmax()]]
+    label = _labels(instance, int(senders[0]))
+    if len(senders) == 1 or int(label.max()) * len(topology.src) * -(-len(senders) // 64) > SEARCH_WORK:
+        return _by_turns(instance, int(senders[0]), label, receivers)
+    words = max(1, SEARCH_WORDS // len(topology.src))
+    batches = [senders[low : low + 64 * words] for low in range(0, len(senders), 64 * words)]
+    farthest = [_farthest(instance, batch, receivers) for batch in batches]
+    hops, start, end = max(farthest, key=lambda found: found[0])
+    return {"from": start, "to": end, "hops": hops, "label": _labels(instance, start).tolist()}
+
+
+def _by_turns(instance: Instance, start: int, label: NDArray[np.int32], receivers: NDArray[np.int32]) -> Bound:
+    """From `start` to the farthest sink, from there to the farthest again, and so on while that leads farther and from sources."""
+    best: Bound = {"hops": 0}
+    for _ in range(TURNS):
+        end = int(receivers[label[receivers].argmax()])
+        if label[end] <= best["hops"]:
+            break
+        best = {"from": start, "to": end, "hops": int(label[end]), "label": label}
+        if not instance.sources[instance.topology.rank[end]]:
+            break
+        start, label = end, _labels(instance, end)
+    return {**best, "label": best["label"].tolist()}
+
+
+def _one_hop(instance: Instance) -> Bound:
+    """The distance witness between a source and a sink that says no more than that they are not the same."""
+    endpoints = instance.topology.endpoints
+    sources, sinks = (endpoints[flags][:2].tolist() for flags in (instance.sources, instance.sinks))
+    start, end = next((source, sink) for source in sources for sink in sinks if source != sink)
+    label = np.where(instance.exists, 1, -1)
+    label[start] = 0
+    return {"from": start, "to": end, "hops": 1, "label": label.tolist()}
+
+
+class _Spread:
+    """Passes sets of nodes on over some of the links, all at once."""
+
+    def __init__(self, topology: Topology, links: NDArray[np.int64]) -> None:
+        order = links[np.argsort(topology.dst[links], kind="stable")]
+        self._tails = topology.src[order]
+        self._heads, self._first = np.unique(topology.dst[order], return_index=True)
+
+    def __call__(self, reached: NDArray[np.uint64]) -> bool:
+        """Give the head of every link what its tail had; whether that was new to any."""
+        if not len(self._heads):
+            return False
+        before = reached[self._heads]
+        reached[self._heads] |= np.bitwise_or.reduceat(reached[self._tails], self._first, axis=0)
+        return not np.array_equal(before, reached[self._heads])
+
+
+def _farthest(instance: Instance, starts: NDArray[np.int32], targets: NDArray[np.int32]) -> tuple[int, int, int]:
+    """(hops, from, to): the pair that is farthest apart, the first of equals."""
+    topology, place = instance.topology, np.arange(len(starts))
+    reached = np.zeros((len(topology.kind), -(-len(starts) // 64)), np.uint64)
+    reached[starts, place // 64] = np.uint64(1) << (place % 64).astype(np.uint64)
+    everyone = np.bitwise_or.reduce(reached, axis=0)
+    into_endpoint = instance.is_endpoint[topology.dst]
+    hop, through_switches = (_Spread(topology, np.flatnonzero(links)) for links in (into_endpoint, ~into_endpoint))
+    hops, lacking = 0, everyone & ~reached[targets]
+    last = lacking
+    while lacking.any():
+        while through_switches(reached):
+            pass
+        hop(reached)
+        hops, last, lacking = hops + 1, lacking, everyone & ~reached[targets]
+    bits = np.unpackbits(last.view(np.uint8), axis=1, bitorder="little")
+    start = int(bits.any(axis=0).argmax())
+    return hops, int(starts[start]), int(targets[int(bits[:, start].argmax())])
+
+
+def _labels(instance: Instance, start: int) -> NDArray[np.int32]:
+    """Transfers from `start` to each node, switches costing none; nodes out of reach get the largest label.
+
+    Nothing leads from a reached node to one out of reach, so that label breaks no condition.
+    """
+    topology = instance.topology
+    if topology.is_direct:
+        label = topology.distances(start)
+    else:
+        label = np.full(len(topology.kind), -1, np.int32)
+        label[start] = hops = 0
+        while True:
+            _through_switches(instance, label, hops)
+            fresh = topology.dst[(label[topology.src] == hops) & (label[topology.dst] < 0)]
+            if not len(fresh):
+                break
+            hops += 1
+            label[fresh] = hops
+    unreached = instance.exists & (label < 0)
+    label[unreached] = label.max()
+    return label
+
+
+def _through_switches(instance: Instance, label: NDArray[np.int32], hops: int) -> None:
+    """Give the label `hops` to all switches that nodes of that label reach through switches alone."""
+    topology = instance.topology
+    while True:
+        fresh = topology.dst[(label[topology.src] == hops) & (label[topology.dst] < 0) & ~instance.is_endpoint[topology.dst]]
+        if not len(fresh):
+            return
+        label[fresh] = hops

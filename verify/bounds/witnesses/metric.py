@@ -1,0 +1,168 @@
+"""The witness that bounds every collective on every network, switches included: lengths of links."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.topology import Topology
+from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, malformed, only_fields
+
+MAX_LENGTH = 1 << 20  # of a link: sums over all nodes stay within 64 bits
+MAX_DISTANCES = 1 << 25  # that are kept at once
+FAR = 1 << 61  # no path
+_BLOCK = 1 << 19  # numbers that one sweep over the links may hold
+
+Int64 = NDArray[np.int64]
+
+
+@WITNESSES.register("metric")
+def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
+    """{"length": [length of each link, in link order]}: what each chunk must travel / sum of capacity · length over all links.
+
+    Lengths are whole numbers from 0. d(u, v) is the length of the shortest path from u to v, over any nodes. *Holders* are the
+    endpoints and the reducing switches; p(t) counts the classes with an endpoint in them when all holders u, v with d(u, v) <= t or
+    d(v, u) <= t are joined, and so on transitively; linkage = sum of p(t) − 1 over t = 0, 1, 2, ... (without reducing switches the
+    weight of a minimum spanning tree of the endpoints under the smaller of the two distances).
+
+    - all-reduce: 2 · linkage
+    - all-gather, broadcast, reduce-scatter, reduce: linkage
+    - all-to-all, gather, scatter: the sum over sources s and sinks t of d(s, t), divided by N (a block is 1/N of the message)
+
+    Proof. A transfer from u to v puts one message on each link of its route, so it takes at least d(u, v) of the total length
+    capacity · length that passes in a round. So rounds · sum(capacity · length) is at least the distance that all transfers of all
+    chunks lead together.
+
+    With targets: the transfers that bring a chunk from s to t form a chain, and their distances add up to d(s, t) or more.
+
+    All-reduce: of a chunk's transfers count those between different classes of t. Taking the classes as the parts of the partition
+    proof (`all_reduce.partition`), those without endpoint included, they are at least 2(p(t) − 1). Each leads farther than t. A
+    transfer over the distance d is counted for t = 0 ... d − 1, so the distances add up to the sum over t of 2(p(t) − 1).
+    In the collectives of one phase every class with an endpoint but the root's must be entered (all-gather, broadcast) or left
+    (reduce-scatter, reduce) by at least one transfer, which makes p(t) − 1 each.
+
+    What a reducing switch adds or multicasts still leaves and enters it as one transfer for each link, and it is a holder, so the
+    proofs hold with them. O(holders · links · hops) time and O(holders · nodes) memory, unless every node is an endpoint and there
+    are no targets: then O(links log links) time.
+    """
+    only_fields("metric", witness, ["length"])
+    length = link_numbers(instance.topology, "metric", "length", witness["length"])
+    volume = total(instance.topology.capacity.astype(np.int64) * length)
+    need = needed_length(instance, length)
+    if not need:
+        raise WitnessError("witness-wrong", "metric witness: what has to travel has length 0, which bounds nothing")
+    return "bandwidth", need / volume
+
+
+def link_numbers(topology: Topology, kind: str, name: str, value: Any) -> Int64:
+    """A list with one whole number for each link, in link order, from 0 to MAX_LENGTH."""
+    count = len(topology.src)
+    if not isinstance(value, list) or len(value) != count or any(type(entry) is not int for entry in value):
+        raise malformed(f"{kind} witness: {name} must list one whole number for each of the {count} links")
+    if min(value) < 0 or max(value) > MAX_LENGTH:
+        raise malformed(f"{kind} witness: {name} numbers must lie in 0 to {MAX_LENGTH}")
+    return np.array(value, np.int64)
+
+
+def total(values: Int64) -> int:
+    """The sum of numbers below 2^62, whatever their count."""
+    low = (1 << 20) - 1
+    return (int((values >> 20).sum()) << 20) + int((values & low).sum())
+
+
+def needed_length(instance: Instance, length: Int64) -> Fraction:
+    """What all transfers together must travel for each chunk of the message. WitnessError on networks that are too large."""
+    topology = instance.topology
+    if instance.collective.has_targets:
+        sources, sinks = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
+        far = distances(topology, length, sources)
+        return Fraction(sum(total(row) for row in far[:, sinks]), len(topology.endpoints))
+    phases = 1 if instance.collective.is_rooted else 2
+    return Fraction(phases * sum(weight for weight, _, _ in linkage(topology, length)))
+
+
+def linkage(topology: Topology, length: Int64) -> list[tuple[int, int, int]]:
+    """(weight, u, v) of the joins that bring two classes with endpoints together: one fewer than there are endpoints, by weight.
+
+    u and v are holders, and the weight is the smaller distance between them.
+    """
+    joins = _joins_by_link(topology, length) if topology.is_direct else _joins_by_distance(topology, length)
+    return _merged(topology, joins)
+
+
+def _joins_by_link(topology: Topology, length: Int64) -> list[tuple[int, int, int]]:
+    """All links by length. Where every node is an endpoint, a path no longer than t joins endpoints by links no longer than t."""
+    order = np.argsort(length, kind="stable")
+    return list(zip(length[order].tolist(), topology.src[order].tolist(), topology.dst[order].tolist(), strict=True))
+
+
+def _joins_by_distance(topology: Topology, length: Int64) -> list[tuple[int, int, int]]:
+    """The edges of a minimum spanning tree of the holders under the smaller distance, by weight (Prim's algorithm)."""
+    holders = np.flatnonzero(topology.holds)
+    far = distances(topology, length, holders)[:, holders]
+    near = np.minimum(far, far.T)
+    weight, parent, out = near[0].copy(), np.zeros(len(holders), np.int64), np.ones(len(holders), np.bool_)
+    out[0] = False
+    joins = []
+    for _ in range(len(holders) - 1):
+        place = int(np.where(out, weight, FAR + 1).argmin())
+        joins.append((int(weight[place]), int(holders[parent[place]]), int(holders[place])))
+        out[place] = False
+        closer = out & (near[place] < weight)
+        weight[closer], parent[closer] = near[place, closer], place
+    return sorted(joins)
+
+
+def _merged(topology: Topology, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The joins, taken in order, that bring together two classes that both have an endpoint."""
+    leader = list(range(len(topology.kind)))
+    has_endpoint = (topology.rank >= 0).tolist()
+    found = []
+    for weight, u, v in joins:
+        a, b = _find(leader, u), _find(leader, v)
+        if a == b:
+            continue
+        if has_endpoint[a] and has_endpoint[b]:
+            found.append((weight, u, v))
+        leader[a] = b
+        has_endpoint[b] = has_endpoint[a] or has_endpoint[b]
+    return found
+
+
+def _find(leader: list[int], node: int) -> int:
+    while leader[node] != node:
+        leader[node] = leader[leader[node]]
+        node = leader[node]
+    return node
+
+
+def distances(topology: Topology, length: Int64, starts: NDArray[Any]) -> Int64:
+    """Length of the shortest path from each of `starts` to each node id, FAR where there is none: shape (starts, nodes).
+
+    Bellman's sweeps over all links until nothing changes. WitnessError when the table would have more than MAX_DISTANCES entries.
+    """
+    nodes = len(topology.kind)
+    if len(starts) * nodes > MAX_DISTANCES:
+        many = f"{len(starts)} x {nodes}"
+        raise WitnessError("witness-foreign", f"a metric witness covers up to {MAX_DISTANCES} distances, not {many}")
+    order = np.argsort(topology.dst, kind="stable")
+    tail, long, far = topology.src[order], length[order][:, None], np.full((len(starts), nodes), FAR, np.int64)
+    head, first, into = np.unique(topology.dst[order], return_index=True, return_counts=True)
+    step = max(1, _BLOCK // len(tail))
+    for low in range(0, len(starts), step):
+        block = np.full((nodes, len(starts[low : low + step])), FAR, np.int64)
+        block[starts[low : low + step], np.arange(block.shape[1])] = 0
+        while True:
+            before = block[head]
+            reached = before.copy()
+            for place in range(int(into.max())):  # the links into each node in turn: faster than np.minimum.reduceat
+                having = np.flatnonzero(into > place)
+                link = first[having] + place
+                reached[having] = np.minimum(reached[having], block[tail[link]] + long[link])
+            if np.array_equal(reached, before):
+                break
+            block[head] = reached
+        far[low : low + step] = block.T
+    return far

@@ -1,0 +1,114 @@
+"""Certificates: the bounds that were proved for one schedule, and what follows from them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from certree.models.schedule.symmetric import AnySchedule
+from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
+from certree.verify.certificates.fewest_steps import check_fewest
+from certree.verify.certificates.quality import quality_of
+from certree.verify.exact.rup import ProofError
+from certree.verify.verdict import Findings, Quality
+from certree.verify.wording import short
+
+FORMAT, VERSION = "certree-certificate", 1
+_KEYS = ["format", "version", "topology", "schedule", "bounds", "claim"]
+_FEWEST = "fewest_steps"  # may be there too
+
+
+def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound], fewest: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
+    the claim that no schedule of its chunks has fewer steps, with its proof (`fewest`).
+
+    It is evidence beside the schedule, not instead of judging it. Raises WitnessError for a bound that its witness does not prove.
+    """
+    quality = quality_of(schedule, bounds)
+    used = [dict(bound) for bound in bounds]
+    used += [dict(bound) for bound in quality.witnesses if bound not in used]
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "topology": schedule.topology.digest,
+        "schedule": schedule.digest,
+        "bounds": used,
+        "claim": claim_document(quality),
+        **({} if fewest is None else {_FEWEST: dict(fewest)}),
+    }
+
+
+def claim_document(quality: Quality) -> dict[str, Any]:
+    """The claim that a quality amounts to."""
+    return {
+        "bandwidth_time": str(quality.bandwidth_time),
+        "bandwidth_bound": str(quality.bandwidth_bound),
+        "latency_steps": quality.latency_steps,
+        "latency_bound": quality.latency_bound,
+        "optimal_in": list(quality.optimal_in),
+    }
+
+
+def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
+    """Re-check the certificate, if there is one; returns the quality by its bounds that hold and the cheap ones.
+
+    Rules: `certificate` (not such a document), `certificate-topology`, `certificate-schedule` (made for another one),
+    `witness-...` (a bound is not proved), `proof-...` (its steps are not proved to be the fewest), `certificate-claim` (a claim is
+    not what follows, too bold or too modest).
+    """
+    document = schedule.certificate
+    if document is None:
+        return quality_of(schedule)
+    end = schedule.steps + 1
+    if reason := _malformed(document):
+        findings.add("certificate", end, (), f"certificate: {reason}")
+        return quality_of(schedule)
+    for key, digest in (("topology", schedule.topology.digest), ("schedule", schedule.digest)):
+        if document[key] != digest:
+            message = f"certificate: it is for the {key} {short(document[key])}, not for this one, {short(digest)}"
+            findings.add(f"certificate-{key}", end, (), message)
+    instance, proved = Instance.of(schedule), []
+    for number, bound in enumerate(document["bounds"]):
+        try:
+            check_bound(instance, bound)
+            proved.append(bound)
+        except WitnessError as error:
+            findings.add(error.rule, end, (), f"certificate: bound {number}: {error.message}")
+    quality = quality_of(schedule, proved)
+    _check_claim(document["claim"], claim_document(quality), end, findings)
+    if _FEWEST in document:
+        try:
+            return replace(quality, fewest_steps=check_fewest(schedule, document[_FEWEST]))
+        except (ProofError, WitnessError) as error:
+            findings.add(error.rule, end, (), f"certificate: {_FEWEST}: {error.message}")
+    return quality
+
+
+def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
+    """The claim in a schedule's certificate that it has the fewest steps, if it holds."""
+    claim = (schedule.certificate or {}).get(_FEWEST)
+    try:
+        return None if claim is None or not check_fewest(schedule, claim) else claim
+    except (ProofError, WitnessError):
+        return None
+
+
+def _malformed(document: Any) -> str | None:
+    if not isinstance(document, Mapping) or set(document) - {_FEWEST} != set(_KEYS):
+        return f"expected exactly the fields {', '.join(_KEYS)}, and perhaps {_FEWEST}"
+    if document["format"] != FORMAT or type(document["version"]) is not int or document["version"] != VERSION:
+        return f"expected format {FORMAT!r}, version {VERSION}"
+    if not isinstance(document["topology"], str) or not isinstance(document["schedule"], str):
+        return "topology and schedule must be digests"
+    if not isinstance(document["bounds"], list) or not isinstance(document["claim"], Mapping):
+        return "bounds must be a list and claim an object"
+    return None
+
+
+def _check_claim(claim: Mapping[str, Any], true: Mapping[str, Any], end: int, findings: Findings) -> None:
+    if set(claim) != set(true):
+        findings.add("certificate", end, (), f"certificate: claim: expected exactly the fields {', '.join(true)}")
+        return
+    for key, value in true.items():
+        if type(claim[key]) is not type(value) or claim[key] != value:
+            message = f"certificate: claims {key} = {short(claim[key])}; what follows from schedule and bounds is {value!r}"
+            findings.add("certificate-claim", end, (), message)

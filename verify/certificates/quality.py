@@ -1,0 +1,41 @@
+"""The quality of a schedule: its two values, the best re-checked bounds, the gap between them."""
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from certree.models.schedule.symmetric import AnySchedule
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import QUANTITIES, Bound, Instance, best_bounds
+from certree.verify.rules.contention import repeats_for_ever
+from certree.verify.verdict import Quality
+
+
+def sustained_time(schedule: AnySchedule) -> Fraction:
+    """Coefficient of M/B as the message grows: the period where it can repeat for ever, else all rounds, over the chunks that the
+    message is cut into (`models.schedule.collective`).
+
+    A schedule may state a period that it keeps only because it repeats too few times for its iterations to collide; no message
+    can grow on that, so it counts as what it is, one long schedule.
+    """
+    if schedule.period is not None and repeats_for_ever(schedule):
+        return Fraction(schedule.period, schedule.message_chunks)
+    rounds = int(schedule.rounds.sum(dtype=np.int64)) if schedule.period is None else schedule.total_steps
+    return Fraction(rounds, schedule.message_chunks * schedule.repeats)
+
+
+def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = ()) -> Quality:
+    """The quality of a valid schedule by the given bounds, re-checked (WitnessError), and the cheap ones."""
+    instance = Instance.of(schedule)
+    best = best_bounds(instance, [*bounds, *cheap_bounds(instance)])
+    values = {"bandwidth": sustained_time(schedule), "latency": Fraction(schedule.steps)}
+    return Quality(
+        bandwidth_time=values["bandwidth"],
+        bandwidth_bound=best["bandwidth"][0],
+        latency_steps=schedule.steps,
+        latency_bound=int(best["latency"][0]),
+        optimal_in=tuple(name for name in QUANTITIES if values[name] == best[name][0]),
+        gap={name: values[name] / best[name][0] - 1 for name in QUANTITIES},
+        witnesses=tuple(best[name][1] for name in QUANTITIES),
+    )

@@ -1,0 +1,1 @@
+"""Refutations, one file per kind, and the formats in which other checkers take them."""

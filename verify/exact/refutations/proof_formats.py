@@ -1,0 +1,53 @@
+"""Refutations for other people's checkers: DIMACS, DRAT, and the proof format of VeriPB.
+
+Whoever trusts neither our checker nor our files needs only the encoder: `certree verify BUNDLE --proofs DIR` makes every formula
+again and writes it beside its proof. `drat-trim F.cnf F.drat` and `veripb --cnf F.cnf F.pbp` check them.
+"""
+
+from typing import Any
+
+from certree.verify.exact.encoding.encode import encode
+from certree.verify.exact.formula import Formula
+from certree.verify.exact.question import Question
+from certree.verify.exact.refutations.refutation import unpack
+from certree.verify.exact.rup import parse_proof
+
+
+def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]:
+    """Name -> content of the formula and the proof of a `drat` refutation, in each form. O(formula + proof)."""
+    formula, text = encode(question, ordered=proof["ordered"]).formula, unpack(proof["lines"])
+    name = "refuted_c{}_s{}_r{}".format(*question.point)
+    what = f"{question.collective.words} on {question.topology.name}: no schedule of {question.point} (chunks, steps, rounds)"
+    comments = [
+        what,
+        question.model,
+        *["chunks are alike; their transfers of step 0 descend, which loses no schedule"] * proof["ordered"],
+        "arcs a: " + " ".join(f"{number}={arc.src}>{arc.dst}" for number, arc in enumerate(question.arcs)),
+    ]
+    return {
+        f"{name}.cnf": formula.dimacs(comments),
+        f"{name}.drat": f"{text}0\n".encode(),
+        f"{name}.pbp": veripb_text(formula, text).encode(),
+    }
+
+
+def veripb_text(formula: Formula, text: str) -> str:
+    """The lines of a proof as steps of VeriPB (format version 3.0): clauses by reverse unit propagation, then the contradiction."""
+    proof = parse_proof(text, formula.variables)
+    lines = ["pseudo-Boolean proof version 3.0", f"f {len(formula.clauses)};"]
+    clause: list[int] = []
+    deletes = iter(proof.deletes.tolist())
+    for literal in proof.literals.tolist():
+        if literal:
+            clause.append(literal)
+            continue
+        rule = "del spec" if next(deletes) else "rup"
+        lines.append(f"{rule} {_constraint(clause)};")
+        clause = []
+    lines += [f"rup {_constraint([])};", "output NONE;", "conclusion UNSAT;", "end pseudo-Boolean proof;"]
+    return "\n".join(lines) + "\n"
+
+
+def _constraint(clause: list[int]) -> str:
+    """A clause as the inequality that it is."""
+    return "".join(f"+1 {'~' if literal < 0 else ''}x{abs(literal)} " for literal in clause) + ">= 1"

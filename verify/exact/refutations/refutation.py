@@ -1,0 +1,132 @@
+"""Refutations of points, each of a registered kind that re-checks its proof without any solver.
+
+A refutation is {"point": [C, S, R], "proof": {"kind", ...}} and claims that no schedule of C chunks per node has S steps and at
+most R rounds in the machine of `question`. Add a kind by registering a checker, with the proof of what it shows in its docstring.
+"""
+
+import base64
+import binascii
+import zlib
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import sha256
+from certree.models.common.registry import Registry, import_folder
+from certree.verify.bounds.witness import Instance, check_bound
+from certree.verify.exact.encoding.encode import encode
+from certree.verify.exact.question import Question
+from certree.verify.exact.rup import ProofError, check_proof
+from certree.verify.wording import short
+
+MAX_PROOF_BYTES = 1 << 28  # of an unpacked proof
+
+Document = dict[str, Any]
+
+#: kind -> (question of the refuted point, proof document); raises ProofError or WitnessError
+REFUTATIONS: Registry[Callable[[Question, Mapping[str, Any]], None]] = Registry("refutation")
+
+
+def check_refutation(question: Question, proof: Any) -> None:
+    """Return when the proof shows that the point of the question has no schedule; ProofError or WitnessError otherwise.
+
+    Rule `proof-malformed` for what is no such document, besides those of the kinds.
+    """
+    kinds = load_refutations()
+    if not isinstance(proof, Mapping) or not isinstance(proof.get("kind"), str) or proof["kind"] not in kinds:
+        raise ProofError("proof-malformed", f"a proof is an object whose kind is one of {', '.join(kinds)}")
+    kinds[proof["kind"]](question, proof)
+
+
+def load_refutations() -> Registry[Callable[[Question, Mapping[str, Any]], None]]:
+    """The registry, with every module of this folder imported."""
+    import_folder("certree.verify.exact.refutations")
+    return REFUTATIONS
+
+
+def only_fields(proof: Mapping[str, Any], *names: str) -> None:
+    """ProofError `proof-malformed` unless the document has exactly these fields besides its kind."""
+    if set(proof) != {"kind", *names}:
+        raise ProofError(
+            "proof-malformed", f"a {proof['kind']} proof has the fields kind, {', '.join(names)}; got {short(list(proof))}"
+        )
+
+
+@REFUTATIONS.register("distance")
+def distance(question: Question, proof: Mapping[str, Any]) -> None:
+    """{"from", "to", "hops"}: something of `from` is due at `to`, and no fewer than `hops` transfers in a row bring it there.
+
+    Each of them takes a step of its own, so a schedule has at least `hops` steps however many rounds. The hops are counted again.
+    """
+    only_fields(proof, "from", "to", "hops")
+    hops, start, end = question.least_steps
+    if (proof["from"], proof["to"], proof["hops"]) != (start, end, hops):
+        raise ProofError(
+            "proof-distance", f"the farthest pair is {start} and {end}, {hops} transfers apart, not as stated: {short(dict(proof))}"
+        )
+    if question.steps >= hops:
+        raise ProofError("proof-weak", f"{hops} transfers in a row do not exclude {question.steps} steps")
+
+
+@REFUTATIONS.register("bound")
+def bound(question: Question, proof: Mapping[str, Any]) -> None:
+    """{"bound": bound document}: a bandwidth bound b (rounds per chunk of the message) with R < b · chunks of the message.
+
+    Bandwidth bounds count what crosses links, in any number of steps; see `witness`.
+    """
+    only_fields(proof, "bound")
+    value = check_bound(Instance(question.topology, question.collective), proof["bound"])
+    if proof["bound"]["quantity"] != "bandwidth":
+        raise ProofError("proof-weak", "a bound on the latency says nothing about rounds")
+    if question.rounds >= value * question.message_chunks:
+        needed = Fraction(value * question.message_chunks)
+        raise ProofError("proof-weak", f"the bound demands {needed} rounds, which does not exclude {question.rounds}")
+
+
+@REFUTATIONS.register("drat")
+def drat(question: Question, proof: Mapping[str, Any]) -> None:
+    """{"formula", "ordered", "sha256", "lines"}: the trusted formula of the point has no model (`encoder`), by the lines of a proof
+    (`rup`).
+
+    `formula`: digest of the formula, which is made again from the question; `ordered`: with alike chunks in order, which is
+    justified anew (`order`); `lines`: the text, packed by `pack`; `sha256`: of the
+    text. A formula without model means no schedule.
+    """
+    only_fields(proof, "formula", "ordered", "sha256", "lines")
+    if type(proof["ordered"]) is not bool:
+        raise ProofError("proof-malformed", f"ordered is {short(proof['ordered'])}; allowed: true, false")
+    text = unpack(proof["lines"])
+    if sha256(text.encode()) != proof["sha256"]:
+        raise ProofError("proof-digest", "the lines of the proof are not those whose digest is stated")
+    try:
+        formula = encode(question, ordered=proof["ordered"]).formula
+    except UnsupportedError as error:
+        raise ProofError("proof-foreign", str(error)) from None
+    if formula.digest != proof["formula"]:
+        raise ProofError("proof-foreign", f"the proof is about another formula than that of {list(question.point)}")
+    check_proof(formula, text)
+
+
+def pack(text: str) -> str:
+    """A text compressed, as base64; the same text gives the same bytes."""
+    return base64.b64encode(zlib.compress(text.encode(), 9)).decode()
+
+
+def unpack(packed: Any) -> str:
+    """What `pack` packed; ProofError `proof-malformed` for anything else, and for more than MAX_PROOF_BYTES."""
+    if not isinstance(packed, str):
+        raise ProofError("proof-malformed", "the lines of a proof are a packed text")
+    try:
+        stream = zlib.decompressobj()
+        data = stream.decompress(base64.b64decode(packed, validate=True), MAX_PROOF_BYTES)
+        if not stream.eof:
+            raise ProofError("proof-malformed", f"the proof is cut off, or longer than {MAX_PROOF_BYTES} bytes")
+        return data.decode("ascii")
+    except (binascii.Error, zlib.error, ValueError) as error:
+        raise ProofError("proof-malformed", f"the lines of the proof cannot be unpacked: {error}") from None
+
+
+def drat_proof(digest: str, text: str, *, ordered: bool) -> Document:
+    """The document of a proof of that text about the formula of that digest."""
+    return {"kind": "drat", "formula": digest, "ordered": ordered, "sha256": sha256(text.encode()), "lines": pack(text)}

@@ -1,0 +1,1 @@
+"""Frontiers: their points and the document with all evidence, re-checked without a solver."""

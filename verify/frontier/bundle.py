@@ -1,0 +1,295 @@
+"""A frontier as a document with all its evidence, and its judge: schedules replayed, proofs checked, claims computed again.
+
+    {"format": "certree-frontier", "version": 2, "topology": {...}, "collective": {"kind", "root"}, "max_chunks": Cmax, "memory":
+     null, "scratch": null, "model": "...",
+     "points": [{"point": [C, S, R], "schedule": {...}}, ...], "refuted": [{"point": [C, S, R], "proof": {...}}, ...],
+     "undecided": [[C, S, R], ...], "bandwidth": bound document,
+     "step_bounds": [{"steps": S, "rounds_per_chunk": "3/2", "price": rows of `prices`}, ...], "complete": true, "all_chunks": true}
+
+A refuted point may be {"kind": "implied", "by": [C, S, R]}: by a point of the list that was refuted otherwise (`Question.implies`).
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any
+
+from certree.models.common.errors import CertreeError, InputError
+from certree.models.common.files import check_format
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology_file import topology_document, topology_from_document
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
+from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
+from certree.verify.checker import verify_schedule
+from certree.verify.exact.question import Point, Question
+from certree.verify.exact.refutations.prices import MAX_STEPS, Rows, rounds_per_chunk
+from certree.verify.exact.refutations.refutation import Document, check_refutation
+from certree.verify.exact.rows import most_stored, shares_of
+from certree.verify.exact.rup import ProofError
+from certree.verify.frontier.points import covers, covers_all_chunks, obligations
+from certree.verify.verdict import Findings, Violation
+from certree.verify.wording import network_text, short
+
+FORMAT, VERSION = "certree-frontier", 2
+MAX_CHUNKS, MAX_NUMBER = 1 << 12, 1 << 24
+_KEYS = (
+    "format", "version", "topology", "collective", "max_chunks", "memory", "scratch", "model", "points", "refuted", "undecided",
+    "bandwidth", "step_bounds", "complete", "all_chunks",
+)  # fmt: skip
+
+
+def bundle_document(
+    question: Question,
+    max_chunks: int,
+    points: Mapping[Point, Schedule],
+    refuted: Mapping[Point, Document],
+    bandwidth: Bound,
+    step_bounds: Mapping[int, Rows] = MappingProxyType({}),
+) -> Document:
+    """The document of a frontier; what is undecided and what may be claimed follows from the points, the refutations and bounds.
+
+    `step_bounds`: prices of links (`prices`) for numbers of steps.
+    """
+    open_points = [point for point in obligations(question, list(points), max_chunks) if point not in refuted]
+    value = check_bound(Instance(question.topology, question.collective), bandwidth)
+    rates = {steps: rounds_per_chunk(question, rows) for steps, rows in sorted(step_bounds.items())}
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "topology": topology_document(question.topology),
+        "collective": {"kind": str(question.collective.kind), "root": question.collective.root},
+        "max_chunks": max_chunks,
+        "memory": question.memory,
+        "scratch": question.scratch,
+        "model": question.model,
+        "points": [{"point": list(point), "schedule": schedule_document(schedule)} for point, schedule in sorted(points.items())],
+        "refuted": [{"point": list(point), "proof": proof} for point, proof in sorted(refuted.items())],
+        "undecided": [list(point) for point in open_points],
+        "bandwidth": bandwidth,
+        "step_bounds": [
+            {"steps": steps, "rounds_per_chunk": str(rate), "price": step_bounds[steps]} for steps, rate in rates.items()
+        ],
+        "complete": bool(points) and not open_points,
+        "all_chunks": not open_points and covers_all_chunks(question, list(points), value, rates),
+    }
+
+
+@dataclass(frozen=True)
+class BundleVerdict:
+    """What remains of a bundle after everything was checked: its claims hold just when there are no violations."""
+
+    question: Question  # of any point
+    violations: tuple[Violation, ...]
+    document: Document
+
+    @property
+    def topology(self) -> Topology:
+        """The network."""
+        return self.question.topology
+
+    @property
+    def collective(self) -> Collective:
+        """The collective."""
+        return self.question.collective
+
+    @property
+    def valid(self) -> bool:
+        """Whether all evidence holds and nothing more is claimed than follows."""
+        return not self.violations
+
+
+def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
+    """The question and the document, once it has the form of a bundle; InputError or TopologyError says what is wrong."""
+    document = check_format(document, FORMAT, VERSION, where)
+    if set(document) != set(_KEYS):
+        raise InputError(f"{where}: expected exactly the fields {', '.join(_KEYS)}")
+    topology = topology_from_document(document["topology"], f"{where}: topology")
+    kind = document["collective"]
+    if not isinstance(kind, dict) or set(kind) != {"kind", "root"} or not isinstance(kind["kind"], str):
+        raise InputError(f"{where}: collective must hold kind and root")
+    collective = parse_collective(kind["kind"], kind["root"])
+    collective.require_fits(topology)
+    if type(document["max_chunks"]) is not int or not 1 <= document["max_chunks"] <= MAX_CHUNKS:
+        raise InputError(f"{where}: max_chunks is {short(document['max_chunks'])}; allowed: 1 to {MAX_CHUNKS}")
+    for name, second in (("points", "schedule"), ("refuted", "proof")):
+        entries = document[name]
+        if not isinstance(entries, list) or not all(
+            isinstance(entry, dict) and set(entry) == {"point", second} for entry in entries
+        ):
+            raise InputError(f"{where}: {name} must list objects with point and {second}")
+        for entry in entries:
+            _point(entry["point"], f"{where}: {name}", document["max_chunks"])
+    if not isinstance(document["undecided"], list):
+        raise InputError(f"{where}: undecided must list points")
+    if not isinstance(document["step_bounds"], list) or not all(
+        isinstance(entry, dict) and set(entry) == {"steps", "rounds_per_chunk", "price"} for entry in document["step_bounds"]
+    ):
+        raise InputError(f"{where}: step_bounds must list objects with steps, rounds_per_chunk and price")
+    if len(document["step_bounds"]) > MAX_STEPS:
+        raise InputError(f"{where}: {len(document['step_bounds'])} step_bounds; at most {MAX_STEPS} are checked")
+    for name, least in (("memory", 1), ("scratch", 0)):
+        if document[name] is not None and (type(document[name]) is not int or not least <= document[name] <= MAX_NUMBER):
+            raise InputError(f"{where}: {name} is {short(document[name])}; allowed: null or {least} to {MAX_NUMBER}")
+    return Question(topology, collective, 1, 1, 1, document["memory"], document["scratch"]), document
+
+
+def _point(value: Any, where: str, max_chunks: int) -> Point:
+    """A (C, S, R); InputError for anything else."""
+    if (
+        not isinstance(value, list)
+        or len(value) != 3
+        or any(type(number) is not int or not 1 <= number <= MAX_NUMBER for number in value)
+    ):
+        raise InputError(f"{where}: {short(value)} is no point [chunks, steps, rounds]")
+    if value[0] > max_chunks or value[2] < value[1]:
+        raise InputError(f"{where}: point {value} has more chunks than max_chunks, or fewer rounds than steps")
+    return value[0], value[1], value[2]
+
+
+def verify_bundle(document: Any, where: str, topology: Topology | None = None) -> BundleVerdict:
+    """Check everything in a bundle, without any solver. `topology`: what it must be for, if given (rule `topology`).
+
+    Rules: `frontier-point` (a schedule is refuted, or is not of its point), `frontier-dominated`, the rules of `refutation` and of
+    bound witnesses, `proof-implied`, `frontier-claim` (undecided, complete, all_chunks or model are not what follows). Time as
+    replaying the schedules, making the formulas and propagating along the proofs.
+    """
+    question, document = read_bundle(document, where)
+    findings = Findings()
+    if topology is not None and topology.digest != question.topology.digest:
+        message = f"the frontier is of {network_text(question.topology)}, which is not {network_text(topology)} link by link"
+        findings.add("topology", 0, (), message)
+    points = list(_sound_points(question, document["points"], findings))
+    for point in points:
+        for other in points:
+            if other != point and covers(other, point):
+                findings.add("frontier-dominated", 0, (), f"point {list(point)} is covered by {list(other)}")
+    refuted = _sound_refutations(question, document["refuted"], findings)
+    _check_claims(question, document, points, refuted, findings)
+    return BundleVerdict(question, findings.verdict().violations, document)
+
+
+def _sound_points(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> Iterator[Point]:
+    seen = set[Point]()
+    for entry in entries:
+        point: Point = tuple(entry["point"])
+        try:
+            schedule = schedule_from_document(entry["schedule"], f"point {list(point)}")
+            reason = "it is listed twice" if point in seen else why_not(question.at(point), schedule)
+            if reason is None and rounds_of(schedule) < point[2]:
+                reason = f"the schedule has {rounds_of(schedule)} rounds only"
+        except CertreeError as error:
+            reason = str(error)
+        seen.add(point)
+        if reason is None:
+            yield point
+        else:
+            findings.add("frontier-point", 0, (), f"point {list(point)}: {reason}")
+
+
+def why_not(question: Question, schedule: Schedule) -> str | None:
+    """Why a schedule is no answer to a question, or None when it is one; it may have fewer rounds than it may."""
+    slots = question.slots if question.slots and question.slots.topology.digest == schedule.topology.digest else None
+    if (not slots and schedule.topology.digest != question.topology.digest) or schedule.collective != question.collective:
+        return f"the schedule is of {schedule.collective.words} on {network_text(schedule.topology)}, not for this frontier"
+    shape = (schedule.steps, rounds_of(schedule), schedule.delay, schedule.period)
+    if shape[1] > question.rounds or (shape[0], *shape[2:]) != (question.steps, 1, None):
+        return f"the schedule has {shape[0]} steps, {shape[1]} rounds, delay {shape[2]}, period {shape[3]}"
+    wanted = question.chunks if question.is_sum else question.spread_chunks
+    if schedule.chunks != wanted:
+        return f"the schedule has {schedule.chunks} chunks, not {wanted}"
+    if not question.is_sum and shares_of(schedule) != {question.chunks}:
+        return "the schedule's chunks are not shared out equally"
+    inner = [
+        int(schedule.topology.dst[link])
+        for index in sorted(set(schedule.route.tolist()) - {DIRECT})
+        for link in schedule.routes[index][:-1]
+    ]
+    if any(schedule.topology.kind[node] != NodeKind.SWITCH for node in inner):
+        return "a transfer passes an endpoint within its step, which the machine of the frontier does not"
+    verdict = verify_schedule(schedule)  # with its certificate, where it has one
+    if not verdict.valid:
+        return f"{verdict.violations[0].rule}: {verdict.violations[0].message}"
+    if question.memory is not None and (stored := most_stored(question, schedule)) > question.memory:
+        return f"a cell has to store {stored} chunks, more than {question.memory}"
+    if question.scratch is not None and question.is_limited:
+        stored = most_stored(question, schedule, passing=True)
+        if stored > question.scratch:
+            return f"a cell has to store {stored} chunks in passing, more than {question.scratch}"
+    return slots.fault(schedule) if slots else None
+
+
+def rounds_of(schedule: Schedule) -> int:
+    """Rounds of all steps of one iteration."""
+    return int(schedule.rounds.sum())
+
+
+def _is_implied(entry: Mapping[str, Any]) -> bool:
+    return isinstance(entry["proof"], dict) and entry["proof"].get("kind") == "implied"
+
+
+def _sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> set[Point]:
+    sound = set[Point]()
+    times = Counter(tuple(entry["point"]) for entry in entries)
+    for twice in sorted(point for point, count in times.items() if count > 1):
+        findings.add("proof-malformed", 0, (), f"point {list(twice)} is refuted {times[twice]} times")
+    for entry in (entry for entry in entries if not _is_implied(entry)):
+        point: Point = tuple(entry["point"])
+        try:
+            check_refutation(question.at(point), entry["proof"])
+            sound.add(point)
+        except (ProofError, WitnessError) as error:
+            findings.add(error.rule, 0, (), f"point {list(point)}: {error.message}")
+    named = {repr(list(point)): point for point in sound}
+    for entry in filter(_is_implied, entries):
+        point, by = tuple(entry["point"]), entry["proof"].get("by")
+        known = named.get(repr(by))
+        if set(entry["proof"]) == {"kind", "by"} and known is not None and question.at(known).implies(point):
+            sound.add(point)
+        else:
+            findings.add("proof-implied", 0, (), f"point {list(point)} does not follow from a refutation of {short(by)}")
+    return sound
+
+
+def _sound_rates(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> dict[int, Fraction]:
+    """The rounds per chunk that each number of steps takes at least, by prices that were checked."""
+    sound: dict[int, Fraction] = {}
+    for entry in entries:
+        try:
+            rate = rounds_per_chunk(question, entry["price"])
+        except ProofError as error:
+            findings.add(error.rule, 0, (), f"step bound: {error.message}")
+            continue
+        steps = len(entry["price"])
+        true: dict[str, int | str] = {"steps": steps, "rounds_per_chunk": str(rate)}
+        for name, follows in true.items():
+            if type(entry[name]) is not type(follows) or entry[name] != follows:
+                message = f"step bound: claims {name} = {short(entry[name])}; its prices show {follows}"
+                findings.add("frontier-claim", 0, (), message)
+        sound[steps] = rate
+    return sound
+
+
+def _check_claims(question: Question, document: Document, points: Sequence[Point], refuted: set[Point], findings: Findings) -> None:
+    value = Fraction(0)
+    try:
+        value = check_bound(Instance(question.topology, question.collective), document["bandwidth"])
+        if document["bandwidth"]["quantity"] != "bandwidth":
+            raise WitnessError("witness-wrong", "the bound must be one on the bandwidth")
+    except WitnessError as error:
+        findings.add(error.rule, 0, (), f"bandwidth: {error.message}")
+    rates = _sound_rates(question, document["step_bounds"], findings)
+    left = [list(point) for point in obligations(question, points, document["max_chunks"]) if point not in refuted]
+    true = {
+        "model": question.model,
+        "undecided": left,
+        "complete": bool(points) and not left,
+        "all_chunks": not left and covers_all_chunks(question, points, value, rates),
+    }
+    for name, follows in true.items():
+        if type(document[name]) is not type(follows) or document[name] != follows:
+            findings.add("frontier-claim", 0, (), f"claims {name} = {short(document[name])}; what follows is {short(follows)}")

@@ -1,0 +1,7 @@
+"""Rules for the transfers of a schedule.
+
+- `wiring`: self, link, write-conflict; `contention`: capacity, period; `shares`: targets and shares
+- `semantics`: not-held, duplicate, missing, causality, from `contributions` (what each node holds), `obligations` (what it owes)
+  and `history` (one chunk replayed to explain a violation)
+- `trees`: a short proof for schedules along trees; `symmetry`: schedules kept as a base and a group
+"""

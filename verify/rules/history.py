@@ -1,0 +1,128 @@
+"""The history of one chunk, played once more in plain Python to say *why* something went wrong.
+
+Sets of contributions are whole numbers, one bit for each rank. Only chunks that a violation names are played again.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from itertools import pairwise
+from operator import itemgetter
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.schedule.schedule import Op, Schedule
+from certree.verify.rules.contributions import playing_order
+from certree.verify.rules.obligations import EVERYONE, Promise
+
+CANDIDATES = 4  # rows tried as the cause of a loss
+START = -1  # in place of a row: held since the start
+
+
+def ranks_of(contributions: int) -> list[int]:
+    """The numbers of the bits that are set."""
+    return [bit for bit in range(contributions.bit_length()) if contributions >> bit & 1]
+
+
+class Replay:
+    """What every endpoint and reducing switch held of one chunk, and when. O(transfers of the chunk · ranks / 64).
+
+    `instead`: what some rows carry in place of what their source holds, to see what would happen then.
+    """
+
+    def __init__(
+        self,
+        schedule: Schedule,
+        promise: Promise,
+        played: NDArray[np.bool_],
+        chunk: int,
+        instead: Mapping[int, int] = MappingProxyType({}),
+    ) -> None:
+        self.schedule, self.promise, self.played, self.chunk, self.instead = schedule, promise, played, chunk, instead
+        rows = playing_order(schedule, np.flatnonzero(played & (schedule.chunk == chunk)))
+        columns = (rows, schedule.step[rows], schedule.src[rows], schedule.dst[rows], schedule.op[rows])
+        self._rows = list(zip(*(column.tolist() for column in columns), strict=True))
+        self.carried: dict[int, int] = {}  # row -> what it carried
+        self.found: dict[int, int] = {}  # row -> what its destination held just before it landed
+        self.doubled: set[int] = set()  # reduces that counted something twice
+        self._could_wait: dict[tuple[int, int], bool] = {}
+        self.history: dict[int, list[tuple[int, int, int]]] = {}  # node -> (time, held from then on, row that changed it)
+        holder = int(promise.holder[chunk])
+        for place, node in enumerate(promise.node.tolist()):
+            held = (1 << place if place < promise.ranks else 0) if holder == EVERYONE else int(place == holder)
+            self.history[node] = [(0, held, START)]
+        self._play()
+
+    def _play(self) -> None:
+        landing = 0
+        for row, step, src, _, _ in self._rows:
+            while landing < len(self._rows) and self._rows[landing][1] + self.schedule.delay <= step:
+                self._land(landing)
+                landing += 1
+            self.carried[row] = self.instead.get(row, self.history[src][-1][1])
+        for index in range(landing, len(self._rows)):
+            self._land(index)
+
+    def _land(self, index: int) -> None:
+        row, step, _, dst, op = self._rows[index]
+        before, payload = self.history[dst][-1][1], self.carried[row]
+        self.found[row] = before
+        if op == Op.REDUCE and before & payload:
+            self.doubled.add(row)
+        if payload:
+            after = payload if op == Op.COPY else before | payload
+            self.history[dst].append((step + self.schedule.delay, after, row))
+
+    def at_end(self, node: int) -> int:
+        """What a node holds after the last landing."""
+        return self.history[node][-1][1]
+
+    def brought_by(self, row: int, rank: int) -> int:
+        """The row that last brought this rank's contribution to the destination of `row` before `row` landed, or START."""
+        node = int(self.schedule.dst[row])
+        bringer = START
+        held = 0
+        for _, now, by in self.history[node]:
+            if by == row:
+                break
+            if now >> rank & 1 and not held >> rank & 1:
+                bringer = by
+            held = now
+        return bringer
+
+    def lost_by(self, node: int, rank: int) -> int | None:
+        """The last copy that took this rank's contribution from a node that held it."""
+        changes = self.history[node]
+        losses = [by for (_, held, _), (_, now, by) in pairwise(changes) if held & ~now & 1 << rank]
+        return losses[-1] if losses else None
+
+    def too_early(self, node: int, rank: int) -> tuple[int, int] | None:
+        """Why a contribution never comes to `node`: (row, later): `row` left its source before `later` brought it there.
+
+        Searched backwards in time over all transfers that could have passed it on. Only rows count that could just as well have
+        carried what their source held later: played so, nothing is counted twice. Of several the earliest by (step, row).
+        O(transfers of the chunk · log).
+        """
+        if self.doubled:  # who sends to whom is wrong, not when
+            return None
+        having = {  # node -> changes after which it had the contribution
+            place: [change for change in changes if change[1] >> rank & 1] for place, changes in self.history.items()
+        }
+        candidates: list[tuple[int, int, int, int]] = []
+        needed = {node: self._rows[-1][1] + self.schedule.delay if self._rows else 0}  # node -> latest time at which it would help
+        for row, step, src, dst, _ in reversed(self._rows):
+            if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
+                continue
+            later = bisect_right(having[src], step, key=itemgetter(0))
+            if later == len(having[src]):
+                needed[src] = max(needed.get(src, -1), step)
+            else:
+                candidates.append((step, row, *having[src][later][1:]))
+        for _, row, held, by in sorted(candidates)[:CANDIDATES]:
+            if (row, by) not in self._could_wait:
+                better = Replay(self.schedule, self.promise, self.played, self.chunk, {row: held})
+                self._could_wait[row, by] = not better.doubled
+            if self._could_wait[row, by]:
+                return row, by
+        return None

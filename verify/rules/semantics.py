@@ -1,0 +1,125 @@
+"""Rules `not-held`, `duplicate`, `missing` and `causality`: what the abstract machine found, told chunk by chunk."""
+
+import numpy as np
+
+from certree.models.schedule.schedule import Schedule
+from certree.verify.rules.contributions import Outcome, play
+from certree.verify.rules.history import START, Replay, ranks_of
+from certree.verify.rules.obligations import EVERYONE, Promise
+from certree.verify.rules.wiring import Flags
+from certree.verify.verdict import Findings
+from certree.verify.wording import contributions_text, row_text, row_with_step
+
+
+def check_semantics(schedule: Schedule, findings: Findings, played: Flags) -> None:
+    """Play the rows flagged and report what goes wrong."""
+    promise = Promise.of(schedule)
+    outcome = play(schedule, promise, played)
+    teller = _Teller(schedule, promise, played, findings)
+    findings.add_each("not-held", outcome.empty_source.tolist(), teller.tell_empty_source)
+    findings.add_each("not-held", outcome.empty_target.tolist(), teller.tell_empty_target)
+    findings.add_each("duplicate", outcome.doubled.tolist(), teller.tell_duplicate)
+    teller.add_unmet(outcome)
+
+
+Told = tuple[int, tuple[int, ...], str]  # step, rows, message of a violation
+
+
+class _Teller:
+    """Finds the words; replays each chunk it has to speak of once."""
+
+    def __init__(self, schedule: Schedule, promise: Promise, played: Flags, findings: Findings) -> None:
+        self.schedule, self.promise, self.played, self.findings = schedule, promise, played, findings
+        self._replays: dict[int, Replay] = {}
+
+    def replay(self, chunk: int) -> Replay:
+        if chunk not in self._replays:
+            self._replays[chunk] = Replay(self.schedule, self.promise, self.played, chunk)
+        return self._replays[chunk]
+
+    def nodes(self, chunk: int, contributions: int) -> list[int]:
+        """Whose contributions these are."""
+        holder = int(self.promise.holder[chunk])
+        ranks = ranks_of(contributions) if holder == EVERYONE else [holder]
+        return [int(node) for node in self.schedule.topology.endpoints[ranks]]
+
+    def tell_empty_source(self, row: int) -> Told:
+        """A transfer that leaves before its source holds anything."""
+        schedule = self.schedule
+        chunk, step, node = int(schedule.chunk[row]), int(schedule.step[row]), int(schedule.src[row])
+        arrivals = [(time, by) for time, held, by in self.replay(chunk).history[node] if held and time > step]
+        when = "it never does"
+        if arrivals:
+            time, by = arrivals[0]
+            when = f"it lands there in step {time}, by {row_with_step(schedule, by)}"
+        return step, (row,), f"step {step}: {row_text(schedule, row)}: node {node} does not hold it yet; {when}"
+
+    def tell_empty_target(self, row: int) -> Told:
+        """A reduce into nothing."""
+        step, node = int(self.schedule.step[row]), int(self.schedule.dst[row])
+        message = f"step {step}: {row_text(self.schedule, row)}: node {node} holds nothing of it to add to; a copy is needed"
+        return step, (row,), message
+
+    def tell_duplicate(self, row: int) -> Told:
+        """A reduce that counts something twice."""
+        chunk, step, node = int(self.schedule.chunk[row]), int(self.schedule.step[row]), int(self.schedule.dst[row])
+        replay = self.replay(chunk)
+        twice = replay.found[row] & replay.carried[row]
+        first = replay.brought_by(row, ranks_of(twice)[0])
+        since = "the start" if first == START else row_with_step(self.schedule, first)
+        message = (
+            f"step {step}: {row_text(self.schedule, row)} counts {contributions_text(self.nodes(chunk, twice))} a second "
+            f"time; node {node} has counted that of node {self.nodes(chunk, twice)[0]} since {since}"
+        )
+        return step, (row,) if first == START else (row, first), message
+
+    def add_unmet(self, outcome: Outcome) -> None:
+        """Cells that are incomplete in the end: `causality` where a transfer left too early, else `missing`."""
+        early: set[tuple[int, int]] = set()
+        carried_nothing = set(outcome.empty_source.tolist())  # told already
+        listed = 0
+        for cell in outcome.unmet.tolist():
+            chunk, rank = divmod(cell, self.promise.places)
+            node = int(self.schedule.topology.endpoints[rank])
+            replay = self.replay(chunk)
+            lacking = (1 << self.promise.contributions) - 1 & ~replay.at_end(node)
+            pair = replay.too_early(node, ranks_of(lacking)[0])
+            listed += 1
+            if pair is None:
+                self._tell_missing(replay, node, lacking)
+            elif pair not in early and pair[0] not in carried_nothing:
+                early.add(pair)
+                self._tell_early(replay, node, lacking, *pair)
+        self.findings.add_unlisted("missing", outcome.unmet_count - listed)
+
+    def _tell_missing(self, replay: Replay, node: int, lacking: int) -> None:
+        schedule, rank = self.schedule, ranks_of(lacking)[0]
+        owner = self.nodes(replay.chunk, 1 << rank)[0]
+        mine = self.played & (schedule.chunk == replay.chunk)
+        loss = replay.lost_by(node, rank)
+        if loss is not None:
+            why = f"{row_with_step(schedule, loss)} replaced what held it"
+        elif not (mine & (schedule.dst == node)).any():
+            why = f"no transfer brings chunk {replay.chunk} to node {node}"
+        elif not any(replay.carried[row] >> rank & 1 for row in np.flatnonzero(mine & (schedule.src == owner)).tolist()):
+            why = f"no transfer takes it away from node {owner}"
+        else:
+            why = f"nothing that arrives at node {node} contains it"
+        whose = contributions_text(self.nodes(replay.chunk, lacking))
+        message = (
+            f"at the end: chunk {replay.chunk}: node {node} lacks {whose}; that of node {owner}: {why}"
+            if self.promise.contributions > 1
+            else f"at the end: node {node} has no copy of chunk {replay.chunk} of node {owner}: {why}"
+        )
+        self.findings.add("missing", schedule.steps, () if loss is None else (loss,), message)
+
+    def _tell_early(self, replay: Replay, node: int, lacking: int, row: int, later: int) -> None:
+        schedule = self.schedule
+        step, source = int(schedule.step[row]), int(schedule.src[row])
+        lands = int(schedule.step[later]) + schedule.delay
+        message = (
+            f"step {step}: {row_text(schedule, row)} leaves node {source} before {row_with_step(schedule, later)} has landed there "
+            f"(step {lands}, delay {schedule.delay}): node {node} ends without "
+            f"{contributions_text(self.nodes(replay.chunk, lacking))}"
+        )
+        self.findings.add("causality", step, (row, later), message)

@@ -1,0 +1,299 @@
+"""Counterexamples of the NILockstep models in words: what went wrong and where, and the run up to it as a table of slots."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from certree.models.network.topology import Topology
+from certree.models.pictures.network import network_picture
+from certree.verify.tla.tlc import Result, State, TlcRun
+
+MAX_LINES = 60
+_HEADS = ("slot", "node", "row", "what", "what happened")
+# What the last step did wrong, for the properties that are about a step.
+_BLAME = {
+    "OnlyExpected": "sends what its destination does not expect",
+    "EveryArrivalAwaited": "does not wait for all that feeds it",
+    "TypeOK": "leaves the state out of its types (a counter beyond the repeats, or a malformed row)",
+    "ExactlyOnce": "adds a contribution a second time",
+    "SumsInOrder": "counts before a sum that arrived earlier",
+    "NothingCountsEarly": "counts before it can",
+    "LanesAreQueues": "takes a lane that is not free, or out of its turn",
+    "StepsApart": "leaves neighbours further apart in steps than the stated bound",
+    "StepsAsScheduled": "does what the schedule does not: what counts was not complete when it was sent",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the table of slots; `row` is None for an arrival, which no row of its node commands."""
+
+    slot: int
+    node: int
+    row: int | None
+    what: str
+    happened: str
+    way: tuple[tuple[int, int], ...] = ()  # from where to where its messages go
+
+    @property
+    def text(self) -> str:
+        """`node 1, row 2 (REDUCE of flow 0 to node 3), slot 1: late`."""
+        row = "" if self.row is None else f", row {self.row}"
+        return f"node {self.node}{row} ({self.what}), slot {self.slot}: {self.happened}"
+
+
+def explain(run: TlcRun) -> str:
+    """One line: the property that fails, then node, row and slot of what breaks it. Rows count from 0 within their node."""
+    if run.legend is None or not run.trace:
+        return run.broken or _outcome(run)
+    story = _Story(run)
+    return ": ".join(filter(None, (run.broken or _outcome(run), "; ".join(line.text for line in story.findings()))))
+
+
+def table_of_slots(run: TlcRun) -> str:
+    """The counterexample as a table, one line for each row that fires and each message that counts; empty without one.
+
+    Columns: slot (of the node's own counter), node, row (of that node, from 0), what, what happened. Lines before the last
+    MAX_LINES are left out, and the table says so.
+    """
+    if run.legend is None or not run.trace:
+        return ""
+    story = _Story(run)
+    lines = story.events() + story.findings()
+    cells = [
+        (str(line.slot), str(line.node), "" if line.row is None else str(line.row), line.what, line.happened)
+        for line in lines[-MAX_LINES:]
+    ]
+    widths = [max(len(row[column]) for row in [_HEADS, *cells]) for column in range(len(_HEADS))]
+    table = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in [_HEADS, *cells]]
+    if len(lines) > MAX_LINES:
+        table.insert(1, f"... {len(lines) - MAX_LINES} earlier lines")
+    return "\n".join(table) + "\n"
+
+
+def picture(run: TlcRun, topology: Topology) -> str:
+    """SVG of the network, with the nodes of what is wrong ringed and arrows along its messages; empty without a counterexample."""
+    if run.legend is None or not run.trace:
+        return ""
+    findings = _Story(run).findings()
+    # a wrong row may name a destination that is no node
+    inside = [tuple(way for way in line.way if max(way) < len(topology.kind)) for line in findings]
+    ways = [way for line, found in zip(findings, inside, strict=True) for way in found or ((line.node, line.node),)]
+    return network_picture(topology, marked=ways, caption=explain(run))
+
+
+def _outcome(run: TlcRun) -> str:
+    return {
+        Result.DEADLOCK: "deadlock",
+        Result.LIVENESS: "the run need not end",
+        Result.UNKNOWN: f"no answer within {run.seconds:.0f} s",
+    }.get(run.result, "")
+
+
+def _at(function: Any, key: Any) -> Any:
+    """A function's value; TLC prints functions on 1..n as sequences."""
+    return function[key - 1] if isinstance(function, tuple) else function[key]
+
+
+def _keys(function: Any) -> list[Any]:
+    return list(range(1, len(function) + 1)) if isinstance(function, tuple) else sorted(function)
+
+
+def _peers(nodes: Any) -> str:
+    return ", ".join(f"node {node}" for node in sorted(nodes))
+
+
+def _arrival(arrival: tuple[str, int, int]) -> str:
+    op, flow, peer = arrival
+    return f"{op} of flow {flow} from node {peer}"
+
+
+def _name(message: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What stays the same of a message on its way."""
+    return message["src"], message["row"], message["item"], message["dst"]
+
+
+def _came(message: Mapping[str, Any]) -> int:
+    """The tick in which a message stood before the last link that it has come to."""
+    enters, travel = message["enters"], message["travel"]
+    return int(message["sent"] if len(enters) == 1 else enters[-2] + travel[len(enters) - 2] - travel[len(enters) - 1])
+
+
+def _waits(message: Mapping[str, Any]) -> bool:
+    return bool(message["enters"][-1] > _came(message))
+
+
+class _Story:
+    """A counterexample with the legend that tells what its numbers mean."""
+
+    def __init__(self, run: TlcRun) -> None:
+        assert run.legend is not None
+        self.run, self.legend, self.last = run, run.legend, run.trace[-1]
+        self.nodes = _keys(self.last["played"])
+        self.is_paced = self.legend["run"] == "paced"
+
+    def events(self) -> list[Line]:
+        """What happened between each state and the next; the passing of time shows in the slots."""
+        lines = []
+        for before, after in zip(self.run.trace, self.run.trace[1:], strict=False):
+            for node in self.nodes:
+                if _at(after["played"], node) > _at(before["played"], node):
+                    late = 0 if self.is_paced else before["now"] - self._opens(before, node)
+                    lines.append(self._line(before, node, "fires" + (f", late by {late} ticks" if late else "")))
+            under_way = {_name(message) for message in map(dict, after["flying"])}
+            for message in map(dict, sorted(before["flying"] - after["flying"])):
+                if _name(message) not in under_way:
+                    lines.append(self._counted(before, message))
+            for message in map(dict, sorted(after["flying"] - before["flying"])):
+                if len(message["enters"]) > 1 and _waits(message):
+                    lines.append(self._held_up(after, message))
+        return lines
+
+    def findings(self) -> list[Line]:
+        """What is wrong with the last state, by the property that fails."""
+        state, broken = self.last, self.run.broken
+        waiting = [node for node in self.nodes if self._next(state, node) is not None]
+        if broken == "NoLateRow":
+            late = [node for node in waiting if state["now"] > self._opens(state, node)]
+            return [self._line(state, node, f"late: {self._reason(state, node)}") for node in late]
+        if broken == "LinksExist":
+            unlinked = [node for node in waiting if self._is_due(state, node) and self._unlinked(state, node)]
+            return [self._line(state, node, self._link_text(state, node)) for node in unlinked]
+        if broken == "NoBusyPort" and self.events():
+            return [self._busy(self.events()[-1])]
+        if self.run.result is Result.DEADLOCK:
+            stuck = [self._line(state, node, f"never fires: {self._reason(state, node)}") for node in waiting]
+            return stuck + self._owed(state)
+        if self.run.result is Result.LIVENESS:
+            return []
+        events = self.events()
+        if events:
+            return [self._blame(events[-1])]
+        wrong = [(node, self._sums(node)) for node in self.nodes]
+        return [Line(self._slot(state, node), node, None, "at the start", text) for node, text in wrong if text]
+
+    def _blame(self, line: Line) -> Line:
+        """The last step, with what is wrong about it."""
+        text = _BLAME.get(self.run.broken) or self._sums(line.node) or "breaks the property"
+        return replace(line, happened=text)
+
+    def _sums(self, node: int) -> str:
+        """The first item that the node has finished with contributions missing or counted twice; empty when there is none."""
+        for item, bag in sorted(_at(self.last["held"], node).items()):
+            counts = {peer: _at(bag, peer) for peer in self.nodes}
+            wanted = _at(self.legend["contributors"], item[0])
+            twice = [peer for peer in self.nodes if counts[peer] > 1]
+            missing = [peer for peer in self.nodes if peer in wanted and not counts[peer]]
+            if self._is_finished(node, item) and (twice or missing):
+                what = f"without the contribution of {_peers(missing)}" if missing else f"with that of {_peers(twice)} twice"
+                return f"node {node} finishes flow {item[0]} of iteration {item[1]} {what}"
+        return ""
+
+    def _is_finished(self, node: int, item: tuple[int, int]) -> bool:
+        rest = _at(self.legend["program"], node)[_at(self.last["played"], node) :]
+        counted = _at(self.last["count"], node)
+        arrivals = [arrival for arrival in _keys(counted) if arrival[1] == item[0]] if counted else []
+        return all(entry["item"] != item for entry in rest) and all(counted[arrival] > item[1] for arrival in arrivals)
+
+    def _next(self, state: State, node: int) -> Mapping[str, Any] | None:
+        """The program entry that the node plays next; None at its end."""
+        program, played = _at(self.legend["program"], node), _at(state["played"], node)
+        return program[played] if played < len(program) else None
+
+    def _entry(self, state: State, node: int) -> Mapping[str, Any]:
+        entry = self._next(state, node)
+        assert entry is not None
+        return entry
+
+    def _opens(self, state: State, node: int) -> int:
+        """The tick at which the slot of the node's next row opens by its own clock."""
+        length = self.legend["slotTicks"] + _at(state["drift"], node)
+        return int(_at(state["start"], node) + self._entry(state, node)["slot"] * length)
+
+    def _is_due(self, state: State, node: int) -> bool:
+        if self.is_paced:
+            return bool(_at(state["counter"], node)["step"] == self._entry(state, node)["slot"])
+        return bool(state["now"] >= self._opens(state, node))
+
+    def _slot(self, state: State, node: int) -> int:
+        """What the node's own counter shows."""
+        if self.is_paced:
+            return int(_at(state["counter"], node)["step"])
+        return int((state["now"] - _at(state["start"], node)) // (self.legend["slotTicks"] + _at(state["drift"], node)))
+
+    def _line(self, state: State, node: int, happened: str) -> Line:
+        """The node's next row; its slot is the one it belongs to, which differs from the counter's when it is late."""
+        entry = self._entry(state, node)
+        what = f"{entry['op']} of flow {entry['item'][0]} to {_peers(entry['to'])}{self._iteration(entry)}"
+        return Line(entry["slot"], node, entry["row"] - 1, what, happened, tuple((node, peer) for peer in sorted(entry["to"])))
+
+    def _iteration(self, entry: Mapping[str, Any]) -> str:
+        return f", iteration {entry['item'][1]}" if self.legend["repeats"] > 1 else ""
+
+    def _counted(self, state: State, message: Mapping[str, Any]) -> Line:
+        what = _arrival((message["op"], message["item"][0], message["src"])) + self._iteration(message)
+        way = ((message["src"], message["dst"]),)
+        return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts", way)
+
+    def _held_up(self, state: State, message: Mapping[str, Any]) -> Line:
+        """A message that has come to a link on its way; the slot is the one of its row."""
+        entries = _at(self.legend["program"], message["src"])
+        slot = next(entry["slot"] for entry in entries if (entry["row"], entry["item"]) == (message["row"], message["item"]))
+        what = f"{message['op']} of flow {message['item'][0]} to node {message['dst']}{self._iteration(message)}"
+        ends = message["links"][len(message["enters"]) - 1]
+        return Line(slot, message["src"], message["row"] - 1, what, self._busy_link(state, message), (ends,))
+
+    def _reason(self, state: State, node: int) -> str:
+        """What the node's next row lacks."""
+        entry = self._entry(state, node)
+        counted, iteration = _at(state["count"], node), entry["item"][1]
+        lacks = sorted(a for a in entry["awaits"] if not counted or a not in counted or counted[a] <= iteration)
+        if lacks:
+            return "waits for " + ", ".join(_arrival(arrival) for arrival in lacks)
+        return self._link_text(state, node) or "the row before it was late"
+
+    def _unlinked(self, state: State, node: int) -> list[int]:
+        """Destinations of the next row that no link leads to."""
+        return [peer for peer in sorted(self._entry(state, node)["to"]) if not self._leads_there(state, node, peer)]
+
+    def _leads_there(self, state: State, node: int, peer: int) -> bool:
+        return (node, peer, self._entry(state, node)["route"]) in self.legend["path"]
+
+    def _link_text(self, state: State, node: int) -> str:
+        unlinked = self._unlinked(state, node)
+        return f"there is no link to {_peers(unlinked)}" if unlinked else ""
+
+    def _busy(self, line: Line) -> Line:
+        """The last step, with what its messages wait for."""
+        flying = [dict(message) for message in self.last["flying"]]
+        texts = [self._busy_link(self.last, m) for m in sorted(filter(_waits, flying), key=lambda m: int(m["dst"]))]
+        return replace(line, happened="; ".join(texts))
+
+    def _busy_link(self, state: State, message: Mapping[str, Any]) -> str:
+        """Those that entered the lane before, and still hold it when the message comes there."""
+        hop = len(message["enters"]) - 1
+        link, lane = message["links"][hop], message["lanes"][hop]
+        flows = set()
+        for other in map(dict, state["flying"]):
+            for *place, enters in zip(other["links"], other["lanes"], other["enters"], strict=False):
+                if place == [link, lane] and _came(message) < enters + self.legend["serTicks"] <= message["enters"][hop]:
+                    flows.add(f"{other['op']} of flow {other['item'][0]}{self._iteration(other)}")
+        where = (
+            f"the port to node {message['dst']}"
+            if len(message["links"]) == 1
+            else f"the link from node {link[0]} to node {link[1]}"
+        )
+        return f"{where} is busy with {', '.join(sorted(flows))}" if flows else f"enters {where} too late"
+
+    def _owed(self, state: State) -> list[Line]:
+        """Arrivals that nobody sends any more, where all rows have fired."""
+        if any(self._next(state, node) is not None for node in self.nodes):
+            return []
+        lines = []
+        for node in self.nodes:
+            counted = _at(state["count"], node) or {}
+            for arrival in _keys(counted):
+                if counted[arrival] < self.legend["repeats"]:
+                    way = ((arrival[2], node),)
+                    lines.append(Line(self._slot(state, node), node, None, _arrival(arrival), "never comes", way))
+        return lines

@@ -1,0 +1,99 @@
+"""What `specs/` lists to be checked, what a check ends with, and running several at once."""
+
+import json
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any, TypeVar
+
+from certree.verify.tla.tlc import Result, Simulation, TlcRun, end_runs, run_tlc
+
+T = TypeVar("T")
+Entry = Mapping[str, Any]  # one model, or one set of tables, of the manifest
+
+# TLC runs at once; each has one worker, so that its state counts are the same every time.
+PARALLEL = 2
+# Seconds a model may take before it counts as undecided, by the runtime class of the manifest.
+TIME_LIMITS = {"small": 300.0, "full": 3600.0}
+
+
+@dataclass(frozen=True)
+class ModelResult:
+    """How a model check ended. `mode`: `exhaustive`, all states, or `simulation`, random runs (then no distinct states).
+
+    `as_expected`: result and, where the manifest states them, the numbers of states are the expected ones. `message` says in a
+    line what is refuted or unexpected, or what a success covers; `trace` is the counterexample as a table of slots, `picture`,
+    for the tables of a schedule, an SVG of its place in the network.
+    """
+
+    name: str
+    expected: str
+    result: str
+    distinct_states: int | None
+    total_states: int
+    seconds: float
+    mode: str
+    trace: str
+    message: str
+    as_expected: bool
+    picture: str = ""
+
+
+def specs_folder() -> Path:
+    """The folder of the TLA+ modules, configurations and manifest."""
+    return Path(str(resources.files("certree.specs")))
+
+
+def run_generated(
+    name: str, module: str, config: str, *, time_limit: float, simulation: Simulation | None = None, heap: str = "2g"
+) -> TlcRun:
+    """Check the text of a module called `name` under that of a configuration; it may extend those of `specs/`. See `run_tlc`."""
+    with tempfile.TemporaryDirectory(prefix="certree-model-") as folder:
+        paths = Path(folder) / f"{name}.tla", Path(folder) / f"{name}.cfg"
+        for path, text in zip(paths, (module, config), strict=True):
+            path.write_text(text)
+        return run_tlc(*paths, specs_folder(), time_limit=time_limit, simulation=simulation, heap=heap)
+
+
+def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture: str = "") -> ModelResult:
+    """What TLC found of a trace, which is to be a behaviour of the specification."""
+    return ModelResult(
+        name=name,
+        expected=Result.SUCCESS,
+        result=run.result,
+        distinct_states=run.distinct_states,
+        total_states=run.total_states,
+        seconds=run.seconds,
+        mode="trace",
+        trace=trace,
+        message=message,
+        as_expected=run.result is Result.SUCCESS,
+        picture=picture,
+    )
+
+
+def load_manifest(section: str = "models") -> list[Entry]:
+    """The entries of a section of `specs/manifest.json`, in its order: `models`, or `tables` that a method makes for a network."""
+    entries: list[Entry] = json.loads((specs_folder() / "manifest.json").read_text())[section]
+    return entries
+
+
+def in_parallel(work: Callable[[Entry], T], models: Sequence[Entry], report: Callable[[T], None] | None) -> list[T]:
+    """The results of `work` on each model, two at a time; `report` is told each, in order. Whatever is raised ends all runs."""
+    results = []
+    pool = ThreadPoolExecutor(PARALLEL)
+    try:
+        for result in pool.map(work, models):
+            results.append(result)
+            if report is not None:
+                report(result)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        end_runs()
+        raise
+    finally:
+        pool.shutdown()
+    return results

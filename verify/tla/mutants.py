@@ -1,0 +1,256 @@
+"""Which property refutes which mutant: every model that must fail, put to all the properties of its module.
+
+The table is kept in `specs/KILLS.md`, with a digest of what it was made from. What is about states and steps is checked in one run,
+where each property prints its name instead of ending the run; what is about whole runs in one, and in a run each where that fails.
+Mutants may have many more states than the models, or no end of them. Beyond a number of distinct states no others are looked for:
+what is refuted until then is refuted; of the rest nothing is known. A manifest entry may set lower numbers (`looked_at`): a network
+with more packets has more conditions of strong fairness, and TLC takes twice as long for each. One worker finds states in the same
+order every time, so the table is the same on every computer.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from certree.models.common.files import sha256
+from certree.verify.tla.model_list import TIME_LIMITS, in_parallel, load_manifest, run_generated, specs_folder
+from certree.verify.tla.tlc import Result, TlcError, TlcRun
+
+KILLED, SURVIVED, NO_ANSWER, MEANS_NOTHING = "x", "", "?", "-"
+DEADLOCK = "no deadlock"
+# What means nothing in a paced run, which knows no slots.
+_SLOTTED = ("NoLateRow", "SlottedInvariant", "FiredInTime", "NotTooEarly", "SentWhenDue")
+_LISTS = re.compile(r"^(INVARIANTS|PROPERTIES) (.*)$", re.MULTILINE)
+_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*.*?$", re.MULTILINE | re.DOTALL)
+_USES = re.compile(r"\b(?:EXTENDS|INSTANCE)\b(.*)$", re.MULTILINE)
+# Distinct states that are looked at for what is about states and steps, and for what is about whole runs, which takes far longer;
+# of a mutant that has `looked_at` no more than it says, and where that is none, there is no answer.
+STATES, STATES_OF_RUNS = 1 << 15, 1 << 13
+_WIDE = 8  # names of a table beyond so many are numbered, and listed above it
+
+Model = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Properties that hold in some model of a family; `invariants` are about single states, `properties` about steps and runs."""
+
+    invariants: tuple[str, ...]
+    properties: tuple[str, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """All of them, and that there is no deadlock, in the order of the table."""
+        return (*self.invariants, *self.properties, DEADLOCK)
+
+
+def digest_of(models: Sequence[Model]) -> str:
+    """SHA-256 of the modules of a family and the configurations of its mutants, without comments and empty lines."""
+    folder = specs_folder()
+    paths = [folder / f"{name}.tla" for name in _modules(models)]
+    paths += [folder / "models" / f"{model['name']}.cfg" for model in models if model["expected"] != Result.SUCCESS]
+    parts = []
+    for path in sorted(paths, key=lambda path: path.name):
+        lines = (line.rstrip() for line in _COMMENT.sub("", path.read_text()).splitlines())
+        parts.append("\n".join([path.name, *filter(None, lines)]))
+    return sha256("\n".join(parts).encode())
+
+
+def _modules(models: Sequence[Model]) -> frozenset[str]:
+    """The modules of the models, and all that these extend or make instances of."""
+    texts = {path.stem: _COMMENT.sub("", path.read_text()) for path in specs_folder().glob("*.tla")}
+    found: set[str] = set()
+    new = {model["module"] for model in models}
+    while new:
+        found |= new
+        named = {word for name in new for line in _USES.findall(texts[name]) for word in re.findall(r"\w+", line)}
+        new = (named & texts.keys()) - found
+    return frozenset(found)
+
+
+def properties_of(name: str) -> tuple[list[str], list[str]]:
+    """Invariants and other properties of a model, in the order of its configuration."""
+    found: dict[str, list[str]] = {"INVARIANTS": [], "PROPERTIES": []}
+    for kind, names in _LISTS.findall(_configuration(name)):
+        found[kind] += names.split()
+    return found["INVARIANTS"], found["PROPERTIES"]
+
+
+def families() -> dict[str, list[Model]]:
+    """The models whose manifest entries say what is changed in them, by module; mutants in one of their own belong to the one that
+    they mutate. Without large mutants."""
+    found: dict[str, list[Model]] = {}
+    for model in load_manifest():
+        if "mutation" in model and (model["mutation"] is None or model["runtime"] == "small"):
+            found.setdefault(model["module"].removesuffix("Faults"), []).append(model)
+    return found
+
+
+def columns_of(models: Sequence[Model]) -> Columns:
+    """The properties that some model of the family has, each once; those that say several, and each of these."""
+    held = [properties_of(model["name"]) for model in models if model["expected"] == Result.SUCCESS]
+    invariants = dict.fromkeys(part for names, _ in held for name in names for part in (name, *_conjuncts(name)))
+    return Columns(tuple(invariants), tuple(dict.fromkeys(name for _, names in held for name in names)))
+
+
+def kill_tables(report: Callable[[str], None] | None = None) -> Iterator[str]:
+    """Markdown, family by family of modules: a line for each mutant and a column for each property that holds somewhere.
+
+    `x`: the property refutes the mutant; `?`: TLC cannot evaluate the property there, or there are more states than are looked at
+    and these do not refute it; `-`: it means nothing there. `report` is told each mutant. Tens of minutes.
+    """
+    for family, members in families().items():
+        mutants = [model for model in members if model["expected"] != Result.SUCCESS]
+        yield "\n" + _table(family, members, _rows(mutants, columns_of(members), report))
+
+
+def _conjuncts(name: str) -> list[str]:
+    """The names that an invariant is a conjunction of, if it is one."""
+    for path in specs_folder().glob("*.tla"):
+        if found := re.search(rf"^{name} == (\w+(?: /\\ \w+)+)$", path.read_text(), re.MULTILINE):
+            return found[1].split(" /\\ ")
+    return []
+
+
+def _rows(mutants: Sequence[Model], columns: Columns, report: Callable[[str], None] | None) -> list[list[str]]:
+    def tell(named: tuple[str, list[str]]) -> None:
+        if report is not None:
+            report(f"{named[0]}: {named[1].count(KILLED)} properties refute it")
+
+    return [row for _, row in in_parallel(lambda mutant: (mutant["name"], _row(mutant, columns)), mutants, tell)]
+
+
+def _row(mutant: Model, columns: Columns) -> list[str]:
+    means_nothing = _SLOTTED if 'Run = "paced"' in _configuration(mutant["name"]) else ()
+    asked = [name for name in columns.invariants if name not in means_nothing]
+    starts = [name for name in columns.properties if _is_about_the_start(mutant, name)]
+    steps = {name: found for name in columns.properties if (found := _step(mutant, name))}
+    rest = [name for name in columns.properties if name not in steps and name not in starts]
+    cells = dict.fromkeys(means_nothing, MEANS_NOTHING) | _watched(mutant, asked, starts, steps)
+    is_sound = all(cells[name] in (SURVIVED, MEANS_NOTHING) for name in (*starts, *steps, DEADLOCK))
+    cells |= _others(mutant, rest, together=is_sound)
+    return [cells[name] for name in columns.names]
+
+
+def _limit(mutant: Model) -> int:
+    return int(mutant.get("looked_at", {}).get("states", STATES))
+
+
+def _limit_of_runs(mutant: Model) -> int:
+    return int(mutant.get("looked_at", {}).get("states_of_runs", STATES_OF_RUNS))
+
+
+def _watched(
+    mutant: Model, invariants: Sequence[str], starts: Sequence[str], steps: Mapping[str, tuple[str, str]]
+) -> dict[str, str]:
+    """Whether some state, the first one, or some step breaks each; and whether from some state no step leads on."""
+    watched = [f'Watched{name} == {name} \\/ PrintT("{name}")' for name in (*invariants, *starts)]
+    for name, (body, variables) in steps.items():
+        # TLC looks at the variables last, and what leaves them alone breaks nothing
+        allowed = f"UNCHANGED {variables} \\/ Step{name}"
+        watched += [f"Step{name} ==", body, f'Watched{name} == [][{allowed} \\/ PrintT("{name}")]_{variables}']
+    watched += [f'WatchedDeadlock == (ENABLED {_next(mutant)}) \\/ PrintT("{DEADLOCK}")']
+    lines = [f"INVARIANTS WatchedDeadlock {' '.join(f'Watched{name}' for name in invariants)}"]
+    lines += [f"PROPERTIES {' '.join(f'Watched{name}' for name in (*starts, *steps))}"] if starts or steps else []
+    limit = _limit(mutant)
+    try:
+        run = _run(mutant, lines, limit, watched)
+    except TlcError:  # beyond the first wrong state some properties have no value: ask one by one
+        single = {name: _verdict(mutant, f"INVARIANTS {name}", limit) for name in invariants}
+        single |= {name: _verdict(mutant, f"PROPERTIES {name}", limit) for name in (*starts, *steps)}
+        return single | {DEADLOCK: _verdict(mutant, "CHECK_DEADLOCK TRUE", limit, Result.DEADLOCK)}
+    rest = SURVIVED if _is_whole(run, limit) else NO_ANSWER
+    found = {name: KILLED if name in run.printed else rest for name in (*invariants, *starts, *steps, DEADLOCK)}
+    return found | {name: SURVIVED for name in starts if name not in run.printed}
+
+
+def _next(mutant: Model) -> str:
+    """What the steps of the mutant's module are called: `[][Next]_vars` in its specification."""
+    specification = re.search(r"^SPECIFICATION (\w+)$", _configuration(mutant["name"]), re.MULTILINE)
+    assert specification is not None
+    found = {m[1] for text in _texts(mutant) if (m := re.search(rf"^{specification[1]} == .*\[\]\[(\w+)\]_", text, re.MULTILINE))}
+    (name,) = found
+    return name
+
+
+def _others(mutant: Model, names: Sequence[str], *, together: bool) -> dict[str, str]:
+    """Whether a run breaks each: all at once if it may be that none does; one by one where one is, which TLC does not name."""
+    limit = _limit_of_runs(mutant)
+    if limit == 0:
+        return dict.fromkeys(names, NO_ANSWER)
+    if not names or (together and _verdict(mutant, f"PROPERTIES {' '.join(names)}", limit) == SURVIVED):
+        return dict.fromkeys(names, SURVIVED)
+    return {name: _verdict(mutant, f"PROPERTIES {name}", limit) for name in names}
+
+
+def _verdict(mutant: Model, line: str, limit: int, *kills: Result) -> str:
+    """Whether a line of configuration refutes the mutant: with any of the results, or just those of `kills`."""
+    try:
+        run = _run(mutant, [line], limit)
+    except TlcError:
+        return NO_ANSWER
+    if run.result in (kills or (Result.SAFETY, Result.LIVENESS, Result.DEADLOCK)):
+        return KILLED
+    return SURVIVED if _is_whole(run, limit) else NO_ANSWER
+
+
+def _is_whole(run: TlcRun, limit: int) -> bool:
+    """Whether all states were looked at."""
+    return run.distinct_states is not None and run.distinct_states <= limit
+
+
+def _is_about_the_start(mutant: Model, name: str) -> bool:
+    """Whether a property is one of the first state: the start of what is refined."""
+    return any(re.search(rf"^{name} == (.*!Init|.*!Beginning)$", text, re.MULTILINE) for text in _texts(mutant))
+
+
+def _texts(mutant: Model) -> list[str]:
+    """The modules that the mutant is made of."""
+    return [(specs_folder() / f"{module}.tla").read_text() for module in _modules([mutant])]
+
+
+def _step(mutant: Model, name: str) -> tuple[str, str] | None:
+    """What a property says of each step, in its columns of the module, and of which variables; None for other properties."""
+    pattern = re.compile(rf"^({name} ==\s*?\n?[ ]*)\[\]\[(.*?)\]_(\w+|<<.*?>>)$", re.MULTILINE | re.DOTALL)
+    found = {match.groups() for text in _texts(mutant) if (match := pattern.search(text))}
+    if not found:
+        return None
+    ((head, body, variables),) = found  # modules that have a property of the same name say the same by it
+    return " " * (len(head.rpartition("\n")[2]) + 3) + body, variables
+
+
+def _run(mutant: Model, lines: Sequence[str], limit: int, definitions: Sequence[str] = ()) -> TlcRun:
+    """The mutant with other properties; unless they are looked for, deadlocks are the end of a run like any other.
+
+    What comes after so many states is not followed: a run among those before is one of the mutant, and fair when it is fair there.
+    """
+    config = [_LISTS.sub("", _configuration(mutant["name"])), *lines, "CONSTRAINT WithinLimit"]
+    if "CHECK_DEADLOCK TRUE" not in lines:
+        config.append("CHECK_DEADLOCK FALSE")
+    text = ["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", "LOCAL INSTANCE TLC", *definitions]
+    text += [f'WithinLimit == TLCGet("distinct") <= {limit}', "====", ""]
+    return run_generated("Kills", "\n".join(text), "\n".join(config) + "\n", time_limit=TIME_LIMITS["full"], heap="1g")
+
+
+def _configuration(name: str) -> str:
+    return (specs_folder() / "models" / f"{name}.cfg").read_text()
+
+
+def short_name(family: str, mutant: Model) -> str:
+    """The mutant's name within its family."""
+    return str(mutant["name"]).removeprefix(family).removeprefix("Faults").removeprefix("Fault")
+
+
+def _table(family: str, members: Sequence[Model], rows: Sequence[Sequence[str]]) -> str:
+    heads = columns_of(members).names
+    lines = [f"## {family}", "", f"Of modules and mutants with SHA-256 {digest_of(members)}.", ""]
+    if len(heads) > _WIDE:
+        lines += [", ".join(f"{number} {name}" for number, name in enumerate(heads, 1)), ""]
+        heads = tuple(str(number) for number in range(1, len(heads) + 1))
+    lines += ["| mutant | what | of | " + " | ".join(heads) + " |", "|---" * (len(heads) + 3) + "|"]
+    mutants = [model for model in members if model["expected"] != Result.SUCCESS]
+    for mutant, row in zip(mutants, rows, strict=True):
+        mutation = mutant["mutation"]
+        lines.append(f"| {short_name(family, mutant)} | {mutation['kind']} | {mutation['of']} | " + " | ".join(row) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,87 @@
+"""A set of tables played in the TLA+ model of the NIs: `specs/NILockstep.tla` with generated constants, and the answer in words."""
+
+from certree.models.tables import Tables
+from certree.verify.tla.counterexample import explain, picture, table_of_slots
+from certree.verify.tla.model_list import ModelResult, run_generated
+from certree.verify.tla.table_constants import Plan, constants, definitions, plan_of
+from certree.verify.tla.tlc import Result, Simulation, TlcRun
+
+MODULE = "TableModel"
+# All states when messages (of which the number of states is a small multiple) times counters in a state is at most this;
+# random runs beyond. mesh:3x3 with 9 trees is at 105,000.
+EXHAUSTIVE_WORK = 1 << 21
+SIMULATION_RUNS = 2
+# In this order: of what is wrong in one state, the first is told.
+_INVARIANTS = "TypeOK ExactlyOnce LinksExist OnlyExpected EveryArrivalAwaited NoBusyPort NoLateRow RightSum SlotIsLongEnough"
+_PROPERTIES = "EveryRunEnds BeginsWithThePromise NeverBreaksThePromise BeginsAsScheduled StepsAsScheduled"
+
+
+def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
+    """Play the tables in the TLA+ model of the NIs, all behaviours or, for larger tables, random ones, and say which.
+
+    `mode` is `exhaustive` or `simulation`. Of a repeating table as many iterations are checked as can meet, and one more; the
+    message says how many: later ones meet the same rows, links and counters in the same slots. `message` of a refutation names
+    property, node, row (counted from 0 within the node) and slot; `trace` is the table of slots. The result is `unknown` when
+    `time_limit` seconds do not suffice. Raises what `plan_of` does, and ToolMissingError without Java or TLC.
+    """
+    plan = plan_of(tables)
+    exhaustive = plan.messages * plan.counters <= EXHAUSTIVE_WORK
+    simulation = None if exhaustive else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
+    config = _config_text(plan, with_properties=exhaustive)
+    run = run_generated(MODULE, _module_text(plan), config, time_limit=time_limit, simulation=simulation)
+    return ModelResult(
+        name=f"tables of {tables.topology.name} {tables.collective.kind}",
+        expected=Result.SUCCESS,
+        result=run.result,
+        distinct_states=run.distinct_states,
+        total_states=run.total_states,
+        seconds=run.seconds,
+        mode="exhaustive" if exhaustive else "simulation",
+        trace=table_of_slots(run),
+        message=_message(plan, run, simulation),
+        as_expected=run.result is Result.SUCCESS,
+        picture=picture(run, tables.topology),
+    )
+
+
+def _message(plan: Plan, run: TlcRun, simulation: Simulation | None) -> str:
+    """What was found, or what a success covers."""
+    if run.broken == "SlotIsLongEnough":
+        return (
+            f"{run.broken}: a slot of {plan.tables.slot_cycles} cycles; messages of {plan.timing.ser} cycles, latency "
+            f"{plan.timing.lat} and reduction {plan.timing.red} need {plan.timing.slot_cycles} at delay {plan.tables.delay}"
+        )
+    if run.result is not Result.SUCCESS:
+        return explain(run)
+    how = f"{simulation.runs} random runs, seed {simulation.seed}" if simulation else "all states"
+    iterations = "" if plan.tables.repeats == 1 else f", {plan.repeats} of {plan.tables.repeats} iterations"
+    return how + iterations
+
+
+def _longest_run(plan: Plan) -> int:
+    """States of the longest run that is on time: each row fires, each message counts, and time stops at slots and messages.
+
+    Messages of one slot stand before links, leave them, arrive and count at the same times, but for what their paths differ in.
+    """
+    longest = max(len(path) for path in plan.paths.values())
+    stops_a_slot = 2 * sum(1 + len(travel) for travel in set(plan.travel.values()))
+    return 1 + plan.repeats * len(plan.tables.node) + plan.messages * longest + plan.slots * stops_a_slot
+
+
+def _module_text(plan: Plan) -> str:
+    """The generated module."""
+    lines = [f"---- MODULE {MODULE} ----", "EXTENDS CheckNILockstep", *definitions(plan)]
+    lines += [
+        f"\\* Judged at the end of a run: a row that the short slot makes late is reported first, for it names the place.\n"
+        f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",
+        "====",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _config_text(plan: Plan, *, with_properties: bool) -> str:
+    """Properties of whole behaviours are left out of simulations, where each run is as long as any can be: it ends or deadlocks."""
+    lines = ["SPECIFICATION Spec", *constants(plan), "  InTurn <- LowestFirst", f"INVARIANTS {_INVARIANTS}"]
+    if with_properties:
+        lines.append(f"PROPERTIES {_PROPERTIES}")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,1 @@
+"""Traces of the simulators as behaviours of the specifications: interfaces, reducing switches, endpoint engines."""

@@ -1,0 +1,149 @@
+"""A trace of the simulator as a behaviour of the specification: `specs/TraceNILockstep.tla`, tables and log as its constants."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import read_bytes
+from certree.models.schedule.timing import reduction_cycles
+from certree.models.tables import RowOp, Tables
+from certree.verify.tla.counterexample import explain, picture, table_of_slots
+from certree.verify.tla.model_list import ModelResult, run_generated, traced_result
+from certree.verify.tla.table_constants import Plan, constants, definitions, function, plan_of
+from certree.verify.tla.tlc import Result, TlcRun
+
+MODULE = "TraceModel"
+RUNS = ("slotted", "paced")
+_FIELDS = ("node", "row", "iteration", "destination", "fired", "first_flit", "last_flit_arrived", "usable")
+_INVARIANTS = (
+    "EveryMessageLogged",
+    "FiredAsLogged",
+    "EnteredAsLogged",
+    "ArrivedAsLogged",
+    "UsableAsLogged",
+    "NothingElseLogged",
+    "ExactlyOnce",
+    "RightSum",
+)
+# The field of the trace that a violated invariant is about.
+_FIELD_OF = {
+    "FiredAsLogged": "fired",
+    "EnteredAsLogged": "first_flit",
+    "ArrivedAsLogged": "last_flit_arrived",
+    "UsableAsLogged": "usable",
+}
+# What is not known before the last link of the way.
+_AT_THE_END = ("last_flit_arrived", "usable")
+
+Key = tuple[int, int, int, int]
+
+
+def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: float = 300.0) -> ModelResult:
+    """Whether the trace of a run of these tables is a behaviour of the specification: every message, every time.
+
+    `trace`: lines of JSON as `simulate --trace` writes them. The result is `success`, or `safety` or `deadlock` with a message
+    that names the first message at which specification and trace part. Raises InputError for a file that is no such trace, what
+    `plan_of` raises for the tables, ToolMissingError without Java or TLC.
+    """
+    if run not in RUNS:
+        raise InputError(f"unknown run mode {run!r}; known: {', '.join(RUNS)}")
+    if run == "paced" and tables.repeats > 1:
+        raise UnsupportedError(f"a table of {tables.repeats} iterations cannot be paced: the timestep counter knows one")
+    plan, log = plan_of(tables, whole=True), load_trace(trace)
+    ser, buffer, chunk = plan.timing.ser, tables.machine.ni_buffer_flits, reduction_cycles(tables.chunk_bytes, tables.machine)
+    # behind all other sums of the run at the most: a trace may come from tables whose slots are too short
+    sums = max(1, plan.repeats * int((tables.arrival_op == RowOp.REDUCE).sum()))
+    reduction = (tables.machine.reduce_start_cycles + chunk, tables.machine.reduce_start_cycles + chunk * sums)
+    changed = {
+        "Run": f'"{run}"',
+        "MinReduceTicks": reduction[0],
+        "MaxReduceTicks": reduction[1],
+        "BufferTicks": buffer,
+        "StepTicks": ser if ser <= buffer else ser - buffer,
+    }
+    lines = [f"---- MODULE {MODULE} ----", "EXTENDS TraceNILockstep", *definitions(plan), _log_text(log), "===="]
+    config = ["SPECIFICATION TraceSpec", *constants(plan, **changed), "  Log <- MCLog"]
+    config += [f"INVARIANTS {' '.join(_INVARIANTS)}", "PROPERTIES IsBehaviour"]
+    answer = run_generated(MODULE, "\n".join(lines) + "\n", "\n".join(config) + "\n", time_limit=time_limit)
+    name = f"{run} trace of {tables.topology.name} {tables.collective.kind}"
+    message = _message(answer, log, plan, reduction)
+    return traced_result(name, answer, message, table_of_slots(answer), picture(answer, tables.topology))
+
+
+def load_trace(path: Path) -> dict[Key, dict[str, int]]:
+    """The lines of a trace by (node, row of that node, iteration, destination). Raises InputError for anything else."""
+    log: dict[Key, dict[str, int]] = {}
+    for number, line in enumerate(read_bytes(path).splitlines(), 1):
+        try:
+            entry = json.loads(line)
+        except ValueError:
+            raise InputError(f"{path}, line {number}: not JSON") from None
+        if not isinstance(entry, dict) or any(type(entry.get(field)) is not int for field in _FIELDS):
+            raise InputError(f"{path}, line {number}: expected an object with the whole numbers {', '.join(_FIELDS)}")
+        key = (entry["node"], entry["row"], entry["iteration"], entry["destination"])
+        if key in log:
+            raise InputError(f"{path}, line {number}: a second line for {_words(key)}")
+        log[key] = entry
+    if not log:
+        raise InputError(f"{path}: no message in the trace")
+    return log
+
+
+def _log_text(log: Mapping[Key, Mapping[str, int]]) -> str:
+    """The log as a function; rows count from 1 in TLA+."""
+    entries = []
+    for (node, row, iteration, destination), entry in sorted(log.items()):
+        times = f"fired |-> {entry['fired']}, entered |-> {entry['first_flit']}, "
+        times += f"arrived |-> {entry['last_flit_arrived']}, usable |-> {entry['usable']}"
+        entries.append((f"<<{node}, {row + 1}, {iteration}, {destination}>>", f"[{times}]"))
+    return f"GivenLog ==\n  {function(entries)}\nMCLog == GivenLog"
+
+
+def _words(key: Key) -> str:
+    node, row, iteration, destination = key
+    return f"node {node}, row {row}, iteration {iteration}, to node {destination}"
+
+
+def _message(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan, reduction: tuple[int, int]) -> str:
+    """What was found: the first message that specification and trace see differently."""
+    if run.result is Result.SUCCESS:
+        return f"{len(log)} messages, all as the specification has them"
+    if run.broken == "NothingElseLogged":
+        return f"{run.broken}: the trace has {len(log)} messages, more than the tables command"
+    if run.trace and (run.broken in _FIELD_OF or run.broken == "EveryMessageLogged"):
+        return f"{run.broken}: {_difference(run, log, plan, reduction)}"
+    return explain(run)
+
+
+def _difference(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan, reduction: tuple[int, int]) -> str:
+    """The first message in flight that specification and trace see differently."""
+    flying = [dict(message) for message in run.trace[-1]["flying"]]
+    for message in sorted(flying, key=lambda m: (m["sent"], m["src"], m["row"], m["dst"])):
+        key = (message["src"], message["row"] - 1, message["item"][1], message["dst"])
+        if run.broken == "EveryMessageLogged":
+            if key not in log:
+                return f"{_words(key)}: fired in cycle {message['sent']} by the specification, and not in the trace"
+            continue
+        field = _FIELD_OF[run.broken]
+        if field in _AT_THE_END and len(message["enters"]) < len(message["links"]):
+            continue
+        low, high = _expected(message, plan, reduction)[field]
+        if key in log and not low <= log[key][field] <= high:
+            cycles = f"cycle {low}" if low == high else f"cycles {low} to {high}"
+            return f"{_words(key)}: {field} in cycle {log[key][field]} by the trace, in {cycles} by the specification"
+    raise AssertionError(f"{run.broken} is violated, but every message in flight agrees with the trace")
+
+
+def _expected(message: Mapping[str, Any], plan: Plan, reduction: tuple[int, int]) -> dict[str, tuple[int, int]]:
+    """First and last cycle of each field by the specification."""
+    entered = message["enters"]
+    there = entered[-1] + message["travel"][len(entered) - 1]
+    shortest, longest = reduction if message["op"] == "REDUCE" else (0, 0)
+    return {
+        "fired": (message["sent"], message["sent"]),
+        "first_flit": (entered[0], entered[0]),
+        "last_flit_arrived": (there, there),
+        "usable": (there + shortest, there + longest),
+    }
