@@ -18,12 +18,12 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
-from certree.synth.cpsat import Budget
-from certree.synth.encodings.clauses import TrustedClauses
-from certree.synth.frontier import FrontierSearch
-from certree.synth.known import known_schedules
+from certree.synth.exact.encodings.clauses import TrustedClauses
+from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.published import known_schedules
+from certree.synth.exact.refuter import Refuter
 from certree.synth.method import Monitor
-from certree.synth.refuter import Refuter
+from certree.synth.solvers.cpsat import Budget
 from certree.verify.exact.question import Point, Question
 from certree.verify.frontier.bundle import rounds_of, verify_bundle
 from certree.verify.frontier.points import covers, undominated

@@ -19,7 +19,7 @@ class DisagreementError(CertreeError):
 def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
     """The schedule with its certificate, and the verdict on both; a refuted schedule comes back as it was.
 
-    With `search`, the bounds of `certree.synth.bounds`; the cheap ones of the verifier always. A symmetric
+    With `search`, the bounds of `certree.synth.bounds.find`; the cheap ones of the verifier always. A symmetric
     schedule needs no others: where all nodes look the same, one node and the count of all messages say what can be said.
     A proof of the fewest steps that came with the schedule is kept where it holds.
     """
@@ -48,7 +48,7 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
             continue
         bounds.append(bound)
     if instance.shares != equal.shares:
-        from certree.synth.bounds import shares_bound
+        from certree.synth.bounds.find import shares_bound
 
         whatever = shares_bound(schedule.topology, schedule.collective)
         return [*([whatever] if whatever else []), *bounds]
@@ -58,7 +58,7 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
 @lru_cache(maxsize=8)
 def _bounds(topology: Topology, collective: Collective, delay: int) -> list[Bound]:
     """The search for bounds, once for all schedules that are compared on one network."""
-    from certree.synth.bounds import find_bounds
+    from certree.synth.bounds.find import find_bounds
 
     return find_bounds(topology, collective, delay)
 

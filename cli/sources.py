@@ -89,8 +89,8 @@ def aggregated_schedule(source: str, size: int, machine: Machine, flows: int | N
         if flows is not None:
             raise InputError("--flows is for networks; a schedule has the trees that it has")
         return written_out(read_schedule(Path(source)))
+    from certree.synth.gentree.switch_tree import central_switches
     from certree.synth.method import Request, load_methods
-    from certree.synth.switch_tree import central_switches
 
     topology = parse_topology(source)
     roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []

@@ -100,7 +100,7 @@ def compose(
     request: Request, roots: NDArray[Any], reduce: Phase | None, gather: Phase | None, provenance: Mapping[str, Any]
 ) -> Schedule:
     """The requested collective from phases that know their links: rows between neighbours, or with paths of their own
-    (`synth.embedding` finds routes for others).
+    (`synth.ranks.embedding` finds routes for others).
 
     `roots`: of every chunk. O(rows log rows).
     """

@@ -25,7 +25,7 @@ def bound_command(topology: Topology, collective: Collective, as_json: bool) -> 
 
 def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
     """The JSON document of `bound`; the best of each quantity first."""
-    from certree.synth.bounds import find_bounds
+    from certree.synth.bounds.find import find_bounds
 
     instance = Instance(topology, collective)
     bounds = find_bounds(topology, collective)

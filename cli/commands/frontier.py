@@ -53,8 +53,8 @@ def frontier_command(
     Delay 1; endpoints do not forward within a step; a step has 1 round or more. All that is printed has been checked as `certree
     verify` would check the file. Exit code 0: the frontier is complete up to --max-chunks; 3: candidates are left undecided.
     """
-    from certree.synth.frontier import FrontierSearch
-    from certree.synth.known import known_schedules
+    from certree.synth.exact.frontier import FrontierSearch
+    from certree.synth.exact.published import known_schedules
 
     check_output(output, force=force)
     with working("looking for the frontier") as report:

@@ -26,7 +26,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric_file import save_any_schedule
-from certree.synth.improving import improve
+from certree.synth.improve.improve import improve
 from certree.synth.method import Monitor, Request
 from certree.verify.checker import verify_schedule
 

@@ -18,7 +18,7 @@ from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.timing import bandwidth_bound_cycles
-from certree.synth.packing import network_of
+from certree.synth.packing.spanning_trees import network_of
 
 SEEDS = 1000  # draw d of n dead links has the seed SEEDS · n + d
 DRAWS = 1000  # of one network, until one is connected

@@ -10,8 +10,8 @@ from certree.cli.fields import Fields, exact_number
 from certree.models.common.files import sha256
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.network.spec import parse_topology
-from certree.synth.gentree import basic_placement, choose_plans
-from certree.synth.switch_tree import CROSSING, switch_tree
+from certree.synth.gentree.plan import basic_placement, choose_plans
+from certree.synth.gentree.switch_tree import CROSSING, switch_tree
 
 
 @dataclass(frozen=True)

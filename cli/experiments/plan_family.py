@@ -15,11 +15,11 @@ from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds import find_bounds
-from certree.synth.gentree import LocalPlan, Placement, basic_placement, choose_plans, leaving_blocks
+from certree.synth.bounds.find import find_bounds
+from certree.synth.gentree.plan import LocalPlan, Placement, basic_placement, choose_plans, leaving_blocks
+from certree.synth.gentree.plan_family import PlanTimer, best_plans
+from certree.synth.gentree.switch_tree import SwitchTree, switch_tree
 from certree.synth.method import Request, load_methods
-from certree.synth.plan_family import PlanTimer, best_plans
-from certree.synth.switch_tree import SwitchTree, switch_tree
 from certree.verify.bounds.witness import Instance, best_bounds
 
 

@@ -1,1 +1,5 @@
-"""The synthesis methods: one file each, registered by decorator and found by being in this folder."""
+"""The synthesis methods: one file each, registered by decorator and found by being below this folder.
+
+- `rings`, `trees`, `exchanges`, `servers`, `hierarchical`: published algorithms by their pattern
+- `optimizing`: packing, exact search, symmetric trees, new slots; `auto`: the automatic choice
+"""

@@ -6,8 +6,8 @@ from dataclasses import replace
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric import AnySchedule
-from certree.synth.embedding import MOST_CHANNELS
 from certree.synth.method import METHODS, Form, Request, read_options
+from certree.synth.ranks.embedding import MOST_CHANNELS
 
 #: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
 SEARCHES = ("ring", "multitree", "symmetric", "packing", "retime", "exact")

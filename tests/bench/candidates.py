@@ -17,10 +17,10 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.method import Request, load_methods
-from certree.synth.methods.packing import fabrics_of, packings
-from certree.synth.search import Candidate, Search
-from certree.synth.slotting import assign_slots, peak_reductions
-from certree.synth.trees import TreeFamily
+from certree.synth.methods.optimizing.packing import fabrics_of, packings
+from certree.synth.packing.selection import Candidate, Search
+from certree.synth.packing.slotting import assign_slots, peak_reductions
+from certree.synth.packing.trees import TreeFamily
 
 NETWORKS = ("mesh:8x8", "torus:8x8", "torus:8x8,without-link=3-4,without-node=27")
 SIZES = (*(1 << power for power in range(15, 25)), 1 << 30)

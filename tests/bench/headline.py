@@ -14,7 +14,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.verify.bounds.witness import Instance, check_bound
 

@@ -25,11 +25,11 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.network.topology_graph import topology_from_graph
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.synth.bounds import find_bounds
-from certree.synth.branching import RootedNetwork
-from certree.synth.packing import Fabric, network_of, usual_moves
-from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
-from certree.synth.splitting import SwitchedNetwork
+from certree.synth.bounds.find import find_bounds
+from certree.synth.packing.branchings import RootedNetwork
+from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
+from certree.synth.packing.spanning_trees import Fabric, network_of, usual_moves
+from certree.synth.packing.splitting import SwitchedNetwork
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 

@@ -6,7 +6,7 @@ from time import process_time
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import Request, load_methods
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule

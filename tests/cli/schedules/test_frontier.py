@@ -6,7 +6,7 @@ import json
 import pytest
 
 from certree.cli.commands.frontier import frontier_command
-from certree.synth import frontier as frontier_module
+from certree.synth.exact import frontier as frontier_module
 from tests.cli.running import certree
 
 

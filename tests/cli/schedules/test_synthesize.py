@@ -261,7 +261,7 @@ def test_ctrl_c_while_bounds_are_looked_for_keeps_the_schedule(tmp_path, monkeyp
     def interrupt(*arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("certree.synth.bounds.find_bounds", interrupt)
+    monkeypatch.setattr("certree.synth.bounds.find.find_bounds", interrupt)
     outcome = certree("synthesize", "mesh:3x3", "--method", "multitree", "-o", tmp_path / "s.json", "--json")
     assert outcome.code == 130
     assert outcome.document["valid"] is True

@@ -9,7 +9,7 @@ from certree.models.common.errors import TopologyError
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 
 
 def out_capacity(topology):

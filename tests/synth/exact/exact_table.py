@@ -4,7 +4,7 @@ import sys
 from math import ceil
 
 from certree.models.schedule.schedule import Schedule
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import load_methods
 from certree.verify.bounds.witness import Instance, best_bounds
 from certree.verify.checker import verify_schedule

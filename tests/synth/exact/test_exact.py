@@ -17,11 +17,11 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.cpsat import Budget, Status
-from certree.synth.encodings import encoding
-from certree.synth.encodings.all_reduce import AllReduceEncoding
-from certree.synth.encodings.gather import GatherEncoding
+from certree.synth.exact.encodings import encoding
+from certree.synth.exact.encodings.all_reduce import AllReduceEncoding
+from certree.synth.exact.encodings.gather import GatherEncoding
 from certree.synth.method import Monitor, load_methods
+from certree.synth.solvers.cpsat import Budget, Status
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, play
 

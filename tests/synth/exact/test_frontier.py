@@ -8,12 +8,12 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import canonical_json
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth import frontier as frontier_module
-from certree.synth import refuter
-from certree.synth.frontier import FrontierSearch
-from certree.synth.known import known_schedules
+from certree.synth.exact import frontier as frontier_module
+from certree.synth.exact import refuter
+from certree.synth.exact.frontier import FrontierSearch
+from certree.synth.exact.published import known_schedules
 from certree.synth.method import Monitor
-from certree.synth.symmetry import free_groups
+from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.encoding import encoder as encoder_module
 from certree.verify.exact.rup import ProofError
 from certree.verify.frontier.bundle import verify_bundle

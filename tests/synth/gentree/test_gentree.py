@@ -10,8 +10,8 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.gentree import basic_placement, choose_plans, collect, factorizations
-from certree.synth.switch_tree import CROSSING, central_switches, switch_tree
+from certree.synth.gentree.plan import basic_placement, choose_plans, collect, factorizations
+from certree.synth.gentree.switch_tree import CROSSING, central_switches, switch_tree
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 

@@ -11,11 +11,11 @@ from certree.models.cost.flows.time import FlowTimer, Reading, schedule_time
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds import find_bounds
-from certree.synth.gentree import LocalPlan, basic_placement, choose_plans, plan_types
-from certree.synth.group_plans import direct_plan
-from certree.synth.plan_family import PlanTimer, best_plans
-from certree.synth.switch_tree import switch_tree
+from certree.synth.bounds.find import find_bounds
+from certree.synth.gentree.plan import LocalPlan, basic_placement, choose_plans, plan_types
+from certree.synth.gentree.plan_family import PlanTimer, best_plans
+from certree.synth.gentree.switch_tree import switch_tree
+from certree.synth.ranks.group_plans import direct_plan
 from certree.verify.bounds.witness import Instance, WitnessError, best_bounds, make_bound
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make

@@ -13,8 +13,8 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, parse_collective
-from certree.synth import cuts
-from certree.synth.cuts import best_cut
+from certree.synth.graphs import cuts
+from certree.synth.graphs.cuts import best_cut
 from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
 from tests.verify.schedules import random_network
 

@@ -8,8 +8,8 @@ import pytest
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
-from certree.synth.bounds import find_bounds
-from certree.synth.lengths import best_lengths, classes_of_links
+from certree.synth.bounds.find import find_bounds
+from certree.synth.graphs.lengths import best_lengths, classes_of_links
 from certree.verify.bounds.witness import Instance, check_bound
 from tests.verify.build import network
 

@@ -9,14 +9,14 @@ import pytest
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
-from certree.synth import improving
-from certree.synth import precedence as module
-from certree.synth.cpsat import Budget
-from certree.synth.improving import improve
+from certree.synth.improve import improve as improving
+from certree.synth.improve import precedence as module
+from certree.synth.improve.improve import improve
+from certree.synth.improve.precedence import Precedence, justified
+from certree.synth.improve.regrowth import Forest, Regrowth
+from certree.synth.improve.tail_search import without_last_slot
 from certree.synth.method import Monitor
-from certree.synth.precedence import Precedence, justified
-from certree.synth.regrowth import Forest, Regrowth
-from certree.synth.tail_search import without_last_slot
+from certree.synth.solvers.cpsat import Budget
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, make
 from tests.verify.brute import brute_force

@@ -13,7 +13,7 @@ from certree.models.schedule.symmetric import AnySchedule
 from certree.synth.method import Form, Request, load_methods
 from certree.synth.methods import auto
 from certree.synth.methods.auto import ASKED_FOR, DENSE, LEAN, SEARCHES, SIDE_BY_SIDE
-from certree.synth.search import BUDGET, Search
+from certree.synth.packing.selection import BUDGET, Search
 from certree.verify.checker import verify_schedule
 from tests.bench.choice import SIZES, SMALL, compare, rivals
 from tests.synth.execution import ask, make

@@ -5,7 +5,7 @@ import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
-from certree.synth.methods.double_binary_tree import ROOT, binary_tree, colours, nccl_trees, rooted_trees
+from certree.synth.methods.trees.double_binary_tree import ROOT, binary_tree, colours, nccl_trees, rooted_trees
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 

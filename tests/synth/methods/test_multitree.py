@@ -6,8 +6,8 @@ from certree.hw.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.tables import NIL
-from certree.synth.growth import grow_trees
 from certree.synth.method import load_methods
+from certree.synth.packing.growth import grow_trees
 from certree.verify.checker import verify_schedule
 from tests.hw.tables.test_lowering import table_of
 from tests.synth.execution import ask, make, play

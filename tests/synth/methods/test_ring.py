@@ -8,7 +8,7 @@ import pytest
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.cycle import hamiltonian_cycle
+from certree.synth.graphs.cycle import hamiltonian_cycle
 from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask, play, rounds_of

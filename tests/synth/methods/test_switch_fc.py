@@ -4,7 +4,7 @@ import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Schedule
-from certree.synth.group_plans import doubling_offsets, printed_offsets
+from certree.synth.ranks.group_plans import doubling_offsets, printed_offsets
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 

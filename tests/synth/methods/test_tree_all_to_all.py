@@ -5,7 +5,7 @@ import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
-from certree.synth.growth import grow_trees
+from certree.synth.packing.growth import grow_trees
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of
 

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from certree.models.network.topology import NodeKind, Topology
-from certree.synth.growth import Turns, corner_priority
+from certree.synth.packing.growth import Turns, corner_priority
 
 Row = tuple[int, int, int, int, tuple[int, ...]]  # step, tree, parent, child, nodes of the path
 

@@ -10,11 +10,11 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.timing import bandwidth_bound_cycles
-from certree.synth.cuts import narrow_sets
+from certree.synth.graphs.cuts import narrow_sets
 from certree.synth.method import load_methods
-from certree.synth.routed_branching import RoutedBranchings
-from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
-from certree.synth.splitting import SwitchedNetwork
+from certree.synth.packing.routed_branchings import RoutedBranchings
+from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
+from certree.synth.packing.splitting import SwitchedNetwork
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
@@ -74,6 +74,6 @@ def test_large_messages_take_the_highest_rate_through_boxes() -> None:
 
 def test_a_highest_rate_of_too_many_trees_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second search has nothing to look at then; what the first one found stays."""
-    monkeypatch.setattr("certree.synth.methods.packing._MAX_PATHS", 100)
+    monkeypatch.setattr("certree.synth.methods.optimizing.packing._MAX_PATHS", 100)
     schedule = load_methods()["packing"](ask("switch:8", message_bytes=1 << 20))
     assert schedule.bandwidth_time > Fraction(7, 4)

@@ -14,10 +14,10 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.network.topology_graph import topology_from_graph
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
-from certree.synth.bounds import find_bounds
-from certree.synth.branching import KINDS, RootedNetwork
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import Request, load_methods
-from certree.synth.trees import NONE
+from certree.synth.packing.branchings import KINDS, RootedNetwork
+from certree.synth.packing.trees import NONE
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 

@@ -11,12 +11,12 @@ from certree.models.common.errors import CertreeError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.both_ways import BothWays
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import load_methods
-from certree.synth.methods.packing import fabrics_of
-from certree.synth.opposed import OpposedNetwork
-from certree.synth.packing import Network
+from certree.synth.methods.optimizing.packing import fabrics_of
+from certree.synth.packing.directed import OpposedNetwork
+from certree.synth.packing.spanning_trees import Network
+from certree.synth.packing.undirected import BothWays
 from certree.verify.bounds.witness import Instance, check_bound
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
@@ -113,7 +113,7 @@ def test_what_both_directions_have_is_packed_where_it_is_enough() -> None:
 
 
 def test_networks_too_large_for_the_program_need_links_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("certree.synth.opposed.MAX_WORK", 8)
+    monkeypatch.setattr("certree.synth.packing.directed.MAX_WORK", 8)
     assert isinstance(fabrics_of(ask("dgx1,without-link=0>1"))[0], Network)
     with pytest.raises(UnsupportedError, match="links must lead both ways between all of so many nodes"):
         fabrics_of(ask(network("eee", [(0, 1, 1), (1, 2, 1), (2, 0, 1)])))

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.synth.growth import Turns, corner_priority, grow_trees
+from certree.synth.packing.growth import Turns, corner_priority, grow_trees
 from tests.synth.packing.growth_reference import Reference
 from tests.verify.build import network
 from tests.verify.schedules import random_network

@@ -10,11 +10,11 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import load_methods
-from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
-from certree.synth.splitting import SwitchedNetwork
-from certree.synth.steiner import ReducingNetwork
+from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
+from certree.synth.packing.splitting import SwitchedNetwork
+from certree.synth.packing.steiner import ReducingNetwork
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask

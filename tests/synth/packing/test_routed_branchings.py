@@ -7,9 +7,9 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds import find_bounds
-from certree.synth.routed_branching import RoutedBranchings
-from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
+from certree.synth.bounds.find import find_bounds
+from certree.synth.packing.routed_branchings import RoutedBranchings
+from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make

@@ -16,11 +16,11 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_file import save_schedule, schedule_document
 from certree.synth import _native
 from certree.synth.method import METHODS, Monitor, Request, load_methods
-from certree.synth.methods.packing import packings
-from certree.synth.packing import Network
-from certree.synth.search import Clock, Reach, Search, Trees
-from certree.synth.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
-from certree.synth.trees import family_of
+from certree.synth.methods.optimizing.packing import packings
+from certree.synth.packing.selection import Clock, Reach, Search, Trees
+from certree.synth.packing.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
+from certree.synth.packing.spanning_trees import Network
+from certree.synth.packing.trees import family_of
 from certree.verify.checker import verify_schedule
 from tests.synth.packing.test_spanning_trees import graphs
 

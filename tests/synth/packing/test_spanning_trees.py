@@ -16,11 +16,11 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.network.topology_graph import topology_from_graph
 from certree.models.schedule.collective import parse_collective
-from certree.synth import packing
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import Request, load_methods
-from certree.synth.packing import Network
-from certree.synth.slotting import SlotRules, assign_slots
+from certree.synth.packing import spanning_trees as packing
+from certree.synth.packing.slotting import SlotRules, assign_slots
+from certree.synth.packing.spanning_trees import Network
 from certree.verify.bounds.witness import Instance, check_bound
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule

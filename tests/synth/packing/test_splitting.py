@@ -10,10 +10,10 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds import find_bounds
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import Request, load_methods
-from certree.synth.slotting import SlotRules, assign_slots, slotted_schedule
-from certree.synth.splitting import SwitchedNetwork
+from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
+from certree.synth.packing.splitting import SwitchedNetwork
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
 

@@ -6,7 +6,7 @@ import pytest
 from certree.models.common.errors import InputError
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
-from certree.synth.rails import spread_routes
+from certree.synth.ranks.route_choice import spread_routes
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 

@@ -9,7 +9,7 @@ import pytest
 from ortools.sat import sat_parameters_pb2
 from ortools.sat.python import cp_model
 
-from certree.synth.cpsat import STATUS_MAP, Budget, Status, run
+from certree.synth.solvers.cpsat import STATUS_MAP, Budget, Status, run
 from tests.synth.execution import ask
 
 

@@ -11,8 +11,8 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule import symmetric
-from certree.synth.cayley import cayley_of, grow_trees
-from certree.synth.methods import symmetric as module
+from certree.synth.methods.optimizing import symmetric as module
+from certree.synth.symmetric.cayley import cayley_of, grow_trees
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, play
 

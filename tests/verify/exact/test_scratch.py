@@ -11,8 +11,8 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Op
-from certree.synth.encodings.linear import LinearSpread
-from certree.synth.frontier import FrontierSearch
+from certree.synth.exact.encodings.linear import LinearSpread
+from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.method import Monitor
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.encoding.spread import SpreadEncoder

@@ -1,0 +1,59 @@
+"""Finding lower bounds: the best witness that exact graph algorithms give; `certree.verify` re-checks each."""
+
+from fractions import Fraction
+from typing import Any
+
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.synth.bounds.tolls import best_tolls
+from certree.synth.graphs.cuts import best_cut
+from certree.synth.graphs.lengths import best_lengths
+from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
+from certree.synth.packing.spanning_trees import Network, network_of
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Instance, make_bound
+
+Bound = dict[str, Any]
+
+
+def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> list[Bound]:
+    """Bounds for equal shares, strongest first within each quantity: the best partition or cut, then the cheap ones.
+
+    All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams); where links
+    differ by direction lengths and tolls, which are found by linear programs and need not be the best there are.
+    Collectives with roots but all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
+    """
+    bounds: list[Bound] = []
+    if collective.is_rooted and collective.kind is not CollectiveKind.ALL_TO_ALL:
+        bounds.append(best_cut(topology, collective))
+    if not collective.is_rooted and topology.is_direct and topology.is_full_duplex:
+        bounds.append(partition_bound(network_of(topology)))
+    instance = Instance(topology, collective, delay=delay)
+    if not bounds and (by_lengths := best_lengths(instance)) is not None:
+        bounds.append(by_lengths)
+    if not collective.is_rooted and not topology.is_full_duplex and (by_tolls := best_tolls(instance)) is not None:
+        bounds.append(by_tolls)
+    bounds += cheap_bounds(instance)
+    return sorted(bounds, key=lambda bound: (bound["quantity"], -Fraction(bound["value"])))
+
+
+def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
+    """The best subpartition bound on an all-gather or reduce-scatter, whatever its shares, as far as `FreeRoots.best_sets` finds
+    it; None on networks of more than MAX_ROOTS endpoints, and for other collectives.
+
+    A maximum flow for each endpoint and step of Newton's iteration.
+    """
+    shared = collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER)
+    if not shared or len(topology.endpoints) > MAX_ROOTS:
+        return None
+    return make_bound(Instance(topology, collective), "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})
+
+
+def partition_bound(network: Network) -> Bound:
+    """The tight partition of a full-duplex direct network as an all-reduce bound: rounds / K >= 1 / strength."""
+    return {
+        "kind": "partition",
+        "quantity": "bandwidth",
+        "value": str(1 / network.strength),
+        "witness": {"part": network.tight_partition.tolist()},
+    }

@@ -1,0 +1,75 @@
+"""Parts and prices for the bound by tolls: what an all-reduce must pay where the two directions of links differ.
+
+The witness (`certree.verify.bounds.witnesses.all_reduce.tolls`) partitions the nodes and puts a price on every link; the prices of
+the
+cheapest link out of a part and of the cheapest into it are what the part pays for each chunk. For given parts the best prices are
+a linear program: with o_Q for leaving the part Q and i_Q for entering it a link costs the larger of o and i at its ends, no more.
+Parts worth a try are the single nodes, and the nodes that the sets which limit a packing (`certree.synth.packing.directed`) do not
+tell apart.
+"""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.synth.graphs.lengths import roundings
+from certree.synth.packing.directed import MAX_WORK, Split
+from certree.verify.bounds.witness import Bound, Instance, make_bound
+
+_DEAREST = 1 << 16  # of the prices before they are rounded
+
+Int64 = NDArray[np.int64]
+
+
+def best_tolls(instance: Instance) -> Bound | None:
+    """The best bound on an all-reduce by tolls that is found; None for networks of more than MAX_WORK endpoints times pairs.
+
+    Costs as `Split.best`, and two linear programs with a variable for each link.
+    """
+    topology = instance.topology
+    if len(topology.endpoints) * len(topology.pair_src) > MAX_WORK:
+        return None
+    nodes, limiting = np.arange(len(topology.kind)), Split(topology).best().limiting
+    signs = np.array([np.frombuffer(flags, np.bool_) for _, flags in limiting])
+    alike = np.unique(signs, axis=1, return_inverse=True)[1].ravel()
+    bounds = []
+    for part in (nodes, alike):
+        named = np.where(instance.exists, part, -1).tolist()
+        for price in roundings(_best_prices(instance, part)):
+            bounds.append(make_bound(instance, "tolls", {"part": named, "price": price.tolist()}))
+    return max(bounds, key=lambda bound: Fraction(bound["value"]))
+
+
+def _best_prices(instance: Instance, part: Int64) -> Int64:
+    """The price of each link that makes the most of these parts; links within a part are free."""
+    from ortools.linear_solver import pywraplp  # noqa: PLC0415
+
+    topology = instance.topology
+    tail, head = part[topology.src], part[topology.dst]
+    way, number = np.unique(tail * (part.max() + 1) + head, return_inverse=True)
+    capacity = np.bincount(number, weights=topology.capacity).tolist()
+    program: Any = pywraplp.Solver.CreateSolver("GLOP")
+
+    def new() -> Any:
+        return program.NumVar(0, program.infinity(), "")
+
+    most, out, into = new(), {}, {}
+    for key in np.unique(part[topology.endpoints]).tolist():
+        out[key], into[key] = new(), new()
+        program.Add(most >= out[key] + into[key])
+    program.Add(sum(out.values()) + sum(into.values()) - most == 1)
+    price = [new() for _ in way]
+    for variable, (start, end) in zip(price, (divmod(key, int(part.max()) + 1) for key in way.tolist()), strict=True):
+        if start == end:
+            program.Add(variable == 0)
+        for ends, key in ((out, start), (into, end)):
+            if start != end and key in ends:
+                program.Add(variable >= ends[key])
+    program.Minimize(sum(amount * variable for amount, variable in zip(capacity, price, strict=True)))
+    if program.Solve() != program.OPTIMAL:
+        raise RuntimeError("the linear program of the prices has a solution")
+    found = np.array([variable.solution_value() for variable in price])
+    prices: Int64 = np.rint(found / found.max() * _DEAREST).astype(np.int64)
+    return prices[number]

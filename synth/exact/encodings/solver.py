@@ -1,0 +1,45 @@
+"""What every way to ask a question has: does it accept it, encode, solve, decode."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.synth.method import Monitor
+from certree.synth.solvers.cpsat import Budget, Status
+from certree.verify.exact.question import Question
+
+
+class Asking(ABC):
+    """A question (C, S, R) put to a solver in its own terms. Call `encode`, `solve`, and `decode` after a FEASIBLE, in that order.
+
+    `kinds`: the collectives it covers. `decides`: whether its INFEASIBLE is an answer to the question; where it looks at some
+    schedules only it is none. Even then it is a solver's word: only `proof`, where there is one, shows it to others.
+    """
+
+    kinds: ClassVar[frozenset[CollectiveKind]] = frozenset(CollectiveKind)
+    decides: ClassVar[bool] = True
+
+    def __init__(self, question: Question) -> None:
+        self.question = question
+        self.proof = ""  # after INFEASIBLE: text of a proof, where the solver writes one
+
+    @classmethod
+    def accepts(cls, question: Question) -> None:
+        """UnsupportedError unless the collective is one it covers."""
+        if question.collective.kind not in cls.kinds:
+            covered = ", ".join(sorted(cls.kinds))
+            raise UnsupportedError(f"{cls.__name__} covers {covered}, not {question.collective.kind}")
+
+    @abstractmethod
+    def encode(self) -> None:
+        """Build the solver's problem. UnsupportedError where that would be too large."""
+
+    @abstractmethod
+    def solve(self, budget: Budget, monitor: Monitor, most: float) -> Status:
+        """Search, spending up to `most` of the budget, in the solver's own deterministic unit; UNKNOWN when that was not enough."""
+
+    @abstractmethod
+    def decode(self) -> Schedule:
+        """The schedule that was found; RuntimeError when none was."""

@@ -1,0 +1,1 @@
+"""GenTree: `plan` picks plan types switch by switch, `plan_family` finds the best plan, `switch_tree` is the network as a tree."""

@@ -1,0 +1,1 @@
+"""Graph algorithms that several methods share: best cuts, link lengths of the metric bound, Hamiltonian cycles."""

@@ -1,0 +1,1 @@
+"""Algorithms in which partners exchange parts of the message."""

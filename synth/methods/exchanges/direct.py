@@ -1,0 +1,53 @@
+"""Direct exchange: everyone sends everyone its part over a path of its own, where such paths pass no other endpoint.
+
+Source: ACE, Section 5 (direct all-reduce, direct all-to-all: all messages at the same time); switch-fc, Section II-B and Fig. 5
+(the all-to-all in N - 1 steps, by distance).
+"""
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.ranks.all_to_all import Way, move_blocks
+from certree.synth.ranks.embedding import ROUNDS, Rows, embed
+from certree.synth.ranks.group_plans import by_distance_plan, direct_plan
+from certree.synth.ranks.layout import Layout
+from certree.synth.ranks.staged import scatter_and_gather
+
+
+@METHODS.register("direct")
+def direct(request: Request) -> Schedule:
+    """All-reduce, reduce-scatter, all-gather or all-to-all in one step a phase; steps=by-distance takes N - 1, as in Fig. 5.
+
+    By distance, rank i sends to rank i + s in the s-th step, so that every endpoint sends and receives one chunk a step. Needs a
+    network where each endpoint has a link to every other or shares switches with it: no endpoint forwards for others.
+    One chunk for each endpoint, in an all-to-all for each ordered pair.
+    """
+    require_collective(request, "direct", [*SYMMETRIC_KINDS, CollectiveKind.ALL_TO_ALL])
+    options = read_options(request, "direct", {**ROUNDS, "steps": choice("together", "by-distance")})
+    _require_paths(request.topology)
+    nodes, by_distance = request.topology.endpoints, options["steps"] == "by-distance"
+    layout = Layout((len(nodes),), nodes)
+    if request.collective.kind is CollectiveKind.ALL_TO_ALL:
+        rows = Rows()
+        roots, targets = move_blocks(layout, (0,), (Way.BY_DISTANCE if by_distance else Way.TOGETHER,), rows)
+        published = options["rounds"] == "published"
+        return embed(request, roots, rows.columns, chunk_target=targets, method="direct", options=options, published=published)
+    plan = by_distance_plan(len(nodes)) if by_distance else direct_plan(len(nodes))
+    return scatter_and_gather(request, layout, [(0, plan)], method="direct", options=options)
+
+
+def _require_paths(topology: Topology) -> None:
+    """UnsupportedError unless on a direct network any two endpoints are joined; elsewhere the routes tell. O(endpoints^2)."""
+    if not topology.is_direct:
+        return
+    src, dst = np.meshgrid(topology.endpoints, topology.endpoints, indexing="ij")
+    apart = np.argwhere((topology.pair_index(src, dst) < 0) & (src != dst))
+    if len(apart):
+        first, second = topology.endpoints[apart[0]].tolist()
+        raise UnsupportedError(
+            f"direct needs a link or switches between any two endpoints; {topology.name} has none between {first} and {second}"
+        )

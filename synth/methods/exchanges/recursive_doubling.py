@@ -1,0 +1,72 @@
+"""Recursive doubling: partners exchange whole vectors, log2 N steps; and its like with larger groups, fewer steps still.
+
+Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005): its all-gather and
+its all-reduce for short vectors, with the way in and out for the processes beyond a power of two. Groups of any size: Ruefenacht,
+Bull and Booth, "Generalisation of recursive doubling for AllReduce" (2017); that they are the dimensions of the network is ours.
+"""
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.phases import joined
+from certree.synth.ranks.embedding import ROUNDS, Rows, embed
+from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
+from certree.synth.ranks.layout import layout_of
+
+
+@METHODS.register("recursive-doubling")
+def recursive_doubling(request: Request) -> Schedule:
+    """Partners at rank distance 1, 2, 4, ... exchange whole vectors (all-reduce) or all they hold (all-gather): log2 N steps.
+
+    All-reduce: one chunk, any number of endpoints; beyond a power of two, two more steps fold the rest in and out. All-gather: one
+    chunk per endpoint, powers of two only. Options: rounds=serialized|published; exchange=groups, for an all-reduce: along each
+    dimension of the network in turn everyone sends its vector to all others of its group at once, round a ring of 4 to one
+    neighbour and then to the other.
+    """
+    require_collective(request, "recursive-doubling", [CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER])
+    options = read_options(request, "recursive-doubling", {**ROUNDS, "exchange": choice("pairs", "groups")})
+    nodes = request.topology.endpoints
+    if request.collective.kind is CollectiveKind.ALL_REDUCE:
+        rows = _whole_vectors(nodes) if options["exchange"] == "pairs" else _in_groups(request.topology)
+        root, columns = np.zeros(1, np.int32), rows.columns
+    elif options["exchange"] == "groups":
+        raise UnsupportedError("recursive-doubling: exchange=groups is for an all-reduce")
+    elif whole_log2(len(nodes)) is not None:
+        root, columns = nodes, joined(request.collective, None, butterfly(nodes, nearest_last=False))
+    else:
+        raise UnsupportedError(f"recursive-doubling gathers among a power of two of endpoints; there are {len(nodes)}")
+    return embed(request, root, columns, method="recursive-doubling", options=options, published=options["rounds"] == "published")
+
+
+def _whole_vectors(nodes: np.ndarray) -> Rows:
+    core, folded, partners = core_of(nodes)
+    rows = Rows()
+    start = int(len(folded) > 0)
+    rows.add(0, Op.REDUCE, 0, folded, partners)
+    position = np.arange(len(core))
+    bits = len(core).bit_length() - 1
+    for bit in range(bits):
+        rows.add(0, Op.REDUCE, start + bit, core, core[position ^ (1 << bit)])
+    rows.add(0, Op.COPY, start + bits, partners, folded)
+    return rows
+
+
+def _in_groups(topology: Topology) -> Rows:
+    """A step for each dimension, two where it is a ring of 4; N · (sum of sizes) rows at most."""
+    layout, rows = layout_of(topology, None), Rows()
+    nodes, stride, step = layout.nodes, 1, 0
+    place = np.arange(len(nodes))
+    for size in layout.sizes:
+        at = place // stride % size
+        first = nodes[: 4 * stride : stride]  # of the first group, for a side of 4: is it a ring?
+        halves = size == 4 and topology.pair_index(first[:1], first[3:])[0] >= 0 > topology.pair_index(first[:1], first[2:3])[0]
+        exchanges = [at ^ 1, 3 - at] if halves else [(at + np.arange(1, size)[:, None]) % size]
+        for other in exchanges:
+            rows.add(0, Op.REDUCE, step, nodes, nodes[place + (other - at) * stride])
+            step += 1
+        stride *= size
+    return rows

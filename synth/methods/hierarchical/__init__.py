@@ -1,0 +1,1 @@
+"""Algorithms that follow the levels of a network."""

@@ -1,0 +1,64 @@
+"""GenTree: a plan for a tree of switches, its types chosen by GenModel.
+
+Source: GenTree, Section 4.2, Algorithms 1 and 2, Figs. 6 and 7.
+"""
+
+from dataclasses import replace
+from fractions import Fraction
+
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.cost.flows.time import FlowTimer, Reading
+from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
+from certree.synth.gentree.plan import basic_placement, choose_plans, there_and_back
+from certree.synth.gentree.plan_family import PlanTimer, best_plans
+from certree.synth.gentree.switch_tree import CROSSING, switch_tree
+from certree.synth.method import METHODS, Option, Request, choice, flag, read_options, require_collective, whole_number
+from certree.synth.ranks.embedding import ROUNDS
+
+
+@METHODS.register("gentree")
+def gentree(request: Request) -> Schedule:
+    """At every switch of a tree the plan type that is cheapest by GenModel for this message size; bottom-up, then back down.
+
+    As many blocks as endpoints, summed up at every switch by its children: cps, f0xf1x..., ring or rhd where they have equally many
+    endpoints, asymmetric cps elsewhere; where it pays, a child first gathers its results on a subset (rearrange=false: never).
+    Options: root=NODE, a switch, by default the centre; model=NAME or FILE.toml, GenModel's parameters (`gentree`: Table 5);
+    plans=best: instead of the greedy choice the best of the same family by what plans send (`certree.synth.gentree.plan_family`).
+    The
+    provenance says what was chosen at which switch. Needs a tree of switches with endpoints as leaves; further top switches of a
+    fat tree or leaf-spine carry routes but do not count.
+    """
+    require_collective(request, "gentree", SYMMETRIC_KINDS)
+    root = whole_number(None, 0, len(request.topology.kind) - 1)
+    known = {
+        **ROUNDS,
+        "root": root,
+        "rearrange": flag(True),
+        "plans": choice("greedy", "best"),
+        "model": Option(str, "gentree", "a preset or a file ending in .toml"),
+    }
+    options = read_options(request, "gentree", known)
+    if options["plans"] == "best" and not options["rearrange"]:
+        raise InputError("gentree: plans=best decides on rearrangement itself; rearrange=false is for plans=greedy")
+    model = load_genmodel(options["model"])
+    tree = switch_tree(request.topology, options["root"])
+    placement = basic_placement(tree)
+    floats = Fraction(request.message_bytes, FLOAT_BYTES)
+    servers = len(request.topology.endpoints)
+    if floats < servers:
+        raise UnsupportedError(
+            f"gentree: a message of {request.message_bytes} bytes leaves servers without data; {servers} servers need"
+            f" {servers * FLOAT_BYTES} bytes, a float each"
+        )
+    if options["plans"] == "best":
+        plans = best_plans(PlanTimer(tree, placement, FlowTimer(request.topology, model, floats, Reading("busiest")))).plans
+    else:
+        plans = choose_plans(tree, placement, model, floats, rearrange=options["rearrange"])
+    made = there_and_back(request, tree, placement, plans, method="gentree", options=options)
+    chosen = {
+        "crossing" if switch == CROSSING else str(switch): {"plan": plans[switch].name, "rearranged": sorted(plans[switch].moved)}
+        for switch in tree.order
+    }
+    return replace(made, provenance={**made.provenance, "plans": chosen})

@@ -1,0 +1,123 @@
+"""In-network reduction: switches add up what comes from below and multicast the sum.
+
+Source: NetReduce, Appendices A (single: one level, cost alpha + M/B) and B, Equation (3) (hierarchical: scatter inside every
+machine, in-network reduction of each share across machines, gather inside).
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.synth.gentree.switch_tree import SwitchTree, central_switches, shortest_path_tree
+from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.ranks.embedding import ROUNDS, Rows, embed, shortest_pipeline
+from certree.synth.ranks.group_plans import ring_plan
+from certree.synth.ranks.layout import FACTORS, layout_of
+from certree.synth.ranks.staged import every_place, gather, run_stages, scatter
+
+
+@METHODS.register("netreduce")
+def netreduce(request: Request) -> Schedule:
+    """Endpoints send to reducing switches, which add up, pass on the sum to the next switch above, and multicast the total down.
+
+    form=single (the default): everyone sends its whole vector; chunks follow each other up and down the tree, as many as are
+    fastest at this size, or as `chunks` says. form=hierarchical: a ring reduce-scatter inside each machine first, then every share
+    goes up from the endpoints of its place, and a ring all-gather last; machines are the first dimension of option factors=8x4, by
+    default the network decides (`certree.synth.ranks.layout`). Chunks take the central switches in turn as roots. Needs switches
+    marked reducing (`switch:8,reducing=switches`) above all endpoints.
+    """
+    require_collective(request, "netreduce", [CollectiveKind.ALL_REDUCE])
+    options = read_options(request, "netreduce", {**ROUNDS, "factors": FACTORS, "form": choice("single", "hierarchical")})
+    trees = [Aggregation(shortest_path_tree(request.topology, root)) for root in _roots(request.topology)]
+    if options["form"] == "hierarchical":
+        return _hierarchical(request, trees, options)
+    if options["factors"] is not None:
+        raise UnsupportedError("netreduce: factors=... goes with form=hierarchical")
+
+    def make(chunks: int) -> Schedule:
+        rows = Rows()
+        for chunk in range(chunks):
+            trees[chunk % len(trees)].add(request.topology.endpoints, chunk, chunk // len(trees), rows)
+        return _made(request, chunks, rows, options)
+
+    return make(request.chunks) if request.chunks is not None else shortest_pipeline(request, make)
+
+
+def _hierarchical(request: Request, trees: list["Aggregation"], options: dict[str, Any]) -> Schedule:
+    """One chunk for each place of a machine."""
+    layout = layout_of(request.topology, options["factors"]).flattened()
+    size, machines = layout.sizes
+    if machines == 1:
+        raise UnsupportedError(
+            f"netreduce: {size} endpoints make one machine, with nothing to reduce across; factors=... gives more"
+        )
+    options["factors"] = f"{size}x{machines}"
+    shares, plan, rows = every_place((size, 1)), ring_plan(size), Rows()
+    step = run_stages(layout.sizes, layout.nodes, shares, [scatter(0, plan)], rows)
+    places = layout.nodes.reshape(machines, size)
+    steps = [trees[place % len(trees)].add(places[:, place], place, step, rows) for place in range(size)]
+    run_stages(layout.sizes, layout.nodes, shares, [gather(0, plan)], rows, first_step=step + max(steps))
+    return _made(request, size, rows, options)
+
+
+def _made(request: Request, chunks: int, rows: Rows, options: Mapping[str, Any]) -> Schedule:
+    published = options["rounds"] == "published"
+    return embed(request, np.zeros(chunks), rows.columns, method="netreduce", options=options, published=published)
+
+
+def _roots(topology: Topology) -> list[int]:
+    """The central switches that reduce; where none does the first of them all, and the reducing ones below it must do."""
+    central = central_switches(topology)
+    return [switch for switch in central if topology.reducing[switch]] or [central[0]]
+
+
+class Aggregation:
+    """Who sends to which reducing switch on the way to the root of a tree; other switches only forward."""
+
+    def __init__(self, tree: SwitchTree) -> None:
+        self._name, self._reducing = tree.topology.name, tree.topology.reducing
+        above = {child: switch for switch, below in tree.children.items() for child in below}
+        self._parent: dict[int, int] = {}
+        for node in (*above, tree.root):
+            switch = above.get(node)
+            while switch is not None and not self._reducing[switch]:
+                switch = above.get(switch)
+            if switch is not None:
+                self._parent[node] = switch
+
+    def add(self, members: Int32, chunk: int, first_step: int, rows: Rows) -> int:
+        """Sum chunk `chunk` of all members up on the way to the lowest switch above them all, and spread it again; returns the
+        steps that takes: two for each level. UnsupportedError where there is no such switch. O(members · levels)."""
+        paths = [self._path(node) for node in members.tolist()]
+        common = set(paths[0]).intersection(*paths[1:])
+        if not common:
+            apart = next(path for path in paths[1:] if not set(path) & set(paths[0]))
+            raise UnsupportedError(
+                f"netreduce: {self._name} has no reducing switch above both node {members[0]} and node {apart[0]};"
+                " reducing=switches marks them all"
+            )
+        top = next(node for node in paths[0] if node in common)
+        height: dict[int, int] = {}
+        edges: dict[int, int] = {}
+        for path in paths:
+            for hop, (child, parent) in enumerate(pairwise(path[: path.index(top) + 1]), 1):
+                edges[child] = parent
+                height[parent] = max(height.get(parent, 0), hop)
+        src, dst = np.array(sorted(edges.items()), np.int32).T
+        level = np.array([height[parent] for parent in dst.tolist()])
+        rows.add(chunk, Op.REDUCE, first_step + level - 1, src, dst)
+        rows.add(chunk, Op.COPY, first_step + 2 * height[top] - level, dst, src)
+        return 2 * height[top]
+
+    def _path(self, node: int) -> list[int]:
+        """The node and the reducing switches above it."""
+        path = [node]
+        while path[-1] in self._parent:
+            path.append(self._parent[path[-1]])
+        return path

@@ -1,0 +1,1 @@
+"""Methods that optimize: packing, constraint search, symmetric trees, re-timing."""

@@ -1,0 +1,255 @@
+"""Spanning-tree packing, modulo-scheduled: the all-reduce of highest bandwidth on full-duplex networks, direct or with switches."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import bandwidth_bound_cycles
+from certree.synth.method import (
+    METHODS,
+    Option,
+    Request,
+    read_options,
+    require_collective,
+    whole_number,
+)
+from certree.synth.packing.branchings import KINDS, RootedNetwork
+from certree.synth.packing.directed import OpposedNetwork
+from certree.synth.packing.routed_branchings import RoutedBranchings
+from certree.synth.packing.selection import BUDGET, Search, Trees, slowest_way
+from certree.synth.packing.spanning_trees import MAX_TREES, Fabric, network_of, usual_moves
+from certree.synth.packing.splitting import SwitchedNetwork
+from certree.synth.packing.steiner import PERIODS, ReducingNetwork
+
+_MAX_TREES = 1024  # in packings below the highest rate
+_PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
+_MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
+_MAX_PATHS = 1 << 22  # trees times paths through switches, likewise
+_MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
+_MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
+_FEW_TREES = 12  # where ways are long and trees deep: a short period and shallow trees
+_MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
+
+
+@METHODS.register("packing")
+def packing(request: Request) -> Schedule:
+    """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
+
+    All-gather, reduce-scatter, broadcast and reduce: branchings with the roots that are asked for, by Edmonds' theorem at the rate
+    of the best cut, on direct networks whatever the capacities (`certree.synth.packing.branchings`). Where links differ by
+    direction
+    all-reduces take an in-tree and an out-tree for each chunk (`certree.synth.packing.directed`). With switches edges are paths
+    through them
+    (`certree.synth.packing.splitting`, `routed_branching`) that use of each link what leads both ways, and whether the rate is the
+    highest
+    is for the bound to say. Where switches reduce, all or some, and links are equally wide both ways, all-reduces also go along
+    Steiner trees that branch in them (`certree.synth.packing.steiner`). Chunks K, period L, repeats and delay are chosen together
+    by
+    closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250, where an
+    iteration is not too long to make.
+    Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
+    moves=N random exchanges that shorten the trees.
+    """
+    require_collective(request, "packing", [CollectiveKind.ALL_REDUCE, *KINDS])
+    options = read_options(
+        request,
+        "packing",
+        {
+            "rate": Option({"any": "any", "optimal": "optimal"}.__getitem__, "any", "any or optimal"),
+            "moves": whole_number(None, 0, 1 << 40),
+        },
+    )
+
+    def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
+        return request.provenance("packing", options, **origin)
+
+    def measure(made: Schedule) -> tuple[Fraction, int]:
+        return made.bandwidth_time if options["rate"] == "optimal" else Fraction(0), request.cycles(made)
+
+    best: Schedule | None = None
+    fabrics = fabrics_of(request)
+    for network in fabrics:
+        least = Fraction(0) if options["rate"] == "any" else 1 / network.strength
+        fewest = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+        if best is not None and measure(best) <= (least, fewest):
+            continue
+        try:
+            made = _packed_into(network, request, provenance, rate=options["rate"], moves=options["moves"])
+        except UnsupportedError:
+            if best is None and network is fabrics[-1]:
+                raise
+            continue
+        best = made if best is None else min(best, made, key=measure)
+    if best is None:
+        raise AssertionError("the last fabric gives a schedule or says why not")
+    return request.offer(best)
+
+
+def _packed_into(
+    network: Fabric,
+    request: Request,
+    provenance: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+    *,
+    rate: str,
+    moves: int | None,
+) -> Schedule:
+    """The fastest schedule that is found for trees in one fabric, or one of the highest rate that takes hardly longer."""
+    options = packings(request, network, rate=rate, moves=moves)
+    best = Search(request, provenance).run(options)
+    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+    if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses know short ways only
+        few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
+        best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.cycles)
+    is_highest = best.bandwidth_time * network.strength <= 1
+    if request.chunks is not None or (is_highest and rate == "optimal"):
+        return best
+    if not _worth_a_second_search(request, network, best, is_highest=is_highest):
+        return best
+    if _rows(request, network.tight[0]) > _MAX_TIGHT_ROWS * request.effort:
+        return best
+    search = Search(replace(request, monitor=request.monitor.watching()), provenance, budget=2 * BUDGET)
+    for tight in _tried(search, lambda: packings(request, network, rate="optimal", moves=moves)):
+        if request.cycles(tight) * _PROVEN <= request.cycles(best) * (_PROVEN + 1):
+            return request.offer(tight)
+    return best
+
+
+def _tried(search: Search, options: Callable[[], list[Trees]]) -> list[Schedule]:
+    """What a search finds, if anything: the rate that the bound leaves need not be had with switches, or ask for too many trees."""
+    try:
+        return [search.run(options())]
+    except UnsupportedError:
+        return []
+
+
+def fabrics_of(request: Request) -> list[Fabric]:
+    """What trees are packed into for this collective; UnsupportedError where nothing is known to be.
+
+    Where switches reduce there are two: more trees fit when they branch in switches, but a switch that adds up much takes its time.
+    """
+    topology = request.topology
+    if request.collective.kind in KINDS:
+        return [(RootedNetwork if topology.is_direct else RoutedBranchings)(topology, request.collective)]
+    if topology.is_direct:
+        return [_direct(topology)]
+    passing: list[Fabric] = [SwitchedNetwork(topology)]
+    if not topology.reducing.any() or not topology.is_full_duplex:
+        return passing
+    branching = ReducingNetwork(topology)
+    is_small = branching.size * len(topology.src) * branching.strength * max(PERIODS) <= _MAX_STEINER * request.effort
+    return [branching, *passing] if is_small or not branching.has_paths else passing
+
+
+def _direct(topology: Topology) -> Fabric:
+    """Where links differ by direction, what both have if that holds as many trees: in-trees and out-trees are deeper."""
+    both_ways = network_of(topology)
+    if topology.is_full_duplex:
+        return both_ways
+    opposed = OpposedNetwork(topology) if OpposedNetwork.covers(topology) else None
+    if both_ways.is_connected and (opposed is None or both_ways.strength >= opposed.strength):
+        return both_ways
+    if opposed is None:
+        raise UnsupportedError(f"packing: links must lead both ways between all of so many nodes; {topology.name} has others")
+    return opposed
+
+
+def _rows(request: Request, trees: int) -> int:
+    """Transfers of one iteration."""
+    phases = int(request.collective.reduces) + int(request.collective.gathers)
+    return phases * trees * (len(request.topology.endpoints) - 1)
+
+
+def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule, *, is_highest: bool) -> bool:
+    """Whether to look at the highest rate alone: where the message is so large that it decides, being within a tenth of the
+    bandwidth bound, and the rate is a lower one; with switches, where ways are longer than the first guesses have them, within a
+    half and not within a twentieth with that rate."""
+    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+    cycles = request.cycles(schedule)
+    if isinstance(network, SwitchedNetwork):
+        return 2 * cycles <= 3 * bound and not (is_highest and 20 * cycles <= 21 * bound)
+    return 10 * cycles <= 11 * bound and not is_highest
+
+
+def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int | None = None) -> list[Trees]:
+    """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
+    strength, tight = network.strength, network.tight
+    if tight[0] > MAX_TREES:
+        if rate == "optimal":
+            raise UnsupportedError(f"the highest rate asks for {tight[0]} trees; allowed: up to {MAX_TREES}")
+        tight = (network.multiple, math.ceil(network.multiple / strength))
+    shapes = [tight] if rate == "optimal" else list(dict.fromkeys([tight, *_shapes(network, _MAX_ROWS * request.effort)]))
+    if isinstance(network, (RootedNetwork, OpposedNetwork)):
+        shapes = [shape for shape in shapes if shape[0] ** 2 * len(request.topology.src) <= _MAX_FLOW * request.effort]
+    if isinstance(network, SwitchedNetwork):
+        shapes = [
+            (trees, period) for trees, period in shapes if trees * period * network.path_capacity <= _MAX_PATHS * request.effort
+        ]
+    if isinstance(network, ReducingNetwork):
+        most = _MAX_STEINER * request.effort // (len(request.topology.src) * network.size)
+        periods = [period for period in PERIODS if rate == "any" and network.strength * period <= most]
+        shapes += [(network.most(request.collective, period, seed=request.seed), period) for period in periods]
+        shapes = [shape for shape in dict.fromkeys(shapes) if 1 <= shape[0] <= max(1, most)]
+    if not shapes:
+        raise UnsupportedError(f"packing: too many trees for {request.collective.words} on {request.topology.name}")
+    if request.chunks is not None:
+        shapes = [shape for shape in shapes if shape[0] == request.chunks]
+        if not shapes:
+            if request.chunks % network.multiple:
+                raise UnsupportedError(
+                    f"packing gives each of {network.multiple} roots as many chunks; {request.chunks} were asked for"
+                )
+            shapes = [(request.chunks, math.ceil(request.chunks / strength))]
+    return [_option(request, network, trees, period, moves) for trees, period in shapes]
+
+
+def _has_paths(network: Fabric) -> bool:
+    """Whether edges of trees may be paths."""
+    return isinstance(network, SwitchedNetwork) or (isinstance(network, ReducingNetwork) and network.has_paths)
+
+
+def _shapes(network: Fabric, rows: int) -> list[tuple[int, int]]:
+    """(K, L): for short periods the most trees they hold; for numbers of trees from 1 the period without and with some slack."""
+    strength, size = network.strength, network.size
+    most = min(_MAX_TREES, max(8 * size, 64), rows // (2 * size))
+    shapes = []
+    for period in (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64):
+        trees = int(strength * period) // network.multiple * network.multiple
+        if 1 <= trees <= most and period < network.tight[1]:
+            shapes.append((trees, period))
+    # Chunks come in whole flits and reductions in whole quanta: a few trees more than a round number can fit better.
+    near = {size, size + -(-size // 16), size + size // 8, size + size // 4}
+    round_numbers = {2**i for i in range(11)} | {3 * 2**i for i in range(10)}
+    for trees in sorted({network.multiple * number for number in round_numbers} | near):
+        if trees <= most and trees % network.multiple == 0:
+            slack = Fraction(9, 8) if trees >= size else Fraction(3, 2)
+            shapes += [(trees, math.ceil(trees / strength)), (trees, math.ceil(trees / strength * slack))]
+    return shapes
+
+
+def _option(request: Request, network: Fabric, trees: int, period: int, moves: int | None) -> Trees:
+    size, collective = network.size, request.collective
+    return Trees(
+        chunks=trees,
+        period=period,
+        least_period=math.ceil(trees * (size - 1) / network.edge_capacity),
+        chain=(int(collective.reduces) + int(collective.gathers)) * network.least_height(period),
+        rows=_rows(request, trees),
+        reductions=-(-trees * (size - 1) // size) * collective.reduces,
+        even=network.is_even,
+        build=partial(
+            network.pack,
+            collective,
+            trees,
+            period,
+            moves=usual_moves(trees, size) if moves is None else moves,
+            seed=request.seed,
+        ),
+        reach=slowest_way(request, 2) if _has_paths(network) else None,
+    )

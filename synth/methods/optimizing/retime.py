@@ -1,0 +1,48 @@
+"""Re-timing: the trees of a schedule keep their shape, its transfers get new slots."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import SYMMETRIC_KINDS
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric_file import load_any_schedule
+from certree.models.schedule.unit_rounds import in_unit_rounds
+from certree.synth.method import METHODS, Option, Request, read_options, require_collective
+from certree.synth.packing.selection import Search, Trees
+from certree.synth.packing.trees import family_of
+
+
+@METHODS.register("retime")
+def retime(request: Request) -> Schedule:
+    """The trees of another schedule in new slots: phases overlap, latency hides behind later slots, iterations may repeat.
+
+    Option: of=METHOD (multitree by default) or of=FILE.json names the schedule; it is returned itself when nothing is faster.
+    """
+    require_collective(request, "retime", SYMMETRIC_KINDS)
+    options = read_options(request, "retime", {"of": Option(str, "multitree", "a method or a schedule file")})
+    source = _source(request, options["of"])
+
+    def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
+        return request.provenance("retime", options, **origin)
+
+    request.offer(source)
+    best = Search(request, provenance).run([Trees.built(family_of(source))])
+    return best if request.cycles(best) < request.cycles(source) else source
+
+
+def _source(request: Request, name: str) -> Schedule:
+    if name in METHODS and name not in ("retime", "auto"):
+        return written_out(METHODS[name](replace(request, options={}, steps=None)))
+    if not name.endswith((".json", ".json.gz", ".npz")):
+        known = ", ".join(method for method in METHODS if method not in ("retime", "auto"))
+        raise UnsupportedError(f"retime: option of={name!r}; allowed: {known}, or a schedule file (.json, .json.gz, .npz)")
+    schedule = in_unit_rounds(written_out(load_any_schedule(Path(name))))
+    if schedule.topology.digest != request.topology.digest or schedule.collective != request.collective:
+        raise UnsupportedError(f"retime: {name} is a schedule for another topology or collective")
+    if request.chunks not in (None, schedule.chunks):
+        raise UnsupportedError(f"retime: {name} has {schedule.chunks} chunks; {request.chunks} were asked for")
+    return schedule

@@ -1,0 +1,43 @@
+"""Reduce-broadcast: everything to one parameter server, and the sum back to all.
+
+Source: GenTree, Section 2.1 (Fig. 1a) and Tables 1 and 2.
+"""
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.synth.method import METHODS, Request, read_options, require_collective, whole_number
+from certree.synth.ranks.embedding import ROUNDS, Rows, embed
+
+KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE, CollectiveKind.BROADCAST)
+
+
+@METHODS.register("reduce-broadcast")
+def reduce_broadcast(request: Request) -> Schedule:
+    """Everyone sends its whole vector to one server, which sums up and sends the sum to everyone: one step each.
+
+    An all-reduce is both, at the server of option server=NODE (by default the first endpoint); a reduce or a broadcast is one of
+    them, at its root. One chunk.
+    """
+    require_collective(request, "reduce-broadcast", KINDS)
+    options = read_options(request, "reduce-broadcast", {**ROUNDS, "server": whole_number(None, 0, len(request.topology.kind) - 1)})
+    nodes, root = request.topology.endpoints, request.collective.root
+    if root is not None and options["server"] not in (None, root):
+        raise UnsupportedError(
+            f"reduce-broadcast: server={options['server']}, but the root of the {request.collective.kind} is {root}"
+        )
+    if root is None:
+        root = int(nodes[0]) if options["server"] is None else options["server"]
+    if request.topology.rank[root] < 0:
+        raise UnsupportedError(f"reduce-broadcast: server={root} is no endpoint of {request.topology.name}")
+    options["server"] = root
+    others = nodes[nodes != root]
+    rows = Rows()
+    if request.collective.reduces:
+        rows.add(0, Op.REDUCE, 0, others, root)
+    if request.collective.gathers:
+        rows.add(0, Op.COPY, int(request.collective.reduces), root, others)
+    published = options["rounds"] == "published"
+    return embed(request, np.array([root]), rows.columns, method="reduce-broadcast", options=options, published=published)

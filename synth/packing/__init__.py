@@ -1,0 +1,6 @@
+"""Tree packings and their slots.
+
+- `spanning_trees`, `directed`: all-reduce; `branchings`, `routed_branchings`, `root_shares`: one direction, rooted collectives
+- `splitting`, `steiner`: networks with switches; `undirected`: what both directions of links have in common
+- `growth`: MultiTree's construction; `trees`: families of trees; `slotting`, `selection`: slots, delay, period and repeats
+"""

@@ -1,0 +1,288 @@
+"""Choosing trees, delay, period and repeats together, by closed-form time at the given size and machine."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import link_stagger, path_latency
+from certree.synth.method import Request
+from certree.synth.packing.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
+from certree.synth.packing.trees import TreeFamily
+
+DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
+REDUCTIONS = (0, 1, 2, 3)
+PERIODS = (64, 80, 128)  # 64ths of the shortest
+ROUTED_PERIODS = (64, 66, 68, 72, 80, 128)  # a transfer over several links must find all of them free at once
+MAX_REPEATS = 1 << 16
+BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: half a second or so
+_LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
+_LOOKS = 6  # first looks at candidates of one family
+_TURNS = 1000  # most schedules made with the rest of the budget
+_POLISHED = 3  # families whose best candidates share the rest of the budget
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Of the ways of a family's transfers: the cycles of the slowest, and the most by which two differ in when they meet a link."""
+
+    latency: int
+    stagger: int = 0
+
+    @classmethod
+    def of(cls, family: TreeFamily, machine: Machine) -> "Reach":
+        """As `models.schedule.timing` has it for any schedule of the family."""
+        rows = family.transfers
+        schedule = slotted_schedule(family, np.zeros(len(rows.chunk), np.int32), SlotRules(1, None, 0), 1, {})
+        return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
+
+
+@dataclass(frozen=True)
+class Trees:
+    """A family that can be had, with what is known of it before it is built.
+
+    `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: at least so many transfers
+    follow each other; `rows`: transfers of one iteration; `reductions`: at least so many reduces arrive at the busiest node;
+    `even`: reduces load both directions of a link alike (roots all over the network), not only the one towards the centre.
+    `reach`: what its ways are likely to be; None: single links.
+    """
+
+    chunks: int
+    period: int
+    least_period: int
+    chain: int
+    rows: int
+    reductions: int
+    even: bool
+    build: Callable[[], TreeFamily | None]
+    reach: Reach | None = None
+
+    @classmethod
+    def built(cls, family: TreeFamily) -> "Trees":
+        """A family that exists already."""
+        return cls(
+            family.chunks,
+            family.period,
+            family.period,
+            family.chain,
+            len(family.transfers.chunk),
+            family.reductions,
+            even=len(np.unique(family.root)) > len(family.topology.endpoints) // 2,
+            build=lambda: family,
+        )
+
+
+class Clock:
+    """Closed-form times (`models/schedule/timing.py`) over whole arrays of repeats, for choosing; `Request.cycles` decides."""
+
+    def __init__(self, request: Request, reach: Reach) -> None:
+        self.request, self.reach = request, reach
+        most = max(1, min(MAX_REPEATS, request.message_bytes // request.machine.flit_bytes))
+        grown = [1]
+        while grown[-1] < most:
+            grown.append(min(most, grown[-1] + max(1, grown[-1] // 8)))
+        self.repeats = np.array(grown, np.int64)
+
+    def cycles(self, trees: int, rules: SlotRules, slots: int, peak: int, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Cycles of a schedule of `slots` slots an iteration, for each entry of `repeats`."""
+        machine, gathers = self.request.machine, self.request.collective.gathers
+        flit = machine.flit_bytes
+        flits = -(-self.request.message_bytes // (trees * repeats * flit))
+        ser = flits + machine.head_flits
+        quantum = machine.reduce_quantum_cycles
+        work = peak * -(-flits * flit // (machine.reduce_bytes_per_cycle * quantum)) * quantum
+        red = work + machine.reduce_start_cycles * (peak > 0)
+        slot = np.maximum(np.maximum(ser + self.reach.stagger, work), -(-(ser + self.reach.latency + red) // rules.delay))
+        last = (repeats - 1) * (rules.period or 0) + slots - 1
+        cycles: NDArray[np.int64] = last * slot + ser + self.reach.latency + (0 if gathers else red)
+        return cycles
+
+    def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
+        """(cycles, repeats) of the best number of repeats; with a period at least two where the message has the flits."""
+        repeats = self.repeats[1:] if rules.period and len(self.repeats) > 1 else self.repeats[:1]
+        cycles = self.cycles(trees, rules, slots, peak, repeats)
+        index = int(cycles.argmin())
+        if rules.period and 0 < index < len(repeats) - 1:  # the grid is coarse up there: look at what lies between
+            repeats = np.arange(repeats[index - 1], repeats[index + 1] + 1)
+            cycles = self.cycles(trees, rules, slots, peak, repeats)
+            index = int(cycles.argmin())
+        return int(cycles[index]), int(repeats[index])
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One choice of trees and rules; it takes at least `steps` and `floor` cycles, and likely about `guess` cycles.
+
+    Where links differ in latency, the cycles are counted with the slowest, and `floor` is only that: a reason to look elsewhere.
+    """
+
+    trees: Trees
+    rules: SlotRules
+    steps: int
+    floor: int
+    guess: int
+
+
+@dataclass
+class Search:
+    """Evaluates candidates in the order of their guesses until the budget is spent or none can win.
+
+    `provenance` makes the provenance of a schedule from what was chosen; `budget` is the work of one unit of effort. The result is
+    deterministic in (request, trees) unless the monitor has a deadline. Each evaluation costs as `assign_slots`.
+    """
+
+    request: Request
+    provenance: Callable[[Mapping[str, Any]], Mapping[str, Any]]
+    budget: int = BUDGET
+    best: Schedule | None = None
+    best_cycles: int = 0
+    _spent: int = 0
+    _families: dict[int, TreeFamily | None] = field(default_factory=dict)
+    _clocks: dict[Reach, Clock] = field(default_factory=dict)
+
+    def run(self, options: Sequence[Trees]) -> Schedule:
+        """The best schedule found; UnsupportedError when no option gives one within the requested steps.
+
+        What the monitor holds already is a bar: only candidates whose floor lies below it are looked at, but one at least.
+        """
+        budget = self.budget * self.request.effort
+        candidates = sorted(self.candidates(options), key=lambda candidate: candidate.guess)
+        tried: list[tuple[int, int, Candidate]] = []
+        for index, candidate in enumerate(candidates):
+            if self.best is not None and (self._spent >= budget // 2 or self.request.monitor.expired):
+                break
+            looks = sum(other.trees is candidate.trees for _, _, other in tried)
+            if looks < _LOOKS and self._promising(candidate):
+                found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self.staggers(candidate)[:2]]
+                tried += [(cycles, index, candidate) for cycles in found if cycles is not None]
+        leaders: dict[int, tuple[int, Candidate]] = {}
+        for cycles, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
+            leaders.setdefault(id(candidate.trees), (cycles, candidate))
+        self._polish(list(leaders.values())[:_POLISHED], budget)
+        for candidate in candidates if self.best is None else ():
+            if self._spent >= 2 * budget or self._evaluate(candidate, budget // _LOOK, 0, seed=0) is not None:
+                break
+        if self.best is None:
+            within = "" if self.request.steps is None else f" within {self.request.steps} steps"
+            raise UnsupportedError(f"found no schedule{within}")
+        return self.best
+
+    def clock(self, reach: Reach | None) -> Clock:
+        """The closed form for ways like these."""
+        reach = reach or slowest_way(self.request, 1)
+        if reach not in self._clocks:
+            self._clocks[reach] = Clock(self.request, reach)
+        return self._clocks[reach]
+
+    def _promising(self, candidate: Candidate) -> bool:
+        bar = self.request.monitor.best_cycles
+        return (self.best is None or candidate.floor < self.best_cycles) and (bar is None or candidate.floor < bar)
+
+    def _polish(self, leaders: Sequence[tuple[int, Candidate]], budget: int) -> None:
+        """Spend what is left of the budget on the best candidates, every other time on the best of all, with new seeds."""
+        best = [cycles for cycles, _ in leaders]
+        for turn in range(_TURNS if leaders else 0):
+            if self._spent >= budget or self.request.monitor.expired:
+                return
+            chosen = turn // 2 % len(leaders) if turn % 2 else best.index(min(best))
+            candidate = leaders[chosen][1]
+            if self._promising(candidate):
+                staggers = self.staggers(candidate)
+                cycles = self._evaluate(candidate, budget // _STAY, staggers[turn // 2 % len(staggers)], seed=turn + 1)
+                best[chosen] = min(best[chosen], cycles or best[chosen])
+
+    def candidates(self, options: Sequence[Trees]) -> list[Candidate]:
+        """Every delay with every cap on reductions where nothing repeats, and with every period."""
+        found = []
+        for trees in options:
+            for delay in DELAYS:
+                for reductions in REDUCTIONS if self.request.collective.reduces else (0,):
+                    found.append(self._candidate(trees, SlotRules(delay, None, reductions)))
+                for period in dict.fromkeys(trees.period * part // 64 for part in (ROUTED_PERIODS if trees.reach else PERIODS)):
+                    found.append(self._candidate(trees, SlotRules(delay, period, 0)))
+        most = self.request.steps
+        return [candidate for candidate in found if most is None or candidate.steps <= most]
+
+    def _candidate(self, trees: Trees, rules: SlotRules) -> Candidate:
+        """Floor: the chain must pass; without a period every link carries all its transfers in the slots there are, and a reduction
+        unit that takes few at a time needs the slots for all of them, before a copy of the last.
+
+        The guess adds the waiting that full periods and busy reduction units were seen to cost.
+        """
+        reduces, gathers = self.request.collective.reduces, self.request.collective.gathers
+        chain = (trees.chain - 1) * rules.delay + 1
+        least = chain if rules.period else max(chain, trees.least_period)
+        likely = least
+        if rules.reductions:
+            slots = -(-trees.reductions // rules.reductions)
+            least = max(least, slots + rules.delay * gathers)
+            likely = max(likely, slots + trees.chain // 2 * rules.delay * gathers)
+        if rules.period is None:
+            low, high = sorted((chain, trees.period * (1 if trees.even else 2)))
+            likely = max(likely, high) + 3 + high // 16 + low * low // (3 * high)
+        else:
+            likely += trees.period * trees.period * isqrt(256 * trees.chain) // (32 * rules.period)
+        usual = min(rules.reductions or 4, max(1, trees.reductions)) * reduces
+        clock = self.clock(trees.reach)
+        return Candidate(
+            trees,
+            rules,
+            steps=least,
+            floor=clock.best(trees.chunks, rules, least, int(reduces))[0],
+            guess=clock.best(trees.chunks, rules, likely, usual)[0],
+        )
+
+    @staticmethod
+    def staggers(candidate: Candidate) -> list[int]:
+        """Worth trying: none, and where nothing repeats parts of the time that the busiest link needs."""
+        return [0] if candidate.rules.period else [0, candidate.trees.period // 2, candidate.trees.period // 4]
+
+    def _evaluate(self, candidate: Candidate, work: int, stagger: int, *, seed: int) -> int | None:
+        """Schedule a candidate and keep it when it is the best; its cycles, or None when its rules cannot be met."""
+        rules = candidate.rules
+        if id(candidate.trees) not in self._families:
+            self._families[id(candidate.trees)] = candidate.trees.build()
+        family = self._families[id(candidate.trees)]
+        if family is None:
+            return None
+        slots, spent = assign_slots(family, rules, work=work, stagger=stagger, seed=self.request.seed * 1_000_003 + seed)
+        self._spent += spent
+        if slots is None:
+            return None
+        length = int(slots.max()) + 1
+        if self.request.steps is not None and length > self.request.steps:
+            return None
+        clock = self.clock(Reach.of(family, self.request.machine) if family.routes else None)
+        cycles, repeats = clock.best(family.chunks, rules, length, peak_reductions(family, slots, rules.period, 1 << 30))
+        if self.best is None or cycles < self.best_cycles:
+            self._keep(family, slots, rules, repeats)
+        return cycles
+
+    def _keep(self, family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int) -> None:
+        period = rules.period if repeats > 1 else None
+        chosen = SlotRules(rules.delay, period, rules.reductions)
+        schedule = slotted_schedule(family, slots, chosen, repeats, self.provenance(family.origin))
+        cycles = self.request.cycles(schedule)
+        if self.best is None or cycles < self.best_cycles:
+            self.best, self.best_cycles = schedule, cycles
+            self.request.monitor.offer(schedule, cycles)
+            shape = f"period {period}, {repeats} times" if period else "no period"
+            self.request.monitor.report(
+                f"{cycles} cycles: {family.chunks} chunks, delay {rules.delay}, {schedule.steps} slots, {shape}"
+            )
+
+
+def slowest_way(request: Request, hops: int) -> Reach:
+    """What ways over so many links take when all are as slow as the slowest."""
+    topology = request.topology
+    stated = topology.latency.astype(np.int64)
+    wire = np.where(stated < 0, request.machine.link_latency_cycles, stated)
+    machine = request.machine
+    return Reach(machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * int(wire.max()))

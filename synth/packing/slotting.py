@@ -1,0 +1,82 @@
+"""Slots for the transfers of a tree family: modulo list scheduling with compaction (kernels in `synth/native`)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.timing import peak_in_window
+from certree.synth import _native
+from certree.synth.packing.trees import TreeFamily
+
+
+@dataclass(frozen=True)
+class SlotRules:
+    """`delay` in slots; `period` None when nothing repeats; `reductions`: REDUCE arrivals a node takes in a slot, 0 for any."""
+
+    delay: int
+    period: int | None
+    reductions: int
+
+
+def assign_slots(
+    family: TreeFamily, rules: SlotRules, *, tries: int = 1, work: int, stagger: int = 0, seed: int = 0
+) -> tuple[Int32 | None, int]:
+    """(slots, work): the slot of every transfer of `family.transfers`, few in all, or None when the rules cannot be met; and the
+    transfers looked at and slots probed, a measure of effort that is the same on every machine.
+
+    Each try is a list schedule (longest remaining chain first, the first chunk favoured over the last one by `stagger` slots; where
+    that finds no slots, one in the family's turns) and a compaction of about `work` units.
+    Time O(tries · (slots · links + work)), memory O(links · period + transfers · hops).
+    """
+    rows = family.transfers
+    capacity = family.way_capacity
+    uses = np.bincount(rows.way, minlength=len(capacity))  # a link never needs more lanes than it has transfers
+    order = np.argsort(rows.before, kind="stable")
+    offset = np.searchsorted(rows.before[order], np.arange(len(rows.chunk) + 1)).astype(np.int32)
+    slots, work = _native.schedule_jobs(
+        link_offset=rows.way_offset,
+        link=rows.way,
+        reducer=np.where(rows.op == Op.REDUCE, rows.dst, -1).astype(np.int32),
+        group=rows.chunk,
+        successor_offset=offset,
+        successor=np.ascontiguousarray(rows.after[order]),
+        capacity=np.minimum(capacity, np.maximum(uses, 1)),
+        reducers=len(family.topology.kind),
+        delay=rules.delay,
+        period=rules.period or 0,
+        reductions=rules.reductions,
+        tries=tries,
+        work=work,
+        stagger=stagger,
+        seed=seed,
+        turn=rows.turn if rules.period == family.turns else np.zeros(0, np.int32),
+    )
+    return (slots if len(slots) else None), work
+
+
+def peak_reductions(family: TreeFamily, slots: Int32, period: int | None, repeats: int) -> int:
+    """The most REDUCE arrivals of one slot at one node, overlapping iterations included."""
+    rows = family.transfers.op == Op.REDUCE
+    width = period or int(slots.max()) + 1
+    slot, node = slots[rows].astype(np.int64), family.transfers.dst[rows].astype(np.int64)
+    return peak_in_window(node * width + slot % width, slot // width, repeats)
+
+
+def slotted_schedule(family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int, provenance: Mapping[str, Any]) -> Schedule:
+    """The schedule that plays `slots`, `repeats` times when it has a period."""
+    rows = family.transfers
+    return make_schedule(
+        family.topology,
+        family.collective,
+        family.root if family.collective.is_rooted else np.full(family.chunks, NO_ROOT, np.int32),
+        {"chunk": rows.chunk, "op": rows.op, "step": slots, "src": rows.src, "dst": rows.dst, "route": rows.route},
+        routes=family.routes,
+        delay=rules.delay,
+        period=rules.period,
+        repeats=repeats,
+        provenance=provenance,
+    )

@@ -1,0 +1,139 @@
+"""From transfers between ranks to a schedule on a network: routes, the rounds that every step needs, provenance.
+
+A published algorithm for ranks says who sends what to whom in which step, and nothing of links. Where transfers of one step meet
+on a link they take turns: the step lasts as many rounds as its fullest link needs, which is free of contention by definition and
+is the shortest such step. `rounds=published` gives a step what its messages would need if every pair of ranks had a link of its
+own, as algorithms are published: one round, or c where a message has c chunks. The verifier then says where there is contention.
+
+`channels=C` runs the algorithm C times side by side, each time on its part of the message (NCCL's channels): messages between the
+same two ranks can then take different ways, such as the six planes of a DGX-2.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.topology import Int32
+from certree.models.schedule.schedule import NO_ROOT, Schedule, make_schedule
+from certree.synth.method import Option, Request, choice, require_shape, whole_number
+from certree.synth.phases import routes_along
+from certree.synth.ranks.route_choice import spread_routes
+from certree.verify.rules.contention import claims
+
+MOST_CHANNELS = 64
+
+#: the options of every method that goes through `embed`: how long steps last, and how often the algorithm runs side by side
+ROUNDS: Mapping[str, Option] = {"rounds": choice("serialized", "published"), "channels": whole_number(1, 1, MOST_CHANNELS)}
+SERIALIZED = {"rounds": "serialized"}
+
+COLUMNS = ("chunk", "op", "step", "src", "dst")
+
+
+class Rows:
+    """Transfers collected block by block; the columns of a block are broadcast against each other, so each may be one number."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[NDArray[Any], ...]] = []
+
+    def add(self, chunk: Any, op: Any, step: Any, src: Any, dst: Any) -> None:
+        """One block. ValueError when the shapes do not fit together."""
+        block = np.broadcast_arrays(chunk, op, step, src, dst)
+        self._blocks.append(tuple(column.ravel() for column in block))
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """`chunk`, `op`, `step`, `src`, `dst`, one row each, as `embed` and `make_schedule` take them."""
+        types = {"op": np.int8}
+        parts = zip(*self._blocks, strict=True) if self._blocks else [()] * len(COLUMNS)
+        return {
+            name: np.concatenate([np.zeros(0, np.int64), *part]).astype(types.get(name, np.int32))
+            for name, part in zip(COLUMNS, parts, strict=True)
+        }
+
+
+def embed(
+    request: Request,
+    chunk_root: NDArray[Any],
+    columns: Mapping[str, NDArray[Any]],
+    *,
+    chunk_target: NDArray[Any] | None = None,
+    path: Int32 | None = None,
+    method: str,
+    options: Mapping[str, Any],
+    published: bool = False,
+) -> Schedule:
+    """The schedule of transfers between any two endpoints.
+
+    `columns`: `chunk`, `op`, `step`, `src`, `dst`, ends named by node id; no links are assumed. `chunk_root` and
+    `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
+    takes the route of `models.network.routing`, or another as short where those crowd a link (`route_choice`); with `path` (as in
+    `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or `rounds_published` when
+    `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError
+    when the request wants other numbers of chunks or steps. O(rows log rows + hops).
+    """
+    topology, channels = request.topology, options.get("channels", 1)
+    if channels > 1:
+        columns = _side_by_side(columns, len(chunk_root), channels)
+        chunk_root = np.tile(chunk_root, channels)
+        chunk_target = None if chunk_target is None else np.tile(chunk_target, channels)
+        path = None if path is None else np.concatenate([path] * channels)
+    route, routes = spread_routes(topology, columns) if path is None else routes_along(path)
+    schedule = make_schedule(
+        topology,
+        request.collective,
+        chunk_root if request.collective.is_rooted else np.full(len(chunk_root), NO_ROOT, np.int32),
+        {**columns, "route": route},
+        chunk_target=chunk_target,
+        routes=routes,
+        provenance=request.provenance(method, options, **({"published": True} if published else {})),
+    )
+    require_shape(request, method, schedule.chunks, schedule.steps)
+    return replace(schedule, rounds=rounds_published(schedule) if published else rounds_needed(schedule))
+
+
+def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, channels: int) -> dict[str, NDArray[Any]]:
+    """The same transfers in each of so many channels; channel c has the chunks from c·`chunks` on."""
+    copies = {name: np.tile(column, channels) for name, column in columns.items()}
+    copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), len(columns["chunk"]))
+    return copies
+
+
+def rounds_needed(schedule: Schedule) -> Int32:
+    """For every step the fewest rounds in which its links carry what it sends: the largest ceil(load / capacity), at least 1.
+
+    Parallel links share the direct transfers between their ends; a routed transfer loads the links that its route names.
+    O(rows + hops).
+    """
+    uses = claims(schedule)
+    key = uses.resource * schedule.steps + schedule.step[uses.row]
+    busy, load = np.unique(key, return_counts=True)
+    rounds = np.ones(schedule.steps, np.int64)
+    np.maximum.at(rounds, busy % schedule.steps, -(-load // uses.capacity[busy // schedule.steps]))
+    return rounds.astype(np.int32)
+
+
+def rounds_published(schedule: Schedule) -> Int32:
+    """For every step the chunks of its largest message, at least 1: its length if every pair of ranks had a unit link. O(rows)."""
+    nodes = len(schedule.topology.kind)
+    key = (schedule.step.astype(np.int64) * nodes + schedule.src) * nodes + schedule.dst
+    message, chunks = np.unique(key, return_counts=True)
+    rounds = np.ones(schedule.steps, np.int64)
+    np.maximum.at(rounds, message // nodes**2, chunks)
+    return rounds.astype(np.int32)
+
+
+def shortest_pipeline(request: Request, make: Callable[[int], Schedule], most: int = 256) -> Schedule:
+    """The best of 2, 4, 8, ... chunks, up to `most`, by closed form: the last number from which twice as many take longer."""
+    best = make(2)
+    fewest = request.cycles(best)
+    chunks = 4
+    while chunks <= most:
+        longer = make(chunks)
+        cycles = request.cycles(longer)
+        if cycles > fewest:
+            break
+        best, fewest, chunks = longer, cycles, 2 * chunks
+    return best

@@ -1,0 +1,1 @@
+"""Symmetric schedules: groups of automorphisms, trees of Cayley graphs, edge-disjoint trees from one root."""
