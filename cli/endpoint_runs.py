@@ -7,7 +7,7 @@ from typing import Any
 
 from certree.cli.parameters import DEFAULT_MACHINE
 from certree.cli.sources import holds_schedule, read_schedule
-from certree.hw.endpoints import EndpointResult
+from certree.hw.endpoints.run import EndpointResult
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

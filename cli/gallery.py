@@ -11,8 +11,8 @@ from certree.cli.evidence import certified_or_fail
 from certree.cli.examples import EXAMPLES, SIZE, Example
 from certree.cli.playing import playable_or_reason
 from certree.cli.report import schedule_report, schedule_words
-from certree.hw.exact_run import run_exactly
-from certree.hw.transparency import router_effect
+from certree.hw.engines.transparency import router_effect
+from certree.hw.run import run_exactly
 from certree.models.common.files import parse_size, write_atomically
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

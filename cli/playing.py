@@ -5,10 +5,10 @@ import tempfile
 from pathlib import Path
 
 from certree.cli.sources import machine_or_default, read_schedule, size_or_default
-from certree.hw.directory import export_tables, read_tables
-from certree.hw.exact_run import run_exactly
-from certree.hw.lowering import lower
-from certree.hw.plan import Plan
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.run import run_exactly
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology

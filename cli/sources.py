@@ -53,7 +53,7 @@ def verify_path(
     if not path.is_dir():
         schedule = read_schedule(path, topology, collective)
         return Judged(schedule, verify_schedule(schedule, topology=topology), size_or_default(size), machine_or_default(machine))
-    from certree.hw.directory import read_tables
+    from certree.hw.tables.directory import read_tables
     from certree.verify.tables.checker import verify_tables
 
     if size is not None or machine is not None:

@@ -1,1 +1,8 @@
-"""The machine: schedule tables in and out, and the cycle-accurate simulator."""
+"""Hardware: schedule tables in and out, and the cycle-accurate simulators.
+
+- `run`: the one place that picks an engine; `engines`: lanes and routers, the reference in Python, what they have in common
+- `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
+- `routers`: the router network by itself; `reducing`: switches that reduce; `endpoints`: buses and collective engines
+- `authors`: the simulator of the MultiTree authors; `host`: benchmarks on this computer
+- `core`: the C++ core; `core_ranges`, `core_progress`: calls of it
+"""

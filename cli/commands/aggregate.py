@@ -10,9 +10,9 @@ from certree.cli.parameters import COUNT, Parsed, check_output, option_json, opt
 from certree.cli.report import size_words
 from certree.cli.sources import aggregated_schedule
 from certree.cli.terminal import note, now_and_then, one_line, show, working
-from certree.hw.aggregation import ENGINES, AggregationResult, simulate_aggregation
-from certree.hw.aggregation_setup import AggregationRules
-from certree.hw.aggregation_trees import AggregationTrees
+from certree.hw.reducing.run import ENGINES, AggregationResult, simulate_aggregation
+from certree.hw.reducing.setup import AggregationRules
+from certree.hw.reducing.trees import AggregationTrees
 from certree.models.common.files import parse_fraction
 from certree.models.machine.machine import Machine
 

@@ -19,7 +19,7 @@ from certree.cli.parameters import (
 )
 from certree.cli.report import gap_words, size_words
 from certree.cli.terminal import emit, note, say, say_table, working
-from certree.hw.simulator import RUN_MODES
+from certree.hw.engines.simulator import RUN_MODES
 from certree.models.common.errors import InputError
 from certree.models.common.files import parse_size, write_atomically
 from certree.models.machine.machine import Machine

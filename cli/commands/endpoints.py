@@ -12,8 +12,8 @@ from certree.cli.endpoint_runs import endpoint_report, schedule_of
 from certree.cli.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
 from certree.cli.report import size_words
 from certree.cli.terminal import now_and_then, one_line, show, working
-from certree.hw.endpoint_program import Choices, Payload
-from certree.hw.endpoints import run_endpoints
+from certree.hw.endpoints.program import Choices, Payload
+from certree.hw.endpoints.run import run_endpoints
 from certree.models.common.errors import InputError
 from certree.models.common.files import parse_size
 from certree.models.machine.endpoint import Endpoint, load_endpoint

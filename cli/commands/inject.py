@@ -8,8 +8,8 @@ import click
 
 from certree.cli.parameters import COUNT, Parsed, argument_topology, option_json, option_params
 from certree.cli.terminal import one_line, show, working
-from certree.hw.injection import InjectionResult, inject
-from certree.hw.packets import Packets, read_packets, synthetic_packets
+from certree.hw.routers.injection import InjectionResult, inject
+from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
 from certree.models.common.errors import InputError
 from certree.models.common.files import parse_fraction
 from certree.models.machine.machine import Machine

@@ -12,7 +12,7 @@ from certree.cli.parameters import COUNT, MACHINE, SIZE, option_json
 from certree.cli.playing import made_tables, tables_to_run
 from certree.cli.sources import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
 from certree.cli.terminal import show, working
-from certree.hw.flows import FLOWS, with_flow
+from certree.hw.engines.framing import FLOWS, with_flow
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, write_atomically
 from certree.models.machine.machine import Machine

@@ -14,14 +14,14 @@ from certree.cli.parameters import COUNT, MACHINE, SIZE, check_output, key_value
 from certree.cli.playing import source_to_run
 from certree.cli.report import size_words
 from certree.cli.terminal import note, now_and_then, one_line, show, working
-from certree.hw.clocks import Clocks, parse_clocks
-from certree.hw.flit_engine import OtherTraffic, simulate_flits
-from certree.hw.flows import FLOWS
-from certree.hw.packets import NO_PACKETS, Packets, read_packets
-from certree.hw.parts import simulate_paced
-from certree.hw.plan import Plan
-from certree.hw.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
-from certree.hw.transparency import has_routes, meeting_effect, router_effect
+from certree.hw.engines.clocks import Clocks, parse_clocks
+from certree.hw.engines.flit import OtherTraffic, simulate_flits
+from certree.hw.engines.framing import FLOWS
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
+from certree.hw.engines.split_runs import simulate_paced
+from certree.hw.engines.transparency import has_routes, meeting_effect, router_effect
+from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import READINGS
 from certree.models.machine.machine import Machine

@@ -24,7 +24,7 @@ from certree.cli.parameters import (
 from certree.cli.playing import FASTEST, form_of
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.terminal import note, show, working
-from certree.hw.simulator import RUN_MODES
+from certree.hw.engines.simulator import RUN_MODES
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology

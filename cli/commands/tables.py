@@ -10,9 +10,9 @@ from certree.cli.parameters import check_output, option_json, option_output, opt
 from certree.cli.report import schedule_report, schedule_words
 from certree.cli.sources import read_schedule, verify_path
 from certree.cli.terminal import note, show
-from certree.hw.directory import export_tables, read_tables
 from certree.hw.formats import load_formats
-from certree.hw.lowering import lower
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric import written_out
 from certree.models.schedule.symmetric_file import save_any_schedule

@@ -10,12 +10,12 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
-from certree.hw.exact_run import run_exactly
-from certree.hw.flows import FLOWS
-from certree.hw.lowering import lower
-from certree.hw.parts import simulate_in_parts
-from certree.hw.plan import Plan
-from certree.hw.simulator import RUN_MODES, SimulationResult
+from certree.hw.engines.framing import FLOWS
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import RUN_MODES, SimulationResult
+from certree.hw.engines.split_runs import simulate_in_parts
+from certree.hw.run import run_exactly
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -195,8 +195,8 @@ def all_reduce_runs(fields: Fields) -> Experiment:
     A line has `name`, `method` (of several the fastest counts), and may have `options`, `flow` ("message" or "packet"), `run`
     ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, single `parameters` of it, and `networks`, patterns
     that say which of the target's it is for.
-    What has no tables is paced part by part (`certree.hw.parts`), or runs in slots from its own transfers; the cell says so. What
-    no method makes is a cell with the reason.
+    What has no tables is paced part by part (`certree.hw.engines.split_runs`), or runs in slots from its own transfers; the cell
+    says so. What no method makes is a cell with the reason.
     """
     machine = fields.text("machine")
     per_node = "bytes_per_node" in fields

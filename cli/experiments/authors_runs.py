@@ -8,13 +8,13 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
-from certree.hw.authors_baselines import pipelined_trees, row_and_column_rings
-from certree.hw.authors_interface import AuthorsInterfaces, Fault
-from certree.hw.authors_tables import tables_of
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.flows import FLOWS
-from certree.hw.lowering import lower
-from certree.hw.parts import simulate_in_parts
+from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
+from certree.hw.authors.interface import AuthorsInterfaces, Fault
+from certree.hw.authors.tables import tables_of
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.framing import FLOWS
+from certree.hw.engines.split_runs import simulate_in_parts
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -108,8 +108,8 @@ def authors_runs(fields: Fields) -> Experiment:
     Each of `runs` has a `network`, a `method`, a `size`, a `flow` ("message" or "packet"), how
     many `interfaces` a node has, as text, and may have `options` of the method, a number of `chunks`, as text, and single `router`
     parameters beside those of `machine`. Of ring-2d and double-binary-tree they have schedules of their own
-    (`certree.hw.authors_baselines`).
-    Columns of all rows but rings: the cycles with all faults of their interfaces (`certree.hw.authors_interface`), the least and
+    (`certree.hw.authors.baselines`).
+    Columns of all rows but rings: the cycles with all faults of their interfaces (`certree.hw.authors.interface`), the least and
     the most over so many `orders` of events, the cycles without one fault and without any of them, those of a run of our schedule
     of that name paced as the paper has it, and the share of the messages that are opened while the one before between the same two
     nodes is on its way.

@@ -8,8 +8,8 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
-from certree.hw.endpoint_program import Choices, Payload
-from certree.hw.endpoints import run_endpoints
+from certree.hw.endpoints.program import Choices, Payload
+from certree.hw.endpoints.run import run_endpoints
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import parse_size
 from certree.models.machine.endpoint import load_endpoint

@@ -9,10 +9,10 @@ from typing import Any
 from certree.cli.experiment import EXPERIMENTS, Cell, Experiment, Panel, Plot, Series, Task
 from certree.cli.fields import Fields
 from certree.cli.report import size_words
-from certree.hw.exact_run import run_exactly
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.plan import Plan
-from certree.hw.simulator import RUN_MODES
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import RUN_MODES
+from certree.hw.run import run_exactly
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document

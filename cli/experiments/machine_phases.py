@@ -7,10 +7,10 @@ from typing import Any
 
 from certree.cli.experiment import Task
 from certree.cli.playing import playable
-from certree.hw.aggregation import simulate_aggregation
-from certree.hw.aggregation_setup import MAX_ADDERS, AggregationRules
-from certree.hw.aggregation_trees import AggregationTrees
-from certree.hw.simulator import simulate
+from certree.hw.engines.simulator import simulate
+from certree.hw.reducing.run import simulate_aggregation
+from certree.hw.reducing.setup import MAX_ADDERS, AggregationRules
+from certree.hw.reducing.trees import AggregationTrees
 from certree.models.common.errors import CertreeError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology

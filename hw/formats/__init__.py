@@ -5,7 +5,7 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
-from certree.hw.layout import Widths
+from certree.hw.formats.layout import Widths
 from certree.models.common.registry import Registry, import_folder
 from certree.models.tables import Tables
 

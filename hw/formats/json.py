@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROUTE_COLUMN, ROW_COLUMNS, Columns
-from certree.hw.layout import MAX_BITS, Widths
-from certree.hw.routes import EJECT, route_ports
+from certree.hw.formats.layout import MAX_BITS, Widths
+from certree.hw.formats.source_routes import EJECT, route_ports
 from certree.models.common.columns import int_column
 from certree.models.common.errors import TableFormatError
 from certree.models.common.files import parse_json

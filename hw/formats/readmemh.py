@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROUTE_COLUMN, ROW_COLUMNS, Columns
 from certree.hw.formats.json import FILE as READABLE_FILE
 from certree.hw.formats.json import JsonFormat
-from certree.hw.layout import Field, Widths, hex_digits, layout_document
-from certree.hw.routes import route_ports
+from certree.hw.formats.layout import Field, Widths, hex_digits, layout_document
+from certree.hw.formats.source_routes import route_ports
 from certree.models.common.errors import TableFormatError
 from certree.models.tables import NIL, Tables
 

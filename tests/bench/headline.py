@@ -6,9 +6,9 @@ MultiTree is run both ways, slotted (strict lockstep) and paced (its own lockste
 import tempfile
 from pathlib import Path
 
-from certree.hw.directory import export_tables, read_tables
-from certree.hw.lowering import lower
-from certree.hw.simulator import SimulationResult, simulate
+from certree.hw.engines.simulator import SimulationResult, simulate
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

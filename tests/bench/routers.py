@@ -5,9 +5,9 @@ from time import process_time
 
 from simulator import reference_speed, tables
 
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.injection import inject
-from certree.hw.packets import synthetic_packets
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.routers.injection import inject
+from certree.hw.routers.packets import synthetic_packets
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 

@@ -3,9 +3,9 @@
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
-from certree.hw.lowering import lower
-from certree.hw.reference import ReferenceMachine
-from certree.hw.simulator import simulate
+from certree.hw.engines.reference import ReferenceMachine
+from certree.hw.engines.simulator import simulate
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

@@ -7,8 +7,8 @@ import os
 import networkx as nx
 import pytest
 
-from certree.hw.directory import export_tables, read_tables
-from certree.hw.lowering import lower
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
 from tests.cli.running import assert_bad_input, certree

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.directory import export_tables
-from certree.hw.lowering import lower
+from certree.hw.tables.directory import export_tables
+from certree.hw.tables.lowering import lower
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables import Tables
 from tests.hw.trees import MULTITREE, tree_schedule

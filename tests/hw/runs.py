@@ -6,11 +6,11 @@ from fractions import Fraction
 import numpy as np
 from hypothesis import strategies as st
 
-from certree.hw.clocks import Clocks
-from certree.hw.lowering import lower
-from certree.hw.plan import Plan
-from certree.hw.reference import ReferenceMachine
-from certree.hw.simulator import SimulationResult, simulate
+from certree.hw.engines.clocks import Clocks
+from certree.hw.engines.reference import ReferenceMachine
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import SimulationResult, simulate
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from certree.hw.exact_run import run_exactly
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.lowering import lower
-from certree.hw.parts import simulate_in_parts, simulate_paced
-from certree.hw.plan import Plan
-from certree.hw.simulator import simulate
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import simulate
+from certree.hw.engines.split_runs import simulate_in_parts, simulate_paced
+from certree.hw.run import run_exactly
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

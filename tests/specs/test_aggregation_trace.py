@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certree.hw.aggregation_setup import AggregationRules
+from certree.hw.reducing.setup import AggregationRules
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology

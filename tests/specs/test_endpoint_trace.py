@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from certree.hw.endpoint_program import Choices, Payload
-from certree.hw.endpoints import run_endpoints
+from certree.hw.endpoints.program import Choices, Payload
+from certree.hw.endpoints.run import run_endpoints
 from certree.models.common.errors import InputError
 from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
 from certree.verify.tla.tlc import Result

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.flows import packet_lengths, with_flow
-from certree.hw.lowering import lower
-from certree.hw.simulator import simulate
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.framing import packet_lengths, with_flow
+from certree.hw.engines.simulator import simulate
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
 from certree.verify.tla.table_constants import plan_of

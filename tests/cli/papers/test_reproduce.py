@@ -13,7 +13,7 @@ import pytest
 from certree.cli.experiments.authors_runs import run_as_authors
 from certree.cli.experiments.dead_links import less_links
 from certree.cli.reproduction import load_target, targets
-from certree.hw.authors_interface import Fault
+from certree.hw.authors.interface import Fault
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.directory import export_tables
-from certree.hw.lowering import lower
+from certree.hw.tables.directory import export_tables
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import ToolMissingError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule

@@ -8,7 +8,7 @@ from importlib import resources
 import pytest
 
 from certree.cli.commands.simulate import holds
-from certree.hw.simulator import SimulationResult, simulate
+from certree.hw.engines.simulator import SimulationResult, simulate
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile
 from tests.cli.artefacts import schedule_file, without_first_transfer

@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from certree.cli.experiments.all_reduce_runs import run_all_reduce
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.lowering import lower
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

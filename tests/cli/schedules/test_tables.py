@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from certree.hw.directory import read_tables
+from certree.hw.tables.directory import read_tables
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule_file import load_schedule
 from certree.synth.method import METHODS

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.lowering import lower
-from certree.hw.simulator import simulate
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.simulator import simulate
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

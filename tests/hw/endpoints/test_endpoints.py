@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from certree.hw import _core
-from certree.hw.endpoint_flows import flow_columns
-from certree.hw.endpoint_program import Choices, EndpointProgram, Payload
-from certree.hw.endpoint_rows import ChunkRows
-from certree.hw.endpoints import EndpointResult, judged, run_endpoints
+from certree.hw.endpoints.messages import ChunkRows
+from certree.hw.endpoints.program import Choices, EndpointProgram, Payload
+from certree.hw.endpoints.run import EndpointResult, judged, run_endpoints
+from certree.hw.endpoints.streams import flow_columns
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.endpoint import Endpoint, System, load_endpoint
 from certree.models.machine.machine import load_machine

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.clocks import Clocks, parse_clocks
-from certree.hw.flit_engine import NO_PACKETS, FlitEngine, simulate_flits
-from certree.hw.flit_format import FlitType
-from certree.hw.flows import FLOWS, packet_lengths, with_flow
-from certree.hw.lowering import lower
-from certree.hw.packets import Packets, read_packets, synthetic_packets
-from certree.hw.plan import Plan
-from certree.hw.program import first_cells
-from certree.hw.simulator import RUN_MODES, simulate
-from certree.hw.transparency import MET_ON_THE_WAY, has_routes, meeting_effect, router_effect
+from certree.hw.engines.clocks import Clocks, parse_clocks
+from certree.hw.engines.flit import NO_PACKETS, FlitEngine, simulate_flits
+from certree.hw.engines.framing import FLOWS, packet_lengths, with_flow
+from certree.hw.engines.program import first_cells
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import RUN_MODES, simulate
+from certree.hw.engines.transparency import MET_ON_THE_WAY, has_routes, meeting_effect, router_effect
+from certree.hw.routers.flit_format import FlitType
+from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology

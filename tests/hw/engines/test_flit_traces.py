@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.lowering import lower
-from certree.hw.packets import synthetic_packets
-from certree.hw.plan import Plan
-from certree.hw.simulator import simulate
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import simulate
+from certree.hw.routers.packets import synthetic_packets
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.directory import export_tables, read_tables
-from certree.hw.lowering import lower
-from certree.hw.simulator import SimulationResult, simulate
+from certree.hw.engines.simulator import SimulationResult, simulate
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.lowering import lower
-from certree.hw.simulator import simulate
+from certree.hw.engines.simulator import simulate
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.lowering import lower
-from certree.hw.plan import Plan
-from certree.hw.simulator import simulate
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import simulate
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology

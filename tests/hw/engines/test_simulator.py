@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certree.hw.clocks import Clocks
-from certree.hw.directory import export_tables, read_tables
-from certree.hw.lowering import lower
-from certree.hw.program import initial_cells
-from certree.hw.simulator import SimulationResult, simulate
+from certree.hw.engines.clocks import Clocks
+from certree.hw.engines.program import initial_cells
+from certree.hw.engines.simulator import SimulationResult, simulate
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology

@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from certree.hw.lowering import lower
-from certree.hw.parts import cuts, simulate_in_parts, simulate_paced
-from certree.hw.plan import Plan
-from certree.hw.simulator import simulate
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import simulate
+from certree.hw.engines.split_runs import cuts, simulate_in_parts, simulate_paced
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

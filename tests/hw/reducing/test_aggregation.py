@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.aggregation import AggregationResult, simulate_aggregation
-from certree.hw.aggregation_setup import AggregationRules
-from certree.hw.aggregation_trees import AggregationTrees
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.plan import Plan
-from certree.hw.simulator import simulate
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import simulate
+from certree.hw.reducing.run import AggregationResult, simulate_aggregation
+from certree.hw.reducing.setup import AggregationRules
+from certree.hw.reducing.trees import AggregationTrees
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from certree.hw.aggregation_setup import AggregationRules
+from certree.hw.reducing.setup import AggregationRules
 from tests.hw.reducing.replayed_protocol import replay
 from tests.hw.reducing.test_aggregation import SMALL, mishaps, run
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from certree.hw.packets import Packets
+from certree.hw.routers.packets import Packets
 
 
 def packets(*rows: tuple[int, int, int, int]) -> Packets:

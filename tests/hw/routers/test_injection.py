@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.core_numbers import narrowed
-from certree.hw.grid_routing import Grid
-from certree.hw.injection import inject
-from certree.hw.packets import synthetic_packets
+from certree.hw.core_ranges import narrowed
+from certree.hw.routers.grid_routing import Grid
+from certree.hw.routers.injection import inject
+from certree.hw.routers.packets import synthetic_packets
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from certree.hw.packets import read_packets, synthetic_packets
+from certree.hw.routers.packets import read_packets, synthetic_packets
 from certree.models.common.errors import InputError
 from certree.models.network.spec import parse_topology
 

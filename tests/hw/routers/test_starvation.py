@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.flit_engine import simulate_flits
-from certree.hw.injection import inject
-from certree.hw.lowering import lower
-from certree.hw.packets import synthetic_packets
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.routers.injection import inject
+from certree.hw.routers.packets import synthetic_packets
+from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

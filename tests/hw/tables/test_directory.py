@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from referencing import Registry, Resource
 
-from certree.hw.directory import export_tables, read_tables
 from certree.hw.formats import ARRIVAL_COLUMNS, ROW_COLUMNS, load_formats
+from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.readmemh import decode, encode
-from certree.hw.layout import Field, Widths
-from certree.hw.lowering import lower
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective

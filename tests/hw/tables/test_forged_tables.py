@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from certree.hw.consistency import check_tables
-from certree.hw.directory import export_tables, read_tables
 from certree.hw.formats import load_formats
-from certree.hw.layout import Widths
-from certree.hw.lowering import lower
-from certree.hw.manifest import file_entry
+from certree.hw.formats.layout import Widths
+from certree.hw.tables.consistency import check_tables
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
+from certree.hw.tables.manifest import file_entry
 from certree.models.common.errors import InputError, TableFormatError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables import NIL, RowOp, Tables

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.consistency import check_tables
-from certree.hw.lowering import lower
+from certree.hw.tables.consistency import check_tables
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.lowering import lower
-from certree.hw.simulator import simulate
+from certree.hw.engines.simulator import simulate
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology

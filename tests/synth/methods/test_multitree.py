@@ -2,7 +2,7 @@
 
 import pytest
 
-from certree.hw.lowering import lower
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.tables import NIL

@@ -9,8 +9,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certree.hw.lowering import lower
-from certree.hw.simulator import simulate
+from certree.hw.engines.simulator import simulate
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

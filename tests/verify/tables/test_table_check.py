@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree.hw.lowering import lower
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 from hypothesis import given, settings
 
-from certree.hw.lowering import lower
+from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import NodeKind

@@ -1,0 +1,1 @@
+"""The simulator of the MultiTree authors, with its faults: its tables, interfaces, queues and baselines."""

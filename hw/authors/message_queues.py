@@ -1,0 +1,159 @@
+"""The queues between a node's interfaces and its router in the MultiTree authors' simulator, before the routers of the core."""
+
+import itertools
+import random
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw import _core
+from certree.hw.routers.grid_routing import Grid
+from certree.hw.routers.network import EJECT_PORT, WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+
+Int64 = NDArray[np.int64]
+# How much each queue holds: parts of messages (a packet's payload each) in the interface's own, in that of the network's side, and
+# flits in the one that the router's injection port is fed from.
+OFFERED_PARTS = 32
+ISSUED_PARTS = 16
+QUEUED_FLITS = 80
+EJECT_AT = 0x2000  # Hop::kEjectAt in the core
+TOP_PRIORITY = 1 << 30
+
+
+@dataclass
+class Message:
+    """One chunk on its way from interface `exit` of node `src` to interface `entry` of node `dst`, in `parts` packets, or in one
+    message of so many sub-messages; `offered` of them are in a queue or beyond, `packets` have entered the last queue, of which
+    `received` have arrived."""
+
+    phase: int
+    flow: int
+    src: int
+    dst: int
+    exit: int
+    entry: int
+    step: int
+    value: int
+    parts: int
+    offered: int = 0
+    packets: int = 0
+    received: int = 0
+
+
+class MessageQueues:
+    """Parts of messages go from queue to queue, one a cycle and interface, and become packets when they enter the last one.
+
+    In message flow a message is one packet whose parts follow it into the last queue: each is there before the one ahead of it has
+    left. Packets go along one dimension after the other; of two equal ways around a ring each draws one, from `seed`. Raises
+    UnsupportedError for networks that are no whole grids. Time O(parts + cycles · interfaces with parts) and what the core needs.
+    """
+
+    def __init__(self, topology: Topology, machine: Machine, interfaces: int, flow: str, seed: int) -> None:
+        self.interfaces, self._is_whole = interfaces, flow == "message"
+        self._payload = machine.packet_payload_bytes // machine.flit_bytes
+        self._head = machine.head_flits
+        unit = TrafficClass(0, machine.vc_count - 1, self._head + self._payload, self._payload)
+        machine = replace(machine, router=replace(machine.router, interfaces="node"))
+        network = RouterNetwork(
+            topology,
+            machine,
+            [unit if self._is_whole else TrafficClass(0, machine.vc_count - 1, WHOLE_PACKET)],
+            interfaces_per_node=interfaces,
+        )
+        if network.grid is None:
+            raise UnsupportedError(f"{topology.name} has no dimension-order routing, which the authors' interfaces need")
+        self._nodes = len(topology.kind)
+        self._draw = random.Random(seed)
+        self._ways: list[range] = []  # numbers of the ways from a node to another, to its first interface
+        ways: list[Int64] = []
+        for src, dst in itertools.product(range(self._nodes), repeat=2):
+            equal = list(_ways(network, network.grid, src, dst))
+            self._ways.append(range(len(ways), len(ways) + len(equal) * interfaces, interfaces))
+            ways += [np.append(hops, EJECT_AT + interface) for hops in equal for interface in range(interfaces)]
+        self.core = _core.PacketStepper(network.scalars, network.core_columns(ways))
+        count = self._nodes * interfaces
+        self._offered: list[deque[tuple[int, Message]]] = [deque() for _ in range(count)]  # with the cycle of each
+        self._issued: list[deque[Message]] = [deque() for _ in range(count)]
+        self._outside = [0] * count  # flits of the message under way that are not in the last queue yet
+        self._filling: set[int] = set()  # interfaces with parts in the first two queues
+        self._under_way: dict[int, tuple[Message, bool]] = {}  # by the core's number of the packet; whether it was sent last
+
+    def has_room(self, interface: int) -> bool:
+        """Whether the interface may offer another part."""
+        return len(self._offered[interface]) < OFFERED_PARTS
+
+    def offer(self, interface: int, message: Message, cycle: int) -> None:
+        """The next part of a message enters the interface's own queue; it may go on from the next cycle on."""
+        message.offered += 1
+        self._offered[interface].append((cycle + 1, message))
+        self._filling.add(interface)
+
+    def is_empty(self, interface: int) -> bool:
+        """Whether all that was offered has left the interface."""
+        return interface not in self._filling and not self.core.backlog(interface)
+
+    @property
+    def is_filling(self) -> bool:
+        """Whether parts wait in front of the last queues."""
+        return bool(self._filling)
+
+    def received(self) -> list[tuple[Message, bool]]:
+        """Of each packet that was received whole at the start of this cycle: its message, and whether it was sent last of it."""
+        found = [self._under_way.pop(packet) for packet in self.core.received()]
+        for message, _ in found:
+            message.received += 1
+        return found
+
+    def move(self, cycle: int) -> None:
+        """One part of each interface goes on from the first queue, and one into the last."""
+        for interface in tuple(self._filling):
+            offered, issued = self._offered[interface], self._issued[interface]
+            if offered and offered[0][0] <= cycle and len(issued) < ISSUED_PARTS:
+                issued.append(offered.popleft()[1])
+            if issued and self._enters(interface, issued[0]):
+                issued.popleft()
+            if not offered and not issued:
+                self._filling.discard(interface)
+
+    def _enters(self, interface: int, message: Message) -> bool:
+        """The part in front enters the last queue, if there is room."""
+        continues = self._is_whole and self._outside[interface] > 0
+        flits = self._payload + (0 if continues else self._head)
+        if self.core.backlog(interface) - self._outside[interface] + flits > QUEUED_FLITS:
+            return False
+        if continues:
+            self._outside[interface] -= self._payload
+            return True
+        length = self._head + self._payload * (message.parts if self._is_whole else 1)
+        ways = self._ways[message.src * self._nodes + message.dst]
+        way = ways[0] if len(ways) == 1 else self._draw.choice(ways)
+        packet = self.core.send(interface, message.dst, length, way + message.entry, TOP_PRIORITY - message.step)
+        message.packets += 1
+        self._under_way[packet] = message, self._is_whole or message.packets == message.parts
+        self._outside[interface] = length - flits
+        return True
+
+
+def _ways(network: RouterNetwork, grid: Grid, src: int, dst: int) -> Iterator[Int64]:
+    """Hops of the equal ways from a node to another: the last dimension first, around a ring the shorter way, or either.
+
+    A packet that is to cross the end of a ring has the upper half of the VCs for all of its way along it.
+    """
+    stretches: list[list[list[int]]] = []  # of each dimension: the ways along it, in links
+    node = src
+    for dimension in reversed(range(len(grid.sizes))):
+        ways = list(grid.stretches(node, dst, dimension))
+        stretches.append([links for links, _ in ways])
+        node = ways[0][1]
+    for parts in itertools.product(*stretches):
+        hops = [np.zeros(0, np.int64)]
+        for links in filter(None, parts):
+            ports = network.hops_of(network.first_lanes(links))[:-1] & EJECT_PORT
+            hops.append(ports | int(grid.datelines(np.array(links)).max()) << 14)
+        yield np.concatenate(hops)

@@ -1,0 +1,225 @@
+"""Tables on a network of routers: the messages of rows travel as packets or messages, beside other traffic."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw import _core
+from certree.hw.core_progress import run_to_end
+from certree.hw.core_ranges import narrowed
+from certree.hw.engines.clocks import Clocks
+from certree.hw.engines.framing import FLOWS, packet_lengths, with_flow
+from certree.hw.engines.program import first_cells
+from certree.hw.engines.schedule_rows import ScheduleRows
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import SimulationResult, describe_waiting, exact_step_cycles, judged_run, refuse_run
+from certree.hw.engines.table_rows import TableRows
+from certree.hw.engines.traces import LinkUses, write_trace
+from certree.hw.routers.blockage import Starved, describe_blockage, describe_lost, describe_starved
+from certree.hw.routers.injection import BUDGET, packet_columns
+from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
+from certree.hw.routers.packets import NO_PACKETS, Packets
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import check_writable
+from certree.models.network.routing import DIRECT
+from certree.models.tables import Tables
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class OtherTraffic:
+    """What became of the packets beside a collective: how many arrived before it ended, their latencies in cycles."""
+
+    packets: int
+    arrived: int
+    latency: int  # of all that arrived, summed
+    longest: int
+
+
+def simulate_flits(
+    source: Tables | Plan,
+    run: str = "slotted",
+    *,
+    flow: str = "message",
+    others: Packets = NO_PACKETS,
+    clocks: Clocks | None = None,
+    step_time: str = "paper",
+    longest_wait: int | None = None,
+    trace: Path | None = None,
+    force: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> tuple[SimulationResult, OtherTraffic]:
+    """Play tables, or a schedule that has none, on routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
+
+    `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
+    channels of their own; those that have not arrived when the collective ends are left. `longest_wait`: `starved` of the result
+    says what waited for so many cycles or more while others passed (`core/watchdog.hpp`). `clocks`, `step_time` and `trace` as
+    in `simulator.simulate`, whose result it is for what `with_flow` gives; a lane's slices in a picture begin when flits leave its
+    router, and packets that take turns on it flit by flit have a slice for each turn.
+    Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
+    Time O(flits · links they pass), memory O(rows + nodes · chunks · repeats + virtual channels + packets under way),
+    with a trace also O(hops of all messages).
+    """
+    if flow not in FLOWS:
+        raise InputError(f"unknown flow {flow!r}; known: {', '.join(FLOWS)}")
+    refuse_run(source, run)
+    if trace is not None:
+        check_writable(trace, force=force)
+    played, lengths = with_flow(source, flow), packet_lengths(source, flow)
+    cells = first_cells(source.topology, source.chunks * source.repeats)
+    step_cycles = exact_step_cycles(played) if step_time == "exact" else None
+    engine = FlitEngine(
+        played, run, lengths, cells, traced=trace is not None, others=others, clocks=clocks, step_cycles=step_cycles
+    )
+    core = engine.core
+    if longest_wait is not None:
+        core.watch(longest_wait)
+    run_to_end(core, BUDGET, progress)
+    if trace is not None:
+        write_trace(trace, engine.rows, core.trace(), engine.link_uses, force=force)
+    statistics = core.statistics()
+    deadlock = describe_lost(core.lost(), np.arange(core.lost()[0] + 1))
+    if core.is_deadlocked:
+        names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
+        deadlock = describe_waiting(engine.rows, core.waiting()) + describe_blockage(engine.network, core.blocked(), names)
+    starved = describe_starved(engine.network, core.starved(), core.starved_count, engine.name_of)
+    result = replace(judged_run(played, run, "flit", statistics, cells, deadlock, clocks), starved=starved)
+    names_of_others = ("other_packets", "other_latency", "longest_other_latency")
+    return result, OtherTraffic(len(others.id), *(statistics[name] for name in names_of_others))
+
+
+class FlitEngine:
+    """One run of tables, or of a plan, on routers: `core` is ready to advance.
+
+    `source` is what `with_flow` gives, `lengths` what `packet_lengths` does. `cells` is changed in place.
+    Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and RouterNetwork do, and UnsupportedError for packets
+    that no buffer holds. Time and memory O(rows log rows + hops of all messages) to set up, then as `core/flit_network.hpp`.
+    """
+
+    def __init__(
+        self,
+        source: Tables | Plan,
+        run: str,
+        lengths: list[int],
+        cells: NDArray[np.uint64],
+        *,
+        traced: bool,
+        others: Packets = NO_PACKETS,
+        clocks: Clocks | None = None,
+        step_cycles: int | None = None,
+    ) -> None:
+        self.source = source
+        self.rows: TableRows | ScheduleRows = TableRows(source) if isinstance(source, Tables) else ScheduleRows(source)
+        if run == "paced":
+            self.rows.check_paced()
+        if clocks is not None:
+            self.rows.set_clocks(clocks)
+        if step_cycles is not None:
+            self.rows.scalars["step_cycles"] = step_cycles
+        self.network = RouterNetwork(
+            source.topology, source.machine, _classes(source, lengths, others), issue_cycles=source.machine.ni_issue_cycles
+        )
+        ways, plan = self._plan()
+        order = np.argsort(others.start, kind="stable")
+        self._other_ids = others.id[order]
+        columns, routes = packet_columns(self.network, others, order)
+        if self.network.table is None:
+            columns["route"] = columns["route"] + np.uint32(len(ways))
+        hops = [self.network.hops_of(way) for way in ways]
+        hops += [self.network.hops_of(self.network.first_lanes(route)) for route in routes]
+        self.core = _core.FlitRun(
+            self.rows.scalars,
+            self.rows.rows,
+            self.network.scalars,
+            self.network.core_columns(hops),
+            plan | {"packet_flits": np.array(lengths, np.uint32)},
+            columns,
+            run,
+            cells,
+            traced,
+        )
+
+    def link_uses(self) -> LinkUses:
+        """Who had which lane when, of a traced run that has ended."""
+        uses = self.core.link_uses()
+        return LinkUses(
+            [self.network.lane_name(lane) for lane in range(self.network.lanes)],
+            [use[1:] for use in uses if use[0] == 0],
+            [(int(self._other_ids[use[1]]), *use[2:]) for use in uses if use[0] == 1],
+        )
+
+    def name_of(self, entry: Starved) -> str:
+        """What waits: a message, or a packet beside the collective by its id."""
+        traffic_class, number, destination = entry[:3]
+        return f"packet {self._other_ids[number]}" if traffic_class else f"a message to node {destination}"
+
+    def _plan(self) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:
+        """The ways that messages may take, as lanes, and which message may take which."""
+        sent, topology = self.rows.sent, self.source.topology
+        first, lanes = self.network.lanes_of_pair()
+        if (sent["route"] == DIRECT).all():  # any lane to the neighbour, whichever has the least to send
+            pair = topology.pair_index(sent["src"], sent["dst"])
+            width = np.diff(first)[pair]
+            begin = np.concatenate(([0], np.cumsum(width)))
+            choices = np.repeat(first[pair] - begin[:-1], width) + np.arange(begin[-1])
+            ways, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
+        else:
+            ways = self._ways_on_lanes_of_their_own(first, lanes)
+            begin, choices = np.arange(len(ways) + 1), np.arange(len(ways))
+            starts = np.array([way[0] for way in ways], np.int64)
+        plan: dict[str, NDArray[np.integer]] = {
+            "ways_begin": narrowed("ways_begin", begin),
+            "ways": narrowed("ways", choices),
+            "way_injector": np.maximum(self.network.injector_of_lane[starts], 0).astype(np.uint32),
+        }
+        return ways, plan
+
+    def _ways_on_lanes_of_their_own(self, first: Int64, lanes: Int64) -> list[Int64]:
+        """For every message the lanes of its route: messages of one slot that share a link take one lane of it after the other."""
+        topology, sent, routes = self.source.topology, self.rows.sent, self.source.schedule.routes
+        direct = topology.pair_index(sent["src"], sent["dst"]).tolist()
+        slots = (sent["step"].astype(np.int64) % self.rows.scalars["period"]).tolist()
+        taken: dict[tuple[int, int], int] = {}
+        ways = []
+        for route, pair, slot in zip(sent["route"].tolist(), direct, slots, strict=True):
+            pairs = [pair] if route == DIRECT else topology.pair_of_link[list(routes[route])].tolist()
+            way = []
+            for hop in pairs:
+                number = taken.get((hop, slot), 0)
+                taken[hop, slot] = number + 1
+                way.append(lanes[first[hop] + number % (first[hop + 1] - first[hop])])
+            ways.append(np.array(way, np.int64))
+        return ways
+
+
+def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list[TrafficClass]:
+    """Virtual channels of the collective and of what else there is; where nothing is, the collective has them all."""
+    machine, router = source.machine, source.machine.router
+    cut_through = router.flow_control == "cut-through"
+    unit = router.sub_message_flits if len(lengths) == 1 else WHOLE_PACKET
+    longest = (
+        (min(unit, max(lengths)), "a sub-message" if len(lengths) == 1 else "a packet"),
+        (int(others.flits.max(initial=0)), "a packet"),
+    )
+    for flits, what in longest:
+        if cut_through and flits > machine.vc_buffer_flits:
+            raise UnsupportedError(
+                f"{what} of {flits} flits is too long: cut-through moves it on when a buffer holds it whole, "
+                f"and buffers have {machine.vc_buffer_flits}"
+            )
+    reserved = 0
+    if len(others.id):
+        reserved = 2 if machine.vc_count > 3 and router.datelines else 1
+        if machine.vc_count < 2:
+            raise UnsupportedError(
+                "other traffic beside a collective needs virtual channels of its own; the machine has one in all"
+            )
+    last = machine.vc_count - 1
+    return [
+        TrafficClass(0, last - reserved, unit if cut_through else 1, router.sub_message_flits if len(lengths) == 1 else 0),
+        TrafficClass(last - reserved + 1 if reserved else 0, last, WHOLE_PACKET if cut_through else 1),
+    ]

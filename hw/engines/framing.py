@@ -1,0 +1,40 @@
+"""How a chunk travels: as one message, or as packets of the machine's payload."""
+
+from dataclasses import replace
+from typing import overload
+
+from certree.hw.engines.schedule_run import Plan
+from certree.models.schedule.timing import ceil_div, slot_timing
+from certree.models.tables import Tables
+
+FLOWS = ("message", "packet")
+
+
+@overload
+def with_flow(source: Tables, flow: str) -> Tables: ...
+@overload
+def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan: ...
+def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan:
+    """The tables (or the plan) for message flow, or for packet flow: the same rows, slots that have room for a header in every
+    packet.
+
+    O(rows log rows).
+    """
+    if flow == "message":
+        return source
+    machine = source.machine
+    heads = machine.head_flits * len(packet_lengths(source, "packet"))
+    longer = replace(machine, head_flits=heads)
+    timing = slot_timing(source.schedule, source.message_bytes, longer)
+    if isinstance(source, Plan):
+        return replace(source, machine=longer, timing=timing)
+    return replace(source, machine=longer, slot_cycles=timing.slot_cycles)
+
+
+def packet_lengths(tables: Tables | Plan, flow: str) -> list[int]:
+    """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
+    machine = tables.machine
+    granules = tables.chunk_bytes // machine.flit_bytes
+    payload = granules if flow == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
+    count = ceil_div(granules, payload)
+    return [machine.head_flits + min(payload, granules - index * payload) for index in range(count)]

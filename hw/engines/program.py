@@ -1,0 +1,123 @@
+"""Tables, or a schedule that has none, as the plain columns that the simulator core runs."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.core_ranges import check_fits, narrowed
+from certree.hw.engines.clocks import Clocks
+from certree.hw.engines.schedule_rows import ScheduleRows
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.table_rows import TableRows
+from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import link_cycles, way_of
+from certree.models.tables import Tables
+
+Int64 = NDArray[np.int64]
+MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB
+
+
+class Program:
+    """Everything that an engine of message flow runs (`core/program.hpp`): rows, and lanes that carry their messages; `scalars` and
+    `columns` go to the core as they are, `played` tells what they stand for.
+
+    Raises TableFormatError when tables are malformed, UnsupportedError for sizes beyond the core's counters, and for routes that
+    pass a link twice or a router in no time. O(rows log rows + hops) time.
+    """
+
+    def __init__(self, source: Tables | Plan, clocks: Clocks | None = None, step_cycles: int | None = None) -> None:
+        self.played: TableRows | ScheduleRows = TableRows(source) if isinstance(source, Tables) else ScheduleRows(source)
+        self._topology, self._machine = source.topology, source.machine
+        self._routes = source.routes if isinstance(source, Tables) else source.schedule.routes
+        if clocks is not None:
+            self.played.set_clocks(clocks)
+        self.scalars = self.played.scalars | ({} if step_cycles is None else {"step_cycles": step_cycles})
+        self.columns = self.played.rows | {name: narrowed(name, column) for name, column in self._lanes().items()}
+
+    def _lanes(self) -> dict[str, NDArray[np.integer]]:
+        sent = self.played.sent
+        message, pair = way_of(self._topology, sent["src"], sent["dst"], sent["route"], self._routes)
+        if (pair < 0).any():
+            lost = int(message[np.argmax(pair < 0)])
+            raise TableFormatError(f"node {sent['src'][lost]} sends to node {sent['dst'][lost]}, and no link joins them")
+        pairs, bundle = np.unique(pair, return_inverse=True)
+        latency = link_cycles(self._topology, self._machine)[pairs]
+        check_fits("cycles on one link", int(latency.max(initial=0)))
+        self._check_ways(message, bundle, latency)
+        uses = np.bincount(bundle, minlength=len(pairs)) * self.scalars["repeats"]
+        lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # as many as can ever be in use
+        return {
+            "message_hops_begin": np.searchsorted(message, np.arange(len(sent["src"]) + 1)),
+            "message_hops": bundle,
+            "bundle_begin": np.concatenate(([0], np.cumsum(lanes))),
+            "bundle_source": self._topology.pair_src[pairs],
+            "bundle_destination": self._topology.pair_dst[pairs],
+            "bundle_latency": latency,
+        }
+
+    def _check_ways(self, message: Int64, bundle: Int64, latency: Int64) -> None:
+        key = np.sort(message * (int(bundle.max(initial=0)) + 1) + bundle)
+        if (np.diff(key) == 0).any():
+            raise UnsupportedError("a route passes one link twice; the simulator runs routes without circles")
+        if len(message) > len(self.played.sent["src"]) and (latency + self._machine.router_cycles == 0).any():
+            raise UnsupportedError("routes over several links need routers or links that take a cycle; these take none")
+
+    def check_stages(self) -> None:
+        """Raise UnsupportedError when the wires and pipelines hold more flits than the flit engine has places for."""
+        path = (
+            self.columns["bundle_latency"].astype(np.int64) + self.scalars["interface_cycles"] + 2 * self.scalars["router_cycles"]
+        )
+        width = np.diff(self.columns["bundle_begin"].astype(np.int64))
+        stages = sum(a * b for a, b in zip(path.tolist(), width.tolist(), strict=True))
+        check_fits("flits in wires and pipelines", stages, MAX_STAGES)
+
+
+def initial_cells(nodes: int, chunks: int) -> NDArray[np.uint64]:
+    """What every node holds at the start, shape (nodes, chunks of all iterations): a mixing hash of (node, chunk).
+
+    SplitMix64 (Steele, Lea, Flood 2014) of node · 2^40 + chunk: no two cells are alike and none is zero (only an input beyond the
+    largest node id mixes to zero), so that a missing, doubled or misplaced contribution changes the sum.
+    """
+    return mixed(np.arange(nodes)[:, None], np.arange(chunks))
+
+
+def mixed(node: NDArray[Any], number: NDArray[Any]) -> NDArray[np.uint64]:
+    """SplitMix64 of node · 2^40 + number, elementwise, broadcast against each other."""
+    place = np.bitwise_or(node.astype(np.uint64) << np.uint64(40), number.astype(np.uint64))
+    cells: NDArray[np.uint64] = place + np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        cells = (cells ^ (cells >> np.uint64(shift))) * np.uint64(factor)
+    last: NDArray[np.uint64] = cells ^ (cells >> np.uint64(31))
+    return last
+
+
+def first_cells(topology: Topology, chunks: int) -> NDArray[np.uint64]:
+    """`initial_cells`, with empty accumulators (zero) at switches."""
+    cells = initial_cells(len(topology.kind), chunks)
+    cells[topology.kind != NodeKind.ENDPOINT] = 0
+    return cells
+
+
+def first_wrong(schedule: Schedule, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
+    """The first (rank, chunk of all iterations) whose value is not what the collective promises; None when all are right.
+
+    Sums are taken here, over the initial values, modulo 2^64.
+    """
+    endpoints = schedule.topology.endpoints
+    initial = initial_cells(len(schedule.topology.kind), cells.shape[1])
+    roots = np.tile(schedule.chunk_root, schedule.repeats)
+    if schedule.collective.reduces:
+        promised = initial[endpoints].sum(axis=0, dtype=np.uint64)
+    else:
+        promised = initial[roots, np.arange(len(roots))]
+    wrong = cells[endpoints] != promised
+    if not schedule.collective.gathers:  # due at one endpoint only
+        due = roots if schedule.chunk_target is None else np.tile(schedule.chunk_target, schedule.repeats)
+        wrong &= endpoints[:, None] == due
+    if not wrong.any():
+        return None
+    rank, chunk = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    return int(rank), int(chunk)

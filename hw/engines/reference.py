@@ -1,0 +1,262 @@
+"""The machine of `hw/README.md` in plain Python, cycle by cycle, flit by flit: slow, obvious, the yardstick of the core's tests."""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from math import ceil
+
+import numpy as np
+
+from certree.hw.engines.clocks import Clocks
+from certree.hw.engines.program import initial_cells
+from certree.models.network.topology import UNKNOWN_LATENCY
+from certree.models.schedule.timing import reduction_cycles, serialization_cycles
+from certree.models.tables import NIL, RowOp, Tables
+
+
+@dataclass
+class Message:
+    """One chunk on its way: over the bundles of `way`, of which it is on number `hop`."""
+
+    row: int
+    iteration: int
+    source: int
+    destination: int
+    op: int
+    flow: int
+    value: int
+    way: list[tuple[int, int]]
+    requested: int  # when its first flit stood before the lane it is on
+    hop: int = 0
+    come: Counter[int] = field(default_factory=Counter)  # flits that have come to the port of each hop
+    received: int = 0
+
+
+@dataclass
+class Lane:
+    """A sending port (messages, and flits the first of them has left to send) and the cycles to the end of the next router."""
+
+    crossing: int
+    queue: deque[Message] = field(default_factory=deque)
+    left: int = 0
+    sent: int = 0
+
+
+@dataclass
+class Node:
+    """The state of one network interface."""
+
+    pending: deque[tuple[int, int, int]]  # (slot, row, iteration) in firing order
+    counts: Counter[tuple[int, int, int]] = field(default_factory=Counter)  # (op, flow, peer) -> arrivals
+    reductions: deque[tuple[int, Message]] = field(default_factory=deque)  # (finish, message)
+    free_at: int = 0
+    timestep: int = 0
+    down_counter: int = 0
+
+
+@dataclass(frozen=True)
+class ReferenceResult:
+    """As the fields of the same names of `SimulationResult`; `finished` is false when nothing moved any more."""
+
+    cycles: int
+    contention_cycles: int
+    late: int
+    messages: int
+    flit_hops: int
+    busiest_lane_cycles: int
+    data_ok: bool
+    finished: bool
+
+
+class ReferenceMachine:
+    """One run of a set of tables. Time O(cycles · lanes): for small cases only."""
+
+    def __init__(self, tables: Tables, run: str = "slotted", clocks: Clocks | None = None) -> None:
+        self.tables, self.paced = tables, run == "paced"
+        machine, topology = tables.machine, tables.topology
+        self.clocks = (clocks or Clocks.equal(len(topology.kind))).later(machine.ni_start_cycles)
+        self.flits = serialization_cycles(tables.chunk_bytes, machine)
+        self.step_time = self.flits if self.flits <= machine.ni_buffer_flits else self.flits - machine.ni_buffer_flits
+        self.end_cycles = machine.interface_cycles + machine.router_cycles
+        self.bundles: dict[tuple[int, int], list[Lane]] = defaultdict(list)
+        for src, dst, capacity in zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True):
+            self.bundles[src, dst] += [Lane(0) for _ in range(capacity)]
+        for src, dst, latency in zip(topology.src.tolist(), topology.dst.tolist(), topology.latency.tolist(), strict=True):
+            wire = machine.link_latency_cycles if latency == UNKNOWN_LATENCY else latency
+            for lane in self.bundles[src, dst]:
+                lane.crossing = max(lane.crossing, machine.router_cycles + wire)
+        self.cells = [list(map(int, row)) for row in initial_cells(len(topology.kind), tables.chunks * tables.repeats)]
+        self.initial = [row[:] for row in self.cells]
+        self.nodes = [Node(deque(sorted(self._firings(node)))) for node in range(len(topology.kind))]
+        # by cycle: flits that come to a router where their message goes on, and flits that are received
+        self.crossing: dict[int, list[tuple[tuple[int, int], int, Message]]] = defaultdict(list)
+        self.flying: dict[int, list[tuple[tuple[int, int], int, Message]]] = defaultdict(list)
+        self.now = self.end = self.contention = self.late = self.messages = self.flit_hops = 0
+
+    def _firings(self, node: int) -> Iterator[tuple[int, int, int]]:
+        """(slot, row, iteration); rows of one slot in table order modulo the period, as the hardware keeps them."""
+        period = self.tables.period or 0
+        for row in np.flatnonzero(self.tables.node == node).tolist():
+            for iteration in range(self.tables.repeats):
+                yield int(self.tables.step[row]) + iteration * period, row, iteration
+
+    def run(self) -> ReferenceResult:
+        """Play to the end, or until nothing has moved for longer than any counter runs."""
+        last_slot = max((node.pending[-1][0] for node in self.nodes if node.pending), default=0)
+        slowest = max(1 + drift for drift in self.clocks.drift)
+        patience = max(self.clocks.skew) + ceil((last_slot + 1) * max(self.tables.slot_cycles, self.step_time) * slowest) + 3
+        quiet = 0
+        while not self._is_done() and quiet < patience:
+            before = (self.messages, self.flit_hops, sum(len(node.reductions) for node in self.nodes))
+            self._cycle()
+            moved = before != (self.messages, self.flit_hops, sum(len(node.reductions) for node in self.nodes))
+            busy = moved or self.flying or self.crossing or any(node.reductions for node in self.nodes)
+            quiet = 0 if busy else quiet + 1
+        busiest = max(lane.sent for lanes in self.bundles.values() for lane in lanes)
+        done, data = self._is_done(), self._data_ok()
+        return ReferenceResult(self.end, self.contention, self.late, self.messages, self.flit_hops, busiest, done and data, done)
+
+    def _is_done(self) -> bool:
+        counted = sum(sum(node.counts.values()) for node in self.nodes)
+        return not any(node.pending for node in self.nodes) and counted == len(self.tables.arrival_node) * self.tables.repeats
+
+    def _cycle(self) -> None:
+        for ends, _, message in sorted(self.crossing.pop(self.now, []), key=lambda flit: flit[:2]):
+            self._go_on(message, message.way.index(ends) + 1)
+        for number, node in enumerate(self.nodes):
+            self._retire(number, node)
+            if self.now < self.clocks.skew[number]:
+                continue
+            if self.paced:
+                self._advance_timestep(number, node)
+            self._fire_rows(number, node)
+        for ends in sorted(self.bundles):
+            for index, lane in enumerate(self.bundles[ends]):
+                self._send_flit(ends, index, lane)
+        for _, _, message in sorted(self.flying.pop(self.now, []), key=lambda flit: flit[:2]):
+            self._receive_flit(message)
+        for node in self.nodes:
+            node.down_counter = max(0, node.down_counter - 1)
+        self.now += 1
+
+    def _retire(self, number: int, node: Node) -> None:
+        while node.reductions and node.reductions[0][0] <= self.now:
+            finish, message = node.reductions.popleft()
+            chunk = self._chunk(message.iteration, message.flow)
+            self.cells[number][chunk] = (self.cells[number][chunk] + message.value) % 2**64
+            self._count(node, message, finish)
+
+    def _count(self, node: Node, message: Message, when: int) -> None:
+        node.counts[message.op, message.flow, message.source] += 1
+        self.end = max(self.end, when)
+
+    def _chunk(self, iteration: int, flow: int) -> int:
+        return iteration * self.tables.chunks + flow
+
+    def _advance_timestep(self, number: int, node: Node) -> None:
+        steps = {slot for slot, _, _ in node.pending}
+        if self.now > self.clocks.skew[number]:
+            backlog = max(
+                (self._backlog(lane) for ends, lanes in self.bundles.items() if ends[0] == number for lane in lanes), default=0
+            )
+            idle = backlog <= self.tables.machine.ni_buffer_flits and not node.reductions
+            if not steps or node.timestep in steps or node.down_counter or not idle:
+                return
+            node.timestep += 1
+        if steps and node.timestep not in steps:
+            node.down_counter = ceil(self.step_time * (1 + self.clocks.drift[number]))
+
+    def _backlog(self, lane: Lane) -> int:
+        return (len(lane.queue) - 1) * self.flits + lane.left if lane.queue else 0
+
+    def _fire_rows(self, number: int, node: Node) -> None:
+        while node.pending:
+            slot, row, iteration = node.pending[0]
+            opening = self.clocks.skew[number] + ceil(slot * self.tables.slot_cycles * (1 + self.clocks.drift[number]))
+            is_open = slot == node.timestep if self.paced else opening <= self.now
+            if not is_open or not all(node.counts[key] > iteration for key in self._awaited(number, row)):
+                return
+            node.pending.popleft()
+            self.late += not self.paced and opening < self.now
+            self._fire(number, row, iteration)
+
+    def _awaited(self, number: int, row: int) -> list[tuple[int, int, int]]:
+        tables, flow = self.tables, int(self.tables.flow[row])
+        if tables.op[row] == RowOp.REDUCE:
+            return [(RowOp.REDUCE, flow, child) for child in tables.children[row].tolist() if child != NIL]
+        if tables.parent[row] != NIL:
+            return [(RowOp.GATHER, flow, int(tables.parent[row]))]
+        ours = (tables.arrival_node == number) & (tables.arrival_op == RowOp.REDUCE) & (tables.arrival_flow == flow)
+        return [(RowOp.REDUCE, flow, peer) for peer in tables.arrival_peer[ours].tolist()]
+
+    def _fire(self, number: int, row: int, iteration: int) -> None:
+        tables, op, flow = self.tables, int(self.tables.op[row]), int(self.tables.flow[row])
+        destinations = [int(tables.parent[row])] if op == RowOp.REDUCE else [c for c in tables.children[row].tolist() if c != NIL]
+        value = self.cells[number][self._chunk(iteration, flow)]
+        for destination in destinations:
+            way = [(number, destination)]
+            if tables.route[row] != NIL:
+                links = tables.routes[tables.route[row]]
+                way = [(int(tables.topology.src[link]), int(tables.topology.dst[link])) for link in links]
+            message = Message(row, iteration, number, destination, op, flow, value, way, self.now, come=Counter({0: self.flits}))
+            self._queue(message)
+            self.messages += 1
+
+    def _queue(self, message: Message) -> None:
+        """Behind the others at the lane with the fewest flits to send."""
+        lane = min(self.bundles[message.way[message.hop]], key=self._backlog)
+        lane.left = lane.left if lane.queue else self.flits
+        lane.queue.append(message)
+
+    def _go_on(self, message: Message, hop: int) -> None:
+        """A flit has come to the router where its message takes its next lane; the first of them queues there."""
+        message.come[hop] += 1
+        if message.come[hop] == 1:
+            message.hop = hop
+            message.requested = self.now
+            self._queue(message)
+
+    def _send_flit(self, ends: tuple[int, int], index: int, lane: Lane) -> None:
+        if not lane.queue:
+            return
+        message = lane.queue[0]
+        sent = self.flits - lane.left
+        if not sent:
+            self.contention += self.now - message.requested
+        if message.way.index(ends) + 1 < len(message.way):
+            self.crossing[self.now + lane.crossing].append((ends, index, message))
+            self.flit_hops += 1
+        else:
+            self.flying[self.now + lane.crossing + self.end_cycles].append((ends, index, message))
+        assert sent < message.come[message.way.index(ends)], "a flit is sent on before it has come"
+        lane.sent += 1
+        lane.left -= 1
+        if not lane.left:
+            lane.queue.popleft()
+            lane.left = self.flits
+
+    def _receive_flit(self, message: Message) -> None:
+        self.flit_hops += 1
+        message.received += 1
+        if message.received < self.flits:
+            return
+        complete, node, machine = self.now + 1, self.nodes[message.destination], self.tables.machine
+        if message.op == RowOp.REDUCE:
+            node.free_at = max(node.free_at, complete + machine.reduce_start_cycles)
+            node.free_at += reduction_cycles(self.tables.chunk_bytes, machine)
+            node.reductions.append((node.free_at, message))
+        else:
+            self.cells[message.destination][self._chunk(message.iteration, message.flow)] = message.value
+            self._count(node, message, complete)
+
+    def _data_ok(self) -> bool:
+        endpoints, collective = self.tables.topology.endpoints.tolist(), self.tables.collective
+        for chunk in range(len(self.cells[0])):
+            root = int(self.tables.schedule.chunk_root[chunk % self.tables.chunks])
+            promised = (
+                sum(self.initial[node][chunk] for node in endpoints) % 2**64 if collective.reduces else self.initial[root][chunk]
+            )
+            due = endpoints if collective.gathers else [root]
+            if any(self.cells[node][chunk] != promised for node in due):
+                return False
+        return True

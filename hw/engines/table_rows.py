@@ -1,0 +1,162 @@
+"""Rows, messages and expected arrivals in plain columns: what every engine plays; and `Tables` in that form."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.core_ranges import check_fits, narrowed
+from certree.hw.engines.clocks import Clocks
+from certree.hw.tables.consistency import arrival_keys, check_tables, dependencies, transfer_keys
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.timing import reduction_cycles, serialization_cycles
+from certree.models.tables import NIL, RowOp, Tables
+
+Int64 = NDArray[np.int64]
+MAX_CYCLES = 1 << 62
+MAX_CELLS = 1 << 29  # integers of data: 4 GiB
+MAX_FLITS = 1 << 31  # of one message
+
+
+class PlayedRows(ABC):
+    """`scalars` and the `rows` columns of `core/program.hpp`; `sent` are the transfers that the rows command, in the order of their
+    messages: `src`, `dst` and `route` among their columns.
+
+    Raises UnsupportedError for sizes beyond the core's counters.
+    """
+
+    scalars: dict[str, int]
+    rows: dict[str, NDArray[np.uint32]]
+    sent: dict[str, NDArray[np.integer]]
+
+    def _fill(self, sizes: dict[str, int], topology: Topology, machine: Machine, chunk_bytes: int) -> None:
+        nodes = len(topology.kind)
+        flits = serialization_cycles(chunk_bytes, machine)
+        self.scalars = {
+            "nodes": nodes,
+            **sizes,
+            "message_flits": flits,
+            "step_cycles": estimated_step_cycles(flits, machine),
+            "ni_buffer_flits": machine.ni_buffer_flits,
+            "reduce_start_cycles": machine.reduce_start_cycles,
+            "reduce_chunk_cycles": reduction_cycles(chunk_bytes, machine),
+            "interface_cycles": machine.interface_cycles,
+            "router_cycles": machine.router_cycles,
+        }
+        self._start = machine.ni_start_cycles
+        self.rows = {name: narrowed(name, column) for name, column in self._rows().items()}
+        self.set_clocks(Clocks.equal(nodes))
+        self._check_counters()
+
+    @abstractmethod
+    def _rows(self) -> dict[str, NDArray[np.integer]]:
+        """The columns of rows, messages and arrivals."""
+
+    def set_clocks(self, clocks: Clocks) -> None:
+        """Take skews and drifts in the place of equal clocks."""
+        self.rows |= {name: narrowed(name, column) for name, column in clocks.later(self._start).columns().items()}
+
+    def _check_counters(self) -> None:
+        scalars = self.scalars
+        steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
+        check_fits("cycles", steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES)
+        check_fits("chunks in all nodes", scalars["nodes"] * scalars["chunks"] * scalars["repeats"], MAX_CELLS)
+        check_fits("flits in one message", scalars["message_flits"], MAX_FLITS)
+        check_fits("router_cycles", scalars["router_cycles"])
+
+    def node_of(self, row: int) -> tuple[int, int]:
+        """The node of a row, and the row's number among those of the node."""
+        begin = self.rows["row_begin"]
+        node = int(np.searchsorted(begin, row, side="right")) - 1
+        return node, row - int(begin[node])
+
+    @abstractmethod
+    def check_paced(self) -> None:
+        """Raise UnsupportedError when only slots keep what a row reads apart from what arrives later."""
+
+    @abstractmethod
+    def describe_arrival(self, arrival: int) -> str:
+        """An expected arrival in words."""
+
+    @abstractmethod
+    def describe_row(self, row: int) -> str:
+        """A row in words."""
+
+
+def estimated_step_cycles(message_flits: int, machine: Machine) -> int:
+    """How long a paced step without rows is taken to last (MultiTree, ISCA 2021, footnote 4): the flits of a message if an
+    injection buffer holds them all, otherwise those that do not fit."""
+    fits = message_flits <= machine.ni_buffer_flits
+    return message_flits if fits else message_flits - machine.ni_buffer_flits
+
+
+class TableRows(PlayedRows):
+    """`PlayedRows` of one set of tables.
+
+    Raises TableFormatError when the tables are malformed, UnsupportedError for sizes beyond the core's counters.
+    O(rows log rows) time.
+    """
+
+    def __init__(self, tables: Tables) -> None:
+        check_tables(tables)
+        self.tables = tables
+        sent = tables.transfers()
+        self._order = np.lexsort((sent["dst"], sent["row"]))
+        self.sent = {name: column[self._order] for name, column in sent.items()}
+        sizes = {
+            "chunks": tables.chunks,
+            "repeats": tables.repeats,
+            "period": tables.period or int(tables.step.max(initial=0)) + 1,
+            "slot_cycles": tables.slot_cycles,
+        }
+        self._fill(sizes, tables.topology, tables.machine, tables.chunk_bytes)
+
+    def _rows(self) -> dict[str, NDArray[np.integer]]:
+        tables, nodes = self.tables, np.arange(len(self.tables.topology.kind) + 1)
+        waits_row, waits = self._waits()
+        rows = np.arange(len(tables.node) + 1)
+        return {
+            "row_begin": np.searchsorted(tables.node, nodes),
+            "row_op": tables.op,
+            "row_flow": tables.flow,
+            "row_step": tables.step,
+            "row_waits_begin": np.searchsorted(waits_row, rows),
+            "row_waits": waits,
+            "row_messages_begin": np.searchsorted(self.sent["row"], rows),
+            "row_messages": np.arange(len(self._order)),
+            "message_arrival": np.searchsorted(arrival_keys(tables), transfer_keys(tables)[self._order]),
+            "arrival_begin": np.searchsorted(tables.arrival_node, nodes),
+        }
+
+    def _waits(self) -> tuple[Int64, Int64]:
+        """(row, arrival) for everything that a row waits for, rows ascending.
+
+        A GATHER without parent waits for all REDUCE arrivals of its flow.
+        """
+        tables, expected = self.tables, arrival_keys(self.tables)
+        found = [(row, np.searchsorted(expected, key)) for _, row, key in dependencies(tables)]
+        roots = np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent == NIL))
+        reductions = np.flatnonzero(tables.arrival_op == RowOp.REDUCE)
+        cell = tables.arrival_node[reductions].astype(np.int64) * tables.chunks + tables.arrival_flow[reductions]
+        wanted = tables.node[roots].astype(np.int64) * tables.chunks + tables.flow[roots]
+        low, high = (np.searchsorted(cell, wanted, side) for side in ("left", "right"))
+        spans = [reductions[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
+        found.append((np.repeat(roots, high - low), np.concatenate((np.zeros(0, np.int64), *spans))))
+        row, arrival = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.lexsort((arrival, row))
+        return row[order], arrival[order]
+
+    def check_paced(self) -> None:
+        """Rows of tables wait for all that they pass on."""
+
+    def describe_arrival(self, arrival: int) -> str:
+        """An expected arrival in words."""
+        tables = self.tables
+        op = RowOp(int(tables.arrival_op[arrival])).name
+        return f"the {op} of flow {tables.arrival_flow[arrival]} from node {tables.arrival_peer[arrival]}"
+
+    def describe_row(self, row: int) -> str:
+        """A row in words, with its number in its node's table."""
+        tables = self.tables
+        return f"row {self.node_of(row)[1]} ({RowOp(int(tables.op[row])).name} of flow {tables.flow[row]}, step {tables.step[row]})"

@@ -1,0 +1,114 @@
+"""Traces of a run: a JSON line for each message, or the events that Perfetto and chrome://tracing draw."""
+
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from certree.hw.engines.program import Program
+from certree.hw.engines.table_rows import PlayedRows
+from certree.models.common.files import write_atomically
+
+CHROME_SUFFIX = ".json"
+_NODES, _LINKS = 0, 1  # processes of the picture: a track for each network interface, one for each lane
+
+#: row, iteration, destination, fired, first, complete, usable, number
+Record = tuple[int, int, int, int, int, int, int, int]
+
+
+@dataclass(frozen=True)
+class LinkUses:
+    """Who had which lane when: `names` of the lanes; (message, lane, start, cycles) of each stretch of a collective's flits; and of
+    other packets (id, lane, start, cycles)."""
+
+    names: Sequence[str]
+    messages: Sequence[tuple[int, int, int, int]]
+    others: Sequence[tuple[int, int, int, int]] = ()
+
+
+def write_trace(path: Path, played: PlayedRows, records: Iterable[Record], uses: Callable[[], LinkUses], *, force: bool) -> None:
+    """Write the trace of a run; the form goes by the suffix of the name. O(messages + link uses) time and memory, sorted."""
+    if path.name.removesuffix(".gz").endswith(CHROME_SUFFIX):
+        data = json.dumps(chrome_document(played, records, uses()), separators=(",", ":")).encode()
+    else:
+        data = "".join(json.dumps(entry) + "\n" for entry in message_entries(played, records)).encode()
+    write_atomically(path, data, force=force)
+
+
+def message_entries(played: PlayedRows, records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+    """Node, row (of that node), iteration, destination, and the times of each message, in the order in which they became usable."""
+    for row, iteration, destination, fired, first, complete, usable, _ in sorted(records, key=lambda record: record[-2::-1]):
+        node, place = played.node_of(row)
+        yield {
+            "node": node,
+            "row": place,
+            "iteration": iteration,
+            "destination": destination,
+            "fired": fired,
+            "first_flit": first,
+            "last_flit_arrived": complete,
+            "usable": usable,
+        }
+
+
+def lane_uses(program: Program, hops: Iterable[tuple[int, int, int]]) -> LinkUses:
+    """The lanes of a program; (message, lane, start) of every lane that a message got, each for as many cycles as it has flits."""
+    columns, flits = program.columns, program.scalars["message_flits"]
+    ends = zip(columns["bundle_source"].tolist(), columns["bundle_destination"].tolist(), strict=True)
+    begin = columns["bundle_begin"].tolist()
+    names = [
+        f"{source}>{destination}" + (f" lane {lane - begin[bundle]}" if begin[bundle + 1] - begin[bundle] > 1 else "")
+        for bundle, (source, destination) in enumerate(ends)
+        for lane in range(begin[bundle], begin[bundle + 1])
+    ]
+    return LinkUses(names, [(number, lane, start, flits) for number, lane, start in hops])
+
+
+def chrome_document(played: PlayedRows, records: Iterable[Record], uses: LinkUses) -> dict[str, Any]:
+    """The Trace Event Format (JSON object form): times are cycles, written as microseconds.
+
+    Process 0 has a track for each network interface: a slice from "complete" to "usable" for each arriving REDUCE, an instant for
+    each copy that is written and for each row that fires. Process 1 has a track for each lane: a slice while flits of a message, or
+    of another packet, follow each other on it.
+    """
+    events: list[dict[str, Any]] = [
+        _name("process_name", _NODES, 0, "network interfaces"),
+        _name("process_name", _LINKS, 0, "links"),
+    ]
+    events += [_name("thread_name", _NODES, node, f"node {node}") for node in range(played.scalars["nodes"])]
+    events += [_name("thread_name", _LINKS, lane, name) for lane, name in enumerate(uses.names)]
+    labels: dict[int, str] = defaultdict(lambda: "under way")  # a message that never arrived, in a run that cannot go on
+    drawn = list(_interface_events(played, records, labels))
+    drawn += [_slice(_LINKS, lane, start, cycles, labels[number]) for number, lane, start, cycles in uses.messages]
+    drawn += [_slice(_LINKS, lane, start, cycles, f"packet {name}") for name, lane, start, cycles in uses.others]
+    drawn.sort(key=lambda event: (event["ts"], event["pid"], event["tid"], event["name"]))
+    return {"traceEvents": events + drawn, "displayTimeUnit": "ns", "otherData": {"unit of time": "cycle"}}
+
+
+def _interface_events(played: PlayedRows, records: Iterable[Record], labels: dict[int, str]) -> Iterator[dict[str, Any]]:
+    """What happens at network interfaces; `labels` gets the name of each message."""
+    fired = set()
+    for row, iteration, destination, firing, _, complete, usable, number in records:
+        node, place = played.node_of(row)
+        labels[number] = f"flow {played.rows['row_flow'][row]} of {iteration}"
+        if (row, iteration) not in fired:
+            fired.add((row, iteration))
+            yield _instant(node, firing, f"row {place} fires: {labels[number]}")
+        if usable > complete:
+            yield _slice(_NODES, destination, complete, usable - complete, f"reduce {labels[number]} from {node}")
+        else:
+            yield _instant(destination, usable, f"write {labels[number]} from {node}")
+
+
+def _name(what: str, process: int, track: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": track, "args": {"name": name}}
+
+
+def _slice(process: int, track: int, start: int, cycles: int, name: str) -> dict[str, Any]:
+    return {"ph": "X", "name": name, "pid": process, "tid": track, "ts": start, "dur": cycles}
+
+
+def _instant(node: int, when: int, name: str) -> dict[str, Any]:
+    return {"ph": "i", "name": name, "pid": _NODES, "tid": node, "ts": when, "s": "t"}

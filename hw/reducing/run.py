@@ -1,0 +1,187 @@
+"""Reducing switches with windows (NetReduce): packets of every host, added up on their way, over a network that may lose them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from certree.hw import _core
+from certree.hw.core_progress import run_to_end
+from certree.hw.engines.program import initial_cells
+from certree.hw.reducing.setup import AggregationRules, AggregationSetup, router_effect, routers_of
+from certree.hw.reducing.trace import check_traceable, write_aggregation_trace
+from certree.hw.reducing.trees import AggregationTrees
+from certree.hw.routers.blockage import describe_blockage
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import check_writable
+from certree.models.machine.machine import Machine
+
+ENGINES = ("auto", "fast", "lanes", "flit")
+MAX_CYCLES = 1 << 62  # kLastCycle of the core
+_BUDGET = 1 << 18  # events between two looks at signals and at the progress callback
+_REPORTED = 8
+
+
+@dataclass(frozen=True)
+class SwitchUse:
+    """One switch: the most aggregators and payload places in use at once; `busy`: the part of all its aggregators' cycles in which
+    they are in use, from their first contribution to their result; payloads dropped at a full buffer."""
+
+    node: int
+    most_aggregators: int
+    busy: Fraction
+    most_payloads: int
+    dropped: int
+
+
+@dataclass(frozen=True)
+class AggregationResult:
+    """What one run showed; times in cycles from the common start.
+
+    `engine`: which one ran; `router_effect`: what routers may add to lanes (None: nothing).
+    `closed_form_cycles`: the prediction, for one flow in a tree that looks the same from every host, over unit links, without
+    mishaps and what routers add (None: any other run). `packets`: of each flow. `wrong`: the first (rank, packet of all flows)
+    whose result is not the sum. Counters: packets `sent` by hosts and switches, `copied` and `lost` by the network, `dropped` at
+    full payload buffers,
+    `resent` by hosts after time-outs; contributions `ignored` as of an earlier packet than the place works on, and `repeated`;
+    `results_again`: results that a host had. `stall`: why the run cannot end, and who waits; empty for runs that ended.
+    """
+
+    engine: str
+    router_effect: str | None
+    cycles: int
+    closed_form_cycles: int | None
+    packets: tuple[int, ...]
+    packet_bytes: int
+    padded_bytes: int
+    window: int
+    aggregators: int
+    buffer_packets: int
+    timeout: int
+    data_ok: bool
+    wrong: tuple[int, int] | None
+    counters: dict[str, int]
+    max_link_utilization: Fraction
+    switches: tuple[SwitchUse, ...]
+    stall: tuple[str, ...]
+
+
+def simulate_aggregation(
+    trees: AggregationTrees,
+    machine: Machine,
+    message_bytes: int,
+    rules: AggregationRules | None = None,
+    *,
+    engine: str = "auto",
+    allow_stall: bool = False,
+    trace: Path | None = None,
+    force: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> AggregationResult:
+    """All-reduce a message of every host in the switches, one integer of data for each host and packet (`hw/README.md`).
+
+    `engine`: "lanes" sends packets over lanes, an event for each, and leaves routers out; "flit" sends them flit by flit through
+    routers; both have the same hosts and switches. "fast" is "lanes" where routers add nothing, InputError elsewhere; "auto" is
+    "fast" there and "flit" elsewhere. Chosen where `rules` say None: the window that never makes a host wait; twice the window of
+    aggregators for each flow; payload places for all aggregators and children; a time-out of twice a round trip with a full window.
+    A switch with fewer aggregators than twice the window for each of its flows raises InputError, or, with `allow_stall`, runs: the
+    run ends when a result can never come any more. `trace`: file for JSON lines, see `aggregation_trace.py`; not overwritten unless
+    `force`. Raises UnsupportedError for sizes and times beyond the core's counters.
+    Time O(packets · hosts · hops · log), flit O(flits · hops); memory O(hosts · packets + places · children).
+    """
+    if engine not in ENGINES:
+        raise InputError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
+    if trace is not None:
+        check_writable(trace, force=force)
+        check_traceable(trees)
+    setup = AggregationSetup(trees, machine, message_bytes, rules or AggregationRules(), allow_stall=allow_stall)
+    effect = router_effect(setup)
+    if engine == "fast" and effect is not None:
+        raise InputError(f"engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
+    if engine == "auto":
+        engine = "fast" if effect is None else "flit"
+    network = routers_of(setup) if engine == "flit" else None
+    columns = setup.columns(network)
+    hops = [] if network is None else [network.hops_of(lanes) for lanes in setup.ways.each_on(network)]
+    endpoints = trees.topology.endpoints
+    cells = np.ascontiguousarray(initial_cells(len(trees.topology.kind), sum(setup.packets))[endpoints])
+    due = cells.sum(axis=0, dtype=np.uint64)
+    core = _core.AggregationRun(
+        setup.scalars,
+        columns,
+        None if network is None else network.scalars,
+        None if network is None else network.core_columns(hops),
+        cells,
+        trace is not None,
+    )
+    try:
+        run_to_end(core, _BUDGET, progress)
+    except OverflowError:
+        raise UnsupportedError(
+            f"the run lasts more than {MAX_CYCLES} cycles; timeout is {setup.scalars['timeout']}, and grows when a packet is sent "
+            "again and again: make it, give_up or the loss smaller"
+        ) from None
+    if trace is not None:
+        write_aggregation_trace(trace, trees, setup.packets, setup.window, setup.places, core.trace(), force=force)
+    stall = _stall_lines(core.stall(), core.waiting(), setup)
+    if network is not None and (blocked := core.blocked()):
+        names = np.arange(1 + max(entry[0] for entry in blocked))
+        stall = (*describe_blockage(network, blocked, names), *_waiting_lines(core.waiting()))
+    bad = cells != due
+    wrong = None
+    if bad.any() and not stall:
+        rank, packet = np.unravel_index(int(np.argmax(bad)), bad.shape)
+        wrong = (int(rank), int(packet))
+    counters = core.counters()
+    cycles = counters.pop("cycles")
+    busiest = counters.pop("busiest_lane_cycles")
+    return AggregationResult(
+        engine=engine,
+        router_effect=effect,
+        cycles=cycles,
+        closed_form_cycles=None if engine == "flit" and effect is not None else setup.closed_form_cycles(),
+        packets=setup.packets,
+        packet_bytes=setup.payload,
+        padded_bytes=sum(setup.packets) * setup.payload,
+        window=setup.window,
+        aggregators=setup.aggregators,
+        buffer_packets=setup.scalars["buffer_packets"],
+        timeout=setup.scalars["timeout"],
+        data_ok=wrong is None and not stall,
+        wrong=wrong,
+        counters=counters,
+        max_link_utilization=Fraction(busiest, max(1, cycles)),
+        switches=tuple(
+            SwitchUse(node, most, Fraction(used, max(1, core.cycle) * setup.aggregators), payloads, dropped)
+            for node, most, used, payloads, dropped in core.switches()
+        ),
+        stall=stall,
+    )
+
+
+def _stall_lines(stall: Sequence[int], waiting: Sequence[Sequence[int]], setup: AggregationSetup) -> tuple[str, ...]:
+    """Why a run cannot end, and who waits, in words."""
+    if not stall:
+        return ()
+    flow, host, number, times, taken_at, works_on = stall
+    packet = f"packet {number}" if len(setup.packets) == 1 else f"packet {number} of flow {flow}"
+    if taken_at < 0:
+        lines = [
+            f"node {host} gave up: it sent {packet} {times} times, and no result came; give_up allows no more. timeout is "
+            f"{setup.scalars['timeout']} cycles, a round trip with nothing in the way takes {setup.time.trip}"
+        ]
+    else:
+        lines = [
+            f"node {host} waits for the result of {packet}, which never comes: its place at switch {taken_at} (of {setup.places}) "
+            f"works on packet {works_on} now; a window of {setup.window} needs {2 * setup.window} places for each flow"
+        ]
+    return (*lines, *_waiting_lines(waiting))
+
+
+def _waiting_lines(waiting: Sequence[Sequence[int]]) -> list[str]:
+    lines = [f"node {node} waits for packet {oldest} of flow {of}" for of, node, oldest in waiting[:_REPORTED]]
+    if len(waiting) > _REPORTED:
+        lines.append(f"and {len(waiting) - _REPORTED} more hosts wait")
+    return lines

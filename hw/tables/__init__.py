@@ -1,0 +1,2 @@
+"""Tables: `lowering` makes rows from a schedule, `directory` and `manifest` write and read them, `consistency` checks their
+form."""

@@ -1,0 +1,122 @@
+"""Tables directories: written whole or not at all, read back with every check."""
+
+import shutil
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from certree.hw.formats import ROUTE_COLUMN, load_formats
+from certree.hw.formats.layout import Widths
+from certree.hw.formats.source_routes import links_of_ports
+from certree.hw.tables.consistency import check_tables
+from certree.hw.tables.manifest import check_manifest, file_entry, header_fields, manifest_document
+from certree.models.common.errors import InputError, TableFormatError
+from certree.models.common.files import canonical_json, check_writable, read_bytes, read_json
+from certree.models.tables import Tables
+
+MANIFEST = "manifest.json"
+_WIDE = ("addr", "size")  # the columns of 64 bits
+
+
+def export_tables(tables: Tables, directory: Path, format: str = "readmemh", force: bool = False) -> None:
+    """Write the tables as a directory in one of the registered formats; the same tables give the same bytes.
+
+    The files are written to a temporary folder beside `directory`, which is then renamed. Raises InputError when `directory`
+    exists (unless `force`, which replaces an empty folder or another tables directory, nothing else), TableFormatError when the
+    tables are malformed. O(rows) time and memory.
+    """
+    entry = load_formats()[format]()
+    check_writable(directory, force=force)
+    _check_replaceable(directory)
+    check_tables(tables)
+    widths = Widths.of(tables)
+    files = entry.files(tables, widths)
+    document = manifest_document(tables, format, widths, files)
+    files[MANIFEST] = canonical_json(document)
+    _write_directory(directory, files)
+
+
+def _check_replaceable(directory: Path) -> None:
+    """Raise InputError for what certree has not written: it never deletes that."""
+    manifest = directory / MANIFEST
+    if manifest.is_file():
+        check_manifest(read_json(manifest), str(manifest))
+    elif directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
+        raise InputError(f"{directory} is not a tables directory; remove it yourself or choose another name")
+
+
+def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
+    """Write beside `directory`, then rename; InputError when the system refuses. Nothing is left behind on failure."""
+    try:
+        temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
+    except OSError as error:
+        raise InputError(f"cannot write {directory}: {error.strerror}") from None
+    try:
+        fresh, old = temporary / "new", temporary / "old"
+        fresh.mkdir()
+        for name, data in files.items():
+            (fresh / name).write_bytes(data)
+        if directory.exists():
+            directory.rename(old)
+        fresh.rename(directory)
+    except OSError as error:
+        if old.exists():
+            old.rename(directory)
+        raise InputError(f"cannot write {directory}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(temporary)
+
+
+def read_tables(directory: Path) -> Tables:
+    """The tables in a directory that `export_tables` wrote.
+
+    Raises TableFormatError naming file, row or field for anything that is missing, left over, truncated, altered (CRC-32 and
+    SHA-256), out of range, out of order or contradictory: rows against arrivals, hex images against table.json, both against the
+    manifest, and the schedule that the rows play against its digest. Whether that schedule is *right* is for the verifier.
+    O(rows log rows) time.
+    """
+    where = str(directory / MANIFEST)
+    if not directory.is_dir():
+        raise InputError(f"{directory} is not a directory")
+    document = check_manifest(read_json(directory / MANIFEST), where)
+    formats = load_formats()
+    if document["encoding"] not in formats:
+        raise TableFormatError(f"{where}: encoding {document['encoding']!r}; known: {', '.join(formats)}")
+    files = _checked_files(directory, document["files"])
+    header = header_fields(document, where)
+    widths = Widths.from_document(document["widths"], where)
+    try:
+        columns = formats[document["encoding"]]().columns(files, widths, header["topology"].endpoints.tolist())
+        # Nothing is cut short: table.json, which both formats write, refuses numbers beyond 30 bits.
+        columns |= {name: column.astype(np.int32) for name, column in columns.items() if name not in _WIDE}
+        routes = links_of_ports(header["topology"], columns["node"], columns["route"], columns.pop(ROUTE_COLUMN))
+        tables = Tables(**header, **columns, routes=routes)  # type: ignore[arg-type]
+        _check_against_manifest(tables, widths)
+    except InputError as error:
+        raise TableFormatError(f"{directory}: {error}") from None
+    return tables
+
+
+def _checked_files(directory: Path, stated: dict[str, dict[str, object]]) -> dict[str, bytes]:
+    """The contents of the files, once they are those of the manifest."""
+    present = sorted(entry.name for entry in directory.iterdir() if entry.name != MANIFEST)
+    for name in sorted(set(present) ^ set(stated)):
+        fault = "is missing" if name in stated else "is not in the manifest"
+        raise TableFormatError(f"{directory / name} {fault}")
+    files = {}
+    for name in present:
+        data = files[name] = read_bytes(directory / name)
+        for field, actual in file_entry(data).items():
+            if stated[name].get(field) != actual:
+                raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest says {stated[name].get(field)}")
+    return files
+
+
+def _check_against_manifest(tables: Tables, widths: Widths) -> None:
+    check_tables(tables)
+    narrowest = Widths.of(tables)
+    if widths != narrowest:
+        raise TableFormatError(f"the manifest states {widths}; the rows need {narrowest}")
+    if tables.schedule.digest != tables.schedule_digest:
+        raise TableFormatError("the rows play another schedule than the digest in the manifest says")
