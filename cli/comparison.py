@@ -6,7 +6,7 @@ from typing import Any
 
 from certree.cli.evidence import certified_or_fail
 from certree.cli.playing import playable
-from certree.cli.report import closed_form, schedule_report
+from certree.cli.words.report import closed_form, schedule_report
 from certree.hw.run import run_exactly
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.machine.machine import Machine

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from certree.cli.comparison import Entry
-from certree.cli.parameters import DEFAULT_MACHINE
 from certree.cli.sources import verify_path
+from certree.cli.words.parameters import DEFAULT_MACHINE
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.cost.counting import Counts, count
 from certree.models.cost.model import CostModel

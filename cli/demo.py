@@ -15,13 +15,13 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.cli.commands.bound import bounds_words
-from certree.cli.commands.model_check import model_check_words
-from certree.cli.commands.simulate import simulation_words
-from certree.cli.commands.tables import export_words
+from certree.cli.commands.runs.model_check import model_check_words
+from certree.cli.commands.runs.simulate import simulation_words
+from certree.cli.commands.schedules.bound import bounds_words
+from certree.cli.commands.schedules.tables import export_words
 from certree.cli.main import run
-from certree.cli.report import schedule_words
-from certree.cli.terminal import note, say, say_table
+from certree.cli.words.report import schedule_words
+from certree.cli.words.terminal import note, say, say_table
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.timing import bandwidth_bound_cycles
 

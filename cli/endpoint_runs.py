@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from certree.cli.parameters import DEFAULT_MACHINE
 from certree.cli.sources import holds_schedule, read_schedule
+from certree.cli.words.parameters import DEFAULT_MACHINE
 from certree.hw.endpoints.run import EndpointResult
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine

@@ -9,34 +9,34 @@ from typing import Any
 
 import click
 
-from certree.cli.terminal import note
+from certree.cli.words.terminal import note
 
 INTERNAL_ERROR, INTERRUPTED = 70, 130
 
 #: name -> its line in `certree --help`. Command `a-b` is the object `a_b` of the module named here, which is imported only when
 #: it is called for: solvers and networkx take longer to load than most commands take to run.
 COMMANDS = {
-    "aggregate": ("aggregate", "All-reduce in the switches of a network, with windows and loss."),
-    "bound": ("bound", "Lower bounds on any schedule for a network, each with its witness."),
-    "certify": ("certify", "Add bounds and certificate to a schedule."),
-    "compare": ("compare", "Methods beside each other, size by size."),
-    "cost": ("cost", "What schedules take by a cost model, term by term."),
-    "endpoints": ("endpoints", "A collective by the endpoints of a network: buses, memory, ACE's engines."),
-    "export": ("tables", "Write a schedule as tables for network interfaces."),
-    "fit": ("fit", "GenModel parameters from measured times."),
-    "frontier": ("frontier", "The exact frontier of steps and rounds of a small network, with proofs."),
-    "gallery": ("gallery", "A worked example of each paper, with pictures."),
-    "import": ("tables", "Read tables back as a schedule."),
-    "improve": ("improve", "A faster schedule from any valid one."),
-    "inject": ("inject", "Packets through a network of routers: when each arrives."),
-    "list": ("listing", "Methods, machine presets, table formats, topologies, collectives."),
-    "measure": ("measure", "Benchmarks on this computer, for fit."),
-    "model-check": ("model_check", "Check the TLA+ models, or a schedule's tables, with TLC."),
-    "reproduce": ("reproduce", "A figure of a paper: ours beside what its text states."),
-    "simulate": ("simulate", "Run tables, or a schedule that has none, cycle by cycle."),
-    "synthesize": ("synthesize", "Make a schedule, with its certificate."),
-    "topology": ("topology", "Show, list and convert networks."),
-    "verify": ("verify", "Judge a schedule, a CSV, a tables directory or a frontier."),
+    "aggregate": ("runs.aggregate", "All-reduce in the switches of a network, with windows and loss."),
+    "bound": ("schedules.bound", "Lower bounds on any schedule for a network, each with its witness."),
+    "certify": ("schedules.certify", "Add bounds and certificate to a schedule."),
+    "compare": ("schedules.compare", "Methods beside each other, size by size."),
+    "cost": ("costs.cost", "What schedules take by a cost model, term by term."),
+    "endpoints": ("runs.endpoints", "A collective by the endpoints of a network: buses, memory, ACE's engines."),
+    "export": ("schedules.tables", "Write a schedule as tables for network interfaces."),
+    "fit": ("costs.fit", "GenModel parameters from measured times."),
+    "frontier": ("schedules.frontier", "The exact frontier of steps and rounds of a small network, with proofs."),
+    "gallery": ("papers.gallery", "A worked example of each paper, with pictures."),
+    "import": ("schedules.tables", "Read tables back as a schedule."),
+    "improve": ("schedules.improve", "A faster schedule from any valid one."),
+    "inject": ("runs.inject", "Packets through a network of routers: when each arrives."),
+    "list": ("listings.listing", "Methods, machine presets, table formats, topologies, collectives."),
+    "measure": ("costs.measure", "Benchmarks on this computer, for fit."),
+    "model-check": ("runs.model_check", "Check the TLA+ models, or a schedule's tables, with TLC."),
+    "reproduce": ("papers.reproduce", "A figure of a paper: ours beside what its text states."),
+    "simulate": ("runs.simulate", "Run tables, or a schedule that has none, cycle by cycle."),
+    "synthesize": ("schedules.synthesize", "Make a schedule, with its certificate."),
+    "topology": ("listings.topology", "Show, list and convert networks."),
+    "verify": ("schedules.verify", "Judge a schedule, a CSV, a tables directory or a frontier."),
 }
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from certree.cli.parameters import DEFAULT_MACHINE, DEFAULT_SIZE
+from certree.cli.words.parameters import DEFAULT_MACHINE, DEFAULT_SIZE
 from certree.models.common.errors import InputError
 from certree.models.common.files import first_bytes, parse_size
 from certree.models.machine.machine import Machine, load_machine

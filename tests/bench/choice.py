@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from certree.cli.matrix import NETWORKS
+from certree.cli.reproduce.matrix import NETWORKS
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import load_machine

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from certree.cli.main import COMMANDS
-from certree.cli.terminal import emit
+from certree.cli.words.terminal import emit
 from certree.models.common.errors import InputError, ToolMissingError, UndecidedError
 from tests.cli.running import assert_bad_input, certree, start
 
@@ -77,7 +77,7 @@ def test_errors_become_one_line_and_a_code(monkeypatch, error, code, message):
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr("certree.cli.commands.listing.presets", fail)
+    monkeypatch.setattr("certree.cli.commands.listings.listing.presets", fail)
     outcome = certree("list")
     assert outcome.code == code
     assert outcome.out == ""
@@ -90,7 +90,7 @@ def test_debugging_shows_the_place(monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setenv("CERTREE_DEBUG", "1")
-    monkeypatch.setattr("certree.cli.commands.listing.presets", fail)
+    monkeypatch.setattr("certree.cli.commands.listings.listing.presets", fail)
     with pytest.raises(ZeroDivisionError):
         certree("list")
 

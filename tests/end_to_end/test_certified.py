@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from certree.cli.certified import HEAD, NETWORKS, composed, table
+from certree.cli.reproduce.certified import HEAD, NETWORKS, composed, table
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import load_methods

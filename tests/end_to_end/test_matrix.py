@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from certree.cli.matrix import LEFT_OUT, NETWORKS, empty_lines, gap_lines, matrix_cell, methods
+from certree.cli.reproduce.matrix import LEFT_OUT, NETWORKS, empty_lines, gap_lines, matrix_cell, methods
 from certree.models.network.families import load_families
 from certree.synth.method import load_methods
 

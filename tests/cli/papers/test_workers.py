@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from certree.cli import experiment
-from certree.cli.experiment import Task
-from certree.cli.workers import run_tasks
+from certree.cli.reproduce import experiment
+from certree.cli.reproduce.experiment import Task
+from certree.cli.reproduce.workers import run_tasks
 from certree.models.common.errors import InputError, UndecidedError
 
 

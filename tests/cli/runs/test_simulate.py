@@ -7,7 +7,7 @@ from importlib import resources
 
 import pytest
 
-from certree.cli.commands.simulate import holds
+from certree.cli.commands.runs.simulate import holds
 from certree.hw.engines.simulator import SimulationResult, simulate
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile
@@ -147,7 +147,7 @@ def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
     def hurried(tables, run, **options):
         return simulate(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), run)
 
-    monkeypatch.setattr("certree.cli.commands.simulate.simulate", hurried)
+    monkeypatch.setattr("certree.cli.commands.runs.simulate.simulate", hurried)
     outcome = certree("simulate", file, "--size", "16KiB", "--json")
     assert outcome.code == 1
     assert outcome.document["late"] > 0

@@ -1,0 +1,1 @@
+"""Commands for cost models: cost, fit, measure."""

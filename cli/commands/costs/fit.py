@@ -1,0 +1,111 @@
+"""`certree fit`: GenModel's parameters from measured times."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.words.parameters import Parsed, check_output, option_json, option_output
+from certree.cli.words.terminal import emit, note, one_line, say, say_table
+from certree.models.common.errors import InputError
+from certree.models.common.files import write_atomically
+from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit, fit
+from certree.models.cost.fitting.measurements import read_measurements, unsteadiness
+from certree.models.cost.fitting.parameter_file import parameters_toml
+from certree.models.network.imports.box import parse_bandwidth
+
+POOR = 0.2  # residuals from here on, root mean square, are worth a note
+PLOT_SUFFIXES = (".svg", ".png")
+BANDWIDTH: Parsed[Fraction] = Parsed("bandwidth", lambda text: parse_bandwidth(text, "--bandwidth"))
+
+
+@click.command("fit")
+@click.argument("path", metavar="MEASUREMENTS.csv", type=click.Path(path_type=Path))
+@click.option("--confidence", type=click.FloatRange(0.5, 0.9999), default=0.95, show_default=True, help="Of the intervals.")
+@click.option("--no-incast", is_flag=True, help="Epsilon is 0: for hosts that show no incast.")
+@click.option("--least", is_flag=True, help="Of runs that are alike the least time counts, not the median: for busy computers.")
+@click.option("--bandwidth", type=BANDWIDTH, help="Of a link, such as 10Gb/s: splits 2 beta + gamma, where no more was measured.")
+@click.option("--name", default="fitted", show_default=True, help="What the parameters are called.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Where to write a plot, F.svg or F.png.")
+@option_output("GenModel's parameters, F.toml, for --params of cost and the option model of gentree")
+@option_json()
+def fit_command(
+    path: Path,
+    confidence: float,
+    no_incast: bool,
+    least: bool,
+    bandwidth: Fraction | None,
+    name: str,
+    plot: Path | None,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Fit alpha, 2 beta + gamma, delta, epsilon and w_t to co-located PS timings; with exchanges or additions, beta and gamma, too.
+
+    The columns are benchmark,participants,floats,seconds; `certree measure` writes such a file. Of repeated runs the median counts.
+    Exit code 2, naming the parameters, when the data do not decide them.
+    """
+    for target, suffixes in ((output, (".toml",)), (plot, PLOT_SUFFIXES)):
+        if target is not None and target.suffix.lower() not in suffixes:
+            raise InputError(f"{target}: the name ends in {', '.join(suffixes)}")
+        check_output(target, force=force)
+    measurements = read_measurements(path)
+    found = fit(measurements, confidence=confidence, incast=not no_incast, least=least)
+    differ = unsteadiness(measurements)
+    if differ is not None and not least:
+        note(f"{differ}: see the intervals, fit with --least, or measure again")
+    if output is not None:
+        write_atomically(output, parameters_toml(found, name, bandwidth), force=force)
+        note(f"wrote {output}")
+    if plot is not None:
+        from certree.cli.reproduce.plots import fit_plot
+
+        write_atomically(plot, fit_plot(found, one_line(path.name), plot.suffix.lower()), force=force)
+        note(f"wrote {plot}")
+    emit(_document(found)) if as_json else _say(found)
+
+
+def _document(found: Fit) -> dict[str, Any]:
+    return {
+        "confidence": found.confidence,
+        "parameters": {
+            name: {"value": one.value, "low": one.low, "high": one.high} for name, one in found.estimates.items()
+        },
+        "threshold": None if found.threshold is None else dict(zip(("value", "low", "high"), found.threshold, strict=True)),
+        "points": [
+            {
+                "benchmark": point.benchmark,
+                "participants": point.participants,
+                "floats": point.floats,
+                "seconds": point.seconds,
+                "fitted": time,
+                "residual": residual,
+            }
+            for point, time, residual in zip(found.points, found.fitted, found.residuals, strict=True)
+        ],
+    }  # fmt: skip
+
+
+def _say(found: Fit) -> None:
+    rows = [
+        [name, f"{one.value:.4g}", f"{one.low:.3g}", f"{one.high:.3g}", "s a step" if name == "alpha" else "s a float"]
+        for name, one in found.estimates.items()
+    ]
+    if found.threshold is not None:
+        rows.append(["w_t", *map(str, found.threshold), "servers"])
+    say_table(["parameter", ">value", f">{100 * found.confidence:g} %: from", ">to", "unit"], rows)
+    residuals = found.residuals
+    rms = (sum(residual**2 for residual in residuals) / len(residuals)) ** 0.5
+    worst = max(range(len(residuals)), key=lambda index: abs(residuals[index]))
+    point = found.points[worst]
+    say(
+        f"{len(residuals)} configurations; residuals {100 * rms:.2g} % (root mean square), at most {100 * residuals[worst]:+.2g} %"
+        f" ({point.benchmark}, {point.participants} participants, {point.floats} floats)"
+    )
+    if rms >= POOR:
+        note(f"residuals of {100 * rms:.2g} %: these times hardly follow the model, whatever the parameters")
+    for name, one in found.estimates.items():
+        if one.low <= 0 and name in (COMBINED, DELTA, "alpha", "beta", "gamma"):
+            note(f"{name}: 0 is within the interval")

@@ -1,0 +1,141 @@
+"""`certree topology`: networks by name and in files."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from certree.cli.words.parameters import argument_topology, check_output, option_json, option_output
+from certree.cli.words.terminal import emit, note, say
+from certree.models.common.errors import InputError
+from certree.models.common.files import write_atomically
+from certree.models.network.families import load_families
+from certree.models.network.imports import load_imports
+from certree.models.network.imports.box import OPTION_HELP
+from certree.models.network.spec import MODIFIERS, parse_topology, undamaged, unit_bandwidth
+from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology_file import FILE_SUFFIXES, save_topology
+
+
+@click.group("topology")
+def topology_command() -> None:
+    """Show, list and convert networks."""
+
+
+@topology_command.command("show")
+@argument_topology()
+@option_output("a picture, F.svg")
+@option_json()
+def show(topology: Topology, output: Path | None, force: bool, as_json: bool) -> None:
+    """What a network is: nodes, links, diameter, digest; with -o a picture of it."""
+    if output is not None:
+        draw(topology, output, force=force)
+    document = describe(topology)
+    if as_json:
+        emit(document)
+        return
+    hops, start, end = (document["diameter"][key] for key in ("hops", "from", "to"))
+    degree = document["degree"]
+    kind = "direct" if document["direct"] else f"{document['switches']} switches"
+    duplex = "full duplex" if document["full_duplex"] else "not full duplex"
+    say(
+        f"{topology.name}: {document['endpoints']} endpoints ({kind}), {document['links']} links ({duplex})\n"
+        f"  links out of an endpoint: {degree['min']} to {degree['max']}; capacity in all {document['capacity']}\n"
+        f"  diameter: {hops} hops, from {start} to {end}\n"
+        f"  digest: {document['digest']}"
+    )
+    _note_unit(topology.name)
+
+
+def _note_unit(spec: str) -> None:
+    """Say how fast a link of capacity 1 of an imported network is, since schedules are timed with the machine's."""
+    unit = unit_bandwidth(spec)
+    if unit is not None:
+        note(f"a link of capacity 1 has {float(unit) / 10**9:.6g} GB/s; wider ones whole multiples, rounded down")
+
+
+def draw(topology: Topology, path: Path, *, force: bool) -> None:
+    """Write the picture of a network; what `without-` modifiers took away is in it, dashed."""
+    from certree.models.pictures.network import network_picture
+
+    if path.suffix.lower() != ".svg":
+        raise InputError(f"{path}: the name of a picture ends in .svg")
+    check_output(path, force=force)
+    write_atomically(path, network_picture(topology, undamaged(topology)).encode(), force=force)
+    note(f"wrote {path}")
+
+
+def describe(topology: Topology) -> dict[str, Any]:
+    """The JSON document of `topology show`."""
+    degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
+    hops, start, end = topology.diameter
+    unit = unit_bandwidth(topology.name)
+    return {
+        "name": topology.name,
+        "endpoints": len(topology.endpoints),
+        "switches": int((topology.kind == NodeKind.SWITCH).sum()),
+        "links": len(topology.src),
+        "capacity": int(topology.capacity.sum(dtype=np.int64)),
+        "degree": {"min": int(degree.min()), "max": int(degree.max())},
+        "diameter": {"hops": hops, "from": start, "to": end},
+        "direct": topology.is_direct,
+        "full_duplex": topology.is_full_duplex,
+        "unit_bandwidth": None if unit is None else str(unit),
+        "digest": topology.digest,
+    }
+
+
+@topology_command.command("list")
+@click.argument("family", required=False)
+@option_json()
+def list_families(family: str | None, as_json: bool) -> None:
+    """The named families, the modifiers, the file formats; of a FAMILY its grammar, node numbers and source."""
+    if family is not None:
+        text = load_families().explain(family)
+        emit({"family": family, "text": text}) if as_json else say(text)
+        return
+    families, modifiers, imports = load_families().describe(), MODIFIERS.describe(), load_imports()
+    if as_json:
+        emit({"families": dict(families), "modifiers": dict(modifiers), "files": list(FILE_SUFFIXES), "imports": list(imports)})
+        return
+    lines = ["networks by name", *(f"  {line}" for _, line in families), "modifiers, behind a comma; they may repeat"]
+    lines += [f"  {line}" for _, line in modifiers]
+    lines += [f"files: {', '.join(FILE_SUFFIXES)} (certree JSON, networkx node-link JSON, GraphML)", "imported files"]
+    lines += [f"  {line}" for _, line in imports.describe()]
+    lines += ["  options behind a comma, for what they do not say:", *(f"    {text}" for text in OPTION_HELP.values())]
+    say("\n".join(lines))
+
+
+@topology_command.command("convert")
+@click.argument("network")
+@click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to write: .json, .graphml, and .gz.")
+@click.option("--force", is_flag=True, help="Overwrite what is there.")
+@click.option("--speed", "speeds", multiple=True, metavar="KIND=BANDWIDTH", help="Imports: of a kind of link, such as NV=25GB/s.")
+@click.option("--unit", metavar="BANDWIDTH", help="Imports: of a link of capacity 1; the narrowest link by default.")
+@click.option("--boxes", metavar="N", help="Imports: so many boxes, joined by their network interfaces.")
+@click.option("--fabric", metavar="switch|rails", help="Imports: what joins boxes: one switch, or one for each interface of a box.")
+@click.option("--nvlinks", metavar="direct|switched", help="Imports: what NVLinks between every two GPUs are.")
+@click.option("--nvlink-only", is_flag=True, help="Imports: leave out PCIe and sockets.")
+def convert(
+    network: str,
+    output: Path,
+    force: bool,
+    speeds: tuple[str, ...],
+    nvlink_only: bool,
+    **options: str | None,
+) -> None:
+    """Write any network, named or from a file, as certree JSON or GraphML (by suffix).
+
+    Also read: NCCL topology XML (.xml) and the output of `nvidia-smi topo -m` (.txt). What they do not say is asked for.
+    """
+    if not output.name.lower().endswith(FILE_SUFFIXES):
+        raise InputError(f"{output}: the name of a network file ends in {', '.join(FILE_SUFFIXES)}")
+    check_output(output, force=force)
+    typed = [f"speed={speed.replace('=', ':', 1)}" for speed in speeds]
+    typed += [f"{name}={value}" for name, value in sorted(options.items()) if value is not None]
+    typed += ["links=nvlink"] * nvlink_only
+    spec = ",".join([network, *typed])
+    save_topology(parse_topology(spec), output, force=force)
+    _note_unit(spec)
+    note(f"wrote {output}")

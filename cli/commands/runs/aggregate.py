@@ -1,0 +1,170 @@
+"""`certree aggregate`: an all-reduce in the switches of a network, packet by packet."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.sources import aggregated_schedule
+from certree.cli.words.parameters import COUNT, Parsed, check_output, option_json, option_params, option_size
+from certree.cli.words.report import size_words
+from certree.cli.words.terminal import note, now_and_then, one_line, show, working
+from certree.hw.reducing.run import ENGINES, AggregationResult, simulate_aggregation
+from certree.hw.reducing.setup import AggregationRules
+from certree.hw.reducing.trees import AggregationTrees
+from certree.models.common.files import parse_fraction
+from certree.models.machine.machine import Machine
+
+PART = Parsed("part", lambda text: parse_fraction(text, "part"))
+CYCLES = click.IntRange(min=0)
+_SHOWN = 8  # switches listed for people
+
+
+@click.command("aggregate")
+@click.argument("source", metavar="TOPOLOGY_OR_SCHEDULE")
+@option_size()
+@option_params()
+@click.option(
+    "--window", type=COUNT, help="Packets that a host has under way for each flow; by default as many as never make it wait."
+)
+@click.option("--aggregators", type=COUNT, help="Places of a switch; by default twice the window for each flow.")
+@click.option(
+    "--buffer", type=COUNT, help="Payloads that a switch holds for its adder; by default one for each child and aggregator."
+)
+@click.option("--adders", type=COUNT, default=1, show_default=True, help="Adders of a switch, which its children share.")
+@click.option("--flows", type=COUNT, help="Trees for a network; by default one for each of its central switches that reduce.")
+@click.option("--ways", type=COUNT, default=1, show_default=True, help="Ways that packets take in turn between two nodes.")
+@click.option("--loss", type=PART, default="0", show_default=True, help="Part of all packets that the network loses: 1/100, 0.01.")
+@click.option("--duplicates", type=PART, default="0", show_default=True, help="Part of all packets that arrive twice.")
+@click.option("--latest", type=CYCLES, default=0, show_default=True, help="Packets are up to so many cycles late.")
+@click.option("--seed", type=CYCLES, default=0, show_default=True, help="Of what is lost, doubled and late.")
+@click.option("--timeout", type=COUNT, help="Cycles until a host sends again; by default two round trips with a full window.")
+@click.option("--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet was sent so often in vain.")
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
+              help="fast: an event for each packet and link; flit: routers, as auto where these matter; lanes: none.")  # fmt: skip
+@click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never come.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Write one JSON line for each step, for model-check --trace.")
+@click.option("--force", is_flag=True, help="Overwrite the trace.")
+@option_json()
+def aggregate_command(
+    source: str,
+    size: int,
+    machine: Machine,
+    window: int | None,
+    aggregators: int | None,
+    buffer: int | None,
+    adders: int,
+    flows: int | None,
+    ways: int,
+    loss: Fraction,
+    duplicates: Fraction,
+    latest: int,
+    seed: int,
+    timeout: int | None,
+    give_up: int,
+    engine: str,
+    allow_stall: bool,
+    trace: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """All-reduce a message in the reducing switches of a network (switch:8,reducing=switches), or along the trees of a schedule
+    that reduces in switches: hosts send packets in windows, switches add them in aggregators and multicast the results (NetReduce).
+
+    Exit code 1 when a rank has a wrong result or none, or when a run without mishaps misses its closed form.
+    """
+    rules = AggregationRules(window, aggregators, buffer, timeout, give_up, loss, duplicates, latest, seed, adders)
+    check_output(trace, force=force)
+    schedule = aggregated_schedule(source, size, machine, flows)
+    with working("aggregating") as tell:
+        result = simulate_aggregation(
+            AggregationTrees.of(schedule, ways),
+            machine,
+            size,
+            rules,
+            engine=engine,
+            allow_stall=allow_stall,
+            trace=trace,
+            force=force,
+            progress=now_and_then(tell),
+        )
+    if result.router_effect is not None and engine == "auto":
+        note(f"through routers, flit by flit: {result.router_effect}")
+    document = {
+        "topology": schedule.topology.name,
+        "message_bytes": size,
+        "machine": machine.name,
+        **aggregation_report(result, rules),
+    }
+    show(document, aggregation_words, as_json=as_json)
+    return 0 if result.data_ok and result.closed_form_cycles in (None, result.cycles) else 1
+
+
+def aggregation_report(result: AggregationResult, rules: AggregationRules) -> dict[str, Any]:
+    """The JSON document of `aggregate`, but for what ran."""
+    return {
+        "engine": result.engine,
+        "router_effect": result.router_effect,
+        "cycles": result.cycles,
+        "closed_form_cycles": result.closed_form_cycles,
+        "data_ok": result.data_ok,
+        "flows": len(result.packets),
+        "packets": list(result.packets),
+        "packet_bytes": result.packet_bytes,
+        "padded_bytes": result.padded_bytes,
+        "window": result.window,
+        "aggregators": result.aggregators,
+        "buffer": result.buffer_packets,
+        "adders": rules.adders,
+        "timeout": result.timeout,
+        "loss": str(rules.loss),
+        "duplicates": str(rules.duplicates),
+        "latest": rules.latest,
+        "seed": rules.seed,
+        **result.counters,
+        "max_link_utilization": str(result.max_link_utilization),
+        "switches": [
+            {
+                "node": use.node,
+                "most_aggregators": use.most_aggregators,
+                "busy": str(use.busy),
+                "most_payloads": use.most_payloads,
+                "dropped": use.dropped,
+            }
+            for use in result.switches
+        ],
+        "wrong": None if result.wrong is None else {"rank": result.wrong[0], "packet": result.wrong[1]},
+        "stall": list(result.stall),
+    }
+
+
+def aggregation_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    flows, packets = report["flows"], sum(report["packets"])
+    where = f"{size_words(report['message_bytes'])} on {one_line(report['topology'])}"
+    head = "run stopped" if report["stall"] else f"{report['cycles']:,} cycles"
+    lines = [f"in-network all-reduce of {where}: {head} ({report['engine']} engine)"]
+    if (expected := report["closed_form_cycles"]) is not None:
+        agreement = "equal" if report["cycles"] == expected else f"{report['cycles'] - expected:+,} cycles"
+        lines.append(f"  closed form: {expected:,} cycles: {agreement}")
+    flow_words = "1 flow" if flows == 1 else f"{flows} flows"
+    lines.append(f"  {flow_words}, {packets:,} packets of {report['packet_bytes']} bytes a host, window {report['window']}")
+    lines.append(
+        f"  {report['sent']:,} packets sent, {report['lost']:,} lost, {report['copied']:,} doubled, {report['dropped']:,} dropped; "
+        f"{report['resent']:,} sent again by hosts"
+    )
+    for use in report["switches"][:_SHOWN]:
+        busy = float(Fraction(use["busy"])) * 100
+        lines.append(
+            f"  switch {use['node']}: at most {use['most_aggregators']} of {report['aggregators']} aggregators in use, "
+            f"{busy:.2f} % of their time; at most {use['most_payloads']} payloads waiting"
+        )
+    if len(report["switches"]) > _SHOWN:
+        lines.append(f"  and {len(report['switches']) - _SHOWN} more switches; --json lists all")
+    lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if report["data_ok"]:
+        lines.append("  data: right at every rank")
+    elif report["wrong"] is not None:
+        lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, packet {report['wrong']['packet']}")
+    return "\n".join([*lines, *(f"  stall: {line}" for line in report["stall"])])

@@ -1,0 +1,146 @@
+"""`certree endpoints`: a collective by the endpoints of a network, their buses and engines included."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.endpoint_runs import endpoint_report, schedule_of
+from certree.cli.words.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
+from certree.cli.words.report import size_words
+from certree.cli.words.terminal import now_and_then, one_line, show, working
+from certree.hw.endpoints.program import Choices, Payload
+from certree.hw.endpoints.run import run_endpoints
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_size
+from certree.models.machine.endpoint import Endpoint, load_endpoint
+from certree.models.schedule.collective import Collective
+
+RULES = ("in-order", "spare", "apart")
+
+
+def parse_payload(text: str) -> Payload:
+    """`16MiB`, or `16MiB@5000`: asked for in cycle 5000."""
+    size, at, start = text.partition("@")
+    if at and not (start.isdecimal() and len(start) <= 15):
+        raise InputError(f"size {text!r}: expected a cycle behind @, such as 4MiB@5000")
+    return Payload(parse_size(size), int(start or 0))
+
+
+PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpoint)
+
+
+@click.command("endpoints")
+@click.argument("source", metavar="TOPOLOGY_OR_SCHEDULE")
+@option_collective(required=False, help_text="For a network: all-reduce (the default), all-to-all, or others with --method.")
+@click.option("--method", help="For a network: how; by default the hierarchical algorithms of ACE's Table 5.")
+@click.option(
+    "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method; repeat."
+)
+@click.option("--size", "payloads", type=PAYLOAD, multiple=True, default=("16MiB",), show_default=True,
+              help="Bytes at every node; repeat for more collectives, 4MiB@5000 for one asked for in cycle 5000.")  # fmt: skip
+@click.option("--system", "names", multiple=True, help="Of the parameters; repeat. By default all of them.")
+@click.option("--params", "endpoint", type=ENDPOINT, default="ace", show_default=True, help="Endpoints: a preset or a TOML file.")
+@click.option("--chunk", type=SIZE, help="Bytes of a chunk, for all systems.")
+@click.option("--ways", type=COUNT, help="Parts of the schedule that chunks play in turn; 2 for Table 5's rings, otherwise 1.")
+@click.option("--lifo", is_flag=True, help="The latest collective first.")
+@click.option("--bounded", is_flag=True, help="A collective has its share of the memory bandwidth and no more.")
+@click.option("--without", "left_out", type=click.Choice(RULES), multiple=True,
+              help="Leave out a rule that keeps engines from hanging; repeat. As the paper has it: all three.")  # fmt: skip
+@click.option("--trace", type=click.Path(path_type=Path), help="Of one system: write a line of JSON for each step of an endpoint.")
+@click.option("--force", is_flag=True, help="Overwrite the trace.")
+@option_json()
+def endpoints_command(
+    source: str,
+    collective: Collective | None,
+    method: str | None,
+    options: Mapping[str, str],
+    payloads: Sequence[Payload],
+    names: Sequence[str],
+    endpoint: Endpoint,
+    chunk: int | None,
+    ways: int | None,
+    lifo: bool,
+    bounded: bool,
+    left_out: Sequence[str],
+    trace: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Run a collective by the endpoints of a network, chunk by chunk and message by message: memory and interface buses, an
+    accelerator that adds, or ACE's engine with its SRAM, state machines, ALUs and ports. SCHEDULE: each chunk goes through one
+    iteration of it.
+
+    Exit code 1 when a rank has a wrong result, or nothing can go on any more; then it says who waits for what.
+    """
+    systems = [endpoint.system(name) for name in names or [system.name for system in endpoint.systems]]
+    if trace is not None and len(systems) > 1:
+        raise InputError(f"--trace is for one system; name it: --system {systems[0].name}")
+    check_output(trace, force=force)
+    made = schedule_of(source, collective, method, options, max(payload.size for payload in payloads))
+    choices = Choices(
+        ways=ways or made.ways,
+        lifo=lifo,
+        share_bounds=bounded,
+        **{rule.replace("-", "_"): False for rule in left_out},
+    )
+    reports = []
+    with working("running endpoints") as tell:
+        for system in systems:
+            chosen = system if chunk is None else replace(system, chunk_bytes=chunk)
+            result = run_endpoints(made.schedule, endpoint, chosen, payloads, choices, now_and_then(tell), trace, force)
+            reports.append(endpoint_report(result))
+    document = {
+        "topology": made.schedule.topology.name,
+        "collective": str(made.schedule.collective.kind),
+        "method": made.method,
+        "payloads": [{"bytes": payload.size, "start": payload.start} for payload in payloads],
+        "ways": choices.ways,
+        "endpoint": endpoint.name,
+        "systems": reports,
+    }
+    show(document, endpoint_words, as_json=as_json)
+    return 0 if all(report["data_ok"] and report["conserved"] for report in reports) else 1
+
+
+def endpoint_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    sizes = ", ".join(
+        size_words(entry["bytes"]) + (f" at {entry['start']:,}" if entry["start"] else "") for entry in report["payloads"]
+    )
+    where = f"{sizes} on {one_line(report['topology'])} by {one_line(report['method'])}"
+    lines = [f"{report['collective']} of {where}, endpoints {one_line(report['endpoint'])}"]
+    for run in report["systems"]:
+        lines += _system_lines(run, many=len(report["payloads"]) > 1)
+    return "\n".join(lines)
+
+
+def _system_lines(run: dict[str, Any], *, many: bool) -> list[str]:
+    if run["stall"]:
+        return [f"  {run['system']}: stopped, nothing can go on", *(f"    stall: {line}" for line in run["stall"])]
+    ends = f" (each at {', '.join(f'{end:,}' for end in run['ends'])})" if many else ""
+    occupancy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items()}
+    delays = {name: f"{float(Fraction(cycles)):,.0f}" for name, cycles in run["delays"].items()}
+    lines = [
+        f"  {run['system']}: {run['cycles']:,} cycles{ends}; {run['chunks']} chunks of {size_words(run['chunk_bytes'])}, "
+        f"{run['messages']:,} messages, {run['phases']} phase{'s' * (run['phases'] != 1)}",
+        f"    busy: busiest link {occupancy['busiest_link']}, memory bus {occupancy['memory_bus']}, interface bus "
+        f"{occupancy['to_interface_bus']} out, {occupancy['to_accelerator_bus']} in",
+        f"    cycles: bus {delays['bus_queuing']} queuing and {delays['bus_transfer']} transfer, {delays['local_reduction']} local "
+        f"reduction, {delays['network_transfer']} network, {delays['chunk_queuing']} chunk queuing",
+    ]
+    if run["partitions"]:
+        peaks = ", ".join(f"{peak / room:.0%}" for room, peak in zip(run["partitions"], run["partition_peaks"], strict=True))
+        lines.append(
+            f"    engine: SRAM {occupancy['sram']} full, ALUs {occupancy['alus']} busy, partitions at most {peaks} full, ports "
+            f"{run['deepest_port']} deep; {float(Fraction(run['joules'])) * 1000:.3f} mJ"
+        )
+    if not run["data_ok"]:
+        wrong = run["wrong"]
+        lines.append(f"    data: WRONG, first at rank {wrong['rank']}, chunk {wrong['chunk']}")
+    else:
+        lines.append("    data: right at every rank")
+    return lines

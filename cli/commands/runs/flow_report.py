@@ -1,0 +1,58 @@
+"""`certree simulate --engine flow`: a schedule's steps as flows on the links of a network, timed by GenModel."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.cli.sources import verify_path
+from certree.cli.words.report import size_words
+from certree.cli.words.terminal import note, one_line, show, working
+from certree.models.common.errors import InputError
+from certree.models.cost.flows.time import parse_reading, schedule_time
+from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
+from certree.models.schedule.symmetric import written_out
+
+PICOSECONDS = 10**12
+
+
+def simulate_by_flows(path: Path, size: int | None, model: str, reading: Mapping[str, str], *, as_json: bool) -> int:
+    """Time a schedule file and show it; exit code 1, and no time, when the judge refutes it."""
+    chosen, parameters = parse_reading(reading), load_genmodel(model)
+    if path.is_dir():
+        raise InputError(f"{path}: the flow engine times a schedule file, not tables")
+    with working("judging"):
+        judged = verify_path(path, None, None, size, None)
+    if not judged.verdict.valid:
+        note(f"refuted, and not simulated: {judged.verdict.violations[0].message}")
+        return 1
+    schedule = written_out(judged.schedule)
+    with working("simulating"):
+        time = schedule_time(schedule, parameters, Fraction(judged.message_bytes, FLOAT_BYTES), chosen)
+    parts = {"start_up": time.start_up, "transfer": time.transfer, "reduction": time.reduction}
+    document: dict[str, Any] = {
+        "topology": schedule.topology.name,
+        "collective": str(schedule.collective.kind),
+        "engine": "flow",
+        "model": parameters.name,
+        "reading": str(chosen),
+        "message_bytes": judged.message_bytes,
+        "steps": time.steps,
+        "seconds": str(time.seconds),
+        "picoseconds": round(time.seconds * PICOSECONDS),
+        **{f"{name}_seconds": str(seconds) for name, seconds in parts.items()},
+    }
+    show(document, _words, as_json=as_json)
+    return 0
+
+
+def _words(document: Mapping[str, Any]) -> str:
+    parts = {name: float(Fraction(document[f"{name}_seconds"])) for name in ("start_up", "transfer", "reduction")}
+    where = f"{size_words(document['message_bytes'])} on {one_line(document['topology'])}"
+    return "\n".join(
+        [
+            f"flows of {where}: {float(Fraction(document['seconds'])):.6g} s in {document['steps']:,} steps",
+            f"  start-up {parts['start_up']:.6g} s, transfer {parts['transfer']:.6g} s, reduction {parts['reduction']:.6g} s",
+            f"  parameters {one_line(document['model'])}; read as {document['reading']}",
+        ]
+    )

@@ -1,0 +1,134 @@
+"""`certree inject`: packets through a network of routers."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.words.parameters import COUNT, Parsed, argument_topology, option_json, option_params
+from certree.cli.words.terminal import one_line, show, working
+from certree.hw.routers.injection import InjectionResult, inject
+from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_fraction
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+
+#: traffic patterns by name
+PATTERNS = ("uniform", "hot-spot")
+_SHOWN = 20  # packets listed for people
+
+
+def parse_hot_spot(text: str) -> tuple[int, Fraction]:
+    """(3, 1/4) of `3:1/4` or `3:0.25`: a node and the share of all packets that goes there."""
+    node, colon, share = text.partition(":")
+    if not (colon and node.isascii() and node.isdigit() and len(node) < 10):
+        raise InputError(f"hot spot {text!r}: expected NODE:SHARE, such as 3:1/4")
+    return int(node), parse_fraction(share, "share of a hot spot")
+
+
+LOAD = Parsed("load", lambda text: parse_fraction(text, "load"))
+HOT_SPOT = Parsed("hot spot", parse_hot_spot)
+
+
+@click.command("inject")
+@argument_topology()
+@click.option("--packets", type=click.Path(path_type=Path), help="CSV file with the columns id, src, dst, flits, start.")
+@click.option("--traffic", type=click.Choice(PATTERNS), help="Synthetic packets instead of a file.")
+@click.option("--load", type=LOAD, default="0.1", show_default=True, help="Flits a cycle that each endpoint offers.")
+@click.option("--flits", type=COUNT, default=1, show_default=True, help="Length of each synthetic packet.")
+@click.option("--cycles", type=COUNT, default=10000, show_default=True, help="For how long synthetic packets start.")
+@click.option("--warmup", type=click.IntRange(min=0), default=2000, show_default=True, help="Packets before are not measured.")
+@click.option("--hot-spot", type=HOT_SPOT, help="NODE:SHARE, with --traffic hot-spot.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of synthetic packets.")
+@click.option("--longest-wait", type=COUNT, help="Report packets that wait so many cycles or more while others pass.")
+@option_params()
+@option_json()
+def inject_command(
+    topology: Topology,
+    packets: Path | None,
+    traffic: str | None,
+    load: Fraction,
+    flits: int,
+    cycles: int,
+    warmup: int,
+    hot_spot: tuple[int, Fraction] | None,
+    seed: int,
+    longest_wait: int | None,
+    machine: Machine,
+    as_json: bool,
+) -> int:
+    """Send packets through the routers of a network and tell when head and tail of each arrive.
+
+    A packet starts in cycle `start` at the earliest; head and tail are the times at which the network interface of its destination
+    has its first and its last flit. Exit code 1 when packets block each other for ever, or wait too long while others pass.
+    """
+    if (packets is None) == (traffic is None):
+        raise InputError("give either --packets FILE or --traffic PATTERN")
+    if (traffic == "hot-spot") != (hot_spot is not None):
+        raise InputError("--hot-spot NODE:SHARE and --traffic hot-spot go together")
+    document: dict[str, Any] = {"topology": topology.name, "machine": machine.name}
+    if packets is not None:
+        rows = read_packets(packets, topology)
+    else:
+        rows = synthetic_packets(topology, load=load, flits=flits, cycles=cycles, seed=seed, hot_spot=hot_spot)
+    with working("injecting"):
+        result = inject(topology, machine, rows, longest_wait=longest_wait)
+    if packets is not None:
+        document |= _explicit_report(rows, result)
+    else:
+        pattern = {"pattern": traffic, "load": str(load), "flits": flits, "cycles": cycles, "warmup": warmup, "seed": seed}
+        if hot_spot is not None:
+            pattern |= {"hot_spot": hot_spot[0], "share": str(hot_spot[1])}
+        document |= {"traffic": pattern} | _traffic_report(rows, result, len(topology.endpoints), warmup, cycles)
+    document |= {"cycles": result.cycles, "flit_hops": result.flit_hops, "deadlock": list(result.deadlock)}
+    if longest_wait is not None:
+        document["starved"] = list(result.starved)
+    show(document, injection_words, as_json=as_json)
+    return 1 if result.deadlock or result.starved else 0
+
+
+def _explicit_report(packets: Packets, result: InjectionResult) -> dict[str, Any]:
+    """Every packet, in the order of the file; head and tail null for what never arrived."""
+    times = zip(packets.id.tolist(), result.head.tolist(), result.tail.tolist(), strict=True)
+    return {"packets": [{"id": i, "head": None if h < 0 else h, "tail": None if t < 0 else t} for i, h, t in times]}
+
+
+def _traffic_report(packets: Packets, result: InjectionResult, endpoints: int, warmup: int, cycles: int) -> dict[str, Any]:
+    """What a latency curve shows of one load: the packets that started from `warmup` on."""
+    if warmup >= cycles:
+        raise InputError(f"a warm-up of {warmup} cycles leaves nothing of {cycles}")
+    measured = (packets.start >= warmup) & (result.tail >= 0)
+    latency = (result.tail - packets.start)[measured]
+    return {
+        "measured_packets": int(measured.sum()),
+        "mean_latency": str(result.mean_latency(packets, warmup)),
+        "accepted_load": str(result.accepted_load(packets, endpoints, warmup, cycles)),
+        "max_latency": int(latency.max(initial=0)),
+    }
+
+
+def injection_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    lines, where = [], f"{one_line(report['topology'])} ({report['machine']})"
+    if "packets" in report:
+        rows = report["packets"]
+        lines.append(f"{len(rows)} packet(s) on {where}: all there at {report['cycles']:,}")
+        lines += [f"  packet {row['id']}: head {row['head']}, tail {row['tail']}" for row in rows[:_SHOWN]]
+        if len(rows) > _SHOWN:
+            lines.append(f"  and {len(rows) - _SHOWN} more; --json lists all")
+    else:
+        traffic = report["traffic"]
+        lines.append(
+            f"{traffic['pattern']} traffic on {where}, load {traffic['load']}, "
+            f"{traffic['flits']} flit(s) a packet, seed {traffic['seed']}"
+        )
+        mean = float(Fraction(report["mean_latency"]))
+        lines.append(
+            f"  {report['measured_packets']:,} packets measured: mean latency {mean:.2f}, longest {report['max_latency']:,}"
+        )
+        accepted = float(Fraction(report["accepted_load"]))
+        lines.append(f"  accepted: {accepted:.4f} flits a cycle and endpoint from cycle {traffic['warmup']:,} on")
+    lines += [f"  starved: {line}" for line in report.get("starved", [])]
+    return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

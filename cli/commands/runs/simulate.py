@@ -1,0 +1,255 @@
+"""`certree simulate`: tables, or schedules that have none, run cycle by cycle."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
+
+from certree.cli.commands.runs.flow_report import simulate_by_flows
+from certree.cli.playing import source_to_run
+from certree.cli.words.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json
+from certree.cli.words.report import size_words
+from certree.cli.words.terminal import note, now_and_then, one_line, show, working
+from certree.hw.engines.clocks import Clocks, parse_clocks
+from certree.hw.engines.flit import OtherTraffic, simulate_flits
+from certree.hw.engines.framing import FLOWS
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
+from certree.hw.engines.split_runs import simulate_paced
+from certree.hw.engines.transparency import has_routes, meeting_effect, router_effect
+from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets
+from certree.models.common.errors import InputError
+from certree.models.cost.flows.time import READINGS
+from certree.models.machine.machine import Machine
+from certree.models.tables import Tables
+
+#: engine -> what runs: `fast` gives each message a lane of its own way, `lanes` does the same flit by flit, `flit` sends it through
+#: routers; `auto` takes fast unless routers may add to it or other packets share them; `flow` knows no NIs, only links and servers
+#: with GenModel's costs
+ENGINES = ("auto", "fast", "lanes", "flit", "flow")
+
+
+@click.command("simulate")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--size", type=SIZE, help="Message size; 64MiB by default, that of the tables for a directory.")
+@click.option("--params", "machine", type=MACHINE, help="Machine; multitree by default, that of the tables for a directory.")
+@click.option("--run", type=click.Choice(RUN_MODES), default="slotted", show_default=True, help="How the NIs take their rows.")
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
+              help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers; "
+                   "flow: GenModel's seconds, flows sharing links.")  # fmt: skip
+@click.option(
+    "--flow", type=click.Choice(FLOWS), default="message", show_default=True, help="A chunk as one message, or as packets."
+)
+@click.option(
+    "--background", type=click.Path(path_type=Path), help="CSV file of other packets (see inject) on virtual channels of their own."
+)
+@click.option("--longest-wait", type=COUNT,
+              help="On routers: report what waits so many cycles or more while others pass.")  # fmt: skip
+@click.option("--skew", help="Cycles by which counters start late: 7 for every node, or node=cycles pairs, 3=100,5=20.")
+@click.option("--drift", help="How much slower counters run: a rational (1/10000, -50ppm), or node=drift pairs.")
+@click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
+              help="Paced: length of a step without rows. paper: footnote 4; exact: with latency and reduction.")  # fmt: skip
+@click.option("--trace", type=click.Path(path_type=Path),
+              help="Write one JSON line per message; to a name ending in .json, a picture for ui.perfetto.dev.")  # fmt: skip
+@click.option("--force", is_flag=True, help="Overwrite the trace.")
+@click.option("--model", default="gentree", show_default=True, help="Flow engine: GenModel's parameters, a preset or a TOML file.")
+@click.option("--reading", multiple=True, callback=key_values, metavar="NAME=VALUE",
+              help="Flow engine: how GenModel is read where its paper is silent: "
+                   + "; ".join(f"{name}={'|'.join(values)}" for name, values in READINGS.items()) + ".")  # fmt: skip
+@option_json()
+@click.pass_context
+def simulate_command(
+    context: click.Context,
+    path: Path,
+    size: int | None,
+    machine: Machine | None,
+    run: str,
+    engine: str,
+    flow: str,
+    background: Path | None,
+    longest_wait: int | None,
+    skew: str | None,
+    drift: str | None,
+    step_time: str,
+    trace: Path | None,
+    force: bool,
+    model: str,
+    reading: dict[str, str],
+    as_json: bool,
+) -> int:
+    """Play a tables directory, or the tables exported from a schedule, with real numbers, cycle by cycle. A schedule that has no
+    tables (recursive doubling, reducing switches, all-to-all, ...) is played from its own transfers, and the result says so.
+
+    The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree, Section 5.3).
+
+    Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
+    closed form (which holds for equal clocks), or when something waited too long while others passed.
+    """
+    _require_fitting(context, engine)
+    if engine == "flow":
+        return simulate_by_flows(path, size, model, reading, as_json=as_json)
+    check_output(trace, force=force)
+    through_routers = engine == "flit" or (engine == "auto" and background is not None)
+    if background is not None and not through_routers:
+        raise InputError("--background needs the flit engine: other packets meet the collective in routers")
+    if longest_wait is not None and not through_routers:
+        raise InputError("--longest-wait needs the flit engine: in the others nothing is kept waiting by a router")
+    source, reason = source_to_run(path, size, machine)
+    clocks = _clocks(source, skew, drift)
+    others = NO_PACKETS if background is None else read_packets(background, source.topology)
+    beside: OtherTraffic | None = None
+    with working("simulating") as tell:
+        options = _Options(run, flow, clocks, step_time, trace, force, now_and_then(tell))
+        result = None if through_routers else _without_routers(source, engine, options)
+        if result is None:
+            result, beside = options.on_routers(source, others, longest_wait)
+    if reason is not None and result.parts == 1:
+        note(f"no tables, playing the schedule itself: {reason}")
+    document = simulation_report(result, source) | {"flow": flow}
+    if longest_wait is not None:
+        document["starved"] = list(result.starved)
+    if beside is not None and background is not None:
+        document["background"] = {"packets": beside.packets, "arrived": beside.arrived, "longest_latency": beside.longest}
+        show(document, simulation_words, as_json=as_json)
+        return 0 if result.data_ok and not result.starved else 1
+    show(document, simulation_words, as_json=as_json)
+    return 0 if holds(result) and not result.starved else 1
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How a run is played, whatever plays it."""
+
+    run: str
+    flow: str
+    clocks: Clocks | None
+    step_time: str
+    trace: Path | None
+    force: bool
+    progress: Callable[[int], None] | None
+
+    def on_routers(self, source: Tables | Plan, others: Packets, longest_wait: int | None) -> tuple[SimulationResult, OtherTraffic]:
+        return simulate_flits(
+            source,
+            self.run,
+            flow=self.flow,
+            others=others,
+            clocks=self.clocks,
+            step_time=self.step_time,
+            longest_wait=longest_wait,
+            trace=self.trace,
+            force=self.force,
+            progress=self.progress,
+        )
+
+    def on_lanes(self, source: Tables | Plan, engine: str, *, traced: bool) -> SimulationResult:
+        """`traced`: with the trace that is asked for. What cannot be paced in one go is played in parts."""
+        plain = self.clocks is None and self.trace is None and self.step_time == "paper"
+        if self.run == "paced" and engine in ("auto", "fast") and plain:
+            return simulate_paced(source, self.flow, progress=self.progress)
+        return simulate(
+            source,
+            self.run,
+            flow=self.flow,
+            engine=engine,
+            clocks=self.clocks,
+            step_time=self.step_time,
+            trace=self.trace if traced else None,
+            force=self.force,
+            progress=self.progress,
+        )
+
+
+def _without_routers(source: Tables | Plan, engine: str, options: _Options) -> SimulationResult | None:
+    """A run on lanes; None where `auto` has to take routers, InputError where `fast` would not be exact without them."""
+    if engine == "lanes":
+        return options.on_lanes(source, engine, traced=True)
+    effect = router_effect(source, options.flow)
+    if effect is None:
+        traced = not has_routes(source.schedule)  # others may turn out not to be exact
+        result = options.on_lanes(source, engine, traced=traced)
+        if result.parts == 1:
+            effect = meeting_effect(source, options.run, result.contention_cycles, result.late, options.clocks)
+        if effect is None:
+            return result if traced or options.trace is None else options.on_lanes(source, engine, traced=True)
+    if engine == "fast":
+        raise InputError(f"--engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
+    note(f"through routers, flit by flit: {effect}")
+    return None
+
+
+def _require_fitting(context: click.Context, engine: str) -> None:
+    """InputError for an option that the engine would ignore."""
+    ours = {"model", "reading"}
+    both = {"path", "size", "engine", "as_json"}
+    for name in context.params:
+        given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
+        if given and name not in both and (name in ours) != (engine == "flow"):
+            option = "params" if name == "machine" else name.replace("_", "-")
+            raise InputError(f"--{option} needs " + ("--engine flow" if name in ours else "another engine than flow"))
+
+
+def _clocks(source: Tables | Plan, skew: str | None, drift: str | None) -> Clocks | None:
+    return None if skew is drift is None else parse_clocks(len(source.topology.kind), skew, drift)
+
+
+def holds(result: SimulationResult) -> bool:
+    """Whether the run shows what is promised: right data, and slotted no wait, no late row, exactly the closed form if there is
+    one."""
+    if result.run != "slotted":
+        return result.data_ok
+    exact = result.closed_form_cycles in (None, result.cycles)
+    return result.data_ok and exact and not result.late and not result.contention_cycles
+
+
+def simulation_report(result: SimulationResult, source: Tables | Plan) -> dict[str, Any]:
+    """The JSON document of `simulate`."""
+    return {
+        "topology": source.topology.name,
+        "collective": str(source.collective.kind),
+        "source": result.source,
+        "run": result.run,
+        "engine": result.engine,
+        "cycles": result.cycles,
+        "closed_form_cycles": result.closed_form_cycles,
+        "contention_cycles": result.contention_cycles,
+        "late": result.late,
+        "data_ok": result.data_ok,
+        "max_link_utilization": None if result.max_link_utilization is None else str(result.max_link_utilization),
+        "parts": result.parts,
+        "flit_hops": result.flit_hops,
+        "messages": result.messages,
+        "message_bytes": source.message_bytes,
+        "machine": source.machine.name,
+        "wrong": None if result.wrong is None else {"rank": result.wrong[0], "chunk": result.wrong[1]},
+        "deadlock": list(result.deadlock),
+    }
+
+
+def simulation_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    size, cycles, expected = size_words(report["message_bytes"]), report["cycles"], report["closed_form_cycles"]
+    lines = [f"{report['run']} run of {size} on {one_line(report['topology'])}: {cycles:,} cycles ({report['engine']} engine)"]
+    if expected is not None:
+        agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
+        lines.append(f"  closed form: {expected:,} cycles: {agreement}")
+    lines.append(f"  contention: {report['contention_cycles']:,} cycles; late rows: {report['late']:,}")
+    if report["max_link_utilization"] is not None:
+        lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if report["parts"] > 1:
+        why = "since it uses a chunk's place more than once; nobody begins a part before all have ended the last"
+        lines.append(f"  in {report['parts']} parts, {why}")
+    if "background" in report:
+        other = report["background"]
+        arrived = f"{other['arrived']:,} of {other['packets']:,} packets arrived"
+        lines.append(f"  background: {arrived}, the slowest in {other['longest_latency']:,} cycles")
+    if report["data_ok"]:
+        lines.append("  data: right at every rank")
+    elif report["wrong"] is not None:
+        lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
+    lines += [f"  starved: {line}" for line in report.get("starved", [])]
+    return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

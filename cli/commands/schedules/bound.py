@@ -1,0 +1,71 @@
+"""`certree bound`: how good any schedule can be, with witnesses."""
+
+from typing import Any
+
+import click
+
+from certree.cli.words.parameters import argument_topology, option_collective, option_json
+from certree.cli.words.report import UNITS, collective_words
+from certree.cli.words.terminal import one_line, show
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Instance, best_bounds, check_bound
+
+
+@click.command("bound")
+@argument_topology()
+@option_collective()
+@option_json()
+def bound_command(topology: Topology, collective: Collective, as_json: bool) -> None:
+    """Lower bounds on any schedule for a network (delay 1), each with a witness that was re-checked."""
+    document = bounds_report(topology, collective)
+    show(document, bounds_words, as_json=as_json)
+
+
+def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
+    """The JSON document of `bound`; the best of each quantity first."""
+    from certree.synth.bounds.find import find_bounds
+
+    instance = Instance(topology, collective)
+    bounds = find_bounds(topology, collective)
+    bounds += [bound for bound in cheap_bounds(instance) if bound not in bounds]
+    values = {id(bound): check_bound(instance, bound) for bound in bounds}
+    best = best_bounds(instance, bounds)
+    bounds.sort(key=lambda bound: (bound["quantity"], -values[id(bound)]))
+    return {
+        "topology": topology.name,
+        "collective": str(collective.kind),
+        "root": collective.root,
+        "bandwidth_bound": str(best["bandwidth"][0]),
+        "latency_bound": int(best["latency"][0]),
+        "bounds": bounds,
+    }
+
+
+def bounds_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    lines = [f"{collective_words(report)} on {one_line(report['topology'])}"]
+    for quantity, unit in UNITS.items():
+        lines.append(f"  {quantity}: at least {report[f'{quantity}_bound']} {unit}")
+        for bound in report["bounds"]:
+            if bound["quantity"] == quantity:
+                lines.append(f"    {bound['value']:>8}  {bound['kind']}: {witness_words(bound)}")
+    return "\n".join(lines)
+
+
+def witness_words(bound: dict[str, Any]) -> str:
+    """A witness in a few words; `--json` has all of it."""
+    witness = bound["witness"]
+    if "part" in witness:
+        parts = [part for part in witness["part"] if part >= 0]
+        count = len(set(parts))
+        return f"{len(parts)} nodes in {count} parts" + (", one for each node" if count == len(parts) else "")
+    if "set" in witness:
+        ids = witness["set"]
+        return f"the set of {len(ids)} nodes {', '.join(map(str, ids[:8]))}{' ...' if len(ids) > 8 else ''}"
+    if "length" in witness:
+        return f"{len(witness['length'])} links of lengths {min(witness['length'])} to {max(witness['length'])}"
+    if "hops" in witness:
+        return f"{witness['hops']} hops from {witness['from']} to {witness['to']}"
+    return f"node {witness['node']}" if "node" in witness else "counting alone"

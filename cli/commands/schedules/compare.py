@@ -1,0 +1,128 @@
+"""`certree compare`: methods beside each other, size by size."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.comparison import Comparison, parse_entry
+from certree.cli.words.parameters import (
+    COUNT,
+    argument_topology,
+    check_output,
+    comma_list,
+    option_collective,
+    option_json,
+    option_output,
+    option_params,
+)
+from certree.cli.words.report import gap_words, size_words
+from certree.cli.words.terminal import emit, note, say, say_table, working
+from certree.hw.engines.simulator import RUN_MODES
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_size, write_atomically
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.synth.method import load_methods
+
+PLOT_SUFFIXES = (".svg", ".png")
+NO_RUN = "none"
+
+
+@click.command("compare")
+@argument_topology()
+@option_collective()
+@click.option("--size", "sizes", type=comma_list(parse_size), default="32KiB,1MiB,64MiB", show_default=True, help="Sizes.")
+@click.option("--methods", type=comma_list(str), help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
+@option_params()
+@click.option("--simulate", "run", type=click.Choice([*RUN_MODES, NO_RUN]), default="slotted", show_default=True,
+              help="How each cell is simulated, if at all.")  # fmt: skip
+@click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@option_output("a plot, F.svg or F.png")
+@option_json()
+def compare_command(
+    topology: Topology,
+    collective: Collective,
+    sizes: list[int],
+    methods: list[str] | None,
+    machine: Machine,
+    run: str,
+    effort: int,
+    seed: int,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> None:
+    """Closed-form and simulated time, contention, steps and gap of methods at several sizes.
+
+    `time / bound` compares the closed form with what the best bandwidth bound alone would take.
+    """
+    entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
+    if output is not None and output.suffix.lower() not in PLOT_SUFFIXES:
+        raise InputError(f"{output}: the name of a plot ends in {', '.join(PLOT_SUFFIXES)}")
+    check_output(output, force=force)
+    comparison = Comparison(topology, collective, machine, effort, seed, None if run == NO_RUN else run)
+    cells = []
+    with working("comparing") as report:
+        for size in sizes:
+            for entry in entries:
+                cells.append(comparison.cell(entry, size))
+                report(f"{entry.text} at {size_words(size)}: {_outcome(cells[-1])}")
+    title = f"{collective.words} on {topology.name}, machine {machine.name}"
+    if output is not None:
+        from certree.cli.reproduce.plots import comparison_plot
+
+        write_atomically(output, comparison_plot(cells, title, output.suffix.lower()), force=force)
+        note(f"wrote {output}")
+    if as_json:
+        emit(
+            {
+                "topology": topology.name,
+                "collective": str(collective.kind),
+                "root": collective.root,
+                "machine": machine.name,
+                "cells": cells,
+            }
+        )
+    else:
+        _say(title, cells, simulated=run != NO_RUN)
+
+
+def _outcome(cell: dict[str, Any]) -> str:
+    return cell.get("not_applicable") or cell.get("refuted") or f"{_count(cell['time_cycles'])} cycles"
+
+
+def _count(value: int | None) -> str:
+    return "-" if value is None else f"{value:,}"
+
+
+def _say(title: str, cells: list[dict[str, Any]], *, simulated: bool) -> None:
+    header = ["size", "method", ">cycles"] + ([">simulated", ">contention"] if simulated else [])
+    header += [">time / bound", ">bandwidth M/B", ">gap", ">steps"]
+    rows = []
+    for cell in cells:
+        if "not_applicable" in cell:
+            continue
+        row = [size_words(cell["message_bytes"]), cell["method"]]
+        if not cell["valid"]:
+            rows.append([*row, "refuted"] + ["-"] * (len(header) - 3))
+            continue
+        over = cell["time_over_bound"]
+        row += [_count(cell["time_cycles"])]
+        row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
+        row += ["-" if over is None else f"{float(Fraction(over)):.4f}"]
+        row += [cell["bandwidth_time"], gap_words(cell["gap"]["bandwidth"]), _count(cell["total_steps"])]
+        rows.append(row)
+    say(title)
+    say_table(header, rows)
+    for kind, what in (
+        ("not_applicable", ""),
+        ("refuted", "refuted: "),
+        ("not_simulated", "not simulated: "),
+        ("time_unknown", ""),
+    ):
+        for name, reason in {cell["method"]: cell[kind] for cell in cells if cell.get(kind)}.items():
+            note(f"{name}: {what}{reason}")

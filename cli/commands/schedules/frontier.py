@@ -1,0 +1,89 @@
+"""`certree frontier`: every point of latency against bandwidth that a small network allows, with proofs."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import click
+
+from certree.cli.evidence import DisagreementError
+from certree.cli.words.frontier_report import frontier_report, frontier_words
+from certree.cli.words.parameters import (
+    COUNT,
+    DURATION,
+    argument_topology,
+    check_output,
+    option_collective,
+    option_json,
+    option_output,
+)
+from certree.cli.words.terminal import note, show, working
+from certree.models.common.files import canonical_json, write_atomically
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.synth.method import Monitor
+from certree.verify.frontier.bundle import verify_bundle
+
+UNDECIDED, INTERRUPTED = 3, 130
+DEFAULT_MAX_CHUNKS = 6
+
+
+@click.command("frontier")
+@argument_topology()
+@option_collective()
+@click.option("--max-chunks", type=COUNT, default=DEFAULT_MAX_CHUNKS, show_default=True, help="Cmax: chunks per node to go up to.")
+@click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget: same input, same bytes.")
+@click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; what is found then depends on the computer.")
+@click.option("--memory", type=COUNT, help="Chunks that an endpoint can store; collectives that copy only. No limit by default.")
+@click.option(
+    "--scratch",
+    type=click.IntRange(min=0),
+    help="Buffers of one chunk beside those that an endpoint must have anyway: for what passes it, or for partial sums of an "
+    "all-reduce kept apart. By default no limit, and none in an all-reduce.",
+)
+@click.option("--unaided", is_flag=True, help="Start from nothing; by default the published algorithms' schedules are the start.")
+@option_output("the frontier with all its evidence (.json, .json.gz)")
+@option_json()
+def frontier_command(
+    topology: Topology,
+    collective: Collective,
+    max_chunks: int,
+    effort: int,
+    time_limit: Fraction | None,
+    memory: int | None,
+    scratch: int | None,
+    unaided: bool,
+    output: Path | None,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """All points (C chunks per node, S steps, R rounds) that no other covers, and a proof for every candidate that is none.
+
+    Delay 1; endpoints do not forward within a step; a step has 1 round or more. All that is printed has been checked as `certree
+    verify` would check the file. Exit code 0: the frontier is complete up to --max-chunks; 3: candidates are left undecided.
+    """
+    from certree.synth.exact.frontier import FrontierSearch
+    from certree.synth.exact.published import known_schedules
+
+    check_output(output, force=force)
+    with working("looking for the frontier") as report:
+        monitor = Monitor(sink=report) if time_limit is None else Monitor.within(float(time_limit), report)
+        known = {} if unaided else known_schedules(topology, collective, monitor)
+        search = FrontierSearch(topology, collective, max_chunks, effort, monitor, known, memory, scratch)
+        interrupted = False
+        try:
+            search.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        document = search.result.document()
+        verdict = verify_bundle(document, "the frontier")
+    if not verdict.valid:
+        first = verdict.violations[0]
+        raise DisagreementError(f"the frontier that was found is refuted: {first.rule}: {first.message}")
+    if output is not None:
+        write_atomically(output, canonical_json(document), force=force)
+        note(f"wrote {output}")
+    show(frontier_report(verdict, search.known), frontier_words, as_json=as_json)
+    if interrupted:
+        note("error: interrupted; this is what was found so far" + (f", written to {output}" if output else ""))
+        return INTERRUPTED
+    return 0 if document["complete"] else UNDECIDED

@@ -1,0 +1,104 @@
+"""`certree improve`: a faster schedule from any valid one."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.evidence import add_certificate, certified_or_fail
+from certree.cli.sources import read_schedule
+from certree.cli.words.parameters import (
+    COUNT,
+    DURATION,
+    TOPOLOGY,
+    check_output,
+    option_collective,
+    option_json,
+    option_output,
+    option_params,
+    option_size,
+)
+from certree.cli.words.report import closed_form, schedule_report, schedule_words
+from certree.cli.words.terminal import note, show, working
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric_file import save_any_schedule
+from certree.synth.improve.improve import improve
+from certree.synth.method import Monitor, Request
+from certree.verify.checker import verify_schedule
+
+INTERRUPTED = 130
+
+
+@click.command("improve")
+@click.argument("schedule", type=click.Path(path_type=Path))
+@click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
+@option_collective(required=False, help_text="The collective of a CSV.")
+@option_size()
+@option_params()
+@click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
+@click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
+@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@option_output("the improved schedule (.json, .json.gz, .npz)", required=True)
+@option_json()
+def improve_command(
+    schedule: Path,
+    topology: Topology | None,
+    collective: Collective | None,
+    size: int,
+    machine: Machine,
+    effort: int | None,
+    time_limit: Fraction | None,
+    seed: int,
+    output: Path,
+    force: bool,
+    as_json: bool,
+) -> int:
+    """Search on from any valid schedule for one that takes fewer cycles at that size: other slots, trees, delays, repeats.
+
+    What is written, with a certificate, is judged and never slower than the schedule given, which is kept where nothing is faster.
+    A schedule that is wrong is refuted (exit code 1) and nothing is written. Ctrl-C keeps the best so far (exit code 130).
+    """
+    if effort is not None and time_limit is not None:
+        raise click.UsageError("--effort and --time-limit exclude each other: a budget is deterministic or it is wall time")
+    check_output(output, force=force)
+    source = read_schedule(schedule, topology, collective)
+    verdict = verify_schedule(source)
+    if not verdict.valid:
+        show(schedule_report(source, verdict, size, machine), schedule_words, as_json=as_json)
+        return 1
+    interrupted = False
+    with working("improving") as tell:
+        monitor = Monitor(sink=tell) if time_limit is None else Monitor.within(float(time_limit), tell)
+        request = Request(source.topology, source.collective, size, machine, effort=effort or 1, seed=seed, monitor=monitor)
+        try:
+            best = improve(source, request)
+        except UnsupportedError as error:
+            tell(f"kept as it is: {error}")
+            best = source
+        except KeyboardInterrupt:
+            interrupted, best = True, monitor.best or source
+        certified, verdict = (add_certificate if best is source else certified_or_fail)(best, search=not interrupted)
+    before = closed_form(source, size, machine)["time_cycles"]
+    save_any_schedule(certified, output, force=force)
+    note(f"wrote {output}")
+    document = schedule_report(certified, verdict, size, machine) | {"cycles_before": before, "steps_before": source.total_steps}
+    show(document, improvement_words, as_json=as_json)
+    if interrupted:
+        note("error: interrupted; this is the best schedule found so far")
+    return INTERRUPTED if interrupted else 0
+
+
+def improvement_words(report: dict[str, Any]) -> str:
+    """A report for people: the schedule, and what it was."""
+    before, now = report["cycles_before"], report["time_cycles"]
+    if before is None or now is None:
+        last = "unchanged: it has no closed form to compare others with"
+    elif before == now:
+        last = f"unchanged: nothing faster than {before:,} cycles was found"
+    else:
+        last = f"improved: {before:,} cycles before, {before / now:.3f} times as many"
+    return f"{schedule_words(report)}\n  {last}"

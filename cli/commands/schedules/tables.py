@@ -1,0 +1,85 @@
+"""`certree export` and `certree import`: schedules as tables for network interfaces, and back."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from certree.cli.evidence import DisagreementError
+from certree.cli.sources import read_schedule, verify_path
+from certree.cli.words.parameters import check_output, option_json, option_output, option_params, option_size
+from certree.cli.words.report import schedule_report, schedule_words
+from certree.cli.words.terminal import note, show
+from certree.hw.formats import load_formats
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric_file import save_any_schedule
+from certree.verify.checker import verify_schedule
+from certree.verify.tables.checker import verify_tables
+
+
+@click.command("export")
+@click.argument("schedule", type=click.Path(path_type=Path))
+@click.option("--format", "format_name", default="readmemh", show_default=True, help="Table format; `certree list` names them.")
+@option_size()
+@option_params()
+@option_output("the tables (a new folder)", required=True)
+@option_json()
+def export_command(schedule: Path, format_name: str, size: int, machine: Machine, output: Path, force: bool, as_json: bool) -> int:
+    """Write the tables that play a schedule on a message of that size, read them back and judge what was read."""
+    check_output(output, force=force, folder=True)
+    _ = load_formats()[format_name]
+    loaded = read_schedule(schedule)
+    verdict = verify_schedule(loaded)
+    if not verdict.valid:
+        document = schedule_report(loaded, verdict, size, machine)
+        show(document, schedule_words, as_json=as_json)
+        return 1
+    export_tables(lower(written_out(loaded), size, machine), output, format_name, force)
+    tables = read_tables(output)
+    verdict = verify_tables(tables)
+    if not verdict.valid:
+        raise DisagreementError(f"the tables written to {output} are refuted: {verdict.violations[0].message}")
+    note(f"wrote {output}")
+    document = {
+        "format": format_name,
+        "nodes": len(tables.topology.endpoints),
+        "rows": len(tables.node),
+        "chunk_bytes": tables.chunk_bytes,
+        "padded_bytes": tables.chunk_bytes * tables.chunks * tables.repeats,
+        "slot_cycles": tables.slot_cycles,
+        "message_bytes": size,
+        "machine": machine.name,
+        "schedule_digest": tables.schedule_digest,
+    }
+    show(document, export_words, as_json=as_json)
+    return 0
+
+
+def export_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    padding = report["padded_bytes"] - report["message_bytes"]
+    return (
+        f"{report['rows']} rows for {report['nodes']} nodes; chunks of {report['chunk_bytes']} bytes,"
+        f" slots of {report['slot_cycles']} cycles; {padding} bytes of padding"
+    )
+
+
+@click.command("import")
+@click.argument("directory", type=click.Path(path_type=Path))
+@option_output("the schedule", required=True)
+@option_json()
+def import_command(directory: Path, output: Path, force: bool, as_json: bool) -> int:
+    """Read tables back as the schedule they play; tables that are wrong are refuted and nothing is written."""
+    check_output(output, force=force)
+    if not directory.is_dir():
+        raise click.UsageError(f"{directory} is not a tables directory")
+    judged = verify_path(directory, None, None, None, None)
+    document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
+    if judged.verdict.valid:
+        save_any_schedule(judged.schedule, output, force=force)
+        note(f"wrote {output}")
+    show(document, schedule_words, as_json=as_json)
+    return 0 if judged.verdict.valid else 1

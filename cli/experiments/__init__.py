@@ -1,1 +1,0 @@
-"""One module for each kind of experiment that a target file can name."""

@@ -1,0 +1,1 @@
+"""Machines of several GPUs, and what networks are built of."""

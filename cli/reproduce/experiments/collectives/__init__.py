@@ -1,0 +1,1 @@
+"""Simulated collectives compared."""

@@ -1,0 +1,1 @@
+"""Plans and flows priced by GenModel."""

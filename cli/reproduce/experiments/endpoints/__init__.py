@@ -1,0 +1,1 @@
+"""Collectives with the costs of endpoints."""
