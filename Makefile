@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(wildcard hw/core/* hw/core/endpoint/* synth/native/* verify/native/*)
+NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -type f)
 
 .PHONY: demo test lint types setup specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup

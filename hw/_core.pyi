@@ -36,7 +36,7 @@ class Run:
         """(message, lane, start) of every lane that a message got."""
 
 class PacketRun:
-    """Explicit packets through a network of routers, as columns of `core/network_layout.hpp` and `core/packet_run.hpp`."""
+    """Explicit packets through a network of routers, as columns of `network_layout.hpp` and `packet_run.hpp`."""
 
     def __init__(
         self, scalars: Mapping[str, int], columns: Mapping[str, NDArray[np.integer]], packets: Mapping[str, NDArray[np.integer]]
@@ -68,7 +68,7 @@ class PacketRun:
         """(class, number, destination, place as in `blocked`, first cycle, cycles, flits of others) of the first of them."""
 
 class PacketStepper:
-    """A network of routers, as columns of `core/network_layout.hpp`, whose packets are decided on as it goes."""
+    """A network of routers, as columns of `network_layout.hpp`, whose packets are decided on as it goes."""
 
     def __init__(self, scalars: Mapping[str, int], columns: Mapping[str, NDArray[np.integer]]) -> None: ...
     def send(self, injector: int, destination: int, flits: int, route: int, priority: int) -> int:
@@ -132,7 +132,7 @@ class FlitRun:
         are 0 for the collective, where `number` is that of the message, and 1 for other packets, in the order of their columns."""
 
 class AggregationRun:
-    """Reducing switches at work, columns of `core/aggregation_layout.hpp`; `cells` is the memory of all hosts, changed in place."""
+    """Reducing switches at work, columns of `aggregation_layout.hpp`; `cells` is the memory of all hosts, changed in place."""
 
     def __init__(
         self,

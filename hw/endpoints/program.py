@@ -1,4 +1,4 @@
-"""Endpoints and a collective as the plain columns that the core plays (`core/endpoint/program.hpp`)."""
+"""Endpoints and a collective as the plain columns that the core plays (`core/endpoint/run/program.hpp`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -20,7 +20,7 @@ from certree.models.schedule.schedule import Schedule
 
 _BUDGET = 1 << 20  # events between two looks at signals and at the progress callback
 _REPORTED = 3  # of each kind
-_ARRIVAL, _PORT_FULL, _NOT_AT_WORK, _PARTITION_FULL, _TURN = range(5)  # as in core/endpoint/machine.hpp
+_ARRIVAL, _PORT_FULL, _NOT_AT_WORK, _PARTITION_FULL, _TURN = range(5)  # as in core/endpoint/run/simulation.hpp
 _REASONS = (_NOT_AT_WORK, _PORT_FULL, _PARTITION_FULL, _TURN, _ARRIVAL)
 
 

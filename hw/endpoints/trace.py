@@ -8,7 +8,7 @@ import numpy as np
 from certree.hw.endpoints.program import EndpointProgram
 from certree.models.traces.endpoints import FORMAT, MOVES, VERSION
 
-NO_ROW = (1 << 32) - 1  # as in core/endpoint/machine.hpp
+NO_ROW = (1 << 32) - 1  # as in core/endpoint/run/simulation.hpp
 
 #: cycle, node, chunk, move, row taken, row sent
 Move = tuple[int, int, int, int, int, int]

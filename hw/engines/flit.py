@@ -57,7 +57,7 @@ def simulate_flits(
 
     `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
     channels of their own; those that have not arrived when the collective ends are left. `longest_wait`: `starved` of the result
-    says what waited for so many cycles or more while others passed (`core/watchdog.hpp`). `clocks`, `step_time` and `trace` as
+    says what waited for so many cycles or more while others passed (`watchdog.hpp`). `clocks`, `step_time` and `trace` as
     in `simulator.simulate`, whose result it is for what `with_flow` gives; a lane's slices in a picture begin when flits leave its
     router, and packets that take turns on it flit by flit have a slice for each turn.
     Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
@@ -97,7 +97,7 @@ class FlitEngine:
 
     `source` is what `with_flow` gives, `lengths` what `packet_lengths` does. `cells` is changed in place.
     Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and RouterNetwork do, and UnsupportedError for packets
-    that no buffer holds. Time and memory O(rows log rows + hops of all messages) to set up, then as `core/flit_network.hpp`.
+    that no buffer holds. Time and memory O(rows log rows + hops of all messages) to set up, then as `flit_network.hpp`.
     """
 
     def __init__(

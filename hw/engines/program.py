@@ -21,7 +21,7 @@ MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB
 
 
 class Program:
-    """Everything that an engine of message flow runs (`core/program.hpp`): rows, and lanes that carry their messages; `scalars` and
+    """Everything that an engine of message flow runs (`common/program.hpp`): rows and the lanes of their messages; `scalars` and
     `columns` go to the core as they are, `played` tells what they stand for.
 
     Raises TableFormatError when tables are malformed, UnsupportedError for sizes beyond the core's counters, and for routes that

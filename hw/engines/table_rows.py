@@ -20,8 +20,8 @@ MAX_FLITS = 1 << 31  # of one message
 
 
 class PlayedRows(ABC):
-    """`scalars` and the `rows` columns of `core/program.hpp`; `sent` are the transfers that the rows command, in the order of their
-    messages: `src`, `dst` and `route` among their columns.
+    """`scalars` and the `rows` columns of `common/program.hpp`; `sent` are the transfers that the rows command, in the order
+    of their messages: `src`, `dst` and `route` among their columns.
 
     Raises UnsupportedError for sizes beyond the core's counters.
     """

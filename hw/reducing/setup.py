@@ -72,7 +72,7 @@ class AggregationRules:
 
 
 class AggregationSetup:
-    """Sizes, rules and ways of a run as the core's columns (`core/aggregation_layout.hpp`)."""
+    """Sizes, rules and ways of a run as the core's columns (`core/reducing/aggregation_layout.hpp`)."""
 
     def __init__(
         self, trees: AggregationTrees, machine: Machine, message_bytes: int, rules: AggregationRules, *, allow_stall: bool

@@ -28,7 +28,7 @@ VC, TYPE, DATA = "vc", "type", "data"
 
 
 class FlitType(IntEnum):
-    """Packet and flit type (Table II), as the simulator's flits carry it (`core/packet.hpp`)."""
+    """Packet and flit type (Table II), as the simulator's flits carry it (`core/routers/packet.hpp`)."""
 
     MESSAGE_HEAD = 0b000
     MESSAGE_BODY = 0b001

@@ -65,7 +65,7 @@ def inject(
 
     All virtual channels carry them. With `interfaces = "node"` the packets of a node enter one after the other, by `start` and then
     by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result says which
-    packets waited for so many cycles or more while others passed (`core/watchdog.hpp`). `progress` is called with the current cycle
+    packets waited for so many cycles or more while others passed (`watchdog.hpp`). `progress` is called with the current cycle
     now and then; Ctrl-C works at the same moments.
     Raises InputError for packets out of range (`check_packets`), UnsupportedError for what the router model does not cover, such
     as a packet that cut-through can never move on.
@@ -101,7 +101,7 @@ def inject(
 def packet_columns(
     network: RouterNetwork, packets: Packets, order: Int64
 ) -> tuple[dict[str, NDArray[np.integer]], list[tuple[int, ...]]]:
-    """The columns of `core/packet_run.hpp`, rows in `order`, and the routes (links) that their `route` numbers."""
+    """The columns of `core/routers/run/packet_run.hpp`, rows in `order`, and the routes (links) that their `route` numbers."""
     check_packets(packets, network.topology)
     route, injector, routes = _ways(network, packets.src[order], packets.dst[order])
     columns: dict[str, NDArray[np.integer]] = {

@@ -1,4 +1,4 @@
-"""A topology and a machine as the columns of `core/network_layout.hpp`: routers, interfaces, channels, ways."""
+"""A topology and a machine as the columns of `core/routers/network_layout.hpp`: routers, interfaces, channels, ways."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -28,7 +28,7 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import check_format, first_bytes, parse_object, read_bytes
 
 FORMAT, VERSION = "certree-endpoint-trace", 1
-MOVES = ("load", "send", "pass on", "take", "go on", "write back")  # as in hw/core/endpoint/machine.hpp
+MOVES = ("load", "send", "pass on", "take", "go on", "write back")  # as in hw/core/endpoint/run/simulation.hpp
 RULES = ("in_order", "spare", "apart")
 _TAKES, _SENDS = ("pass on", "take"), ("send", "pass on")
 _MAX = (1 << 31) - 1  # whole numbers of TLC

@@ -1,9 +1,9 @@
 // Units of reducing switches: what becomes of early, late and repeated packets, windows, fates.
-#include "aggregator.hpp"
 #include "check.hpp"
-#include "mishaps.hpp"
-#include "payload_buffer.hpp"
-#include "window_sender.hpp"
+#include "reducing/carriers/packet_faults.hpp"
+#include "reducing/run/window_sender.hpp"
+#include "reducing/switch/aggregator.hpp"
+#include "reducing/switch/payload_buffer.hpp"
 
 using namespace certree;
 
@@ -123,15 +123,15 @@ TEST(a_full_payload_buffer_drops) {
 }
 
 TEST(fates_depend_on_nothing_but_the_packet_and_the_seed) {
-  const Mishaps mishaps(3, UINT64_MAX / 4, UINT64_MAX / 8, 20), others(4, UINT64_MAX / 4, UINT64_MAX / 8, 20);
+  const PacketFaults faults(3, UINT64_MAX / 4, UINT64_MAX / 8, 20), others(4, UINT64_MAX / 4, UINT64_MAX / 8, 20);
   int lost = 0, copied = 0, different = 0;
   for (std::uint64_t before = 0; before < 4000; ++before) {
-    const Fate fate = mishaps.fate({5}, true, before);
-    CHECK(fate.is_lost == mishaps.fate({5}, true, before).is_lost && fate.late <= 20 && fate.copy_late <= 20);
+    const Fate fate = faults.fate({5}, true, before);
+    CHECK(fate.is_lost == faults.fate({5}, true, before).is_lost && fate.late <= 20 && fate.copy_late <= 20);
     lost += fate.is_lost;
     copied += fate.is_copied;
-    different += fate.late != mishaps.fate({5}, false, before).late && fate.late != others.fate({5}, true, before).late;
+    different += fate.late != faults.fate({5}, false, before).late && fate.late != others.fate({5}, true, before).late;
   }
   CHECK(900 < lost && lost < 1100 && 400 < copied && copied < 600 && different > 3000);
-  CHECK(!Mishaps(3, 0, 0, 0).fate({5}, true, 0).is_lost);
+  CHECK(!PacketFaults(3, 0, 0, 0).fate({5}, true, 0).is_lost);
 }

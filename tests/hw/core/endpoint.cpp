@@ -3,16 +3,16 @@
 #include <vector>
 
 #include "check.hpp"
-#include "endpoint/bus.hpp"
-#include "endpoint/crossbar.hpp"
-#include "endpoint/dma.hpp"
-#include "endpoint/endpoint.hpp"
-#include "endpoint/load_order.hpp"
-#include "endpoint/message.hpp"
-#include "endpoint/port.hpp"
-#include "endpoint/sram.hpp"
-#include "endpoint/state_machine.hpp"
-#include "endpoint/wire.hpp"
+#include "endpoint/run/endpoint.hpp"
+#include "endpoint/run/message.hpp"
+#include "endpoint/units/bus.hpp"
+#include "endpoint/units/crossbar.hpp"
+#include "endpoint/units/dma.hpp"
+#include "endpoint/units/load_order.hpp"
+#include "endpoint/units/port.hpp"
+#include "endpoint/units/sram.hpp"
+#include "endpoint/units/state_machine.hpp"
+#include "endpoint/units/wire.hpp"
 
 using namespace certree;
 using namespace certree::endpoint;

@@ -1,8 +1,8 @@
 // Two routers: when flits move, when they must wait, and what cannot happen.
 #include "check.hpp"
-#include "flit_network.hpp"
-#include "packet_run.hpp"
 #include "pair.hpp"
+#include "routers/network/flit_network.hpp"
+#include "routers/run/packet_run.hpp"
 
 using namespace certree;
 

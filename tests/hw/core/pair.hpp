@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "network_layout.hpp"
+#include "routers/network_layout.hpp"
 
 namespace certree {
 

@@ -1,5 +1,5 @@
 // Packets that are decided on as it goes: when they arrive, which goes first, by which interface they leave.
-#include "packet_stepper.hpp"
+#include "routers/run/packet_stepper.hpp"
 
 #include "check.hpp"
 #include "pair.hpp"

@@ -3,14 +3,14 @@
 #include <map>
 #include <set>
 
-#include "allocator.hpp"
 #include "check.hpp"
-#include "event_wheel.hpp"
-#include "output_vcs.hpp"
-#include "packet.hpp"
+#include "common/event_wheel.hpp"
+#include "common/queue.hpp"
 #include "pair.hpp"
-#include "queue.hpp"
-#include "watchdog.hpp"
+#include "routers/network/watchdog.hpp"
+#include "routers/packet.hpp"
+#include "routers/router/allocator.hpp"
+#include "routers/router/output_vcs.hpp"
 
 using namespace certree;
 

@@ -1,0 +1,13 @@
+// What each folder adds to the Python module.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace certree {
+
+void bind_lanes(nanobind::module_& module);
+void bind_routers(nanobind::module_& module);
+void bind_reducing(nanobind::module_& module);
+void bind_endpoints(nanobind::module_& module);
+
+}  // namespace certree

@@ -1,0 +1,68 @@
+// Numpy columns and Python numbers as the plain ones of the core.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "common/program.hpp"
+
+namespace certree {
+
+template <class T>
+T scalar(const nanobind::dict& scalars, const char* name) {
+  return nanobind::cast<T>(scalars[name]);
+}
+
+template <class T>
+std::vector<T> column(const nanobind::dict& columns, const char* name) {
+  using Column = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
+  const auto view = nanobind::cast<Column>(columns[name]);
+  return {view.data(), view.data() + view.shape(0)};
+}
+
+using Cells = nanobind::ndarray<std::uint64_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
+
+// The memory of a run of tables: an integer for each node (row) and chunk of all iterations.
+inline std::span<std::uint64_t> run_memory(const nanobind::dict& scalars, const Cells& cells) {
+  const auto chunks = scalar<std::uint64_t>(scalars, "chunks") * scalar<std::uint64_t>(scalars, "repeats");
+  if (cells.shape(0) != scalar<std::uint64_t>(scalars, "nodes") || cells.shape(1) != chunks) {
+    throw std::invalid_argument("simulator memory must have shape (nodes, chunks of all iterations)");
+  }
+  return {cells.data(), cells.size()};
+}
+
+// The rows, messages and arrivals of a program; its lanes stay empty.
+inline Program read_rows(const nanobind::dict& scalars, const nanobind::dict& columns) {
+  Program program;
+  program.nodes = scalar<std::uint32_t>(scalars, "nodes");
+  program.chunks = scalar<std::uint32_t>(scalars, "chunks");
+  program.repeats = scalar<std::uint32_t>(scalars, "repeats");
+  program.period = scalar<std::uint32_t>(scalars, "period");
+  program.slot_cycles = scalar<std::uint64_t>(scalars, "slot_cycles");
+  program.message_flits = scalar<std::uint32_t>(scalars, "message_flits");
+  program.step_cycles = scalar<std::uint64_t>(scalars, "step_cycles");
+  program.ni_buffer_flits = scalar<std::uint64_t>(scalars, "ni_buffer_flits");
+  program.reduce_start_cycles = scalar<std::uint64_t>(scalars, "reduce_start_cycles");
+  program.reduce_chunk_cycles = scalar<std::uint64_t>(scalars, "reduce_chunk_cycles");
+  program.interface_cycles = scalar<std::uint64_t>(scalars, "interface_cycles");
+  program.router_cycles = scalar<std::uint32_t>(scalars, "router_cycles");
+  program.row_begin = column<std::uint32_t>(columns, "row_begin");
+  program.row_op = column<std::uint32_t>(columns, "row_op");
+  program.row_flow = column<std::uint32_t>(columns, "row_flow");
+  program.row_step = column<std::uint32_t>(columns, "row_step");
+  program.row_waits = {column<std::uint32_t>(columns, "row_waits_begin"), column<std::uint32_t>(columns, "row_waits")};
+  program.row_messages = {column<std::uint32_t>(columns, "row_messages_begin"), column<std::uint32_t>(columns, "row_messages")};
+  program.message_arrival = column<std::uint32_t>(columns, "message_arrival");
+  program.clock_skew = column<std::uint32_t>(columns, "clock_skew");
+  program.clock_numerator = column<std::uint32_t>(columns, "clock_numerator");
+  program.clock_denominator = column<std::uint32_t>(columns, "clock_denominator");
+  program.arrival_begin = column<std::uint32_t>(columns, "arrival_begin");
+  return program;
+}
+
+}  // namespace certree

@@ -1,0 +1,67 @@
+// The tables of all nodes and the machine they run on, as plain columns.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/types.hpp"
+
+namespace certree {
+
+// Lists of numbers, one after the other: list i is values[begin[i]] up to values[begin[i + 1]].
+struct Lists {
+  std::vector<std::uint32_t> begin;
+  std::vector<std::uint32_t> values;
+};
+
+struct Program {
+  // Scalars. Single-iteration tables have period = number of steps and repeats = 1.
+  std::uint32_t nodes = 0;
+  std::uint32_t chunks = 0;
+  std::uint32_t repeats = 0;
+  std::uint32_t period = 0;
+  std::uint64_t slot_cycles = 0;
+  std::uint32_t message_flits = 0;
+  std::uint64_t step_cycles = 0;  // paced: how long a step without rows lasts
+  std::uint64_t ni_buffer_flits = 0;
+  std::uint64_t reduce_start_cycles = 0;
+  std::uint64_t reduce_chunk_cycles = 0;
+  std::uint64_t interface_cycles = 0;  // of a message, at both ends of its way together
+  std::uint32_t router_cycles = 0;
+  // Rows, those of one node together and in table order.
+  std::vector<std::uint32_t> row_begin;  // first row of each node, and the end
+  std::vector<std::uint32_t> row_op;
+  std::vector<std::uint32_t> row_flow;
+  std::vector<std::uint32_t> row_step;
+  Lists row_waits;     // row -> expected arrivals it waits for
+  Lists row_messages;  // row -> messages it sends
+  // Messages a row sends, in table order.
+  std::vector<std::uint32_t> message_arrival;  // the counter it raises at its destination
+  // Lanes to one neighbour are consecutive: a bundle. Empty where routers carry the messages.
+  Lists message_hops;                       // message -> the bundles on its way: it takes a lane of each
+  std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end
+  std::vector<std::uint32_t> bundle_source;
+  std::vector<std::uint32_t> bundle_destination;
+  std::vector<std::uint32_t> bundle_latency;
+  // Clocks: node n starts at time skew[n], and `denominator` cycles of its counters last `numerator` cycles.
+  std::vector<std::uint32_t> clock_skew;
+  std::vector<std::uint32_t> clock_numerator;
+  std::vector<std::uint32_t> clock_denominator;
+  // Expected arrivals, those of one node together.
+  std::vector<std::uint32_t> arrival_begin;  // first arrival of each node, and the end
+
+  // How long `cycles` of the counters of a node last, and when they are over if they count from its start.
+  std::uint64_t local_cycles(std::uint32_t node, std::uint64_t cycles) const {
+    const std::uint64_t numerator = clock_numerator[node], denominator = clock_denominator[node];
+    if (numerator == denominator) return cycles;
+    __extension__ using Wide = unsigned __int128;
+    return static_cast<std::uint64_t>((Wide{cycles} * numerator + denominator - 1) / denominator);
+  }
+  Cycle local_time(std::uint32_t node, std::uint64_t cycles) const { return Cycle{clock_skew[node] + local_cycles(node, cycles)}; }
+
+  // Throw std::invalid_argument naming the first column that is inconsistent: of rows, messages and arrivals, or of lanes. O(size).
+  void validate_rows() const;
+  void validate_lanes() const;
+};
+
+}  // namespace certree

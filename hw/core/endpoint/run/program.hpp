@@ -1,0 +1,71 @@
+// What the endpoints of a run execute, as plain columns.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "endpoint/units/bus.hpp"
+#include "endpoint/units/crossbar.hpp"
+#include "endpoint/units/load_order.hpp"
+
+namespace certree::endpoint {
+
+using Column = std::vector<std::uint32_t>;
+
+// A list for each of several things: that of i is in values[begin[i]] to values[begin[i + 1] - 1].
+struct Lists {
+  Column begin;
+  Column values;
+};
+
+// Who does the work of the collective.
+enum class System : std::uint8_t {
+  kAccelerator,  // baseline: every message goes through memory, sums are formed by the accelerator
+  kEngine,       // ACE
+  kIdeal,        // nothing at the endpoint takes time but one cycle for a message
+};
+
+// Rules by which engines do not hang; a third is how deep ports are. The paper has none of them.
+struct Rules {
+  bool in_order = true;  // chunks enter a partition in the order of loading
+  bool apart = true;     // a port has places for every flow and state machine: what one cannot take yet does not hold up others
+};
+
+struct Parameters {
+  System system = System::kEngine;
+  BusParameters memory;     // reads and writes
+  BusParameters interface;  // accelerator to network interface; as wide the other way
+  Rate adder;               // of the accelerator
+  CrossbarParameters crossbar;
+  Rules rules;
+};
+
+// A chunk follows one of `ways` programs, in turn; each has its rows, which are messages, for every phase and node in the order in which
+// a state machine sends them.
+struct Program {
+  std::uint32_t nodes = 0, phases = 0, ways = 0, chunks = 0, cells = 0;  // cells: of a chunk, at all nodes together
+  Column row_begin;                                                      // (way · phases + phase) · nodes + node, and the end
+  Column receipts;                                                       // with the same index: messages that a node gets in a phase
+  Column row_source, row_destination, row_phase, row_adds, row_bytes;
+  Column row_needs;  // arrivals of the same chunk that a row waits for
+  Lists row_feeds;   // the rows that wait for what a row brings
+  Lists row_links;
+  Lists row_from, row_to;  // cells
+  Column link_bytes, link_cycles, link_latency, link_lanes;
+  // A flow is what one node sends to another by one link, its last, in one phase. Messages of it that a port holds: for each state
+  // machine its own, or that many more for all.
+  Column row_flow, flow_link, flow_phase, flow_depth;
+  Column phase_machines;
+  std::vector<std::uint64_t> rooms, sizes;  // of partitions
+  std::uint64_t load_bytes = 0, result_bytes = 0;  // of a chunk at a node
+  std::vector<Command> commands;
+  bool lifo = false;
+
+  std::uint32_t rows() const { return static_cast<std::uint32_t>(row_source.size()); }
+  std::uint32_t place(std::uint32_t way, std::uint32_t phase, std::uint32_t node) const { return (way * phases + phase) * nodes + node; }
+
+  // Throws std::invalid_argument when columns contradict each other.
+  void check() const;
+};
+
+}  // namespace certree::endpoint

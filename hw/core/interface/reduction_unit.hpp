@@ -1,0 +1,42 @@
+// Adds arriving chunks to memory: store and forward, first come first served.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+
+#include "common/types.hpp"
+
+namespace certree {
+
+class ReductionUnit {
+ public:
+  ReductionUnit(std::uint64_t start_cycles, std::uint64_t chunk_cycles) : start_cycles_(start_cycles), chunk_cycles_(chunk_cycles) {}
+
+  // Takes a message that is complete at time `complete`.
+  void accept(MessageId message, Cycle complete) {
+    free_at_ = std::max(free_at_, complete + start_cycles_) + chunk_cycles_;
+    jobs_.push_back({message, free_at_});
+  }
+  bool is_idle() const { return jobs_.empty(); }
+
+  // When the chunk in front will have been added; kNever when there is none.
+  Cycle next_finish() const { return jobs_.empty() ? kNever : jobs_.front().finish; }
+
+  MessageId retire() {
+    MessageId message = jobs_.front().message;
+    jobs_.pop_front();
+    return message;
+  }
+
+ private:
+  struct Job {
+    MessageId message;
+    Cycle finish;
+  };
+  std::uint64_t start_cycles_;
+  std::uint64_t chunk_cycles_;
+  Cycle free_at_;
+  std::deque<Job> jobs_;
+};
+
+}  // namespace certree

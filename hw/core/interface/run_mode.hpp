@@ -1,0 +1,18 @@
+// Slotted or paced, and the sequencer that each uses.
+#pragma once
+
+#include <memory>
+
+#include "interface/pace_sequencer.hpp"
+#include "interface/slot_sequencer.hpp"
+
+namespace certree {
+
+enum class RunMode : std::uint8_t { kSlotted, kPaced };
+
+inline std::unique_ptr<Sequencer> make_sequencer(const Program& program, RunMode mode, NodeId node) {
+  if (mode == RunMode::kPaced) return std::make_unique<PaceSequencer>(program, node);
+  return std::make_unique<SlotSequencer>(program, node);
+}
+
+}  // namespace certree

@@ -1,0 +1,83 @@
+#include "bindings.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <tuple>
+
+#include "common/columns.hpp"
+#include "interface/run_results.hpp"
+#include "lanes/fast_engine.hpp"
+#include "lanes/lanes_engine.hpp"
+
+namespace nb = nanobind;
+
+namespace certree {
+namespace {
+
+Program read_program(const nb::dict& scalars, const nb::dict& columns) {
+  Program program = read_rows(scalars, columns);
+  program.message_hops = {column<std::uint32_t>(columns, "message_hops_begin"),
+                          column<std::uint32_t>(columns, "message_hops")};
+  program.bundle_begin = column<std::uint32_t>(columns, "bundle_begin");
+  program.bundle_source = column<std::uint32_t>(columns, "bundle_source");
+  program.bundle_destination = column<std::uint32_t>(columns, "bundle_destination");
+  program.bundle_latency = column<std::uint32_t>(columns, "bundle_latency");
+  return program;
+}
+
+// An engine together with the numpy array that is its memory.
+class Run {
+ public:
+  Run(const nb::dict& scalars, const nb::dict& columns, const std::string& engine, const std::string& mode, Cells cells, bool traced)
+      : cells_(cells) {
+    const auto run_mode = mode == "paced" ? RunMode::kPaced : RunMode::kSlotted;
+    const auto memory = run_memory(scalars, cells);
+    if (engine == "fast") {
+      engine_ = std::make_unique<FastEngine>(read_program(scalars, columns), run_mode, memory, traced);
+    } else {
+      engine_ = std::make_unique<LanesEngine>(read_program(scalars, columns), run_mode, memory, traced);
+    }
+  }
+
+  bool advance(std::uint64_t budget) { return engine_->run(budget); }
+  const MessageEngine& engine() const { return *engine_; }
+
+ private:
+  Cells cells_;
+  std::unique_ptr<MessageEngine> engine_;
+};
+
+nb::dict statistics(const Run& run) {
+  return statistics_dict(run.engine().statistics(), run.engine().busiest_lane_cycles());
+}
+
+// (message, lane, start) of every lane that a message got.
+std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> hops(const Run& run) {
+  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> rows;
+  for (const HopRecord& record : run.engine().hops()) {
+    rows.emplace_back(record.message, record.lane.value, record.start.value);
+  }
+  return rows;
+}
+
+}  // namespace
+
+void bind_lanes(nb::module_& module) {
+  nb::class_<Run>(module, "Run", "One run of a set of tables; `cells` is the memory of all nodes and is changed in place.")
+      .def(nb::init<const nb::dict&, const nb::dict&, const std::string&, const std::string&, Cells, bool>(), nb::arg("scalars"),
+           nb::arg("columns"), nb::arg("engine"), nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
+      .def("advance", &Run::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
+           "Run for about `budget` flit moves (lanes) or events (fast); returns whether the run has ended.")
+      .def_prop_ro("cycle", [](const Run& run) { return run.engine().now().value; })
+      .def_prop_ro("is_deadlocked", [](const Run& run) { return run.engine().is_deadlocked(); })
+      .def("statistics", &statistics)
+      .def("waiting", [](const Run& run) { return waiting_rows(run.engine().waiting()); })
+      .def("trace", [](const Run& run) { return trace_rows(run.engine().trace()); })
+      .def("hops", &hops);
+}
+
+}  // namespace certree

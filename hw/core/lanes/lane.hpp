@@ -1,0 +1,75 @@
+// One lane of a link with everything a flit passes between two network interfaces.
+#pragma once
+
+#include <span>
+
+#include "lanes/delay_line.hpp"
+#include "lanes/injection_port.hpp"
+
+namespace certree {
+
+// In message flow a message owns its lane. `crossing`: cycles on the link and in the router behind it, where it may go on by another
+// lane; `ends`: cycles in the first router and in the wires of the two interfaces.
+class Lane {
+ public:
+  Lane(NodeId source, std::uint64_t crossing, std::uint64_t ends, std::uint32_t message_flits)
+      : port(message_flits),
+        source(source),
+        message_flits_(message_flits),
+        left_of_arriving_(message_flits),
+        crossing_(crossing),
+        ends_(ends) {}
+
+  bool is_empty() const { return flits_under_way_ == 0 && port.backlog() == 0; }
+  std::uint64_t flits_sent() const { return flits_sent_; }  // also: busy cycles
+
+  // As many cycles as the block has flits: the port sends, everything on the way moves, and the block becomes what comes out.
+  // `leave(message, flits)` says whether flits that have crossed go on by another lane: they are not this one's any more. It is not
+  // asked unless `some_leave`.
+  template <class Leave>
+  void advance(std::span<Flit> block, bool some_leave, Leave&& leave) {
+    const std::uint64_t sent = port.send(block);
+    flits_sent_ += sent;
+    flits_under_way_ += sent;
+    crossing_.shift(block);
+    for (auto flit = block.begin(); some_leave && flit != block.end();) {
+      const auto next = std::find_if(flit, block.end(), [&](const Flit& other) { return other != *flit; });
+      const auto flits = static_cast<std::uint64_t>(next - flit);
+      if (!flit->is_bubble() && leave(flit->message(), flits)) {
+        flits_under_way_ -= flits;
+        std::fill(flit, next, Flit());
+      }
+      flit = next;
+    }
+    ends_.shift(block);
+  }
+
+  // For how many cycles the next block may go on: within them no message starts or ends but on the block's first or last cycle.
+  std::uint64_t quiet_cycles() const {
+    const std::uint64_t sending = port.backlog() > 0 ? port.left_of_head() : UINT64_MAX;
+    return std::min(sending, left_of_arriving_);
+  }
+
+  // That many flits of the last block came out, all of one message; returns whether its last one did.
+  bool eject(std::uint64_t flits) {
+    flits_under_way_ -= flits;
+    left_of_arriving_ -= flits;
+    if (left_of_arriving_ > 0) return false;
+    left_of_arriving_ = message_flits_;
+    return true;
+  }
+
+  InjectionPort port;
+  NodeId source;
+  bool is_listed = false;  // on the simulator's list of lanes that hold flits
+
+ private:
+  std::uint64_t message_flits_;
+  std::uint64_t left_of_arriving_;  // flits that the message coming out still lacks
+  DelayLine crossing_;
+  DelayLine ends_;
+  std::uint64_t flits_sent_ = 0;
+  std::uint64_t flits_under_way_ = 0;
+};
+
+}  // namespace certree

@@ -1,0 +1,38 @@
+// A network of routers from numpy columns.
+#pragma once
+
+#include "common/columns.hpp"
+#include "routers/network_layout.hpp"
+
+namespace certree {
+
+inline NetworkLayout read_layout(const nanobind::dict& scalars, const nanobind::dict& columns) {
+  const auto scalar = [&](const char* name) { return nanobind::cast<std::uint32_t>(scalars[name]); };
+  NetworkLayout layout;
+  layout.route_cycles = scalar("route_cycles");
+  layout.vc_cycles = scalar("vc_cycles");
+  layout.switch_cycles = scalar("switch_cycles");
+  layout.traversal_cycles = scalar("traversal_cycles");
+  layout.credit_cycles = scalar("credit_cycles");
+  layout.vcs = scalar("vcs");
+  layout.buffer_flits = scalar("buffer_flits");
+  layout.allocator_iterations = scalar("allocator_iterations");
+  layout.allocator = scalar("is_separable") != 0 ? AllocatorKind::kSeparable : AllocatorKind::kIslip;
+  layout.rotate_vcs = scalar("rotate_vcs") != 0;
+  layout.reuse_when_empty = scalar("reuse_when_empty") != 0;
+  layout.routers = scalar("routers");
+  layout.channel_source = column<std::uint32_t>(columns, "channel_source");
+  layout.channel_destination = column<std::uint32_t>(columns, "channel_destination");
+  layout.channel_latency = column<std::uint32_t>(columns, "channel_latency");
+  layout.input_order = column<std::uint32_t>(columns, "input_order");
+  layout.channel_ejection = column<std::uint32_t>(columns, "channel_ejection");
+  layout.channel_ring = column<std::uint32_t>(columns, "channel_ring");
+  layout.vc_mask = column<std::uint64_t>(columns, "vc_mask");
+  layout.unit_flits = column<std::uint32_t>(columns, "unit_flits");
+  layout.sub_message_flits = column<std::uint32_t>(columns, "sub_message_flits");
+  layout.table = column<std::uint16_t>(columns, "table");
+  layout.routes = {column<std::uint32_t>(columns, "route_begin"), column<std::uint32_t>(columns, "route_hops")};
+  return layout;
+}
+
+}  // namespace certree

@@ -1,0 +1,49 @@
+// Route computation: which output port a packet takes next.
+#pragma once
+
+#include <optional>
+
+#include "routers/network_layout.hpp"
+#include "routers/packet.hpp"
+
+namespace certree {
+
+// Source routes are used up hop by hop (the paper's Next and Eject fields); other packets look the next hop up in the router's table.
+// A packet that passes more routers than there are goes round: nothing but the router decides where it goes next.
+class RoutingUnit {
+ public:
+  RoutingUnit(const NetworkLayout& layout, PacketTable& packets) : layout_(layout), packets_(packets) {}
+
+  Hop next(std::uint32_t router, PacketId id) {
+    Packet& packet = packets_[id.value];
+    if (packet.route == kTableRouted) {
+      if (++packet.hop > layout_.routers) lost_ = Lost{id, router};
+      return {layout_.table[std::size_t{router} * layout_.routers + packet.destination]};
+    }
+    return {static_cast<std::uint16_t>(layout_.routes.values[packet.route + packet.hop++])};
+  }
+
+  std::uint32_t flits(PacketId id) const { return packets_[id.value].flits; }
+  std::uint32_t priority(PacketId id) const { return packets_[id.value].priority; }
+  bool is_table_routed(PacketId id) const { return packets_[id.value].route == kTableRouted; }
+  std::uint64_t vcs(PacketId id, std::uint32_t dateline) const {
+    return layout_.vc_mask[packets_[id.value].traffic_class * kDatelines + dateline];
+  }
+  // Zero for ordinary packets.
+  std::uint32_t sub_message_flits(PacketId id) const { return layout_.sub_message_flits[packets_[id.value].traffic_class]; }
+  std::uint32_t unit_flits(PacketId id) const { return layout_.unit_flits[packets_[id.value].traffic_class]; }
+
+  // A packet that moves for ever and never arrives, and where it is.
+  struct Lost {
+    PacketId packet;
+    std::uint32_t router;
+  };
+  const std::optional<Lost>& lost() const { return lost_; }
+
+ private:
+  const NetworkLayout& layout_;
+  PacketTable& packets_;
+  std::optional<Lost> lost_;
+};
+
+}  // namespace certree

@@ -1,0 +1,178 @@
+#include "routers/run/flit_engine.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <stdexcept>
+
+namespace certree {
+namespace {
+
+Program validated(Program program) {
+  program.validate_rows();
+  return program;
+}
+
+MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLayout& layout) {
+  const auto require = [](bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(std::string("message plan: ") + what);
+  };
+  const std::size_t messages = program.message_arrival.size(), ways = plan.way_injector.size();
+  require(plan.ways.begin.size() == messages + 1 && plan.ways.begin.front() == 0 &&
+              plan.ways.begin.back() == plan.ways.values.size() && ways < layout.routes.begin.size(),
+          "ways");
+  for (std::size_t message = 0; message < messages; ++message) require(plan.ways.begin[message] < plan.ways.begin[message + 1], "ways");
+  for (const std::uint32_t way : plan.ways.values) require(way < ways, "ways");
+  const std::uint64_t flits = std::accumulate(plan.packet_flits.begin(), plan.packet_flits.end(), std::uint64_t{0});
+  require(!plan.packet_flits.empty() && flits == program.message_flits, "packet_flits");
+  require(layout.routers == program.nodes && layout.unit_flits.size() == 2, "layout");
+  return plan;
+}
+
+}  // namespace
+
+RouterTransport::RouterTransport(const Program& program, const MessagePlan& plan, Ledger& ledger, FlitNetwork& network)
+    : program_(program), plan_(plan), ledger_(ledger), network_(network), injectors_(program.nodes) {
+  const NetworkLayout& layout = network.layout();
+  for (std::size_t channel = 0; channel < layout.channel_source.size(); ++channel) {
+    if (layout.channel_source[channel] != kInterface) continue;
+    injectors_[layout.channel_destination[channel]].push_back(static_cast<std::uint32_t>(nodes_.size()));
+    nodes_.push_back({layout.channel_destination[channel]});
+  }
+}
+
+void RouterTransport::send(MessageId id, std::uint32_t index) {
+  const auto backlog = [&](std::uint32_t way) { return network_.injector(plan_.way_injector[way]).backlog(kCollectiveClass); };
+  std::uint32_t best = plan_.ways.values[plan_.ways.begin[index]];
+  for (std::uint32_t i = plan_.ways.begin[index] + 1; i < plan_.ways.begin[index + 1]; ++i) {
+    if (backlog(plan_.ways.values[i]) < backlog(best)) best = plan_.ways.values[i];
+  }
+  Packet packet;
+  packet.injector = plan_.way_injector[best];
+  packet.destination = ledger_.messages[id].destination.value;
+  packet.route = network_.layout().routes.begin[best];
+  packet.traffic_class = kCollectiveClass;
+  packet.owner = id.value;
+  packet.number = ledger_.messages[id].number;
+  packet.release = network_.now();
+  for (const std::uint32_t flits : plan_.packet_flits) {
+    packet.flits = flits;
+    network_.inject(network_.add(packet));
+  }
+}
+
+bool RouterTransport::is_settled(NodeId node) const {
+  for (const std::uint32_t injector : injectors_[node.value]) {
+    if (network_.injector(injector).backlog(kCollectiveClass) > program_.ni_buffer_flits) return false;
+  }
+  return true;
+}
+
+bool RouterTransport::receive(PacketId id) {
+  const Packet& packet = network_.packets()[id.value];
+  Message& message = ledger_.messages[{packet.owner}];
+  message.flits_received += packet.flits;
+  network_.remove(id);
+  return message.flits_received == program_.message_flits;
+}
+
+FlitEngine::FlitEngine(Program program, RunMode mode, NetworkLayout layout, MessagePlan plan, const PacketList& others,
+                             std::span<std::uint64_t> cells, bool traced)
+    : program_(validated(std::move(program))),
+      plan_(validated(std::move(plan), program_, layout)),
+      ledger_(program_, cells, traced),
+      network_(std::move(layout)),
+      transport_(program_, plan_, ledger_, network_),
+      others_(packets_of(others, network_.layout(), kOtherClass)),
+      settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
+  if (traced) network_.trace_links();
+  interfaces_.reserve(program_.nodes);
+  for (std::uint32_t node = 0; node < program_.nodes; ++node) {
+    interfaces_.emplace_back(program_, ledger_, transport_, NodeId{node}, make_sequencer(program_, mode, {node}));
+  }
+}
+
+bool FlitEngine::run(std::uint64_t budget) {
+  for (std::uint64_t spent = 0; !ledger_.is_done(); ++spent) {
+    if (spent == budget) return false;
+    const Cycle release = released_ < others_.size() ? std::max(others_[released_].release, network_.now()) : kNever;
+    const Cycle now = std::min({network_.next_activity(), release, std::max(earliest_wake_, network_.now())});
+    if (now == kNever) {
+      is_deadlocked_ = true;
+      break;
+    }
+    network_.skip_to(now);
+    network_.begin_cycle();
+    for (; released_ < others_.size() && others_[released_].release <= now; ++released_) {
+      network_.inject(network_.add(others_[released_]));
+    }
+    receive_packets(now);
+    if (earliest_wake_ <= now) evaluate_interfaces(now);
+    network_.finish_cycle();
+    note_senders(now);
+    if (network_.lost()) break;
+  }
+  ledger_.statistics.flit_hops = network_.counters().flit_hops;
+  network_.check_conservation();
+  return true;
+}
+
+// Messages completed at one time are taken in the order of their source nodes, then ports.
+void FlitEngine::receive_packets(Cycle now) {
+  const auto completed = network_.completed();
+  arrived_.assign(completed.begin(), completed.end());
+  const PacketTable& packets = network_.packets();
+  std::sort(arrived_.begin(), arrived_.end(),
+            [&](PacketId a, PacketId b) { return packets[a.value].injector < packets[b.value].injector; });
+  for (const PacketId id : arrived_) {
+    const Packet packet = packets[id.value];
+    if (packet.traffic_class == kOtherClass) {
+      const std::uint64_t latency = packet.tail - packet.release;
+      ++other_packets_;
+      other_latency_ += latency;
+      longest_other_latency_ = std::max(longest_other_latency_, latency);
+      network_.remove(id);
+    } else if (transport_.receive(id)) {
+      NetworkInterface& interface = interfaces_[packet.destination];
+      interface.receive({packet.owner}, now);
+      earliest_wake_ = std::min(earliest_wake_, interface.next_wake());
+    }
+  }
+}
+
+void FlitEngine::evaluate_interfaces(Cycle now) {
+  earliest_wake_ = kNever;
+  for (NetworkInterface& interface : interfaces_) {
+    if (interface.next_wake() <= now) interface.evaluate(now);
+    earliest_wake_ = std::min(earliest_wake_, interface.next_wake());
+  }
+}
+
+void FlitEngine::note_senders(Cycle now) {
+  for (const std::uint32_t index : network_.senders()) {
+    const Injector& injector = network_.injector(index);
+    if (const auto started = injector.started()) {
+      const Packet& packet = network_.packets()[started->value];
+      Message* message = packet.traffic_class == kCollectiveClass ? &ledger_.messages[{packet.owner}] : nullptr;
+      if (message != nullptr && message->first == kNever) {
+        message->first = now;
+        ledger_.statistics.contention_cycles += now - message->fired;
+      }
+    }
+    if (injector.backlog(kCollectiveClass) == settling_backlog_) wake(transport_.node(index), now + 1);
+  }
+}
+
+void FlitEngine::wake(NodeId node, Cycle when) {
+  interfaces_[node.value].wake(when);
+  earliest_wake_ = std::min(earliest_wake_, when);
+}
+
+std::vector<Waiting> FlitEngine::waiting() const {
+  std::vector<Waiting> nodes;
+  for (const NetworkInterface& interface : interfaces_) {
+    if (const auto waiting = interface.waiting()) nodes.push_back(*waiting);
+  }
+  return nodes;
+}
+
+}  // namespace certree

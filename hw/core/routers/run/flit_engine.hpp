@@ -1,0 +1,86 @@
+// The `flit` engine: tables run on a network of routers, flit by flit.
+#pragma once
+
+#include "interface/network_interface.hpp"
+#include "interface/run_mode.hpp"
+#include "routers/network/flit_network.hpp"
+#include "routers/run/packet_run.hpp"
+
+namespace certree {
+
+// How the messages of a program travel.
+struct MessagePlan {
+  Lists ways;                               // message -> source routes, of which it takes the one whose port has the least to send
+  std::vector<std::uint32_t> way_injector;  // source route -> where it begins; others than messages may have further routes
+  std::vector<std::uint32_t> packet_flits;  // lengths of the packets of a message, the same for all; one in message flow
+};
+
+inline constexpr std::uint32_t kCollectiveClass = 0;
+inline constexpr std::uint32_t kOtherClass = 1;  // traffic next to the collective
+
+// The packets of messages are made when their row fires and forgotten when they are received.
+class RouterTransport : public Transport {
+ public:
+  RouterTransport(const Program& program, const MessagePlan& plan, Ledger& ledger, FlitNetwork& network);
+  void send(MessageId message, std::uint32_t index) override;
+  bool is_settled(NodeId node) const override;
+
+  // A packet was received; returns whether its message is complete.
+  bool receive(PacketId packet);
+  NodeId node(std::uint32_t injector) const { return nodes_[injector]; }
+
+ private:
+  const Program& program_;
+  const MessagePlan& plan_;
+  Ledger& ledger_;
+  FlitNetwork& network_;
+  std::vector<NodeId> nodes_;                          // of injectors
+  std::vector<std::vector<std::uint32_t>> injectors_;  // of nodes
+};
+
+// A cycle: what was under way arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last chunk;
+// other traffic that is still under way then is left there. Time and memory as FlitNetwork and O(rows + messages under way).
+class FlitEngine {
+ public:
+  // `cells`: see Memory. `others`: packets of class kOtherClass. Throws std::invalid_argument for columns that are inconsistent.
+  FlitEngine(Program program, RunMode mode, NetworkLayout layout, MessagePlan plan, const PacketList& others,
+                std::span<std::uint64_t> cells, bool traced);
+  FlitEngine(const FlitEngine&) = delete;
+  FlitEngine& operator=(const FlitEngine&) = delete;
+
+  // Runs until the end, or until nothing can move any more or a packet is lost, or for about `budget` cycles; returns whether it has ended.
+  bool run(std::uint64_t budget);
+
+  bool is_deadlocked() const { return is_deadlocked_; }
+  FlitNetwork& network() { return network_; }
+  const Statistics& statistics() const { return ledger_.statistics; }
+  const std::vector<TraceRecord>& trace() const { return ledger_.trace; }
+  std::vector<Waiting> waiting() const;
+  std::uint64_t other_latency() const { return other_latency_; }  // of all other packets that arrived, from release to tail
+  std::uint64_t longest_other_latency() const { return longest_other_latency_; }
+  std::uint64_t other_packets() const { return other_packets_; }
+
+ private:
+  void receive_packets(Cycle now);
+  void evaluate_interfaces(Cycle now);
+  void note_senders(Cycle now);
+  void wake(NodeId node, Cycle when);
+
+  Program program_;
+  MessagePlan plan_;
+  Ledger ledger_;
+  FlitNetwork network_;
+  RouterTransport transport_;
+  std::vector<NetworkInterface> interfaces_;
+  std::vector<Packet> others_;
+  std::vector<PacketId> arrived_;
+  std::size_t released_ = 0;
+  Cycle earliest_wake_;
+  std::uint64_t settling_backlog_;  // a port with this backlog has just got its last flit into the injection buffer
+  std::uint64_t other_packets_ = 0;
+  std::uint64_t other_latency_ = 0;
+  std::uint64_t longest_other_latency_ = 0;
+  bool is_deadlocked_ = false;
+};
+
+}  // namespace certree
