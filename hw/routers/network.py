@@ -174,7 +174,7 @@ class RouterNetwork:
             "vcs": machine.vc_count,
             "buffer_flits": machine.vc_buffer_flits,
             "allocator_iterations": router.allocator_iterations,
-            "is_separable": int(router.allocator == "separable"),
+            "allocator": ("islip", "separable").index(router.allocator),
             "rotate_vcs": int(router.vc_choice == "rotate"),
             "reuse_when_empty": int(router.vc_reuse == "empty"),
             "routers": len(self.topology.kind),

@@ -5,6 +5,9 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <stdexcept>
+#include <string>
+
 #include "branching_packing.hpp"
 #include "forest_packing.hpp"
 #include "modulo_scheduler.hpp"
@@ -99,11 +102,19 @@ std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> lin
   return {to_numpy(result.start, {result.start.size()}), result.work};
 }
 
+Turns checked(int32_t turns) {
+  if (turns < 0 || turns > static_cast<int32_t>(Turns::authors)) {
+    throw std::invalid_argument("unknown turns " + std::to_string(turns) +
+                                "; allowed: 0 (ascending), 1 (remaining height), 2 (authors)");
+  }
+  return static_cast<Turns>(turns);
+}
+
 // (tree, step, src, dst, path, path offset): see tree_growth.hpp. A pending signal, such as Ctrl-C, is raised between two steps.
 auto grow(Column<uint8_t> endpoint, Column<int32_t> offset, Column<int32_t> pair, Column<int32_t> tail, Column<int32_t> head,
           Column<int64_t> capacity, Column<int32_t> roots, int32_t turns, Column<int32_t> priority) {
   const GrowthNetwork network{copy(endpoint), copy(offset), copy(pair), copy(tail), copy(head), copy(capacity)};
-  const auto growth = grow_trees(network, copy(roots), static_cast<Turns>(turns), copy(priority), [] {
+  const auto growth = grow_trees(network, copy(roots), checked(turns), copy(priority), [] {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
   });
   const auto column = [](const std::vector<int32_t>& values) { return to_numpy(values, {values.size()}); };

@@ -38,6 +38,9 @@ std::pair<int, size_t> check(int32_t variables, Column<int32_t> formula, Column<
   const auto flags = copy(deletes);
   checked(given, variables);
   if (checked(lines, variables) != flags.size()) throw std::invalid_argument("a flag is needed for every line");
+  for (const uint8_t flag : flags) {
+    if (flag > 1) throw std::invalid_argument("a flag is 0 (add the clause) or 1 (delete it)");
+  }
   size_t line = 0;
   nb::gil_scoped_release release;
   const RupResult result = check_rup(variables, given, lines, flags, line);

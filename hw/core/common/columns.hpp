@@ -9,13 +9,21 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/choices.hpp"
 #include "common/program.hpp"
 
 namespace certree {
 
 template <class T>
 T scalar(const nanobind::dict& scalars, const char* name) {
-  return nanobind::cast<T>(scalars[name]);
+  T value;
+  if (!nanobind::try_cast(scalars[name], value)) throw std::invalid_argument(std::string(name) + " is out of range");
+  return value;
+}
+
+// 0 or 1, or a Python bool.
+inline bool flag(const nanobind::dict& scalars, const char* name) {
+  return numbered<bool>(name, scalar<std::uint64_t>(scalars, name), {"no", "yes"});
 }
 
 template <class T>

@@ -31,7 +31,7 @@ void Program::validate_rows() const {
   require_bounds(arrival_begin, nodes, arrivals, "arrival_begin");
   require_bounds(row_waits.begin, rows, row_waits.values.size(), "row_waits");
   require_bounds(row_messages.begin, rows, row_messages.values.size(), "row_messages");
-  require_below(row_op, rows, 3, "row_op");
+  require_below(row_op, rows, 3, "row_op; allowed: 0 (nop), 1 (reduce), 2 (gather)");
   require_below(row_flow, rows, chunks, "row_flow");
   require(row_step.size() == rows, "row_step");
   require_below(row_waits.values, row_waits.values.size(), arrivals, "row_waits");

@@ -2,13 +2,20 @@
 #pragma once
 
 #include <memory>
+#include <string_view>
 
+#include "common/choices.hpp"
 #include "interface/pace_sequencer.hpp"
 #include "interface/slot_sequencer.hpp"
 
 namespace certree {
 
 enum class RunMode : std::uint8_t { kSlotted, kPaced };
+
+// Throws std::invalid_argument for an unknown name.
+inline RunMode run_mode(std::string_view name) {
+  return chosen<RunMode>("run mode", name, {{"slotted", RunMode::kSlotted}, {"paced", RunMode::kPaced}});
+}
 
 inline std::unique_ptr<Sequencer> make_sequencer(const Program& program, RunMode mode, NodeId node) {
   if (mode == RunMode::kPaced) return std::make_unique<PaceSequencer>(program, node);

@@ -33,20 +33,20 @@ Program read_program(const nb::dict& scalars, const nb::dict& columns) {
 class Run {
  public:
   Run(const nb::dict& scalars, const nb::dict& columns, const std::string& engine, const std::string& mode, Cells cells, bool traced)
-      : cells_(cells) {
-    const auto run_mode = mode == "paced" ? RunMode::kPaced : RunMode::kSlotted;
-    const auto memory = run_memory(scalars, cells);
-    if (engine == "fast") {
-      engine_ = std::make_unique<FastEngine>(read_program(scalars, columns), run_mode, memory, traced);
-    } else {
-      engine_ = std::make_unique<LanesEngine>(read_program(scalars, columns), run_mode, memory, traced);
-    }
-  }
+      : cells_(cells),
+        engine_(chosen<Make*>("engine", engine, {{"fast", &make<FastEngine>}, {"lanes", &make<LanesEngine>}})(
+            read_program(scalars, columns), run_mode(mode), run_memory(scalars, cells), traced)) {}
 
   bool advance(std::uint64_t budget) { return engine_->run(budget); }
   const MessageEngine& engine() const { return *engine_; }
 
  private:
+  using Make = std::unique_ptr<MessageEngine>(Program, RunMode, std::span<std::uint64_t>, bool);
+  template <class Engine>
+  static std::unique_ptr<MessageEngine> make(Program program, RunMode mode, std::span<std::uint64_t> memory, bool traced) {
+    return std::make_unique<Engine>(std::move(program), mode, memory, traced);
+  }
+
   Cells cells_;
   std::unique_ptr<MessageEngine> engine_;
 };

@@ -7,20 +7,20 @@
 namespace certree {
 
 inline NetworkLayout read_layout(const nanobind::dict& scalars, const nanobind::dict& columns) {
-  const auto scalar = [&](const char* name) { return nanobind::cast<std::uint32_t>(scalars[name]); };
+  const auto number = [&](const char* name) { return scalar<std::uint32_t>(scalars, name); };
   NetworkLayout layout;
-  layout.route_cycles = scalar("route_cycles");
-  layout.vc_cycles = scalar("vc_cycles");
-  layout.switch_cycles = scalar("switch_cycles");
-  layout.traversal_cycles = scalar("traversal_cycles");
-  layout.credit_cycles = scalar("credit_cycles");
-  layout.vcs = scalar("vcs");
-  layout.buffer_flits = scalar("buffer_flits");
-  layout.allocator_iterations = scalar("allocator_iterations");
-  layout.allocator = scalar("is_separable") != 0 ? AllocatorKind::kSeparable : AllocatorKind::kIslip;
-  layout.rotate_vcs = scalar("rotate_vcs") != 0;
-  layout.reuse_when_empty = scalar("reuse_when_empty") != 0;
-  layout.routers = scalar("routers");
+  layout.route_cycles = number("route_cycles");
+  layout.vc_cycles = number("vc_cycles");
+  layout.switch_cycles = number("switch_cycles");
+  layout.traversal_cycles = number("traversal_cycles");
+  layout.credit_cycles = number("credit_cycles");
+  layout.vcs = number("vcs");
+  layout.buffer_flits = number("buffer_flits");
+  layout.allocator_iterations = number("allocator_iterations");
+  layout.allocator = numbered<AllocatorKind>("allocator", number("allocator"), {"islip", "separable"});
+  layout.rotate_vcs = flag(scalars, "rotate_vcs");
+  layout.reuse_when_empty = flag(scalars, "reuse_when_empty");
+  layout.routers = number("routers");
   layout.channel_source = column<std::uint32_t>(columns, "channel_source");
   layout.channel_destination = column<std::uint32_t>(columns, "channel_destination");
   layout.channel_latency = column<std::uint32_t>(columns, "channel_latency");

@@ -1,5 +1,6 @@
 """The proof checker: what it accepts, what it refuses, and that its fast form and its plain form agree."""
 
+import re
 from itertools import combinations, product
 
 import numpy as np
@@ -149,6 +150,8 @@ def test_the_kernel_refuses_what_is_no_formula() -> None:
         _proofs.check_rup(1, np.array([1], np.int32), np.zeros(0, np.int32), none)
     with pytest.raises(ValueError, match="a flag is needed for every line"):
         _proofs.check_rup(1, np.array([1, 0], np.int32), np.array([1, 0], np.int32), none)
+    with pytest.raises(ValueError, match=re.escape("a flag is 0 (add the clause) or 1 (delete it)")):
+        _proofs.check_rup(1, np.array([1, 0], np.int32), np.array([1, 0], np.int32), np.array([2], np.uint8))
 
 
 @pytest.mark.parametrize(("limit", "words"), [("MAX_LINES", "has more than 2 lines"), ("MAX_LINE", "is no line of a proof")])

@@ -21,7 +21,7 @@ endpoint::Rate read_rate(const nb::dict& scalars, const std::string& name) {
 
 endpoint::Parameters read_parameters(const nb::dict& scalars) {
   endpoint::Parameters parameters;
-  parameters.system = static_cast<endpoint::System>(scalar<std::uint8_t>(scalars, "system"));
+  parameters.system = numbered<endpoint::System>("system", scalar<std::uint64_t>(scalars, "system"), {"accelerator", "engine", "ideal"});
   const auto latency = scalar<std::uint64_t>(scalars, "bus_latency");
   const auto overhead = scalar<std::uint64_t>(scalars, "bus_overhead");
   const auto gap = scalar<std::uint64_t>(scalars, "bus_gap");
@@ -31,7 +31,7 @@ endpoint::Parameters read_parameters(const nb::dict& scalars) {
   parameters.crossbar = {scalar<std::uint32_t>(scalars, "alus"), scalar<std::uint64_t>(scalars, "alu_bytes"),
                          scalar<std::uint32_t>(scalars, "banks"), scalar<std::uint64_t>(scalars, "bank_bytes"),
                          scalar<std::uint64_t>(scalars, "packet_bytes")};
-  parameters.rules = {scalar<bool>(scalars, "in_order"), scalar<bool>(scalars, "apart")};
+  parameters.rules = {flag(scalars, "in_order"), flag(scalars, "apart")};
   return parameters;
 }
 
@@ -48,7 +48,7 @@ endpoint::Program read_endpoint_program(const nb::dict& scalars, const nb::dict&
   program.cells = scalar<std::uint32_t>(scalars, "cells");
   program.load_bytes = scalar<std::uint64_t>(scalars, "load_bytes");
   program.result_bytes = scalar<std::uint64_t>(scalars, "result_bytes");
-  program.lifo = scalar<bool>(scalars, "lifo");
+  program.lifo = flag(scalars, "lifo");
   program.row_begin = column<std::uint32_t>(columns, "row_begin");
   program.receipts = column<std::uint32_t>(columns, "receipts");
   program.row_source = column<std::uint32_t>(columns, "row_source");

@@ -33,6 +33,7 @@ void Program::check() const {
     require(column->size() == rows(), "columns of rows are equally long");
   }
   require(all_below(row_source, nodes) && all_below(row_destination, nodes) && all_below(row_phase, phases), "nodes and phases of rows");
+  require(all_below(row_adds, 2), "row_adds is 0 (overwrite) or 1 (add)");
   require(std::find(row_bytes.begin(), row_bytes.end(), 0) == row_bytes.end(), "rows have bytes");
   const std::size_t links = link_bytes.size();
   for (const Column* column : {&link_cycles, &link_latency, &link_lanes}) require(column->size() == links, "columns of links");

@@ -88,7 +88,7 @@ class FlitRun {
   FlitRun(const nb::dict& scalars, const nb::dict& rows, const nb::dict& network_scalars, const nb::dict& network,
           const nb::dict& plan, const nb::dict& others, const std::string& mode, const Cells& cells, bool traced)
       : cells_(cells),
-        simulator_(read_rows(scalars, rows), mode == "paced" ? RunMode::kPaced : RunMode::kSlotted,
+        simulator_(read_rows(scalars, rows), run_mode(mode),
                    read_layout(network_scalars, network), read_plan(plan), read_packets(others), run_memory(scalars, cells), traced) {}
 
   bool advance(std::uint64_t budget) { return simulator_.run(budget); }
