@@ -1,4 +1,4 @@
-"""The named topology families: one file each, registered by decorator and found by being in this folder."""
+"""The named topology families: one file each, registered by decorator, in `regular` or `cabled` (joined cable by cable)."""
 
 from collections.abc import Callable
 

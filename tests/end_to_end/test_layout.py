@@ -1,0 +1,51 @@
+"""The layout of the source tree: small folders, each with a docstring that is its map."""
+
+import ast
+import subprocess
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("api", "models", "synth", "verify", "hw", "cli", "specs", "tests", "docs")
+MOST_MODULES = 12  # .py files without __init__, x.cpp with its x.hpp as one
+
+
+def tracked() -> list[Path]:
+    """Files of the checkout that git knows, or all of them where there is no git."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode == 0:
+        return [Path(name) for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
+    return [path.relative_to(ROOT) for path in ROOT.rglob("*") if path.is_file()]
+
+
+def modules_by_folder() -> dict[Path, set[str]]:
+    """The names of the loose modules of each folder."""
+    found: dict[Path, set[str]] = defaultdict(set)
+    for path in tracked():
+        if path.parts[0] in FOLDERS and path.suffix in (".py", ".cpp", ".hpp") and path.name != "__init__.py":
+            found[path.parent].add(path.stem)
+    return found
+
+
+def test_no_folder_has_more_than_a_dozen_modules() -> None:
+    crowded = {str(folder): len(names) for folder, names in modules_by_folder().items() if len(names) > MOST_MODULES}
+    assert not crowded
+
+
+PACKAGES = sorted({path.parent for path in tracked() if path.name == "__init__.py" and path.parts[0] not in ("tests", "build")})
+
+
+@pytest.mark.parametrize("folder", PACKAGES, ids=str)
+def test_the_docstring_of_a_folder_names_its_subfolders(folder: Path) -> None:
+    text = ast.get_docstring(ast.parse((ROOT / folder / "__init__.py").read_text()))
+    assert text
+    parts = {package.name for package in PACKAGES if package.parent == folder}
+    assert not {part for part in parts if f"`{part}`" not in text}
+
+
+def test_every_folder_of_modules_is_a_package() -> None:
+    """A folder without `__init__.py` would have no map, and would be missing from what import-linter and mypy look at."""
+    python = {path.parent for path in tracked() if path.suffix == ".py" and path.parts[0] not in ("tests", "docs", "build")}
+    assert python == set(PACKAGES)
