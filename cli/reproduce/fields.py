@@ -1,19 +1,10 @@
 """Fields of a TOML table, read by kind: what is wrong is said with the file, the field and what is allowed."""
 
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, NoReturn
 
 from certree.models.common.errors import InputError
-
-
-def parse_toml(data: bytes, where: str) -> dict[str, Any]:
-    """The table in `data`; InputError when it is not TOML."""
-    try:
-        return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{where} is not TOML: {error}") from None
 
 
 class Fields:

@@ -7,16 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from certree.cli.reproduce.experiment import Cell, Experiment, Value, load_experiments
-from certree.cli.reproduce.fields import Fields, exact_number, parse_toml
-from certree.models.common.errors import InputError
-from certree.models.common.files import read_bytes
+from certree.cli.reproduce.fields import Fields, exact_number
+from certree.models.common.presets import Presets, parse_toml
 
 NOT_STATED = "-"
+TARGETS = Presets("certree.cli.reproduce", "targets", "target")
 
 
 @dataclass(frozen=True)
@@ -106,25 +105,12 @@ class Compared:
 
 def targets() -> list[tuple[str, str]]:
     """(name, title) of the targets that come with certree."""
-    return [(name, Fields(name, parse_toml(_source(name), name)).text("title")) for name in _names()]
-
-
-def _names() -> list[str]:
-    folder = resources.files("certree.cli.reproduce") / "targets"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-
-
-def _source(name: str) -> bytes:
-    if name in _names():
-        return (resources.files("certree.cli.reproduce") / "targets" / f"{name}.toml").read_bytes()
-    if name.endswith(".toml"):
-        return read_bytes(Path(name))
-    raise InputError(f"unknown target {name!r}; known: {', '.join(_names())}, or a file ending in .toml")
+    return [(name, Fields(name, TARGETS.load(name)).text("title")) for name in TARGETS.names()]
 
 
 def load_target(name: str) -> Target:
     """A target by name, or a TOML file; InputError says what is wrong in it."""
-    data = _source(name)
+    data = TARGETS.read(name)
     fields = Fields(name, parse_toml(data, name))
     title, tolerance = fields.text("title"), fields.fraction("tolerance", default="0")
     remarks = fields.texts("remarks", default=[])

@@ -1,5 +1,8 @@
 """Errors named by condition; each carries the exit code that the command line gives it."""
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class CertreeError(Exception):
     """Base of all errors that certree raises on purpose."""
@@ -43,3 +46,15 @@ class UndecidedError(CertreeError):
     """A search ended without an answer: neither a result nor a refutation."""
 
     exit_code = 3
+
+
+def unknown_name(kind: str, name: object, known: Iterable[object], besides: str = "") -> str:
+    """What to say of a name that is not among the known ones: those, `besides` them what else may stand there, and the closest.
+
+    >>> unknown_name("engine", "fats", ["fast", "flit"])
+    "unknown engine 'fats'; known: fast, flit; did you mean 'fast'?"
+    """
+    names = [str(one) for one in known]
+    close = get_close_matches(str(name), names, 1)
+    hint = f"; did you mean {close[0]!r}?" if close else ""
+    return f"unknown {kind} {name!r}; known: {', '.join([*names, besides] if besides else names)}{hint}"

@@ -1,20 +1,19 @@
 """What every cost model has: parameters from a TOML file whose names carry their units, and costs term by term."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from importlib import resources
-from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
 from certree.models.common.errors import InputError
 from certree.models.common.fields import read_fields
-from certree.models.common.files import check_format, read_bytes
+from certree.models.common.files import check_format
+from certree.models.common.presets import Presets
 from certree.models.common.registry import Registry, import_folder
 from certree.models.cost.counting import Counts
 
 VERSION = 1
+COST_PARAMETERS = Presets("certree.models.cost", "presets", "cost parameters")
 
 
 @dataclass(frozen=True)
@@ -63,24 +62,9 @@ def load_models() -> Registry[type[CostModel]]:
     return COST_MODELS
 
 
-def presets() -> list[str]:
-    """Names of the parameter files that come with certree."""
-    folder = resources.files("certree.models.cost") / "presets"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-
-
 def load_parameters(name: str) -> CostModel:
     """A preset by name, or a TOML file; its format says of which model. InputError says what is wrong, and where."""
-    if name in presets():
-        data = (resources.files("certree.models.cost") / "presets" / f"{name}.toml").read_bytes()
-    elif name.endswith(".toml"):
-        data = read_bytes(Path(name))
-    else:
-        raise InputError(f"unknown cost parameters {name!r}; allowed: {', '.join(presets())}, or a file ending in .toml")
-    try:
-        document = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{name} is not TOML: {error}") from None
+    document = COST_PARAMETERS.load(name)
     models = load_models()
     model = str(document.get("format", "")).removeprefix("certree-")
     if model not in models or not str(document.get("format", "")).startswith("certree-"):

@@ -1,20 +1,19 @@
 """What the endpoints of a fabric are made of: buses, links, the accelerator, an engine for collectives, and who runs a
 collective."""
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
-from importlib import resources
-from pathlib import Path
 from typing import Any, TypeVar
 
-from certree.models.common.errors import MachineError
+from certree.models.common.errors import MachineError, unknown_name
 from certree.models.common.fields import read_fields
-from certree.models.common.files import check_format, read_bytes
+from certree.models.common.files import check_format
+from certree.models.common.presets import Presets
 
 FORMAT, VERSION = "certree-endpoint", 1
+ENDPOINTS = Presets("certree.models.machine", "endpoints", "endpoint", MachineError)
 T = TypeVar("T")
 
 
@@ -118,7 +117,7 @@ class Endpoint:
         for system in self.systems:
             if system.name == name:
                 return system
-        raise MachineError(f"unknown system {name!r}; known: {', '.join(system.name for system in self.systems)}")
+        raise MachineError(unknown_name("system", name, (system.name for system in self.systems)))
 
     @property
     def square_micrometres(self) -> Fraction:
@@ -131,25 +130,9 @@ class Endpoint:
         return sum((part.count * part.milliwatts for part in self.components), Fraction(0)) / 1000
 
 
-def presets() -> list[str]:
-    """Names of the parameter files that come with certree."""
-    folder = resources.files("certree.models.machine") / "endpoints"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-
-
 def load_endpoint(name: str) -> Endpoint:
     """A preset by name, or a TOML file; MachineError or InputError says what is wrong in it."""
-    if name in presets():
-        data = (resources.files("certree.models.machine") / "endpoints" / f"{name}.toml").read_bytes()
-    elif name.endswith(".toml"):
-        data = read_bytes(Path(name))
-    else:
-        raise MachineError(f"unknown endpoint {name!r}; allowed: {', '.join(presets())}, or a file ending in .toml")
-    try:
-        document = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise MachineError(f"{name} is not TOML: {error}") from None
-    return endpoint_from_document(check_format(document, FORMAT, VERSION, name), name)
+    return endpoint_from_document(check_format(ENDPOINTS.load(name), FORMAT, VERSION, name), name)
 
 
 _TABLES: Mapping[str, type[Any]] = {

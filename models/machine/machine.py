@@ -1,16 +1,15 @@
 """Machine parameters: what the closed form, the exporter and the simulator need to know of the hardware."""
 
-import tomllib
 from dataclasses import MISSING, asdict, dataclass, field, fields
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from certree.models.common.errors import MachineError
-from certree.models.common.files import check_format, read_bytes
+from certree.models.common.files import check_format
+from certree.models.common.presets import Presets
 from certree.models.machine.router import Router, router_from_document
 
 FORMAT, VERSION = "certree-machine", 1
+MACHINES = Presets("certree.models.machine", "presets", "machine", MachineError)
 _LIMIT = 1 << 40
 _MAY_BE_ZERO = {
     "link_latency_cycles",
@@ -85,22 +84,6 @@ def machine_from_document(document: Any, where: str) -> Machine:
     return Machine(**values, router=router)
 
 
-def presets() -> list[str]:
-    """Names of the parameter files that come with certree."""
-    folder = resources.files("certree.models.machine") / "presets"
-    return sorted(entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml"))
-
-
 def load_machine(name: str) -> Machine:
     """A preset by name, or a TOML file."""
-    if name in presets():
-        data = (resources.files("certree.models.machine") / "presets" / f"{name}.toml").read_bytes()
-    elif name.endswith(".toml"):
-        data = read_bytes(Path(name))
-    else:
-        raise MachineError(f"unknown machine {name!r}; allowed: {', '.join(presets())}, or a file ending in .toml")
-    try:
-        document = tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise MachineError(f"{name} is not TOML: {error}") from None
-    return machine_from_document(check_format(document, FORMAT, VERSION, name), name)
+    return machine_from_document(check_format(MACHINES.load(name), FORMAT, VERSION, name), name)

@@ -1,7 +1,6 @@
 """The JSON schemas describe what is written, and what they refuse the loaders refuse."""
 
 import json
-import tomllib
 from importlib import resources
 
 import jsonschema
@@ -9,7 +8,7 @@ import pytest
 from referencing import Registry, Resource
 
 from certree.models.common.errors import InputError
-from certree.models.machine.machine import presets
+from certree.models.machine.machine import MACHINES
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
@@ -64,11 +63,9 @@ def test_written_symmetric_schedules_conform(named):
     assert ("nodes" in document["topology"]) == ("permutations" in document["action"]) == (not named)
 
 
-@pytest.mark.parametrize("name", presets())
+@pytest.mark.parametrize("name", MACHINES.names())
 def test_presets_conform(name):
-    validator("machine").validate(
-        tomllib.loads((resources.files("certree.models.machine") / "presets" / f"{name}.toml").read_text())
-    )
+    validator("machine").validate(MACHINES.load(name))
 
 
 def paths(document, prefix=()):

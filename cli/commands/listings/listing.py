@@ -11,9 +11,9 @@ from certree.cli.words.terminal import emit, say
 from certree.hw.formats import load_formats
 from certree.models.common.errors import InputError
 from certree.models.common.registry import Registry
-from certree.models.cost import model as cost_model
-from certree.models.machine import endpoint
-from certree.models.machine.machine import presets
+from certree.models.cost.model import COST_PARAMETERS, load_models
+from certree.models.machine.endpoint import ENDPOINTS
+from certree.models.machine.machine import MACHINES
 from certree.models.network.families import load_families
 from certree.models.schedule.collective import CollectiveKind
 from certree.synth.method import load_methods
@@ -29,7 +29,7 @@ def list_command(name: str | None, as_json: bool) -> None:
         "methods": load_methods(),
         "formats": load_formats(),
         "topologies": load_families(),
-        "cost models": cost_model.load_models(),
+        "cost models": load_models(),
         "experiments": load_experiments(),
     }
     if name is not None:
@@ -40,13 +40,13 @@ def list_command(name: str | None, as_json: bool) -> None:
         return
     described = {
         "methods": dict(registries["methods"].describe()),
-        "presets": {preset: f"models/machine/presets/{preset}.toml" for preset in presets()},
+        "presets": {preset: f"models/machine/presets/{preset}.toml" for preset in MACHINES.names()},
         "formats": dict(registries["formats"].describe()),
         "topologies": dict(registries["topologies"].describe()),
         "collectives": {str(kind): "" for kind in CollectiveKind},
         "cost models": dict(registries["cost models"].describe()),
-        "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in cost_model.presets()},
-        "endpoints": {preset: f"models/machine/endpoints/{preset}.toml" for preset in endpoint.presets()},
+        "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in COST_PARAMETERS.names()},
+        "endpoints": {preset: f"models/machine/endpoints/{preset}.toml" for preset in ENDPOINTS.names()},
         "targets": dict(targets()),
         "experiments": dict(registries["experiments"].describe()),
     }

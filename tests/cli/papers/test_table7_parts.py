@@ -6,8 +6,8 @@ from importlib import resources
 import pytest
 
 from certree.cli.reproduce.experiments.costs.flow_times import FlowTimes, time_flows
-from certree.cli.reproduce.fields import parse_toml
 from certree.cli.reproduce.target import load_target
+from certree.models.common.presets import parse_toml
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile, pairwise_profile
 

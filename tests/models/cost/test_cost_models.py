@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from certree.models.common.errors import InputError
-from certree.models.cost.model import COST_MODELS, load_models, load_parameters, presets
+from certree.models.cost.model import COST_MODELS, COST_PARAMETERS, load_models, load_parameters
 from certree.models.cost.models.ace import AceEndpoint
 from certree.models.cost.models.alpha_beta_gamma import AlphaBetaGamma
 from certree.models.cost.models.genmodel import GenModel, load_genmodel
@@ -52,8 +52,8 @@ def test_every_model_is_found_by_its_format(tmp_path: Path) -> None:
 
 
 def test_presets_are_what_the_papers_say() -> None:
-    assert {"ace", "gentree", "netreduce"} <= set(presets())
-    assert {type(load_parameters(name)) for name in presets()} == {AceEndpoint, GenModel, Machines}
+    assert {"ace", "gentree", "netreduce"} <= set(COST_PARAMETERS.names())
+    assert {type(load_parameters(name)) for name in COST_PARAMETERS.names()} == {AceEndpoint, GenModel, Machines}
     machines, endpoint = load_parameters("netreduce"), load_parameters("ace")
     assert isinstance(machines, Machines)
     assert isinstance(endpoint, AceEndpoint)

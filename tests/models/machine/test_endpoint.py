@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from certree.models.common.errors import InputError
-from certree.models.machine.endpoint import Runs, endpoint_from_document, load_endpoint, presets
+from certree.models.machine.endpoint import ENDPOINTS, Runs, endpoint_from_document, load_endpoint
 
 
 def document() -> dict[str, Any]:
@@ -55,7 +55,7 @@ def test_wrong_fields_are_named(path: tuple[Any, ...], value: Any, words: str) -
 
 
 def test_unknown_names_list_the_known_ones() -> None:
-    with pytest.raises(InputError, match=f"unknown endpoint 'acme'; allowed: {', '.join(presets())}, or a file ending in .toml"):
+    with pytest.raises(InputError, match=f"unknown endpoint 'acme'; known: {', '.join(ENDPOINTS.names())}, or a file ending in"):
         load_endpoint("acme")
     with pytest.raises(InputError, match=r"unknown system 'dpu'; known: baseline, baseline\+\+, ace, ideal"):
         load_endpoint("ace").system("dpu")

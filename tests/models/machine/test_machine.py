@@ -6,13 +6,13 @@ import json
 import pytest
 
 from certree.models.common.errors import InputError, MachineError, UnsupportedError
-from certree.models.machine.machine import Machine, load_machine, machine_from_document, presets
+from certree.models.machine.machine import MACHINES, Machine, load_machine, machine_from_document
 from certree.models.machine.router import Router
 
 
 def test_preset_multitree_is_table_iii():
     machine = load_machine("multitree")
-    assert "multitree" in presets()
+    assert "multitree" in MACHINES.names()
     assert machine.clock_hz * machine.flit_bytes == 16 * 10**9  # 16 GB/s
     assert (machine.link_latency_cycles, machine.vc_count, machine.vc_buffer_flits) == (150, 4, 318)
     assert machine.packet_payload_bytes == 256
@@ -82,8 +82,10 @@ def test_bad_file(tmp_path, content, reason):
 
 
 def test_unknown_preset_lists_the_known_ones():
-    with pytest.raises(MachineError, match=r"unknown machine 'dgx'; allowed: .*multitree.*, or a file ending in .toml"):
+    with pytest.raises(MachineError, match=r"unknown machine 'dgx'; known: .*multitree.*, or a file ending in .toml"):
         load_machine("dgx")
+    with pytest.raises(MachineError, match=r"unknown machine 'multitre'; .*; did you mean 'multitree'\?"):
+        load_machine("multitre")
     with pytest.raises(InputError, match=r"cannot read none.toml: No such file"):
         load_machine("none.toml")
 

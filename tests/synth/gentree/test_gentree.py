@@ -186,7 +186,7 @@ def test_wrong_options_are_refused() -> None:
         make("gentree", "torus:3x3", options={"root": "3"})
     with pytest.raises(InputError, match="option root='9'; allowed: 0 to 8"):
         make("asymmetric-cps", "switch:8", options={"root": "9"})
-    with pytest.raises(InputError, match=r"unknown cost parameters 'mine'; allowed: .*gentree.*, or a file ending in \.toml"):
+    with pytest.raises(InputError, match=r"unknown cost parameters 'mine'; known: .*gentree.*, or a file ending in \.toml"):
         make("gentree", "switch:8", options={"model": "mine"})
     with pytest.raises(InputError, match="option rearrange='no'; allowed: true or false"):
         make("gentree", "switch:8", options={"rearrange": "no"})

@@ -1,0 +1,45 @@
+"""TOML files that come with certree, one folder for each kind, and files of the same kind that users write."""
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from certree.models.common.errors import InputError, unknown_name
+from certree.models.common.files import read_bytes
+
+
+@dataclass(frozen=True)
+class Presets:
+    """The TOML files in `folder` of a `package`; error messages call one of them a `kind` and are of class `error`."""
+
+    package: str
+    folder: str
+    kind: str
+    error: type[InputError] = InputError
+
+    def names(self) -> list[str]:
+        """The names of the files, without their suffix."""
+        files = (resources.files(self.package) / self.folder).iterdir()
+        return sorted(entry.name.removesuffix(".toml") for entry in files if entry.name.endswith(".toml"))
+
+    def read(self, name: str) -> bytes:
+        """The bytes of the preset of that name, or of the user's file where the name ends in .toml; an error lists the names."""
+        if name in self.names():
+            return (resources.files(self.package) / self.folder / f"{name}.toml").read_bytes()
+        if name.endswith(".toml"):
+            return read_bytes(Path(name))
+        raise self.error(unknown_name(self.kind, name, self.names(), "or a file ending in .toml"))
+
+    def load(self, name: str) -> dict[str, Any]:
+        """The parsed file that `read` finds; `error` where it is not TOML."""
+        return parse_toml(self.read(name), name, self.error)
+
+
+def parse_toml(data: bytes, where: str, error: type[InputError] = InputError) -> dict[str, Any]:
+    """The table in `data`; `error` when it is not TOML."""
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as reason:
+        raise error(f"{where} is not TOML: {reason}") from None
