@@ -19,7 +19,7 @@ lint: setup
 # mypy reads a package folder, not an editable install: give it one made of links.
 types: setup
 	@mkdir -p build/typing/certree
-	@for part in models synth verify specs hw cli; do ln -sfn ../../../$$part build/typing/certree/$$part; done
+	@for part in models synth verify specs hw api cli; do ln -sfn ../../../$$part build/typing/certree/$$part; done
 	@touch build/typing/certree/__init__.py build/typing/certree/py.typed
 	MYPYPATH=build/typing $(BIN)/mypy -p certree
 

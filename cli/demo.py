@@ -15,12 +15,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from certree.api.reports.schedules import schedule_words
 from certree.cli.commands.runs.model_check import model_check_words
 from certree.cli.commands.runs.simulate import simulation_words
 from certree.cli.commands.schedules.bound import bounds_words
 from certree.cli.commands.schedules.tables import export_words
 from certree.cli.main import run
-from certree.cli.words.report import schedule_words
 from certree.cli.words.terminal import note, say, say_table
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.timing import bandwidth_bound_cycles

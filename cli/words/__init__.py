@@ -1,1 +1,1 @@
-"""Words in and out: `parameters` of commands, `report` and `frontier_report` of results, `terminal`."""
+"""Words in and out: `parameters` of commands, `terminal`."""

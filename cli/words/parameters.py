@@ -7,6 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
+from certree.api.inputs import DEFAULT_MACHINE, DEFAULT_SIZE
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, parse_duration, parse_size
 from certree.models.machine.machine import load_machine
@@ -15,8 +16,6 @@ from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, Collec
 
 T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
 
 
 class Parsed(click.ParamType[T], Generic[T]):

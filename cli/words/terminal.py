@@ -79,11 +79,6 @@ def now_and_then(tell: Callable[[str], None]) -> Callable[[int], None]:
     return progress
 
 
-def one_line(text: str) -> str:
-    """A name from a file as it may stand within a line: one that could start lines of its own could say anything."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)
-
-
 def _printable(text: str) -> str:
     """The text without what could steer a terminal: names in files are anybody's."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)

@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from certree.cli.comparison import parse_entry
-from certree.cli.costing import Costing
-from certree.cli.sources import holds_schedule
+from certree.api.comparison import parse_entry
+from certree.api.costing import Costing
+from certree.api.inputs import holds_schedule
+from certree.api.reports.text import collective_words, one_line, size_words
 from certree.cli.words.parameters import comma_list, option_collective, option_json, option_size
-from certree.cli.words.report import collective_words, size_words
-from certree.cli.words.terminal import emit, note, one_line, say, say_table, working
+from certree.cli.words.terminal import emit, note, say, say_table, working
 from certree.models.common.errors import InputError
 from certree.models.cost.model import load_parameters, model_name
 from certree.models.network.spec import parse_topology

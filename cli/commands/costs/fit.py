@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from certree.api.reports.text import one_line
 from certree.cli.words.parameters import Parsed, check_output, option_json, option_output
-from certree.cli.words.terminal import emit, note, one_line, say, say_table
+from certree.cli.words.terminal import emit, note, say, say_table
 from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit, fit
@@ -60,7 +61,7 @@ def fit_command(
         write_atomically(output, parameters_toml(found, name, bandwidth), force=force)
         note(f"wrote {output}")
     if plot is not None:
-        from certree.cli.reproduce.plots import fit_plot
+        from certree.api.pictures.plots import fit_plot
 
         write_atomically(plot, fit_plot(found, one_line(path.name), plot.suffix.lower()), force=force)
         note(f"wrote {plot}")

@@ -4,8 +4,8 @@ from typing import Any
 
 import click
 
-from certree.cli.reproduce.experiment import load_experiments
-from certree.cli.reproduce.target import targets
+from certree.api.papers.experiment import load_experiments
+from certree.api.papers.target import targets
 from certree.cli.words.parameters import option_json
 from certree.cli.words.terminal import emit, say
 from certree.hw.formats import load_formats

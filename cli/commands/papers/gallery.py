@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from certree.cli.reproduce.gallery import write_gallery
+from certree.api.papers.gallery import write_gallery
 from certree.cli.words.parameters import option_json
 from certree.cli.words.terminal import emit, say, working
 from certree.models.common.files import new_folder

@@ -5,11 +5,12 @@ from pathlib import Path
 
 import click
 
-from certree.cli.reproduce.experiment import Plot
-from certree.cli.reproduce.target import Compared, Target, compared, load_target, table_csv, table_markdown, targets
-from certree.cli.reproduce.workers import run_tasks
+from certree.api.papers.target import Compared, Target, compared, load_target, table_csv, table_markdown, targets
+from certree.api.papers.workers import run_tasks
+from certree.api.pictures.figure import Plot
+from certree.api.reports.text import one_line
 from certree.cli.words.parameters import COUNT, option_json
-from certree.cli.words.terminal import emit, note, one_line, say, working
+from certree.cli.words.terminal import emit, note, say, working
 from certree.models.common.errors import InputError
 from certree.models.common.files import canonical_json, write_atomically
 
@@ -103,7 +104,7 @@ def _write(output: Path, target: Target, changes: Sequence[str], cells: Sequence
         "target.toml": banner + target.source,
     }
     if plot is not None:
-        from certree.cli.reproduce.plots import figure_plot
+        from certree.api.pictures.plots import figure_plot
 
         files |= {f"plot{suffix}": figure_plot(plot, target.title, suffix) for suffix in (".svg", ".png")}
     for name, data in files.items():

@@ -6,10 +6,10 @@ from typing import Any
 
 import click
 
-from certree.cli.sources import aggregated_schedule
+from certree.api.inputs import aggregated_schedule
+from certree.api.reports.text import one_line, size_words
 from certree.cli.words.parameters import COUNT, Parsed, check_output, option_json, option_params, option_size
-from certree.cli.words.report import size_words
-from certree.cli.words.terminal import note, now_and_then, one_line, show, working
+from certree.cli.words.terminal import note, now_and_then, show, working
 from certree.hw.reducing.run import ENGINES, AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
 from certree.hw.reducing.trees import AggregationTrees

@@ -8,10 +8,10 @@ from typing import Any
 
 import click
 
-from certree.cli.endpoint_runs import endpoint_report, schedule_of
+from certree.api.endpoint_runs import endpoint_report, schedule_of
+from certree.api.reports.text import one_line, size_words
 from certree.cli.words.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
-from certree.cli.words.report import size_words
-from certree.cli.words.terminal import now_and_then, one_line, show, working
+from certree.cli.words.terminal import now_and_then, show, working
 from certree.hw.endpoints.program import Choices, Payload
 from certree.hw.endpoints.run import run_endpoints
 from certree.models.common.errors import InputError

@@ -5,9 +5,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.cli.sources import verify_path
-from certree.cli.words.report import size_words
-from certree.cli.words.terminal import note, one_line, show, working
+from certree.api.inputs import verify_path
+from certree.api.reports.text import one_line, size_words
+from certree.cli.words.terminal import note, show, working
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import parse_reading, schedule_time
 from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel

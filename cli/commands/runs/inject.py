@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
+from certree.api.reports.text import one_line
 from certree.cli.words.parameters import COUNT, Parsed, argument_topology, option_json, option_params
-from certree.cli.words.terminal import one_line, show, working
+from certree.cli.words.terminal import show, working
 from certree.hw.routers.injection import InjectionResult, inject
 from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
 from certree.models.common.errors import InputError

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from certree.cli.endpoint_runs import schedule_of
-from certree.cli.playing import made_tables, tables_to_run
-from certree.cli.sources import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
+from certree.api.endpoint_runs import schedule_of
+from certree.api.inputs import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
+from certree.api.runnable import made_tables, tables_to_run
 from certree.cli.words.parameters import COUNT, MACHINE, SIZE, option_json
 from certree.cli.words.terminal import show, working
 from certree.hw.engines.framing import FLOWS, with_flow

@@ -9,11 +9,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from certree.api.reports.text import one_line, size_words
+from certree.api.runnable import source_to_run
 from certree.cli.commands.runs.flow_report import simulate_by_flows
-from certree.cli.playing import source_to_run
 from certree.cli.words.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json
-from certree.cli.words.report import size_words
-from certree.cli.words.terminal import note, now_and_then, one_line, show, working
+from certree.cli.words.terminal import note, now_and_then, show, working
 from certree.hw.engines.clocks import Clocks, parse_clocks
 from certree.hw.engines.flit import OtherTraffic, simulate_flits
 from certree.hw.engines.framing import FLOWS

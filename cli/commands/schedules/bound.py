@@ -4,9 +4,9 @@ from typing import Any
 
 import click
 
+from certree.api.reports.text import UNITS, collective_words, one_line
 from certree.cli.words.parameters import argument_topology, option_collective, option_json
-from certree.cli.words.report import UNITS, collective_words
-from certree.cli.words.terminal import one_line, show
+from certree.cli.words.terminal import show
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.verify.bounds.cheap import cheap_bounds

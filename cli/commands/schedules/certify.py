@@ -4,8 +4,9 @@ from pathlib import Path
 
 import click
 
-from certree.cli.evidence import add_certificate
-from certree.cli.sources import read_schedule
+from certree.api.evidence import add_certificate
+from certree.api.inputs import read_schedule
+from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.cli.words.parameters import (
     TOPOLOGY,
     check_output,
@@ -15,7 +16,6 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
-from certree.cli.words.report import schedule_report, schedule_words
 from certree.cli.words.terminal import note, show, working
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology

@@ -6,7 +6,8 @@ from typing import Any
 
 import click
 
-from certree.cli.comparison import Comparison, parse_entry
+from certree.api.comparison import Comparison, parse_entry
+from certree.api.reports.text import gap_words, size_words
 from certree.cli.words.parameters import (
     COUNT,
     argument_topology,
@@ -17,7 +18,6 @@ from certree.cli.words.parameters import (
     option_output,
     option_params,
 )
-from certree.cli.words.report import gap_words, size_words
 from certree.cli.words.terminal import emit, note, say, say_table, working
 from certree.hw.engines.simulator import RUN_MODES
 from certree.models.common.errors import InputError
@@ -73,7 +73,7 @@ def compare_command(
                 report(f"{entry.text} at {size_words(size)}: {_outcome(cells[-1])}")
     title = f"{collective.words} on {topology.name}, machine {machine.name}"
     if output is not None:
-        from certree.cli.reproduce.plots import comparison_plot
+        from certree.api.pictures.plots import comparison_plot
 
         write_atomically(output, comparison_plot(cells, title, output.suffix.lower()), force=force)
         note(f"wrote {output}")

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from certree.cli.evidence import DisagreementError
-from certree.cli.words.frontier_report import frontier_report, frontier_words
+from certree.api.evidence import DisagreementError
+from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,

@@ -6,8 +6,9 @@ from typing import Any
 
 import click
 
-from certree.cli.evidence import add_certificate, certified_or_fail
-from certree.cli.sources import read_schedule
+from certree.api.evidence import add_certificate, certified_or_fail
+from certree.api.inputs import read_schedule
+from certree.api.reports.schedules import closed_form, schedule_report, schedule_words
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
@@ -19,7 +20,6 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
-from certree.cli.words.report import closed_form, schedule_report, schedule_words
 from certree.cli.words.terminal import note, show, working
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from certree.cli.evidence import certified_or_fail
-from certree.cli.playing import FASTEST, form_of
+from certree.api.evidence import certified_or_fail
+from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.runnable import FASTEST, form_of
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
@@ -22,7 +23,6 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
-from certree.cli.words.report import schedule_report, schedule_words
 from certree.cli.words.terminal import note, show, working
 from certree.hw.engines.simulator import RUN_MODES
 from certree.models.common.errors import InputError

@@ -5,10 +5,10 @@ from typing import Any
 
 import click
 
-from certree.cli.evidence import DisagreementError
-from certree.cli.sources import read_schedule, verify_path
+from certree.api.evidence import DisagreementError
+from certree.api.inputs import read_schedule, verify_path
+from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.cli.words.parameters import check_output, option_json, option_output, option_params, option_size
-from certree.cli.words.report import schedule_report, schedule_words
 from certree.cli.words.terminal import note, show
 from certree.hw.formats import load_formats
 from certree.hw.tables.directory import export_tables, read_tables

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from certree.cli.sources import is_bundle, verify_path
+from certree.api.inputs import is_bundle, verify_path
+from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.cli.words.parameters import MACHINE, SIZE, TOPOLOGY, check_output, option_collective, option_json
-from certree.cli.words.report import schedule_report, schedule_words
 from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
 from certree.models.common.files import read_json, write_atomically
@@ -60,7 +60,7 @@ def _verify_frontier(
     path: Path, topology: Topology | None, collective: Collective | None, proofs: Path | None, *, as_json: bool
 ) -> int:
     """Judge a frontier; it must be of the network and the collective where these are given."""
-    from certree.cli.words.frontier_report import frontier_report, frontier_words
+    from certree.api.reports.frontiers import frontier_report, frontier_words
     from certree.verify.frontier.bundle import verify_bundle
 
     if proofs is not None:

@@ -6,7 +6,7 @@ from importlib import resources
 
 import pytest
 
-from certree.cli.reproduce.target import load_target
+from certree.api.papers.target import load_target
 from tests.cli.running import assert_bad_input, certree
 
 
@@ -62,7 +62,7 @@ def test_smoke(name):
     ],
 )
 def test_wrong_files_are_refused(tmp_path, old, new, reason):
-    text = (resources.files("certree.cli.reproduce.targets") / "ace-fig9.toml").read_text()
+    text = (resources.files("certree.api.papers.targets") / "ace-fig9.toml").read_text()
     assert old in text
     path = tmp_path / "mine.toml"
     path.write_text(text.replace(old, new))
@@ -70,7 +70,7 @@ def test_wrong_files_are_refused(tmp_path, old, new, reason):
 
 
 def test_what_cannot_run_is_a_cell_with_the_reason(tmp_path):
-    text = (resources.files("certree.cli.reproduce.targets") / "ace-fig9.toml").read_text()
+    text = (resources.files("certree.api.papers.targets") / "ace-fig9.toml").read_text()
     path = tmp_path / "mine.toml"
     path.write_text(text.replace('name = "ace"\nsystem = "ace"\n', 'name = "ace"\nsystem = "ace"\nchunk = "1MiB"\n'))
     cell = cells_of(path)["ace-torus:4x4x1 ace", "1 MiB"]

@@ -16,7 +16,7 @@ def cells_of(name, *arguments):
 
 
 def changed(tmp_path, name, old, new):
-    text = (resources.files("certree.cli.reproduce.targets") / f"{name}.toml").read_text()
+    text = (resources.files("certree.api.papers.targets") / f"{name}.toml").read_text()
     assert old in text
     path = tmp_path / "mine.toml"
     path.write_text(text.replace(old, new))

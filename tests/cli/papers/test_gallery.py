@@ -4,7 +4,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from certree.cli.reproduce.examples import EXAMPLES
+from certree.api.papers.examples import EXAMPLES
 from certree.models.schedule.schedule_file import load_schedule
 from tests.cli.running import assert_bad_input, certree
 

@@ -10,9 +10,9 @@ from importlib import resources
 
 import pytest
 
-from certree.cli.reproduce.experiments.collectives.authors_runs import run_as_authors
-from certree.cli.reproduce.experiments.collectives.dead_links import less_links
-from certree.cli.reproduce.target import load_target, targets
+from certree.api.papers.experiments.collectives.authors_runs import run_as_authors
+from certree.api.papers.experiments.collectives.dead_links import less_links
+from certree.api.papers.target import load_target, targets
 from certree.hw.authors.interface import Fault
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine

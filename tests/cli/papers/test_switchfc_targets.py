@@ -15,7 +15,7 @@ def cells_of(target, *arguments):
 
 
 def changed(tmp_path, name, *changes):
-    text = (resources.files("certree.cli.reproduce.targets") / f"{name}.toml").read_text()
+    text = (resources.files("certree.api.papers.targets") / f"{name}.toml").read_text()
     for old, new in changes:
         assert old in text
         text = text.replace(old, new)

@@ -1,12 +1,12 @@
-"""What GenTree's Table 7 is made of, as cli/reproduce/targets/README.md has it: recomputed from the paper's cells and Table 5."""
+"""What GenTree's Table 7 is made of, as api/papers/targets/README.md has it: recomputed from the paper's cells and Table 5."""
 
 from fractions import Fraction
 from importlib import resources
 
 import pytest
 
-from certree.cli.reproduce.experiments.costs.flow_times import FlowTimes, time_flows
-from certree.cli.reproduce.target import load_target
+from certree.api.papers.experiments.costs.flow_times import FlowTimes, time_flows
+from certree.api.papers.target import load_target
 from certree.models.common.presets import parse_toml
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile, pairwise_profile
@@ -19,7 +19,7 @@ ROUNDING = Fraction(1, 2000)  # half of the last digit
 
 
 def stated():
-    text = (resources.files("certree.cli.reproduce.targets") / "gentree-table7.toml").read_bytes()
+    text = (resources.files("certree.api.papers.targets") / "gentree-table7.toml").read_bytes()
     rows = {entry["row"].replace("[*]", "*"): map(Fraction, entry["paper"]) for entry in parse_toml(text, "table")["stated"]}
     return {row: dict(zip(SIZES, values, strict=True)) for row, values in rows.items()}
 

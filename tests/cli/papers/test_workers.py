@@ -6,9 +6,9 @@ import signal
 
 import pytest
 
-from certree.cli.reproduce import experiment
-from certree.cli.reproduce.experiment import Task
-from certree.cli.reproduce.workers import run_tasks
+from certree.api.papers import experiment
+from certree.api.papers.experiment import Task
+from certree.api.papers.workers import run_tasks
 from certree.models.common.errors import InputError, UndecidedError
 
 

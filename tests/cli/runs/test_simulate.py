@@ -226,8 +226,8 @@ def test_a_schedule_without_tables_is_played_itself(tmp_path):
 def test_very_large_tables_run_from_memory(file, monkeypatch):
     """The same run; only the files in between are left out."""
     through_files = certree("simulate", file, "--size", "16KiB", "--json")
-    monkeypatch.setattr("certree.cli.playing.MOST_THROUGH_FILES", 0)
-    monkeypatch.setattr("certree.cli.playing.through_files", None)
+    monkeypatch.setattr("certree.api.runnable.MOST_THROUGH_FILES", 0)
+    monkeypatch.setattr("certree.api.runnable.through_files", None)
     assert certree("simulate", file, "--size", "16KiB", "--json").document == through_files.document
 
 

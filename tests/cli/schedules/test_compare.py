@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from certree.cli.reproduce.experiments.collectives.all_reduce_runs import run_all_reduce
+from certree.api.papers.experiments.collectives.all_reduce_runs import run_all_reduce
 from certree.hw.engines.flit import simulate_flits
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine

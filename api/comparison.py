@@ -1,0 +1,98 @@
+"""Methods beside each other: one cell for each method and size, or the reason why there is none."""
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from certree.api.evidence import certified_or_fail
+from certree.api.reports.schedules import closed_form, schedule_report
+from certree.api.runnable import playable
+from certree.hw.run import run_exactly
+from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.timing import bandwidth_bound_cycles
+from certree.synth.method import Request, load_methods
+
+KEPT = (
+    "valid", "steps", "total_steps", "delay", "period", "repeats", "chunks", "transfers", "bandwidth_time", "bandwidth_bound",
+    "latency_steps", "latency_bound", "optimal_in", "gap",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method with its options, written `name` or `name:option=value:option=value`."""
+
+    text: str
+    method: str
+    options: dict[str, str]
+
+
+def parse_entry(text: str) -> Entry:
+    """The entry that a text names; InputError for an unknown method (an unknown option is the method's to refuse)."""
+    method, *options = text.split(":")
+    _ = load_methods()[method]
+    pairs = [option.partition("=") for option in options]
+    if not all(name and equals for name, equals, _ in pairs) or len({name for name, _, _ in pairs}) < len(pairs):
+        raise InputError(f"method {text!r}: expected NAME:OPTION=VALUE, every option once")
+    return Entry(text, method, {name: value for name, _, value in pairs})
+
+
+@dataclass
+class Comparison:
+    """What all cells of one comparison have in common, and what was judged already: a method that makes the same schedule for
+    another size is not judged again."""
+
+    topology: Topology
+    collective: Collective
+    machine: Machine
+    effort: int
+    seed: int
+    run: str | None  # how to simulate; None: not at all
+    _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any]]] = field(default_factory=dict)
+
+    def cell(self, entry: Entry, size: int) -> dict[str, Any]:
+        """One method at one size: what is said of its schedule, or the reason why there is none."""
+        cell: dict[str, Any] = {"method": entry.text, "message_bytes": size}
+        request = Request(
+            self.topology, self.collective, size, self.machine, options=entry.options, effort=self.effort, seed=self.seed
+        )
+        try:
+            made = load_methods()[entry.method](request)
+        except (UnsupportedError, UndecidedError) as error:
+            return cell | {"not_applicable": str(error)}
+        schedule, report = self._judge(entry, made, size)
+        if not report["valid"]:
+            counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
+            return cell | {"valid": False, "refuted": counts, "violations": report["violations"]}
+        times = closed_form(schedule, size, self.machine)
+        cell |= {key: report[key] for key in KEPT} | times
+        bound = bandwidth_bound_cycles(Fraction(report["bandwidth_bound"]), size, self.machine)
+        cell["bound_cycles"] = str(bound)
+        cell["time_over_bound"] = None if times["time_cycles"] is None else str(times["time_cycles"] / bound)
+        return cell | self._simulated(schedule, size)
+
+    def _judge(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any]]:
+        key = (entry.text, made.digest)
+        if key not in self._judged:
+            schedule, verdict = certified_or_fail(made)
+            self._judged[key] = schedule, schedule_report(schedule, verdict, size, self.machine)
+        return self._judged[key]
+
+    def _simulated(self, schedule: AnySchedule, size: int) -> dict[str, Any]:
+        if self.run is None:
+            return {}
+        try:
+            source = playable(schedule, size, self.machine)
+            result = run_exactly(source, self.run)
+        except UnsupportedError as error:
+            return {"simulated_cycles": None, "not_simulated": str(error)}
+        return {
+            "simulated_cycles": result.cycles,
+            "contention_cycles": result.contention_cycles,
+            "late": result.late,
+            "data_ok": result.data_ok,
+        }

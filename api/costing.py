@@ -1,0 +1,131 @@
+"""What schedules cost by a model of the literature: one cell for each, exact, as `certree cost --json` has them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.api.comparison import Entry
+from certree.api.inputs import DEFAULT_MACHINE, verify_path
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.cost.counting import Counts, count
+from certree.models.cost.model import CostModel
+from certree.models.cost.models.genmodel import GenModel
+from certree.models.cost.optimality import Optimality, optimality
+from certree.models.machine.machine import load_machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
+from certree.synth.method import Request, load_methods
+from certree.verify.checker import verify_schedule
+from certree.verify.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Costing:
+    """A cost model with the file or preset it came from, and a message size."""
+
+    model: CostModel
+    source: str
+    message_bytes: int
+
+    def of_path(self, path: Path) -> dict[str, Any]:
+        """The cell of a schedule file or tables directory; `refuted` where it is wrong."""
+        judged = verify_path(path, None, None, None, None)
+        return {"subject": str(path), **self._cell(written_out(judged.schedule), judged.verdict)}
+
+    def of_methods(
+        self, topology: Topology, collective: Collective, entries: list[Entry], tell: Callable[[str], None]
+    ) -> list[dict[str, Any]]:
+        """A cell for each method on a network, the cheapest first; `not_applicable` where it makes none."""
+        cells = [self._made(topology, collective, entry) for entry in entries]
+        for cell in cells:
+            if "not_applicable" in cell:
+                tell(f"{cell['method']}: {cell['not_applicable']}")
+        return sorted(cells, key=lambda cell: ("seconds" not in cell, Fraction(cell.get("seconds", 0))))
+
+    def _made(self, topology: Topology, collective: Collective, entry: Entry) -> dict[str, Any]:
+        options = dict(entry.options)
+        if entry.method == "gentree" and isinstance(self.model, GenModel):
+            options.setdefault("model", self.source)  # it plans for the cluster that it is priced on
+        cell: dict[str, Any] = {"subject": topology.name, "method": entry.text}
+        request = Request(topology, collective, self.message_bytes, load_machine(DEFAULT_MACHINE), options=options)
+        try:
+            made = written_out(load_methods()[entry.method](request))
+        except (UnsupportedError, UndecidedError) as error:
+            return cell | {"not_applicable": str(error)}
+        return cell | self._cell(made, verify_schedule(made)) | {"method": entry.text}
+
+    def _cell(self, schedule: Schedule, verdict: Verdict) -> dict[str, Any]:
+        method = schedule.provenance.get("method")
+        cell: dict[str, Any] = {
+            "method": method if isinstance(method, str) else None,
+            "topology": schedule.topology.name,
+            "collective": str(schedule.collective.kind),
+            "root": schedule.collective.root,
+            "valid": verdict.valid,
+        }
+        if not verdict.valid:
+            return cell | {"refuted": f"{verdict.violations[0].rule}: {verdict.violations[0].message}"}
+        counts = count(schedule)
+        cost = self.model.cost(counts, self.message_bytes)
+        cell |= {
+            "seconds": str(cost.seconds),
+            "terms": [{"symbol": term.symbol, "what": term.what, "seconds": str(term.seconds)} for term in cost.terms],
+            **_coefficients(counts),
+        }
+        if "plans" in schedule.provenance:
+            cell["plans"] = schedule.provenance["plans"]
+        return cell | self._optimality(schedule)
+
+    def _optimality(self, schedule: Schedule) -> dict[str, Any]:
+        """GenTree's theorems, where there is a threshold of incast and the schedule is what they are about."""
+        if not isinstance(self.model, GenModel):
+            return {}
+        try:
+            return {"optimality": _optimality_document(optimality(schedule, self.model.middle.incast_threshold))}
+        except UnsupportedError as error:
+            return {"optimality": None, "no_optimality": str(error)}
+
+
+def _coefficients(counts: Counts) -> dict[str, Any]:
+    """What was counted, in parts of the message."""
+    profile, (sent, received) = counts.profile(), counts.traffic()
+    return {
+        "steps": profile.steps,
+        "links": str(profile.received),
+        "additions": str(profile.additions),
+        "accesses": str(profile.accesses),
+        "incast": [[w, str(share)] for w, share in profile.incast],
+        "traffic": {"sent": str(sent), "received": str(received)},
+    }
+
+
+def _optimality_document(found: Optimality) -> dict[str, Any]:
+    memory, incast = found.memory, found.incast
+    return {
+        "memory": {
+            "accesses": str(memory.accesses),
+            "bound": str(memory.bound),
+            "optimal": memory.optimal,
+            "chunk": memory.chunk,
+            "operations": [[operation.step, operation.server, operation.terms] for operation in memory.operations],
+            "busiest": [memory.busiest[0], str(memory.busiest[1])],
+        },
+        "incast": {
+            "communicators": incast.communicators,
+            "threshold": incast.threshold,
+            "optimal": incast.optimal,
+            "step": incast.step,
+            "link": [incast.src, incast.dst],
+        },
+        "both": {
+            "possible": found.both_possible,
+            "endpoints": found.endpoints,
+            "links": found.links,
+            "least_operations": found.least_operations,
+            "least_accesses": str(found.least_accesses),
+        },
+    }

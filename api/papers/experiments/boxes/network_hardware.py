@@ -1,0 +1,110 @@
+"""Area and power of networks by what they are built of, against a baseline."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.fields import Fields
+from certree.api.pictures.figure import Panel, Plot, Series
+from certree.models.cost.hardware import PARTS, Hardware, hardware_of, prices_from_shares
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+
+MEASURES = ("area", "power")
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A network and what it is held against."""
+
+    name: str
+    network: str
+    over: str
+
+
+@dataclass(frozen=True)
+class _NetworkHardware(Experiment):
+    """`shares`: measure -> part -> its share of the first baseline, which sets the prices for all networks."""
+
+    machine: Machine
+    pairs: tuple[_Pair, ...]
+    shares: Mapping[str, Mapping[str, Fraction]]
+
+    def tasks(self) -> list[Task]:
+        tasks = []
+        for pair in self.pairs:
+            for network in (pair.over, pair.network):
+                digest = parse_topology(network).digest  # it may be a file
+                arguments = {"network": network, "network_digest": digest, "machine": self.machine.document()}
+                tasks.append(Task(network, count_hardware, arguments))
+        return tasks
+
+    def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        counted = [Hardware(**result) for result in results]
+        bases, built = counted[::2], counted[1::2]
+        rows: dict[str, list[Cell]] = {}
+        for pair, base, network in zip(self.pairs, bases, built, strict=True):
+            more = dict(zip(PARTS, astuple(network), strict=True)) | {"network": pair.network, "over": pair.over}
+            for part, count, counted_now in zip(PARTS, astuple(base), astuple(network), strict=True):
+                grown = Fraction(counted_now, count) - 1 if count else None
+                rows.setdefault(part, []).append(Cell(f"more {part}", pair.name, grown, more=more))
+            for measure, shares in self.shares.items():
+                prices = prices_from_shares(bases[0], shares)
+                before = base.price(prices)
+                found = network.price(prices) / before - 1 if before else None
+                rows.setdefault(measure, []).append(Cell(f"more {measure}", pair.name, found, more=more))
+        return [cell for cells in rows.values() for cell in cells]
+
+    def plot(self, cells: Sequence[Cell]) -> Plot:
+        points: dict[str, list[tuple[float | str, float]]] = {}
+        for cell in cells:
+            if isinstance(cell.ours, Fraction):
+                points.setdefault(cell.row, []).append((cell.column, 1 + float(cell.ours)))
+        panel = Panel("", tuple(Series(row.removeprefix("more "), tuple(found)) for row, found in points.items()))
+        return Plot((panel,), x_label="", y_label="times the baseline's", x_scale="names")
+
+    def smoke(self) -> "_NetworkHardware":
+        return replace(self, pairs=self.pairs[:1])
+
+
+def count_hardware(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a network on a machine."""
+    machine = machine_from_document(arguments["machine"], "machine")
+    return vars(hardware_of(parse_topology(arguments["network"]), machine))
+
+
+@EXPERIMENTS.register("network-hardware")
+def network_hardware(fields: Fields) -> Experiment:
+    """How much more wire, buffer, crossbar, area and power `networks` take than what they are held against.
+
+    Each of `networks` has `name`, `network` and `over`. `area` and `power` are prices, given as the shares of the first baseline's
+    area and power that its wires, buffers and crosspoints take, and `endpoints`, what every node has however it is joined;
+    together they are 1.
+    """
+    experiment = _NetworkHardware(
+        machine=load_machine(fields.text("machine")),
+        pairs=tuple(map(_pair, fields.tables("networks"))),
+        shares={measure: _shares(fields, measure) for measure in MEASURES},
+    )
+    names = [pair.name for pair in experiment.pairs]
+    if not names or len(set(names)) < len(names):
+        fields.refuse(f"networks are called {names}; expected one or more, each with a name of its own")
+    experiment.tasks()  # a network that there is not is an error before any work
+    return experiment
+
+
+def _pair(fields: Fields) -> _Pair:
+    pair = _Pair(fields.text("name"), fields.text("network"), fields.text("over"))
+    fields.done()
+    return pair
+
+
+def _shares(fields: Fields, measure: str) -> dict[str, Fraction]:
+    entries = Fields(f"{fields.where}: {measure}", fields.mapping(measure))
+    shares = {part: entries.fraction(part) for part in PARTS}
+    entries.done()
+    if min(shares.values()) < 0 or sum(shares.values()) != 1:
+        entries.refuse(f"shares are {', '.join(map(str, shares.values()))}; expected numbers from 0 that together are 1")
+    return shares

@@ -1,0 +1,142 @@
+"""Our all-reduce beside published ones: cycles on each network at each size, and how many times as long the others take."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any
+
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiments.collectives.all_reduce_runs import CLOSED_FORM, FASTEST, run_all_reduce
+from certree.api.papers.fields import Fields
+from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.reports.text import size_words
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine
+from certree.models.network.spec import parse_topology
+from certree.synth.method import load_methods
+
+SMOKE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A name, and the methods of which the fastest counts."""
+
+    name: str
+    methods: tuple[str, ...]
+    options: tuple[tuple[str, str], ...] = ()
+
+
+def rival_of(fields: Fields) -> Rival:
+    """`name`, `method` (one or several) and `options`."""
+    rival = Rival(
+        fields.text("name"),
+        fields.text_or_texts("method", known=load_methods()),
+        tuple(sorted(fields.mapping("options").items())),
+    )
+    fields.done()
+    return rival
+
+
+def all_reduce_task(rival: Rival, network: str, size: int, machine: Machine, run: str) -> Task:
+    """One method, or the fastest of several, on one network at one size."""
+    arguments = {
+        "network": network,
+        "network_digest": parse_topology(network).digest,
+        "methods": rival.methods,
+        "options": dict(rival.options),
+        "flow": "message",
+        "run": run,
+        "message_bytes": size,
+        "machine": machine.document(),
+    }
+    return Task(f"{rival.name} on {network}, {size_words(size)}", run_all_reduce, arguments)
+
+
+@dataclass(frozen=True)
+class _AgainstRivals(Experiment):
+    networks: tuple[str, ...]
+    sizes: tuple[int, ...]
+    machine: Machine
+    closed: tuple[str, ...]
+    lines: tuple[Rival, ...]  # ours, then the others
+
+    def _places(self) -> Iterator[tuple[str, int]]:
+        yield from ((network, size) for network in self.networks for size in self.sizes)
+
+    def tasks(self) -> list[Task]:
+        return [
+            all_reduce_task(line, network, size, self.machine, self._run(network))
+            for network, size in self._places()
+            for line in self.lines
+        ]
+
+    def _run(self, network: str) -> str:
+        return CLOSED_FORM if any(fnmatchcase(network, pattern) for pattern in self.closed) else FASTEST
+
+    def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        cells, left = [], iter(results)
+        for network, size in self._places():
+            ours, *others = [next(left) for _ in self.lines]
+            row = f"{network} {size_words(size)}"
+            more = {"network": network, "message_bytes": size}
+            if ours["cycles"] is None:
+                cells.append(Cell(row, f"{self.lines[0].name}, cycles", None, ours["reason"]))
+                continue
+            cells += [
+                Cell(row, "made by", ours["method"]),
+                Cell(row, "closed form, cycles", f"{ours['closed_form_cycles']:,}"),
+                Cell(row, "simulated, cycles", "-" if ours["run"] == CLOSED_FORM else f"{ours['cycles']:,}"),
+            ]
+            for line, other in zip(self.lines[1:], others, strict=True):
+                times = None if other["cycles"] is None else Fraction(other["cycles"], ours["cycles"])
+                known = {name: value for name, value in other.items() if name != "reason"}
+                cells.append(Cell(row, line.name, times, None if times else other["reason"], more | known | {"line": line.name}))
+        return cells
+
+    def plot(self, cells: Sequence[Cell]) -> Plot:
+        """How many times as long each of the others takes, a panel for each network."""
+        panels = []
+        for network in self.networks:
+            here = [cell for cell in cells if cell.more.get("network") == network and isinstance(cell.ours, Fraction)]
+            series = [
+                Series(
+                    line.name,
+                    tuple(
+                        (cell.more["message_bytes"], float(Fraction(cell.ours or 0)))
+                        for cell in here
+                        if cell.more["line"] == line.name
+                    ),
+                )
+                for line in self.lines[1:]
+            ]
+            panels.append(Panel(network, tuple(series)))
+        label = f"time over that of {self.lines[0].name}"
+        return Plot(tuple(panels), x_label="message size", y_label=label, x_scale="bytes", y_scale="log")
+
+    def smoke(self) -> "_AgainstRivals":
+        """The first network, and the first and the last size up to SMOKE_BYTES."""
+        sizes = [size for size in self.sizes if size <= SMOKE_BYTES] or list(self.sizes[:1])
+        return replace(self, networks=self.networks[:1], sizes=tuple(dict.fromkeys((sizes[0], sizes[-1]))))
+
+    def on(self, networks: Sequence[str]) -> "_AgainstRivals":
+        for network in networks:
+            parse_topology(network)
+        return replace(self, networks=tuple(networks))
+
+
+@EXPERIMENTS.register("against-rivals")
+def against_rivals(fields: Fields) -> Experiment:
+    """All-reduces of `sizes` on `networks`: the cycles of the first of `lines`, and how many times as long each other one takes.
+
+    A line has `name`, `method` (of several the fastest counts) and may have `options`. Simulated, paced and in slots, the faster
+    run counts, each method in the same way; on networks that match a pattern of `closed_form` by closed form instead. What no
+    method makes is a cell with the reason.
+    """
+    machine = load_machine(fields.text("machine"))
+    lines = tuple(map(rival_of, fields.tables("lines")))
+    if len(lines) < 2 or len({line.name for line in lines}) < len(lines):
+        fields.refuse(f"lines are called {[line.name for line in lines]}; expected two or more, each with a name of its own")
+    sizes = tuple(map(parse_size, fields.texts("sizes")))
+    return _AgainstRivals((), sizes, machine, fields.texts("closed_form", default=[]), lines).on(fields.texts("networks"))

@@ -1,0 +1,302 @@
+"""All-reduces by several methods, simulated on several networks at several sizes."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from dataclasses import fields as dataclass_fields
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from typing import Any
+
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.fields import Fields
+from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.reports.text import size_words
+from certree.hw.engines.framing import FLOWS
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.simulator import RUN_MODES, SimulationResult
+from certree.hw.engines.split_runs import simulate_in_parts
+from certree.hw.run import run_exactly
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
+from certree.synth.method import Request, load_methods
+
+FASTEST = "fastest"  # of both ways to run
+CLOSED_FORM = "closed-form"  # no run
+MEASURES = ("bandwidth", "time", "growth")
+MEAN = "mean"  # column of the mean over all networks
+SMOKE_BYTES = 1 << 20  # sizes of a smoke run, if the target has any so small
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve: a method with its options, in message or packet flow, slotted or paced, on a machine; of several methods, and of
+    both ways to run, the fastest. It is drawn for networks that one of `networks` (patterns) matches."""
+
+    name: str
+    methods: tuple[str, ...]
+    flow: str
+    run: str
+    options: tuple[tuple[str, str], ...]
+    machine: Machine
+    networks: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times faster line `of` is than line `over`."""
+
+    of: str
+    over: str
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One simulation, and the cell that it fills."""
+
+    network: str
+    line: Line
+    message_bytes: int
+
+    @property
+    def task(self) -> Task:
+        line = self.line
+        label = f"{line.name} on {self.network}, {size_words(self.message_bytes)}"
+        arguments = {
+            "network": self.network,
+            "network_digest": parse_topology(self.network).digest,  # it may be a file
+            "methods": line.methods,
+            "options": dict(line.options),
+            "flow": line.flow,
+            "run": line.run,
+            "message_bytes": self.message_bytes,
+            "machine": line.machine.document(),
+        }
+        return Task(label, run_all_reduce, arguments)
+
+
+@dataclass(frozen=True)
+class _AllReduceRuns(Experiment):
+    """`sizes` are bytes, or bytes a node where `per_node`."""
+
+    measure: str
+    networks: tuple[str, ...]
+    sizes: tuple[int, ...]
+    per_node: bool
+    lines: tuple[Line, ...]
+    ratios: tuple[Ratio, ...]
+
+    @property
+    def across_networks(self) -> bool:
+        """Whether a column is a network: there is one size for each."""
+        return self.per_node or self.measure == "growth"
+
+    def _runs(self) -> Iterator[_Run]:
+        for network in self.networks:
+            nodes = len(parse_topology(network).endpoints) if self.per_node else 1
+            for line in self.lines:
+                if any(fnmatchcase(network, pattern) for pattern in line.networks):
+                    yield from (_Run(network, line, size * nodes) for size in self.sizes)
+
+    def tasks(self) -> list[Task]:
+        return [run.task for run in self._runs()]
+
+    def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        cells, cycles = [], {}
+        for run, result in zip(self._runs(), results, strict=True):
+            cycles[run.network, run.line.name, run.message_bytes] = result["cycles"]
+            cells.append(self._cell(run, result, self._base(run.line.name, cycles)))
+        return sorted(cells, key=self._order(cells)) + list(self._ratio_cells(cycles))
+
+    def _base(self, line: str, cycles: Mapping[tuple[str, str, int], int | None]) -> int:
+        """What times are divided by: the first of all, or the line's own first."""
+        found = [value for (_, name, _), value in cycles.items() if value and (self.measure == "time" or name == line)]
+        return found[0] if found else 1
+
+    def _place(self, network: str, line: str, message_bytes: int) -> tuple[str, str]:
+        """Row and column."""
+        if self.across_networks:
+            return line, network
+        return f"{network} {line}", size_words(message_bytes)
+
+    def _order(self, cells: list[Cell]) -> Any:
+        rows = {row: index for index, row in enumerate(dict.fromkeys(cell.row for cell in cells))}
+        return lambda cell: rows[cell.row]
+
+    def _cell(self, run: _Run, result: Mapping[str, Any], base: int) -> Cell:
+        row, column = self._place(run.network, run.line.name, run.message_bytes)
+        more = {"network": run.network, "line": run.line.name, "message_bytes": run.message_bytes}
+        known = {name: value for name, value in result.items() if name != "reason"}
+        ours = None
+        if result["cycles"] is not None:
+            bandwidth = Fraction(run.message_bytes, result["cycles"])
+            ours = bandwidth if self.measure == "bandwidth" else Fraction(result["cycles"], base)
+            more |= known
+        return Cell(row, column, ours, result.get("reason"), more)
+
+    def _ratio_cells(self, cycles: Mapping[tuple[str, str, int], int | None]) -> Iterator[Cell]:
+        for ratio in self.ratios:
+            row, quotients = f"{ratio.over} / {ratio.of}", []
+            for network, line, size in cycles:
+                ours, others = cycles[network, line, size], cycles.get((network, ratio.over, size))
+                if line == ratio.of and ours is not None and others is not None:
+                    quotients.append(Fraction(others, ours))
+                    yield Cell(*self._place(network, row, size), quotients[-1])
+            if self.across_networks and len(quotients) > 1:
+                yield Cell(row, MEAN, sum(quotients, Fraction(0)) / len(quotients))
+
+    def plot(self, cells: Sequence[Cell]) -> Plot:
+        drawn = [cell for cell in cells if "cycles" in cell.more]
+        if self.across_networks:
+            nodes = {network: len(parse_topology(network).endpoints) for network in self.networks}
+            panel = Panel("", self._series(drawn, lambda cell: nodes[cell.more["network"]]))
+            over = "of the line's first" if self.measure == "growth" else "of the first cell"
+            return Plot((panel,), x_label="nodes", y_label=f"time over that {over}")
+        panels = tuple(
+            Panel(network, self._series([cell for cell in drawn if cell.more["network"] == network], _size_of))
+            for network in self.networks
+        )
+        if self.measure == "bandwidth":
+            return Plot(panels, x_label="message size", y_label="bytes a cycle", x_scale="bytes")
+        return Plot(panels, x_label="message size", y_label="time over that of the first cell", x_scale="bytes", y_scale="log")
+
+    def _series(self, cells: list[Cell], x: Any) -> tuple[Series, ...]:
+        points: dict[str, list[tuple[float | str, float]]] = {line.name: [] for line in self.lines}
+        for cell in cells:
+            points[cell.more["line"]].append((x(cell), float(Fraction(cell.ours or 0))))
+        return tuple(Series(name, tuple(found)) for name, found in points.items())
+
+    def smoke(self) -> "_AllReduceRuns":
+        """The first network, and the first and the last size up to SMOKE_BYTES."""
+        sizes = [size for size in self.sizes if size <= SMOKE_BYTES] or list(self.sizes[:1])
+        return replace(self, networks=self.networks[:1], sizes=tuple(dict.fromkeys((sizes[0], sizes[-1]))))
+
+    def on(self, networks: Sequence[str]) -> "_AllReduceRuns":
+        for network in networks:
+            parse_topology(network)
+        lines = tuple(replace(line, networks=("*",)) for line in self.lines)
+        return replace(self, networks=tuple(networks), lines=lines)
+
+
+def _size_of(cell: Cell) -> int:
+    return int(cell.more["message_bytes"])
+
+
+@EXPERIMENTS.register("all-reduce-runs")
+def all_reduce_runs(fields: Fields) -> Experiment:
+    """All-reduces of `sizes`, or of `bytes_per_node`, on `networks`, a curve for each of `lines`; `ratios` between them.
+
+    measure = "bandwidth": bytes a cycle. "time": cycles over those of the very first cell. "growth": cycles over those of the same
+    line on the first network, for one size.
+    A line has `name`, `method` (of several the fastest counts), and may have `options`, `flow` ("message" or "packet"), `run`
+    ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, single `parameters` of it, and `networks`, patterns
+    that say which of the target's it is for.
+    What has no tables is paced part by part (`certree.hw.engines.split_runs`), or runs in slots from its own transfers; the cell
+    says so. What no method makes is a cell with the reason.
+    """
+    machine = fields.text("machine")
+    per_node = "bytes_per_node" in fields
+    if per_node == ("sizes" in fields):
+        fields.refuse("one of sizes and bytes_per_node is needed")
+    sizes = (fields.text("bytes_per_node"),) if per_node else fields.texts("sizes")
+    experiment = _AllReduceRuns(
+        measure=fields.text("measure", known=MEASURES),
+        networks=fields.texts("networks"),
+        sizes=tuple(map(parse_size, sizes)),
+        per_node=per_node,
+        lines=tuple(_line(entry, machine) for entry in fields.tables("lines")),
+        ratios=(),
+    )
+    if experiment.measure == "growth" and len(sizes) > 1:
+        fields.refuse(f'measure = "growth" is for one size; sizes are {", ".join(sizes)}')
+    names = [line.name for line in experiment.lines]
+    if not names or len(set(names)) < len(names):
+        fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
+    for network in experiment.networks:
+        parse_topology(network)
+    return replace(experiment, ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
+
+
+def _line(fields: Fields, machine: str) -> Line:
+    preset = load_machine(fields.text("machine", default=machine))
+    line = Line(
+        name=fields.text("name"),
+        methods=fields.text_or_texts("method", known=load_methods()),
+        flow=fields.text("flow", default="message", known=FLOWS),
+        run=fields.text("run", default="paced", known=(*RUN_MODES, FASTEST)),
+        options=tuple(sorted(fields.mapping("options").items())),
+        machine=_with(preset, fields.numbers("parameters"), fields),
+        networks=fields.texts("networks", default=["*"]),
+    )
+    fields.done()
+    return line
+
+
+def _with(machine: Machine, parameters: Mapping[str, int], fields: Fields) -> Machine:
+    numbers = [entry.name for entry in dataclass_fields(Machine) if entry.type in (int, "int")]
+    unknown = [name for name in parameters if name not in numbers]
+    if unknown:
+        fields.refuse(f"unknown machine parameter {unknown[0]!r}; known: {', '.join(numbers)}")
+    document = machine.document() | dict(parameters)
+    return machine_from_document(document, fields.where)
+
+
+def _ratio(fields: Fields, lines: list[str]) -> Ratio:
+    ratio = Ratio(fields.text("of", known=lines), fields.text("over", known=lines))
+    fields.done()
+    return ratio
+
+
+def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`cycles` of the fastest run, how it ran and its `closed_form_cycles`, or None with the `reason` why there are none.
+
+    `run`: one of RUN_MODES, FASTEST of them, or CLOSED_FORM, which runs nothing.
+    """
+    machine = machine_from_document(arguments["machine"], "machine")
+    size, modes = arguments["message_bytes"], RUN_MODES if arguments["run"] == FASTEST else (arguments["run"],)
+    network, collective = parse_topology(arguments["network"]), parse_collective("all-reduce")
+    found, reasons = [], []
+    for method in arguments["methods"]:
+        try:
+            request = Request(network, collective, size, machine, options=arguments["options"])
+            made = load_methods()[method](request)
+            closed = {"closed_form_cycles": request.cycles(made)}
+            if arguments["run"] == CLOSED_FORM:
+                runs = [{"cycles": closed["closed_form_cycles"], "run": CLOSED_FORM, "data_ok": True}]
+            else:
+                runs = [_simulated(written_out(made), size, machine, arguments["flow"], mode) for mode in modes]
+        except UnsupportedError as error:
+            reasons.append(str(error))
+            continue
+        if not all(run.pop("data_ok") for run in runs):
+            reasons.append(f"{method}: the run ends with wrong data")
+            continue
+        found += [run | closed | {"method": made.provenance.get("method", method)} for run in runs]
+    return min(found, key=lambda run: run["cycles"]) if found else {"cycles": None, "reason": "; ".join(reasons)}
+
+
+def _simulated(schedule: Schedule, size: int, machine: Machine, flow: str, run: str) -> dict[str, Any]:
+    """The run as asked for, if need be in parts; in slots where nothing else is possible."""
+    try:
+        return _told(run_exactly(lower(schedule, size, machine), run, flow=flow))
+    except UnsupportedError:
+        plan = Plan.of(schedule, size, machine)
+    if run == "slotted":
+        return _told(run_exactly(plan, run, flow=flow))
+    try:
+        result = simulate_in_parts(schedule, size, machine, flow)
+    except UnsupportedError as error:
+        return _told(run_exactly(plan, flow=flow)) | {"reason": f"in slots, since it cannot be paced: {error}"}
+    return _told(result) | {
+        "reason": f"paced in {result.parts} parts with a barrier between them, since it uses a chunk's place more than once"
+    }
+
+
+def _told(result: SimulationResult) -> dict[str, Any]:
+    names = ("cycles", "contention_cycles", "data_ok", "run", "source")
+    return {name: getattr(result, name) for name in names}

@@ -1,0 +1,183 @@
+"""Rows of the MultiTree authors' simulator, played by its interfaces with all of their faults, and without one after the other."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.fields import Fields
+from certree.api.reports.text import size_words
+from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
+from certree.hw.authors.interface import AuthorsInterfaces, Fault
+from certree.hw.authors.tables import tables_of
+from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.framing import FLOWS
+from certree.hw.engines.split_runs import simulate_in_parts
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import written_out
+from certree.synth.method import Request, load_methods
+
+THEIR_SCHEDULES = {"double-binary-tree": pipelined_trees, "ring-2d": row_and_column_rings}
+AS_THEIRS, LEAST, MOST, NO_FAULT, PACED, OPEN_EARLY = "as theirs", "least", "most", "without any of these", "paced", "opened early"
+
+
+@dataclass(frozen=True)
+class _Row:
+    network: str
+    method: str
+    options: tuple[tuple[str, str], ...]
+    chunks: int | None
+    message_bytes: int
+    flow: str
+    interfaces: int
+    machine: Machine
+
+    @property
+    def name(self) -> str:
+        return f"{self.method}, {self.network}, {size_words(self.message_bytes)}, {self.flow}s"
+
+    @property
+    def faults(self) -> list[str]:
+        """Those that can be put right one by one: with one interface none is taken for another."""
+        return [fault.value for fault in Fault if self.interfaces > 1 or fault is not Fault.ANY_INTERFACE]
+
+    def task(self, kind: str, **more: Any) -> Task:
+        arguments = asdict(self) | {"machine": self.machine.document(), "options": dict(self.options), "kind": kind, **more}
+        return Task(f"{self.name}: {kind}", run_as_authors, arguments)
+
+
+@dataclass(frozen=True)
+class _AuthorsRuns(Experiment):
+    """`orders`: how many draws of what chance decides are tried for each row but rings, for which it decides nothing."""
+
+    rows: tuple[_Row, ...]
+    orders: int
+
+    def tasks(self) -> list[Task]:
+        return [task for row in self.rows for task in self._tasks(row).values()]
+
+    def _tasks(self, row: _Row) -> dict[str, Task]:
+        """By what they are called: an order's number, the fault that is put right, or how the paper has it."""
+        every = [fault.value for fault in Fault]
+        tasks = {"0": row.task(AS_THEIRS, faults=every, order=0)}
+        if row.method == "ring":
+            return tasks
+        tasks |= {str(order): row.task(f"order {order}", faults=every, order=order) for order in range(1, self.orders)}
+        for fault in row.faults:
+            left = [other for other in every if other != fault]
+            tasks[_without(fault)] = row.task(_without(fault), faults=left, order=0)
+        tasks[NO_FAULT] = row.task(NO_FAULT, faults=[other for other in every if other not in row.faults], order=0)
+        return tasks | {PACED: row.task(PACED)}
+
+    def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        found = iter(results)
+        return [cell for row in self.rows for cell in self._cells(row, {name: next(found) for name in self._tasks(row)})]
+
+    def _cells(self, row: _Row, results: Mapping[str, Mapping[str, Any]]) -> list[Cell]:
+        theirs = results["0"]
+        cells = [Cell(row.name, AS_THEIRS, Fraction(theirs["cycles"]), more=theirs)]
+        if row.method == "ring":
+            return cells
+        orders = [result["cycles"] for name, result in results.items() if name.isdigit()]
+        cells += [Cell(row.name, LEAST, Fraction(min(orders))), Cell(row.name, MOST, Fraction(max(orders)))]
+        cells += [Cell(row.name, name, Fraction(run["cycles"]), more=run) for name, run in results.items() if not name.isdigit()]
+        return [*cells, Cell(row.name, OPEN_EARLY, Fraction(theirs["open_early"], theirs["messages"]))]
+
+    def smoke(self) -> "_AuthorsRuns":
+        """The first ring and the first MultiTree, in two orders."""
+        first = {row.method: row for row in reversed(self.rows) if row.method not in THEIR_SCHEDULES}
+        return replace(self, rows=tuple(row for row in self.rows if row in first.values()), orders=2)
+
+
+def _without(fault: str) -> str:
+    return f"without {fault}"
+
+
+@EXPERIMENTS.register("authors-runs")
+def authors_runs(fields: Fields) -> Experiment:
+    """Cycles of all-reduces as the MultiTree authors' simulator counts them, to the return of the last credit.
+
+    Each of `runs` has a `network`, a `method`, a `size`, a `flow` ("message" or "packet"), how
+    many `interfaces` a node has, as text, and may have `options` of the method, a number of `chunks`, as text, and single `router`
+    parameters beside those of `machine`. Of ring-2d and double-binary-tree they have schedules of their own
+    (`certree.hw.authors.baselines`).
+    Columns of all rows but rings: the cycles with all faults of their interfaces (`certree.hw.authors.interface`), the least and
+    the most over so many `orders` of events, the cycles without one fault and without any of them, those of a run of our schedule
+    of that name paced as the paper has it, and the share of the messages that are opened while the one before between the same two
+    nodes is on its way.
+    """
+    machine = load_machine(fields.text("machine"))
+    orders = fields.text("orders")
+    rows = tuple(_row(entry, machine) for entry in fields.tables("runs"))
+    if not orders.isdigit() or int(orders) < 1 or not rows:
+        fields.refuse(f"orders is {orders!r} and there are {len(rows)} runs; expected one or more of both")
+    return _AuthorsRuns(rows, int(orders))
+
+
+def _row(fields: Fields, machine: Machine) -> _Row:
+    interfaces = fields.text("interfaces")
+    if not interfaces.isdigit() or not 1 <= int(interfaces) <= 64:
+        fields.refuse(f"interfaces is {interfaces!r}; allowed: 1 to 64")
+    chunks = fields.text("chunks", default="0")
+    if not chunks.isdigit():
+        fields.refuse(f"chunks is {chunks!r}; expected a number")
+    document = machine.document()
+    document["router"] = document["router"] | fields.numbers("router")
+    row = _Row(
+        network=fields.text("network"),
+        method=fields.text("method", known=load_methods()),
+        options=tuple(sorted(fields.mapping("options").items())),
+        chunks=int(chunks) or None,
+        message_bytes=parse_size(fields.text("size")),
+        flow=fields.text("flow", known=FLOWS),
+        interfaces=int(interfaces),
+        machine=machine_from_document(document, fields.where),
+    )
+    parse_topology(row.network)
+    fields.done()
+    return row
+
+
+def run_as_authors(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`cycles`, and what else is known of the run."""
+    machine = machine_from_document(arguments["machine"], "machine")
+    size, flow, interfaces = arguments["message_bytes"], arguments["flow"], arguments["interfaces"]
+    topology = parse_topology(arguments["network"])
+    if arguments["kind"] == PACED:
+        return _paced(_schedule(arguments, topology, machine), size, machine, interfaces, flow)
+    theirs = THEIR_SCHEDULES.get(arguments["method"])
+    tables = theirs(topology, interfaces) if theirs else tables_of(_schedule(arguments, topology, machine), interfaces)
+    faults = [Fault(name) for name in arguments["faults"]]
+    result = AuthorsInterfaces(tables, size, machine, flow=flow, faults=faults, order=arguments["order"]).run()
+    return asdict(result) | {"cycles": result.cycles * tables.counted}
+
+
+def _schedule(arguments: Mapping[str, Any], topology: Topology, machine: Machine) -> Schedule:
+    request = Request(
+        topology,
+        parse_collective("all-reduce"),
+        arguments["message_bytes"],
+        machine,
+        chunks=arguments["chunks"],
+        options=arguments["options"],
+    )
+    return written_out(load_methods()[arguments["method"]](request))
+
+
+def _paced(schedule: Schedule, size: int, machine: Machine, interfaces: int, flow: str) -> dict[str, Any]:
+    """On routers, with an interface for each link or one for each node; in parts, without what routers add, what uses a chunk's
+    place twice."""
+    own = replace(machine, router=replace(machine.router, interfaces="link" if interfaces > 1 else "node"))
+    try:
+        result = simulate_flits(lower(schedule, size, own), "paced", flow=flow)[0]
+    except UnsupportedError:
+        result = simulate_in_parts(schedule, size, replace(own, router=replace(own.router, vc_choice="rotate")), flow)
+    return {"cycles": result.cycles, "data_ok": result.data_ok}

@@ -1,0 +1,149 @@
+"""A damaged network: all-reduce time against the number of dead links, over random draws."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from statistics import median
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiments.collectives.against_published import Rival, all_reduce_task, rival_of
+from certree.api.papers.experiments.collectives.all_reduce_runs import FASTEST
+from certree.api.papers.fields import Fields
+from certree.api.pictures.figure import Panel, Plot, Series
+from certree.models.common.errors import InputError
+from certree.models.common.files import parse_size
+from certree.models.machine.machine import Machine, load_machine, machine_from_document
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.timing import bandwidth_bound_cycles
+from certree.synth.packing.spanning_trees import network_of
+
+SEEDS = 1000  # draw d of n dead links has the seed SEEDS · n + d
+DRAWS = 1000  # of one network, until one is connected
+BOUND = "bandwidth bound"
+
+
+def less_links(spec: str, links: int, seed: int, nodes: int = 0) -> str:
+    """The network less so many links, both ways, and nodes, drawn until what is left is connected and no such link ends at one.
+
+    InputError where DRAWS draws do not lead there.
+    """
+    topology, draws = parse_topology(spec), np.random.default_rng(seed)
+    cables = np.flatnonzero(topology.src < topology.dst)
+    for _ in range(DRAWS if links <= len(cables) else 0):
+        cut = draws.choice(cables, links, replace=False)
+        gone = draws.choice(topology.endpoints, nodes, replace=False)
+        graph = nx.Graph(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))
+        graph.remove_edges_from((int(topology.src[link]), int(topology.dst[link])) for link in cut)
+        graph.remove_nodes_from(gone.tolist())
+        touching = np.isin(topology.src[cut], gone) | np.isin(topology.dst[cut], gone)
+        if nx.is_connected(graph) and not touching.any():
+            parts = [f"without-link={topology.src[link]}-{topology.dst[link]}" for link in cut.tolist()]
+            return ",".join([spec, *parts, *[f"without-node={node}" for node in gone.tolist()]])
+    raise InputError(f"{spec} less {links} links and {nodes} nodes: none of {DRAWS} draws (seed {seed}) is connected")
+
+
+@dataclass(frozen=True)
+class _DeadLinks(Experiment):
+    network: str
+    dead: tuple[int, ...]
+    draws: int
+    size: int
+    machine: Machine
+    lines: tuple[Rival, ...]  # ours, then the others
+
+    def _drawn(self) -> list[tuple[int, int]]:
+        """(dead links, seed) of every draw; a whole network is drawn once."""
+        return [(dead, SEEDS * dead + draw) for dead in self.dead for draw in range(self.draws if dead else 1)]
+
+    def tasks(self) -> list[Task]:
+        tasks = []
+        for dead, seed in self._drawn():
+            network = less_links(self.network, dead, seed)
+            tasks += [all_reduce_task(line, network, self.size, self.machine, FASTEST) for line in self.lines]
+            arguments = {
+                "network": network,
+                "network_digest": parse_topology(network).digest,
+                "message_bytes": self.size,
+                "machine": self.machine.document(),
+            }
+            tasks.append(Task(f"{BOUND} of {network}", bound_cycles, arguments))
+        return tasks
+
+    def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        left = iter(results)
+        found: dict[int, dict[int, dict[str, Fraction]]] = {}
+        for dead, seed in self._drawn():
+            times = {name: next(left)["cycles"] for name in (*[line.name for line in self.lines], BOUND)}
+            found.setdefault(dead, {})[seed] = {name: Fraction(value) for name, value in times.items()}
+        return [cell for dead, draws in found.items() for cell in self._row(dead, draws)]
+
+    def _row(self, dead: int, draws: Mapping[int, Mapping[str, Fraction]]) -> list[Cell]:
+        cells, row, ours = [], f"{dead} dead", self.lines[0].name
+        for name in (*[line.name for line in self.lines], BOUND):
+            times = [draw[name] for draw in draws.values()]
+            known = {
+                "dead": dead,
+                "line": name,
+                "least": str(min(times)),
+                "most": str(max(times)),
+                "by_seed": {str(seed): str(draw[name]) for seed, draw in draws.items()},
+            }
+            words = f"{round(median(times)):,} ({round(min(times)):,} to {round(max(times)):,})"
+            cells.append(Cell(row, f"{name}, cycles", words, more=known | {"median": str(median(times))}))
+        for line in self.lines[1:]:
+            longer = [draw[line.name] / draw[ours] for draw in draws.values()]
+            cells.append(Cell(row, f"{line.name} over {ours}", median(longer)))
+            cells.append(Cell(row, f"{line.name} over {ours}, least", min(longer)))
+        cells.append(Cell(row, f"{ours} over the bound", median(draw[ours] / draw[BOUND] for draw in draws.values())))
+        return cells
+
+    def plot(self, cells: Sequence[Cell]) -> Plot:
+        """Medians as lines, beside them the fastest and the slowest draw of each."""
+        series = []
+        for name in (*[line.name for line in self.lines], BOUND):
+            here = [cell.more for cell in cells if cell.more.get("line") == name]
+            for what in ("median", "least", "most") if name != BOUND else ("median",):
+                points = tuple((float(more["dead"]), float(Fraction(more[what]))) for more in here)
+                series.append(Series(name if what == "median" else f"{name}, {what}", points))
+        return Plot((Panel("", tuple(series)),), x_label=f"dead links of {self.network}", y_label="cycles")
+
+    def smoke(self) -> "_DeadLinks":
+        """A small torus, whole and in two draws of one dead link."""
+        return replace(self, network="torus:4x4", dead=(0, 1), draws=2, size=min(self.size, 1 << 20))
+
+    def on(self, networks: Sequence[str]) -> "_DeadLinks":
+        if len(networks) > 1:
+            raise InputError(f"--topology {networks[1]}: this target is about one network")
+        topology = parse_topology(networks[0])
+        if not topology.is_direct or not topology.is_full_duplex:
+            raise InputError(f"--topology {networks[0]}: expected a network of full-duplex links between endpoints")
+        return replace(self, network=networks[0])
+
+
+@EXPERIMENTS.register("dead-links")
+def dead_links(fields: Fields) -> Experiment:
+    """All-reduces of `size` on `network` less 0, 1, ... links (`dead`, a list), each count drawn `draws` times.
+
+    Draw d of n dead links has the seed 1000·n + d; cells.json has the cycles of each by seed. A line of `lines` has `name`,
+    `method` (of several the fastest counts) and may have `options`; the first is ours. Simulated, paced and in slots, the faster
+    run counts. The bound is the time that the tight partition leaves.
+    """
+    dead, draws = fields.texts("dead"), fields.text("draws")
+    if not all(number.isdigit() for number in (*dead, draws)) or int(draws) < 1:
+        fields.refuse(f"dead and draws are {', '.join(dead)} and {draws}; expected whole numbers in quotes, draws from 1")
+    machine, size = load_machine(fields.text("machine")), parse_size(fields.text("size"))
+    lines = tuple(map(rival_of, fields.tables("lines")))
+    if len(lines) < 2:
+        fields.refuse("lines: two or more are needed, ours first")
+    return _DeadLinks("", tuple(map(int, dead)), int(draws), size, machine, lines).on([fields.text("network")])
+
+
+def bound_cycles(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`cycles` that the tight partition of a network leaves, as a text."""
+    strength = network_of(parse_topology(arguments["network"])).strength
+    machine = machine_from_document(arguments["machine"], "machine")
+    return {"cycles": str(bandwidth_bound_cycles(1 / strength, arguments["message_bytes"], machine))}

@@ -1,0 +1,269 @@
+"""Collectives by the endpoints of several networks, one system beside the other."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.fields import Fields
+from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.reports.text import size_words
+from certree.hw.endpoints.program import Choices, Payload
+from certree.hw.endpoints.run import run_endpoints
+from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import parse_size
+from certree.models.machine.endpoint import load_endpoint
+from certree.models.machine.machine import load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.symmetric import written_out
+from certree.synth.method import Request, load_methods
+
+MACHINE = "multitree"  # what methods that look at a machine are told
+MEAN = "mean"
+SHOWN = ("time", "delays")
+#: delays of a run, in the words of ACE's Fig. 11
+PARTS = {
+    "bus_queuing": "bus queuing",
+    "bus_transfer": "bus transfer",
+    "local_reduction": "local reduction",
+    "chunk_queuing": "chunk queuing",
+    "network_transfer": "message network transfer",
+}
+SMOKE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Line:
+    """A curve: a system on chunks of its own or other size, with a method and as many ways of it; `memory`: the bytes a second that
+    it has of the memory, where these are not its own, as they are written."""
+
+    name: str
+    system: str
+    chunk_bytes: int | None
+    method: str
+    ways: int
+    bounded: bool
+    memory: str | None
+
+
+@dataclass(frozen=True)
+class _Run:
+    network: str
+    line: Line
+    size: int
+
+
+@dataclass(frozen=True)
+class _EndpointRuns(Experiment):
+    """`show` "time": microseconds; "delays": cycles of the parts of Fig. 11, of one size. `sizes_beside` are in no mean. `ratios`:
+    (of, over)."""
+
+    params: str
+    collective: Collective
+    networks: tuple[str, ...]
+    sizes: tuple[int, ...]
+    sizes_beside: tuple[int, ...]
+    show: str
+    lines: tuple[Line, ...]
+    ratios: tuple[tuple[str, str], ...]
+
+    def _runs(self) -> Iterator[_Run]:
+        for network in self.networks:
+            for line in self.lines:
+                yield from (_Run(network, line, size) for size in (*self.sizes, *self.sizes_beside))
+
+    def tasks(self) -> list[Task]:
+        return [self._task(run) for run in self._runs()]
+
+    def _task(self, run: _Run) -> Task:
+        endpoint = load_endpoint(self.params)
+        arguments = {
+            "network": run.network,
+            "network_digest": parse_topology(run.network).digest,  # it may be a file
+            "params": self.params,
+            "params_contents": str(endpoint),
+            "collective": str(self.collective.kind),
+            "size": run.size,
+            "line": vars(run.line),
+        }
+        return Task(f"{run.line.name} on {run.network}, {size_words(run.size)}", run_system, arguments)
+
+    def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
+        found = {(run.network, run.line.name, run.size): result for run, result in zip(self._runs(), results, strict=True)}
+        if self.show == "delays":
+            return [*self._delay_cells(found), *self._saving_cells(found)]
+        return [*self._time_cells(found), *self._ratio_cells(found)]
+
+    def _time_cells(self, found: Mapping[tuple[str, str, int], Mapping[str, Any]]) -> Iterator[Cell]:
+        for (network, line, size), result in found.items():
+            more = {"network": network, "line": line, "size": size, **result}
+            ours = None if result["cycles"] is None else 10**6 * Fraction(result["seconds"])
+            yield Cell(f"{network} {line}", size_words(size), ours, result.get("reason"), more)
+
+    def _ratio_cells(self, found: Mapping[tuple[str, str, int], Mapping[str, Any]]) -> Iterator[Cell]:
+        for of, over in self.ratios:
+            every: list[Fraction] = []
+            for network in self.networks:
+                own = []
+                for size in (*self.sizes, *self.sizes_beside):
+                    fast, slow = found[network, of, size]["cycles"], found[network, over, size]["cycles"]
+                    if fast is not None and slow is not None:
+                        ratio = Fraction(slow, fast)
+                        yield Cell(f"{network} {over} / {of}", size_words(size), ratio)
+                        own += [ratio] * (size in self.sizes)
+                yield from _mean_cell(f"{network} {over} / {of}", own)
+                every += own
+            yield from _mean_cell(f"{over} / {of}", every)
+
+    def _delay_cells(self, found: Mapping[tuple[str, str, int], Mapping[str, Any]]) -> Iterator[Cell]:
+        for line in self.lines:
+            for part, words in PARTS.items():
+                for (network, name, _), result in found.items():
+                    if name == line.name and result["cycles"] is not None:
+                        more = {"network": network, "line": name, "part": words}
+                        yield Cell(f"{name}: {words}", network, Fraction(result["delays"][part]), more=more)
+
+    def _saving_cells(self, found: Mapping[tuple[str, str, int], Mapping[str, Any]]) -> Iterator[Cell]:
+        """By how much less chunks queue, and messages and chunks are on buses, at each endpoint."""
+        for of, over in self.ratios:
+            for part, words in (("chunk_queuing", "chunk queuing"), ("bus_total", "bus congestion")):
+                every = []
+                for network in self.networks:
+                    less, more = (Fraction(found[network, name, self.sizes[0]]["delays"][part]) for name in (of, over))
+                    if more:
+                        every.append(1 - less / more)
+                        yield Cell(f"{words}: {of} less than {over} by", network, every[-1])
+                yield from _mean_cell(f"{words}: {of} less than {over} by", every)
+
+    def plot(self, cells: Sequence[Cell]) -> Plot:
+        if self.show == "delays":
+            return Plot(self._delay_panels(cells), x_label="", y_label="cycles", x_scale="names", y_scale="log")
+        panels = []
+        for network in self.networks:
+            points: dict[str, list[tuple[float | str, float]]] = {line.name: [] for line in self.lines}
+            for cell in cells:
+                if cell.more.get("network") == network and cell.ours is not None:
+                    points[cell.more["line"]].append((cell.more["size"], float(Fraction(cell.ours))))
+            panels.append(Panel(network, tuple(Series(name, tuple(found)) for name, found in points.items())))
+        return Plot(tuple(panels), x_label="bytes at each node", y_label="us", x_scale="bytes", y_scale="log")
+
+    def _delay_panels(self, cells: Sequence[Cell]) -> tuple[Panel, ...]:
+        panels = []
+        for network in self.networks:
+            own = [cell for cell in cells if cell.more.get("network") == network]
+            series = (
+                Series(
+                    line.name,
+                    tuple((cell.more["part"], float(Fraction(cell.ours or 0))) for cell in own if cell.more["line"] == line.name),
+                )
+                for line in self.lines
+            )
+            panels.append(Panel(network, tuple(series)))
+        return tuple(panels)
+
+    def smoke(self) -> "_EndpointRuns":
+        sizes = tuple(size for size in self.sizes if size <= SMOKE_BYTES) or (SMOKE_BYTES,)
+        return replace(self, networks=self.networks[:1], sizes=sizes[:1], sizes_beside=())
+
+    def on(self, networks: Sequence[str]) -> "_EndpointRuns":
+        for network in networks:
+            parse_topology(network)
+        return replace(self, networks=tuple(networks))
+
+
+def _mean_cell(row: str, values: Sequence[Fraction]) -> Iterator[Cell]:
+    """None where there are no values."""
+    if values:
+        yield Cell(row, MEAN, sum(values, Fraction(0)) / len(values))
+
+
+def run_system(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`cycles`, `seconds`, `delays`, `occupancy` (exact numbers as strings) of one run, with null cycles and a reason where it
+    cannot be. A wrong result or a stall raises: such a run is no measurement."""
+    line, endpoint = Line(**arguments["line"]), load_endpoint(arguments["params"])
+    topology, size = parse_topology(arguments["network"]), arguments["size"]
+    system = endpoint.system(line.system)
+    if line.chunk_bytes is not None:
+        system = replace(system, chunk_bytes=line.chunk_bytes)
+    if line.memory is not None:
+        system = replace(system, memory_bytes_per_second=Fraction(line.memory))
+    try:
+        request = Request(topology, parse_collective(arguments["collective"]), size, load_machine(MACHINE))
+        schedule = written_out(load_methods()[line.method](request))
+        result = run_endpoints(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways, share_bounds=line.bounded))
+    except UnsupportedError as error:
+        return {"cycles": None, "reason": str(error)}
+    if not result.data_ok or not result.conserved:
+        raise RuntimeError(f"{arguments['network']}, {line.name}: wrong {result.wrong}, stall {result.stall}")
+    visits = result.chunks * len(topology.endpoints)
+    return {
+        "cycles": result.cycles,
+        "seconds": str(result.seconds),
+        "chunks": result.chunks,
+        "messages": result.messages,
+        "joules": str(result.joules),
+        "occupancy": {name: str(value) for name, value in result.occupancy.items()},
+        "delays": {
+            **{name: str(value) for name, value in result.delays.items()},
+            "bus_total": str(result.delays["bus_congestion"] * visits),
+        },
+    }
+
+
+@EXPERIMENTS.register("endpoint-runs")
+def endpoint_runs(fields: Fields) -> Experiment:
+    """A collective of `sizes` on `networks` by the endpoints of `params`, a curve for each of `lines`; `ratios` between them.
+
+    `sizes_beside` are run too, and are in no mean. show = "time": microseconds. "delays": for one size the cycles of the parts of
+    ACE's Fig. 11, and how much less of them.
+    A line has `name`, `system`, `method`, and may have `chunk` and `ways` (how many parts of the schedule chunks play in turn,
+    "1"), `bounded` ("yes": a collective has its share of the memory bandwidth and no more), and `memory`
+    (bytes a second of the memory bus, "450e9")."""
+    networks = fields.texts("networks")
+    for network in networks:
+        parse_topology(network)
+    params = fields.text("params")
+    endpoint = load_endpoint(params)
+    experiment = _EndpointRuns(
+        params=params,
+        collective=parse_collective(fields.text("collective")),
+        networks=networks,
+        sizes=tuple(map(parse_size, fields.texts("sizes"))),
+        sizes_beside=tuple(map(parse_size, fields.texts("sizes_beside", default=[]))),
+        show=fields.text("show", default="time", known=SHOWN),
+        lines=tuple(_line(entry, [system.name for system in endpoint.systems]) for entry in fields.tables("lines")),
+        ratios=(),
+    )
+    names = [line.name for line in experiment.lines]
+    if not names or len(set(names)) < len(names):
+        fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
+    if experiment.show == "delays" and len((*experiment.sizes, *experiment.sizes_beside)) > 1:
+        fields.refuse('show = "delays" is for one size')
+    return replace(experiment, ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
+
+
+def _line(fields: Fields, systems: Sequence[str]) -> Line:
+    ways = fields.text("ways", default="1")
+    if not ways.isdecimal() or not int(ways):
+        fields.refuse(f"ways is {ways!r}; expected a whole number from 1, in quotes")
+    line = Line(
+        name=fields.text("name"),
+        system=fields.text("system", known=systems),
+        chunk_bytes=parse_size(fields.text("chunk")) if "chunk" in fields else None,
+        method=fields.text("method", known=load_methods()),
+        ways=int(ways),
+        bounded=fields.text("bounded", default="no", known=("no", "yes")) == "yes",
+        memory=fields.text("memory") if "memory" in fields else None,
+    )
+    if "memory" in fields and fields.fraction("memory") <= 0:
+        fields.refuse(f"memory is {line.memory!r}; expected bytes a second, above 0")
+    fields.done()
+    return line
+
+
+def _ratio(fields: Fields, names: Sequence[str]) -> tuple[str, str]:
+    ratio = fields.text("of", known=names), fields.text("over", known=names)
+    fields.done()
+    return ratio

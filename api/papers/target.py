@@ -1,0 +1,264 @@
+"""Figures and tables of the papers: a target is a TOML file that says what runs on what, and what the paper's text states; that
+stands beside what comes out, with the reason where the two differ."""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.api.papers.experiment import Cell, Experiment, Value, load_experiments
+from certree.api.papers.fields import Fields, exact_number
+from certree.models.common.presets import Presets, parse_toml
+
+NOT_STATED = "-"
+TARGETS = Presets("certree.api.papers", "targets", "target")
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A paper's word that a value is above or below a limit, the limit itself excluded."""
+
+    sign: str  # < or >
+    limit: Fraction
+
+    def __str__(self) -> str:
+        return f"{self.sign} {self.limit}"
+
+    def holds(self, value: Fraction) -> bool:
+        """Whether a value lies on the right side."""
+        return value > self.limit if self.sign == ">" else value < self.limit
+
+
+@dataclass(frozen=True)
+class Statement:
+    """What the paper says of the cells that one of `rows` and of `columns` (patterns with * and ?) match: one value, or one for
+    each of them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    values: tuple[Value | Bound | None, ...]
+    says: str
+    tolerance: Fraction
+
+
+@dataclass(frozen=True)
+class Note:
+    """Why the cells that one of `rows` and of `columns` match differ from the paper."""
+
+    rows: tuple[str, ...]
+    columns: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True)
+class Target:
+    """A figure or table: `remarks` are what the paper leaves open and what was chosen; `source` is the file's own text."""
+
+    name: str
+    title: str
+    experiment: Experiment
+    statements: tuple[Statement, ...]
+    notes: tuple[Note, ...]
+    remarks: tuple[str, ...]
+    source: bytes
+
+    def smoke(self) -> "Target":
+        """The experiment's smoke subset."""
+        return replace(self, experiment=self.experiment.smoke())
+
+    def on(self, networks: Sequence[str]) -> "Target":
+        """The same on other networks."""
+        return replace(self, experiment=self.experiment.on(networks))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A cell beside what the paper states of it, if it does; `agrees` is None where there is nothing to compare."""
+
+    cell: Cell
+    paper: Value | Bound | None = None
+    says: str | None = None
+    tolerance: Fraction | None = None
+    agrees: bool | None = None
+    why: str | None = None
+
+    @property
+    def difference(self) -> Fraction | None:
+        """Ours over the paper's, less one; None unless both are numbers."""
+        ours, paper = self.cell.ours, self.paper
+        return ours / paper - 1 if isinstance(ours, Fraction) and isinstance(paper, Fraction) and paper else None
+
+    def document(self) -> dict[str, Any]:
+        """Plain JSON; exact numbers as texts."""
+        values = {
+            "ours": self.cell.ours, "paper": self.paper, "difference": self.difference, "tolerance": self.tolerance,
+        }  # fmt: skip
+        texts = {name: None if value is None else str(value) for name, value in values.items()}
+        words = {"says": self.says, "why": self.why, "reason": self.cell.reason}
+        document = {"row": self.cell.row, "column": self.cell.column, **texts, "agrees": self.agrees}
+        return document | {name: text for name, text in words.items() if text is not None} | dict(self.cell.more)
+
+
+def targets() -> list[tuple[str, str]]:
+    """(name, title) of the targets that come with certree."""
+    return [(name, Fields(name, TARGETS.load(name)).text("title")) for name in TARGETS.names()]
+
+
+def load_target(name: str) -> Target:
+    """A target by name, or a TOML file; InputError says what is wrong in it."""
+    data = TARGETS.read(name)
+    fields = Fields(name, parse_toml(data, name))
+    title, tolerance = fields.text("title"), fields.fraction("tolerance", default="0")
+    remarks = fields.texts("remarks", default=[])
+    statements = tuple(_statement(entry, tolerance) for entry in fields.tables("stated"))
+    notes = tuple(_note(entry) for entry in fields.tables("notes"))
+    experiments = load_experiments()
+    experiment = experiments[fields.text("experiment", known=experiments)](fields)
+    fields.done()
+    return Target(Path(name).stem, title, experiment, statements, notes, remarks, data)
+
+
+def _statement(fields: Fields, tolerance: Fraction) -> Statement:
+    texts = fields.text_or_texts("paper")
+    statement = Statement(
+        rows=fields.text_or_texts("row"),
+        columns=_columns(fields),
+        values=tuple(map(_stated, texts)),
+        says=fields.text("says"),
+        tolerance=fields.fraction("tolerance", default=str(tolerance)),
+    )
+    fields.done()
+    return statement
+
+
+def _stated(text: str) -> Value | Bound | None:
+    """An exact number, `> 1`, `< 1`, nothing, or any other text as it is."""
+    if text == NOT_STATED:
+        return None
+    limit = exact_number(text[1:]) if text[:1] in ("<", ">") else None
+    if limit is not None:
+        return Bound(text[0], limit)
+    number = exact_number(text)
+    return text if number is None else number
+
+
+def _note(fields: Fields) -> Note:
+    note = Note(fields.text_or_texts("row"), _columns(fields), " ".join(fields.text("text").split()))
+    fields.done()
+    return note
+
+
+def _columns(fields: Fields) -> tuple[str, ...]:
+    return fields.text_or_texts("column") if "column" in fields else ("*",)
+
+
+def compared(target: Target, cells: Sequence[Cell]) -> list[Compared]:
+    """Every cell with what the target's file states of it; the first statement and the first note that match count."""
+    taken: dict[Statement, Iterator[Value | Bound | None]] = {
+        statement: iter(statement.values) for statement in target.statements if len(statement.values) > 1
+    }
+    return [_compared(target, cell, taken) for cell in cells]
+
+
+def _compared(target: Target, cell: Cell, taken: Mapping[Statement, Iterator[Value | Bound | None]]) -> Compared:
+    statement = next((entry for entry in target.statements if _matches(entry, cell)), None)
+    if statement is None:
+        return Compared(cell)
+    paper = next(taken[statement], None) if statement in taken else statement.values[0]
+    if paper is None:
+        return Compared(cell)
+    agrees = None if cell.ours is None else _agree(cell.ours, paper, statement.tolerance)
+    why = next((note.text for note in target.notes if _matches(note, cell)), None) if agrees is False else None
+    tolerance = statement.tolerance if isinstance(paper, Fraction) else None
+    return Compared(cell, paper, statement.says, tolerance, agrees, why)
+
+
+def _matches(pattern: Statement | Note, cell: Cell) -> bool:
+    return any(fnmatchcase(cell.row, row) for row in pattern.rows) and any(
+        fnmatchcase(cell.column, column) for column in pattern.columns
+    )
+
+
+def _agree(ours: Value, paper: Value | Bound, tolerance: Fraction) -> bool:
+    if isinstance(ours, Fraction) and isinstance(paper, Bound):
+        return paper.holds(ours)
+    if isinstance(ours, Fraction) and isinstance(paper, Fraction):
+        return abs(ours - paper) <= tolerance * abs(paper)
+    return str(ours) == str(paper)
+
+
+def table_markdown(target: Target, cells: Sequence[Compared]) -> str:
+    """The table, what the paper states in brackets behind ours, rows without any value left out; then what differs and why, what
+    is missing and why, remarks."""
+    columns = list(dict.fromkeys(entry.cell.column for entry in cells))
+    rows = list(dict.fromkeys(entry.cell.row for entry in cells))
+    found = {(entry.cell.row, entry.cell.column): entry for entry in cells}
+    lines = [f"# {target.title}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    for row in rows:
+        if all(entry is None or entry.cell.ours is None for entry in (found.get((row, column)) for column in columns)):
+            continue  # the reason stands below
+        lines.append(f"| {row} | " + " | ".join(_entry(found.get((row, column))) for column in columns) + " |")
+    parts = [lines, _comparison_lines(cells), _reason_lines(cells), [f"- {remark}" for remark in target.remarks]]
+    return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
+
+
+def _entry(entry: Compared | None) -> str:
+    if entry is None or entry.cell.ours is None:
+        return "-"
+    text = _words(entry.cell.ours)
+    return text if entry.paper is None else f"{text} ({_words(entry.paper)})"
+
+
+def _words(value: Value | Bound) -> str:
+    if isinstance(value, Bound):
+        return f"{value.sign} {_words(value.limit)}"
+    if isinstance(value, str):
+        return value
+    return f"{value.numerator:,}" if value.denominator == 1 else f"{float(value):.4g}"
+
+
+def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
+    """In brackets: the paper. One line for how many cells agree, then one for each that does not, and each reason once."""
+    judged = [entry for entry in cells if entry.agrees is not None]
+    if not judged:
+        return []
+    lines = [
+        f"{sum(bool(entry.agrees) for entry in judged)} of {len(judged)} cells agree with what the paper states (in brackets):"
+    ]
+    for statement in dict.fromkeys((entry.says, entry.tolerance) for entry in judged):
+        within = "" if statement[1] is None else f", within {float(100 * statement[1]):.4g} %"
+        lines.append(f"- {statement[0]}{within}")
+    by_reason: dict[str, dict[str, list[str]]] = {}
+    for entry in judged:
+        if not entry.agrees:
+            by = "" if entry.difference is None else f" ({float(100 * entry.difference):+.1f} %)"
+            rows = by_reason.setdefault(entry.why or "No reason is known.", {})
+            rows.setdefault(entry.cell.row, []).append(f"{entry.cell.column}{by}")
+    for why, rows in by_reason.items():
+        places = "; ".join(f"{row}: {', '.join(columns)}" for row, columns in rows.items())
+        lines.append(f"- differs: {places}. {why}")
+    return lines
+
+
+def _reason_lines(cells: Sequence[Compared]) -> list[str]:
+    rows: dict[str, list[str]] = {}
+    for entry in cells:
+        if entry.cell.reason is not None:
+            rows.setdefault(entry.cell.reason, []).append(entry.cell.row)
+    return [f"- {', '.join(dict.fromkeys(names))}: {reason}" for reason, names in rows.items()]
+
+
+CSV_COLUMNS = ("row", "column", "ours", "paper", "difference", "tolerance", "agrees", "says", "why", "reason")
+
+
+def table_csv(cells: Sequence[Compared]) -> str:
+    """A line for each cell; exact numbers."""
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, CSV_COLUMNS, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(entry.document() for entry in cells)
+    return stream.getvalue()

@@ -1,0 +1,1 @@
+"""Plots: `figure` says what is drawn, `plots` draws it with matplotlib."""

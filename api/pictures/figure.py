@@ -1,0 +1,30 @@
+"""What the plot of a figure shows: panels of series."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, or one bar of each group: (x, y); x is a number, or the name of a group."""
+
+    name: str
+    points: tuple[tuple[float | str, float], ...]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One set of axes."""
+
+    title: str
+    series: tuple[Series, ...]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """What is drawn: `x_scale` "bytes" (powers of two), "log", "linear", or "names" for bars; `y_scale` "log" or "linear"."""
+
+    panels: tuple[Panel, ...]
+    x_label: str
+    y_label: str
+    x_scale: str = "linear"
+    y_scale: str = "linear"

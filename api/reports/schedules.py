@@ -1,0 +1,134 @@
+"""What is said of a schedule: the JSON document that scripts rely on, and the same in words."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.api.reports.text import UNITS, collective_words, gap_words, one_line, size_words
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.timing import schedule_cycles, slotted
+from certree.verify.certificates.certificate import claim_document
+from certree.verify.verdict import Quality, Verdict
+
+
+def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine) -> dict[str, Any]:
+    """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine."""
+    try:
+        plan, timing = slotted(schedule, message_bytes, machine)
+        return {"time_cycles": schedule_cycles(plan, timing, machine)}
+    except InputError as error:
+        return {"time_cycles": None, "time_unknown": str(error)}
+
+
+def schedule_report(schedule: AnySchedule, verdict: Verdict, message_bytes: int, machine: Machine) -> dict[str, Any]:
+    """The keys of `--json` of all commands that judge a schedule; rationals as strings, null where a refuted one has no value."""
+    document: dict[str, Any] = {
+        "valid": verdict.valid,
+        "topology": schedule.topology.name,
+        "collective": str(schedule.collective.kind),
+        "root": schedule.collective.root,
+        "method": _said(schedule, "method"),
+        "chunks": schedule.chunks,
+        "steps": schedule.steps,
+        "total_steps": schedule.total_steps,
+        "delay": schedule.delay,
+        "period": schedule.period,
+        "repeats": schedule.repeats,
+        "transfers": schedule.transfers,
+        **({"base_transfers": schedule.base.transfers} if isinstance(schedule, SymmetricSchedule) else {}),
+        **_quality(verdict.quality),
+        **_any_shares(schedule, verdict),
+        "fewest_steps_said": _said(schedule, "fewest_steps"),
+        **(closed_form(schedule, message_bytes, machine) if verdict.valid else {"time_cycles": None}),
+        "message_bytes": message_bytes,
+        "machine": machine.name,
+    }
+    if not verdict.valid:
+        document["violations"] = [
+            {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations
+        ]
+        document["violation_counts"] = dict(verdict.counts)
+        document["serialized_rounds"] = verdict.serialized_rounds
+        document["stated_rounds"] = stated_rounds(schedule)
+    return document
+
+
+def stated_rounds(schedule: AnySchedule) -> int:
+    """Rounds from the start of the first iteration to the end of the last, as the schedule states them."""
+    return schedule.total_steps if schedule.period is not None else int(schedule.rounds.sum(dtype=np.int64))
+
+
+def _said(schedule: AnySchedule, name: str) -> str | None:
+    """What the schedule's maker noted of it; nobody's claim."""
+    words = schedule.provenance.get(name)
+    return words if isinstance(words, str) else None
+
+
+def _quality(quality: Quality | None) -> dict[str, Any]:
+    if quality is None:
+        names = ("bandwidth_time", "bandwidth_bound", "latency_steps", "latency_bound")
+        return dict.fromkeys(names) | {
+            "optimal_in": [],
+            "gap": {"bandwidth": None, "latency": None},
+            "fewest_steps": None,
+            "witnesses": [],
+        }
+    return {
+        **claim_document(quality),
+        "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
+        "fewest_steps": quality.fewest_steps,
+        "witnesses": [dict(witness) for witness in quality.witnesses],
+    }
+
+
+def _any_shares(schedule: AnySchedule, verdict: Verdict) -> dict[str, str]:
+    """`bandwidth_bound_any_shares`, where the certificate, which was re-checked, has a bound that holds whatever the shares."""
+    if not verdict.valid or schedule.certificate is None:
+        return {}
+    values = [Fraction(bound["value"]) for bound in schedule.certificate["bounds"] if bound["kind"] == "subpartition"]
+    return {"bandwidth_bound_any_shares": str(max(values))} if values else {}
+
+
+def schedule_words(report: dict[str, Any]) -> str:
+    """A report for people, a few lines."""
+    made = f", made by {one_line(report['method'])}" if report["method"] else ""
+    what = f"{collective_words(report)} on {one_line(report['topology'])}{made}"
+    if not report["valid"]:
+        counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
+        listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
+        if report["serialized_rounds"] is not None:
+            needed, stated = report["serialized_rounds"], report["stated_rounds"]
+            listed.append(f"  free of contention the same transfers in the same steps take {needed} rounds, not {stated}")
+        return "\n".join([f"refuted: {what}: {counts}", *listed])
+    kept = f" kept as {report['base_transfers']} and their images" if "base_transfers" in report else ""
+    repeating = f", period {report['period']}, {report['repeats']} repeats" if report["period"] else ""
+    kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
+    lines = [
+        f"valid: {what}",
+        f"  {report['chunks']} chunk{'s' * (report['chunks'] != 1)}, {report['steps']} steps, delay {report['delay']}{repeating};"
+        f" {report['total_steps']} steps in all, {report['transfers']} transfers{kept}",
+    ]
+    for name, value, bound in (
+        ("bandwidth", report["bandwidth_time"], report["bandwidth_bound"]),
+        ("latency", report["latency_steps"], report["latency_bound"]),
+    ):
+        judged = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
+        lines.append(f"  {name}: {value} {UNITS[name]}, bound {bound} ({kinds.get(name, 'none')}): {judged}")
+    if "bandwidth_bound_any_shares" in report:
+        bound = Fraction(report["bandwidth_bound_any_shares"])
+        gap = Fraction(report["bandwidth_time"]) / bound - 1
+        lines.append(f"  whatever the shares: at least {bound} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
+    if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
+        proved = f"proved to be the fewest ({report['fewest_steps']})" if report["fewest_steps"] else "not proved to be the fewest"
+        said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"
+        lines.append(f"  steps: {report['steps']} for {report['chunks']} chunk{'s' * (report['chunks'] != 1)}, {proved}{said}")
+    if report["time_cycles"] is None:
+        lines.append(f"  time: unknown: {report['time_unknown']}")
+    else:
+        lines.append(
+            f"  time: {report['time_cycles']:,} cycles for {size_words(report['message_bytes'])}, machine {report['machine']}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,31 @@
+"""Words for numbers, sizes, gaps, collectives and names in reports."""
+
+from fractions import Fraction
+from typing import Any
+
+from certree.models.schedule.collective import parse_collective
+
+UNITS = {"bandwidth": "M/B", "latency": "steps"}
+
+
+def one_line(text: str) -> str:
+    """A name from a file as it may stand within a line: one that could start lines of its own could say anything."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
+
+
+def collective_words(report: dict[str, Any]) -> str:
+    """The collective of a report, with its root."""
+    return parse_collective(report["collective"], report["root"]).words
+
+
+def gap_words(gap: str | None) -> str:
+    """`1/80` as `1.25 %`."""
+    return "unknown" if gap is None else f"{float(Fraction(gap)) * 100:.2f} %"
+
+
+def size_words(size: int) -> str:
+    """Bytes in the largest binary unit that fits exactly."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size % factor == 0:
+            return f"{size // factor} {unit}"
+    return f"{size} B"
