@@ -1,6 +1,7 @@
 """The layout of the source tree: small folders, each with a docstring that is its map."""
 
 import ast
+import re
 import subprocess
 from collections import defaultdict
 from pathlib import Path
@@ -49,3 +50,15 @@ def test_every_folder_of_modules_is_a_package() -> None:
     """A folder without `__init__.py` would have no map, and would be missing from what import-linter and mypy look at."""
     python = {path.parent for path in tracked() if path.suffix == ".py" and path.parts[0] not in ("tests", "docs", "build")}
     assert python == set(PACKAGES)
+
+
+PAGES = sorted(path for path in tracked() if path.suffix == ".md")
+PATH = re.compile(r"`([\w./-]+/[\w.-]+\.(?:py|cpp|hpp|tla|toml|md|json))`")
+WRITTEN = {"out/", "build/", ".github/"}  # what commands write, not part of the checkout
+
+
+@pytest.mark.parametrize("page", PAGES, ids=str)
+def test_the_files_that_a_page_names_exist(page: Path) -> None:
+    named = {name for name in PATH.findall((ROOT / page).read_text()) if not name.startswith(tuple(WRITTEN))}
+    missing = {name for name in named if not any((folder / name).exists() for folder in (ROOT, ROOT / page.parent))}
+    assert not missing
