@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
-NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -type f)
+NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 
 .PHONY: demo test lint types setup specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
@@ -16,12 +16,14 @@ lint: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
-# mypy reads a package folder, not an editable install: give it one made of links.
+# mypy reads a package folder, not an editable install: give it one made of links, and the stubs of the native code. (Import-linter
+# passes over a folder with a hyphen.)
 types: setup
-	@mkdir -p build/typing/certree
-	@for part in models synth verify specs hw api cli; do ln -sfn ../../../$$part build/typing/certree/$$part; done
-	@touch build/typing/certree/__init__.py build/typing/certree/py.typed
-	MYPYPATH=build/typing $(BIN)/mypy -p certree
+	@rm -rf build/type-links && mkdir -p build/type-links/certree
+	@cp -rs $(addprefix $(CURDIR)/,models synth verify specs hw api cli) build/type-links/certree
+	@cd $(VENV)/lib/python3*/site-packages && cp --parents certree/*/*.pyi $(CURDIR)/build/type-links
+	@touch build/type-links/certree/__init__.py build/type-links/certree/py.typed
+	MYPYPATH=build/type-links $(BIN)/mypy -p certree
 
 specs: setup
 	$(BIN)/certree model-check

@@ -14,20 +14,30 @@
 
 namespace certree {
 
+// Arguments and results, so called that generated stubs have their types.
+struct IntegerArray : nanobind::object {
+  using object::object;
+  static constexpr auto Name = nanobind::detail::const_name("numpy.typing.NDArray[numpy.integer]");
+};
+using Scalars = nanobind::typed<nanobind::mapping, nanobind::str, nanobind::int_>;
+using RowColumns = nanobind::typed<nanobind::mapping, nanobind::str, nanobind::ndarray<nanobind::numpy, std::uint32_t>>;
+using Columns = nanobind::typed<nanobind::mapping, nanobind::str, IntegerArray>;
+using Counters = nanobind::typed<nanobind::dict, nanobind::str, nanobind::int_>;
+
 template <class T>
-T scalar(const nanobind::dict& scalars, const char* name) {
+T scalar(const nanobind::mapping& scalars, const char* name) {
   T value;
   if (!nanobind::try_cast(scalars[name], value)) throw std::invalid_argument(std::string(name) + " is out of range");
   return value;
 }
 
 // 0 or 1, or a Python bool.
-inline bool flag(const nanobind::dict& scalars, const char* name) {
+inline bool flag(const nanobind::mapping& scalars, const char* name) {
   return numbered<bool>(name, scalar<std::uint64_t>(scalars, name), {"no", "yes"});
 }
 
 template <class T>
-std::vector<T> column(const nanobind::dict& columns, const char* name) {
+std::vector<T> column(const nanobind::mapping& columns, const char* name) {
   using Column = nanobind::ndarray<const T, nanobind::ndim<1>, nanobind::c_contig, nanobind::device::cpu>;
   const auto view = nanobind::cast<Column>(columns[name]);
   return {view.data(), view.data() + view.shape(0)};
@@ -36,7 +46,7 @@ std::vector<T> column(const nanobind::dict& columns, const char* name) {
 using Cells = nanobind::ndarray<std::uint64_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 
 // The memory of a run of tables: an integer for each node (row) and chunk of all iterations.
-inline std::span<std::uint64_t> run_memory(const nanobind::dict& scalars, const Cells& cells) {
+inline std::span<std::uint64_t> run_memory(const nanobind::mapping& scalars, const Cells& cells) {
   const auto chunks = scalar<std::uint64_t>(scalars, "chunks") * scalar<std::uint64_t>(scalars, "repeats");
   if (cells.shape(0) != scalar<std::uint64_t>(scalars, "nodes") || cells.shape(1) != chunks) {
     throw std::invalid_argument("simulator memory must have shape (nodes, chunks of all iterations)");
@@ -45,7 +55,7 @@ inline std::span<std::uint64_t> run_memory(const nanobind::dict& scalars, const 
 }
 
 // The rows, messages and arrivals of a program; its lanes stay empty.
-inline Program read_rows(const nanobind::dict& scalars, const nanobind::dict& columns) {
+inline Program read_rows(const nanobind::mapping& scalars, const nanobind::mapping& columns) {
   Program program;
   program.nodes = scalar<std::uint32_t>(scalars, "nodes");
   program.chunks = scalar<std::uint32_t>(scalars, "chunks");

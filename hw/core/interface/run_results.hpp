@@ -8,6 +8,7 @@
 #include <tuple>
 #include <vector>
 
+#include "common/columns.hpp"
 #include "interface/network_interface.hpp"
 
 namespace certree {
@@ -39,7 +40,7 @@ inline std::vector<TraceRow> trace_rows(const std::vector<TraceRecord>& trace) {
 }
 
 // The counters of a run; `busiest`: cycles in which its busiest lane, or channel, carried a flit.
-inline nanobind::dict statistics_dict(const Statistics& values, std::uint64_t busiest) {
+inline Counters statistics_dict(const Statistics& values, std::uint64_t busiest) {
   nanobind::dict result;
   result["cycles"] = values.end.value;
   result["contention_cycles"] = values.contention_cycles;

@@ -6,7 +6,7 @@
 
 namespace certree {
 
-inline NetworkLayout read_layout(const nanobind::dict& scalars, const nanobind::dict& columns) {
+inline NetworkLayout read_layout(const nanobind::mapping& scalars, const nanobind::mapping& columns) {
   const auto number = [&](const char* name) { return scalar<std::uint32_t>(scalars, name); };
   NetworkLayout layout;
   layout.route_cycles = number("route_cycles");

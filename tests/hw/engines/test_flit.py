@@ -369,7 +369,7 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
     engine = FlitEngine(with_flow(tables, flow), "slotted", lengths, cells, traced=False, others=others)
     while not engine.core.advance(1 << 20):
         pass
-    codes = engine.core.statistics()["flits_by_code"]
+    codes = engine.core.flits_by_code()
     messages = engine.core.statistics()["messages"]
     assert messages == 4
     beside = {FlitType.HEAD: 1, FlitType.BODY: 2, FlitType.TAIL: 1, FlitType.HEAD_TAIL: 1}

@@ -15,11 +15,11 @@ namespace nb = nanobind;
 namespace certree {
 namespace {
 
-endpoint::Rate read_rate(const nb::dict& scalars, const std::string& name) {
+endpoint::Rate read_rate(const nb::mapping& scalars, const std::string& name) {
   return {scalar<std::uint64_t>(scalars, (name + "_bytes").c_str()), scalar<std::uint64_t>(scalars, (name + "_cycles").c_str())};
 }
 
-endpoint::Parameters read_parameters(const nb::dict& scalars) {
+endpoint::Parameters read_parameters(const nb::mapping& scalars) {
   endpoint::Parameters parameters;
   parameters.system = numbered<endpoint::System>("system", scalar<std::uint64_t>(scalars, "system"), {"accelerator", "engine", "ideal"});
   const auto latency = scalar<std::uint64_t>(scalars, "bus_latency");
@@ -35,11 +35,11 @@ endpoint::Parameters read_parameters(const nb::dict& scalars) {
   return parameters;
 }
 
-endpoint::Lists read_lists(const nb::dict& columns, const std::string& name) {
+endpoint::Lists read_lists(const nb::mapping& columns, const std::string& name) {
   return {column<std::uint32_t>(columns, (name + "_begin").c_str()), column<std::uint32_t>(columns, name.c_str())};
 }
 
-endpoint::Program read_endpoint_program(const nb::dict& scalars, const nb::dict& columns) {
+endpoint::Program read_endpoint_program(const nb::mapping& scalars, const nb::mapping& columns) {
   endpoint::Program program;
   program.nodes = scalar<std::uint32_t>(scalars, "nodes");
   program.phases = scalar<std::uint32_t>(scalars, "phases");
@@ -85,7 +85,7 @@ endpoint::Program read_endpoint_program(const nb::dict& scalars, const nb::dict&
 // A simulation together with the numpy array that is its memory.
 class EndpointRun {
  public:
-  EndpointRun(const nb::dict& scalars, const nb::dict& columns, Cells cells, bool traced)
+  EndpointRun(const Scalars& scalars, const Columns& columns, Cells cells, bool traced)
       : cells_(cells),
         simulation_(read_endpoint_program(scalars, columns), read_parameters(scalars), {cells.data(), cells.size()}, traced) {}
   bool advance(std::uint64_t budget) { return simulation_.run(budget); }
@@ -101,7 +101,7 @@ using Pair = std::tuple<std::uint64_t, std::uint64_t>;
 Pair shown(const endpoint::Tally& tally) { return {tally.sum, tally.count}; }
 
 // Sums over all nodes; (sum, number) of delays.
-nb::dict counters(const EndpointRun& run) {
+nb::typed<nb::dict, nb::str, nb::any> counters(const EndpointRun& run) {
   const endpoint::Simulation& simulation = run.simulation();
   nb::dict result;
   endpoint::Tally memory_queued, memory_moved, interface_queued, interface_moved;
@@ -196,16 +196,18 @@ std::vector<MoveEntry> moves(const EndpointRun& run) {
 void bind_endpoints(nb::module_& module) {
   nb::class_<EndpointRun>(module, "EndpointRun",
                           "A collective by the endpoints; `cells` is the data of all chunks and is changed in place.")
-      .def(nb::init<const nb::dict&, const nb::dict&, Cells, bool>(), nb::arg("scalars"), nb::arg("columns"),
+      .def(nb::init<const Scalars&, const Columns&, Cells, bool>(), nb::arg("scalars"), nb::arg("columns"),
            nb::arg("cells").noconvert(), nb::arg("traced"))
       .def("advance", &EndpointRun::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
            "Run for about `budget` events; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](const EndpointRun& run) { return run.simulation().now().value; })
-      .def_prop_ro("is_stalled", [](const EndpointRun& run) { return run.simulation().is_stalled(); })
-      .def_prop_ro("is_empty", [](const EndpointRun& run) { return run.simulation().is_empty(); })
-      .def("counters", &counters)
-      .def("waiting", &waiting)
-      .def("moves", &moves);
+      .def_prop_ro("cycle", [](const EndpointRun& run) { return run.simulation().now().value; }, "The current time.")
+      .def_prop_ro("is_stalled", [](const EndpointRun& run) { return run.simulation().is_stalled(); },
+                   "Whether nothing could go on any more.")
+      .def_prop_ro("is_empty", [](const EndpointRun& run) { return run.simulation().is_empty(); },
+                   "Whether nothing is left anywhere: no message, no room or place taken, no chunk queued.")
+      .def("counters", &counters, "Sums over all nodes; (sum, number) of delays.")
+      .def("waiting", &waiting, "(node, reason, chunk, phase, row) of everything that does not go on.")
+      .def("moves", &moves, "(cycle, node, chunk, move, row taken, row sent) of a traced run.");
 }
 
 }  // namespace certree

@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
@@ -14,11 +15,11 @@ namespace nb = nanobind;
 namespace certree {
 namespace {
 
-Lists lists(const nb::dict& columns, const char* begin, const char* values) {
+Lists lists(const nb::mapping& columns, const char* begin, const char* values) {
   return {column<std::uint32_t>(columns, begin), column<std::uint32_t>(columns, values)};
 }
 
-AggregationLayout read_aggregation(const nb::dict& scalars, const nb::dict& columns) {
+AggregationLayout read_aggregation(const nb::mapping& scalars, const nb::mapping& columns) {
   AggregationLayout layout;
   layout.packet_flits = scalar<std::uint32_t>(scalars, "packet_flits");
   layout.window = scalar<std::uint32_t>(scalars, "window");
@@ -52,8 +53,8 @@ AggregationLayout read_aggregation(const nb::dict& scalars, const nb::dict& colu
 // A run together with the numpy array that is the memory of its hosts.
 class BoundRun {
  public:
-  BoundRun(const nb::dict& scalars, const nb::dict& columns, const nb::object& network_scalars, const nb::object& network,
-           const Cells& cells, bool traced)
+  BoundRun(const Scalars& scalars, const Columns& columns, const std::optional<Scalars>& network_scalars,
+           const std::optional<Columns>& network, const Cells& cells, bool traced)
       : cells_(cells),
         run_(read_aggregation(scalars, columns), read_network(network_scalars, network), {cells.data(), cells.size()}, traced) {}
 
@@ -61,16 +62,17 @@ class BoundRun {
   const AggregationRun& run() const { return run_; }
 
  private:
-  static std::optional<NetworkLayout> read_network(const nb::object& scalars, const nb::object& columns) {
-    if (scalars.is_none()) return std::nullopt;
-    return read_layout(nb::cast<nb::dict>(scalars), nb::cast<nb::dict>(columns));
+  static std::optional<NetworkLayout> read_network(const std::optional<Scalars>& scalars, const std::optional<Columns>& columns) {
+    if (scalars.has_value() != columns.has_value()) throw std::invalid_argument("a network is scalars and columns, or neither");
+    if (!scalars) return std::nullopt;
+    return read_layout(*scalars, *columns);
   }
 
   Cells cells_;
   AggregationRun run_;
 };
 
-nb::dict counters(const BoundRun& bound) {
+Counters counters(const BoundRun& bound) {
   const AggregationCounters& counted = bound.run().counters();
   nb::dict result;
   result["cycles"] = counted.end.value;
@@ -131,18 +133,23 @@ std::vector<BlockedRow> blocked(const BoundRun& bound) {
 
 void bind_reducing(nb::module_& module) {
   nb::class_<BoundRun>(module, "AggregationRun", "Reducing switches at work; `cells` is the memory of all hosts, changed in place.")
-      .def(nb::init<const nb::dict&, const nb::dict&, const nb::object&, const nb::object&, const Cells&, bool>(), nb::arg("scalars"),
+      .def(nb::init<const Scalars&, const Columns&, const std::optional<Scalars>&, const std::optional<Columns>&, const Cells&, bool>(), nb::arg("scalars"),
            nb::arg("columns"), nb::arg("network_scalars").none(), nb::arg("network").none(), nb::arg("cells").noconvert(),
            nb::arg("traced"))
       .def("advance", &BoundRun::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
            "Run for about `budget` events; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](const BoundRun& bound) { return bound.run().now().value; })
-      .def("counters", &counters)
-      .def("switches", &switches)
-      .def("trace", &trace)
-      .def("stall", &stall)
-      .def("blocked", &blocked)
-      .def("waiting", [](const BoundRun& bound) { return bound.run().waiting(); });
+      .def_prop_ro("cycle", [](const BoundRun& bound) { return bound.run().now().value; }, "The current time.")
+      .def("counters", &counters, "Counters of the run so far.")
+      .def("switches", &switches,
+           "(node, most aggregators in use, cycles of aggregators in use, most payloads, dropped ones) of every switch.")
+      .def("trace", &trace,
+           "(time, event, is_up, edge, number, place works on, arrived, has_result, answer), the last four after add and pass.")
+      .def("stall", &stall,
+           "(flow, host, number, times sent, switch or -1, what its place works on); empty when the run has not stalled.")
+      .def("blocked", &blocked,
+           "(packet, router, channel, VC, wanted channel, VC held of it) of packets in routers that can never move again.")
+      .def("waiting", [](const BoundRun& bound) { return bound.run().waiting(); },
+           "(flow, host, oldest packet without a result) of every host that waits.");
 }
 
 }  // namespace certree

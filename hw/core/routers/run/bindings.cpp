@@ -18,7 +18,7 @@ namespace nb = nanobind;
 namespace certree {
 namespace {
 
-PacketList read_packets(const nb::dict& columns) {
+PacketList read_packets(const nb::mapping& columns) {
   return {column<std::uint32_t>(columns, "injector"), column<std::uint32_t>(columns, "destination"),
           column<std::uint32_t>(columns, "flits"), column<std::uint32_t>(columns, "route"), column<std::uint64_t>(columns, "release")};
 }
@@ -65,7 +65,7 @@ std::vector<Starved> starved(const FlitNetwork& network) {
 
 std::uint64_t starved_count(const FlitNetwork& network) { return network.watchdog() ? network.watchdog()->found() : 0; }
 
-nb::dict counters(PacketRun& run) {
+Counters counters(PacketRun& run) {
   const NetworkCounters& counted = run.network().counters();
   nb::dict result;
   result["packets"] = counted.packets;
@@ -85,95 +85,115 @@ std::vector<std::uint32_t> received(const PacketStepper& run) {
 // An engine together with the numpy array that is its memory.
 class FlitRun {
  public:
-  FlitRun(const nb::dict& scalars, const nb::dict& rows, const nb::dict& network_scalars, const nb::dict& network,
-          const nb::dict& plan, const nb::dict& others, const std::string& mode, const Cells& cells, bool traced)
+  FlitRun(const Scalars& scalars, const RowColumns& rows, const Scalars& network_scalars, const Columns& network, const Columns& plan,
+          const Columns& others, const std::string& mode, const Cells& cells, bool traced)
       : cells_(cells),
-        simulator_(read_rows(scalars, rows), run_mode(mode),
+        engine_(read_rows(scalars, rows), run_mode(mode),
                    read_layout(network_scalars, network), read_plan(plan), read_packets(others), run_memory(scalars, cells), traced) {}
 
-  bool advance(std::uint64_t budget) { return simulator_.run(budget); }
-  FlitEngine& simulator() { return simulator_; }
+  bool run(std::uint64_t budget) { return engine_.run(budget); }
+  bool is_deadlocked() const { return engine_.is_deadlocked(); }
+  FlitNetwork& network() { return engine_.network(); }
+  FlitEngine& engine() { return engine_; }
 
  private:
-  static MessagePlan read_plan(const nb::dict& plan) {
+  static MessagePlan read_plan(const nb::mapping& plan) {
     return {{column<std::uint32_t>(plan, "ways_begin"), column<std::uint32_t>(plan, "ways")},
             column<std::uint32_t>(plan, "way_injector"),
             column<std::uint32_t>(plan, "packet_flits")};
   }
 
   Cells cells_;
-  FlitEngine simulator_;
+  FlitEngine engine_;
 };
 
-nb::dict flit_statistics(FlitRun& run) {
-  FlitEngine& simulator = run.simulator();
-  nb::dict result = statistics_dict(simulator.statistics(), simulator.network().busiest_channel_cycles());
-  const auto& by_code = simulator.network().counters().ejected_by_code;
-  result["flits_by_code"] = std::vector<std::uint64_t>(by_code.begin(), by_code.end());
-  result["other_packets"] = simulator.other_packets();
-  result["other_latency"] = simulator.other_latency();
-  result["longest_other_latency"] = simulator.longest_other_latency();
+Counters flit_statistics(FlitRun& run) {
+  FlitEngine& engine = run.engine();
+  nb::dict result = statistics_dict(engine.statistics(), engine.network().busiest_channel_cycles());
+  result["other_packets"] = engine.other_packets();
+  result["other_latency"] = engine.other_latency();
+  result["longest_other_latency"] = engine.longest_other_latency();
   return result;
+}
+
+std::vector<std::uint64_t> flits_by_code(FlitRun& run) {
+  const auto& by_code = run.engine().network().counters().ejected_by_code;
+  return {by_code.begin(), by_code.end()};
+}
+
+// What both kinds of runs have.
+template <class Run>
+void bind_run(nb::class_<Run>& bound) {
+  bound
+      .def("advance", &Run::run, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
+           "Run for about `budget` cycles; returns whether the run has ended.")
+      .def_prop_ro("cycle", [](Run& run) { return run.network().now().value; }, "The current time.")
+      .def_prop_ro("is_deadlocked", &Run::is_deadlocked, "Whether the run ended because nothing could move any more.")
+      .def("lost", [](Run& run) { return lost(run.network()); },
+           "(packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one.")
+      .def("blocked", [](Run& run) { return blocked_packets(run.network()); },
+           "(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on.")
+      .def("watch", [](Run& run, std::uint64_t bound) { run.network().watch(bound); }, nb::arg("bound"),
+           "From now on look for packets that wait for `bound` cycles or longer while others pass.")
+      .def_prop_ro("starved_count", [](Run& run) { return starved_count(run.network()); }, "The number of such packets so far.")
+      .def("starved", [](Run& run) { return starved(run.network()); },
+           "(class, number, destination, place as in `blocked`, first cycle, cycles, flits of others) of the first of them.");
 }
 
 }  // namespace
 
 void bind_routers(nb::module_& module) {
-  nb::class_<PacketRun>(module, "PacketRun", "Explicit packets through a network of routers.")
+  auto packet_run = nb::class_<PacketRun>(module, "PacketRun", "Explicit packets through a network of routers.");
+  packet_run
       .def(
           "__init__",
-          [](PacketRun* self, const nb::dict& scalars, const nb::dict& columns, const nb::dict& packets) {
+          [](PacketRun* self, const Scalars& scalars, const Columns& columns, const Columns& packets) {
             new (self) PacketRun(read_layout(scalars, columns), read_packets(packets));
           },
-          nb::arg("scalars"), nb::arg("columns"), nb::arg("packets"))
-      .def("advance", &PacketRun::run, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
-           "Run for about `budget` cycles; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](PacketRun& run) { return run.network().now().value; })
-      .def_prop_ro("is_deadlocked", &PacketRun::is_deadlocked)
-      .def("heads", [](PacketRun& run) { return times(run, &Packet::head); })
-      .def("tails", [](PacketRun& run) { return times(run, &Packet::tail); })
-      .def("counters", &counters)
-      .def("lost", [](PacketRun& run) { return lost(run.network()); })
-      .def("blocked", [](PacketRun& run) { return blocked_packets(run.network()); })
-      .def("watch", [](PacketRun& run, std::uint64_t bound) { run.network().watch(bound); }, nb::arg("bound"))
-      .def_prop_ro("starved_count", [](PacketRun& run) { return starved_count(run.network()); })
-      .def("starved", [](PacketRun& run) { return starved(run.network()); });
+          nb::arg("scalars"), nb::arg("columns"), nb::arg("packets"),
+          "Columns of `network_layout.hpp` and `packet_run.hpp`.")
+      .def("heads", [](PacketRun& run) { return times(run, &Packet::head); },
+           "When the first flit of each packet was received; all ones: never.")
+      .def("tails", [](PacketRun& run) { return times(run, &Packet::tail); },
+           "When the last flit of each packet was received; all ones: never.")
+      .def("counters", &counters, "Counters of the run so far.");
+  bind_run(packet_run);
   nb::class_<PacketStepper>(module, "PacketStepper", "A network of routers whose packets are decided on as it goes.")
       .def(
           "__init__",
-          [](PacketStepper* self, const nb::dict& scalars, const nb::dict& columns) {
+          [](PacketStepper* self, const Scalars& scalars, const Columns& columns) {
             new (self) PacketStepper(read_layout(scalars, columns));
           },
-          nb::arg("scalars"), nb::arg("columns"))
+          nb::arg("scalars"), nb::arg("columns"), "Columns of `network_layout.hpp`.")
       .def("send", &PacketStepper::send, nb::arg("injector"), nb::arg("destination"), nb::arg("flits"), nb::arg("route"),
-           nb::arg("priority"), "A packet that may leave from now on; returns its number.")
+           nb::arg("priority"),
+           "A packet that may leave from now on; returns its number, which others may have once it has been received.")
       .def(
           "advance", [](PacketStepper& run, std::uint64_t until) { run.advance({until}); }, nb::arg("until") = kNever.value,
           nb::call_guard<nb::gil_scoped_release>(),
           "Go on to the cycle in which the next packet is received whole, or to `until`; without it, when nothing is under way any more, "
           "to the cycle behind the last event.")
-      .def_prop_ro("cycle", [](PacketStepper& run) { return run.network().now().value; })
-      .def_prop_ro("is_idle", &PacketStepper::is_idle)
+      .def_prop_ro("cycle", [](PacketStepper& run) { return run.network().now().value; }, "The current time.")
+      .def_prop_ro("is_idle", &PacketStepper::is_idle, "Whether nothing is under way, credits included.")
       .def("received", &received, "Numbers of the packets received whole at the start of this cycle.")
       .def("backlog", &PacketStepper::backlog, nb::arg("injector"), "Flits of an injector's packets that have not left it.");
-  nb::class_<FlitRun>(module, "FlitRun", "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.")
-      .def(nb::init<const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&, const nb::dict&,
-                    const std::string&, const Cells&, bool>(),
+  auto flit_run = nb::class_<FlitRun>(module, "FlitRun",
+                                      "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.");
+  flit_run
+      .def(nb::init<const Scalars&, const RowColumns&, const Scalars&, const Columns&, const Columns&, const Columns&, const std::string&,
+                    const Cells&, bool>(),
            nb::arg("scalars"), nb::arg("rows"), nb::arg("network_scalars"), nb::arg("network"), nb::arg("plan"), nb::arg("others"),
            nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
-      .def("advance", &FlitRun::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
-           "Run for about `budget` cycles; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](FlitRun& run) { return run.simulator().network().now().value; })
-      .def_prop_ro("is_deadlocked", [](FlitRun& run) { return run.simulator().is_deadlocked(); })
-      .def("statistics", &flit_statistics)
-      .def("waiting", [](FlitRun& run) { return waiting_rows(run.simulator().waiting()); })
-      .def("lost", [](FlitRun& run) { return lost(run.simulator().network()); })
-      .def("blocked", [](FlitRun& run) { return blocked_packets(run.simulator().network()); })
-      .def("watch", [](FlitRun& run, std::uint64_t bound) { run.simulator().network().watch(bound); }, nb::arg("bound"))
-      .def_prop_ro("starved_count", [](FlitRun& run) { return starved_count(run.simulator().network()); })
-      .def("starved", [](FlitRun& run) { return starved(run.simulator().network()); })
-      .def("trace", [](FlitRun& run) { return trace_rows(run.simulator().trace()); })
-      .def("link_uses", [](FlitRun& run) { return link_uses(run.simulator().network()); });
+      .def("statistics", &flit_statistics, "Counters of the run so far.")
+      .def("flits_by_code", &flits_by_code, "Flits received so far, by their codes (`packet.hpp`).")
+      .def("waiting", [](FlitRun& run) { return waiting_rows(run.engine().waiting()); },
+           "(node, row or -1, iteration, arrival or -1) of every node that is not done.")
+      .def("trace", [](FlitRun& run) { return trace_rows(run.engine().trace()); },
+           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
+      .def("link_uses", [](FlitRun& run) { return link_uses(run.network()); },
+           "(class, number, channel, start, flits) of every stretch of consecutive flits of a message or packet over a link; classes are 0 "
+           "for the collective, where `number` is that of the message, and 1 for other packets, in the order of their columns.");
+  bind_run(flit_run);
 }
 
 }  // namespace certree
