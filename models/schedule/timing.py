@@ -1,4 +1,4 @@
-"""Closed-form times of slotted schedules: exact integer cycles, the same formula for exporter, checker and synthesizer.
+"""Closed-form times of slotted schedules: exact integer cycles, one formula (`slot_length`) for exporter, checker and synthesizer.
 
 Notation: ser = cycles in which one chunk passes a unit link; lat = path latency; red = worst time from the last flit's arrival to
 "reduced and usable", waiting behind the other arrivals of the same slot included. A slot lasts
@@ -14,7 +14,7 @@ their slots opened, and one that comes late may not meet one of the next slot th
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 
 Int64 = NDArray[np.int64]
+_Whole = TypeVar("_Whole", int, Int64)
 MAX_CYCLES = 1 << 60  # of a whole run: sums stay within 64 bits
 
 
@@ -40,33 +41,67 @@ class SlotTiming:
     chunk_bytes: int
     ser: int
     lat: int
+    uneven: int  # cycles between the shortest and the longest path
     red: int
     work: int
     stagger: int
     slot_cycles: int
 
 
-def ceil_div(a: int, b: int) -> int:
-    """The whole number at or above a / b."""
+def ceil_div(a: _Whole, b: int | _Whole) -> _Whole:
+    """The whole number at or above a / b; of arrays, entry by entry."""
     return -(-a // b)
 
 
-def reduction_cycles(chunk_bytes: int, machine: Machine) -> int:
+def reduction_cycles(chunk_bytes: _Whole, machine: Machine) -> _Whole:
     """Cycles the reduction unit is busy with one chunk."""
     quantum = machine.reduce_quantum_cycles
-    return ceil_div(chunk_bytes, machine.reduce_bytes_per_cycle * quantum) * quantum
+    most = min(machine.reduce_bytes_per_cycle * quantum, MAX_CYCLES)  # more than any chunk, and within 64 bits
+    return ceil_div(chunk_bytes, most) * quantum
 
 
-def serialization_cycles(chunk_bytes: int, machine: Machine) -> int:
+def serialization_cycles(chunk_bytes: _Whole, machine: Machine) -> _Whole:
     """Cycles one chunk, header included, occupies a unit link."""
     return machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes)
 
 
-def chunk_bytes_of(message_bytes: int, chunks: int, repeats: int, machine: Machine) -> int:
+def chunk_bytes_of(message_bytes: int, chunks: int, repeats: _Whole, machine: Machine) -> _Whole:
     """Bytes of one of the `chunks · repeats` equal chunks of a message, padded to whole granules (flit payloads)."""
     if message_bytes < 1:
         raise InputError(f"message of {message_bytes} bytes; allowed: 1 or more")
-    return ceil_div(message_bytes, chunks * repeats * machine.flit_bytes) * machine.flit_bytes
+    granules = ceil_div(message_bytes, chunks * machine.flit_bytes)  # of all repeats
+    return -(-granules // repeats) * machine.flit_bytes
+
+
+def reduction_wait(work: _Whole, machine: Machine, apart: int, slot: _Whole) -> _Whole:
+    """Cycles from an arrival to "reduced and usable", at most. `work`: for the reductions of a slot, 0 where there are none;
+    `apart`: cycles over which the arrivals of one slot spread, so that those of the following slots may queue with them."""
+    return (work > 0) * machine.reduce_start_cycles + (1 + apart // slot) * work
+
+
+def slot_length(
+    chunk_bytes: _Whole, machine: Machine, *, delay: int, peak: int, lat: int, uneven: int = 0, stagger: int = 0
+) -> tuple[_Whole, _Whole, _Whole, _Whole]:
+    """(ser, red, work, slot_cycles) for chunks of one size, or of each size in an array, as the module's first lines have them.
+
+    `peak`: reductions that a node gets from one slot, at most; `lat`: cycles of the longest path, `uneven` more than the shortest.
+    Arrays are of int64: their entries must be such that no time exceeds it, numbers are exact at any size.
+    """
+    ser, work = serialization_cycles(chunk_bytes, machine), peak * reduction_cycles(chunk_bytes, machine)
+    least = _larger(ser + stagger, work)
+    slot = _larger(least, ceil_div(ser + lat + reduction_wait(work, machine, 0, least), delay))
+    if uneven:  # the longer a slot, the fewer of them queue together: the second length is the one that is right for itself
+        slot = _larger(slot, ceil_div(ser + lat + reduction_wait(work, machine, uneven, slot), delay))
+    return ser, reduction_wait(work, machine, uneven, slot), work, slot
+
+
+def _larger(a: _Whole, b: _Whole) -> _Whole:
+    return max(a, b) if isinstance(a, int) else np.maximum(a, b)
+
+
+def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:
+    """Cycles from firing to the ejection of the head flit over so many links whose latency is `wire`."""
+    return machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * wire
 
 
 def path_latency(schedule: Schedule, machine: Machine) -> Int64:
@@ -82,7 +117,7 @@ def path_latency(schedule: Schedule, machine: Machine) -> Int64:
         raise InputError("a transfer has no link; verify the schedule first")
     wire = link_cycles(topology, machine)
     if not schedule.routes and (wire == wire[0]).all():  # the usual case: one number, however many rows
-        return np.broadcast_to(machine.interface_cycles + 2 * machine.router_cycles + wire[0], schedule.transfers)
+        return np.broadcast_to(path_cycles(machine, wire[0]), schedule.transfers)
     row, pairs = hops(schedule)
     latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
     np.add.at(latency, row, wire[pairs] + machine.router_cycles)
@@ -151,12 +186,12 @@ def peak_in_window(group: Int64, stage: Int64, window: int) -> int:
     return int((np.arange(1, len(key) + 1) - np.searchsorted(key, low)).max())
 
 
-def peak_reductions(schedule: Schedule) -> int:
+def peak_reductions(op: NDArray[Any], step: NDArray[Any], dst: NDArray[Any], period: int | None, repeats: int) -> int:
     """The most REDUCE arrivals that one node's reduction unit gets from one slot, overlapping iterations included."""
-    rows = schedule.op == Op.REDUCE
-    step, node = schedule.step[rows].astype(np.int64), schedule.dst[rows].astype(np.int64)
-    period = schedule.period or schedule.steps
-    return peak_in_window(node * period + step % period, step // period, schedule.repeats)
+    rows = op == Op.REDUCE
+    slot, node = step[rows].astype(np.int64), dst[rows].astype(np.int64)
+    width = period or int(slot.max(initial=0)) + 1
+    return peak_in_window(node * width + slot % width, slot // width, repeats)
 
 
 def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> SlotTiming:
@@ -168,24 +203,17 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     if (schedule.rounds != 1).any():
         raise InputError("slot times need steps of one round each; spread the schedule over unit rounds first")
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
-    ser = serialization_cycles(chunk, machine)
     latency = path_latency(schedule, machine)
     fastest, lat = (int(latency.min()), int(latency.max())) if len(latency) else (0, 0)
     stagger = link_stagger(schedule, machine)
-    peak = peak_reductions(schedule)
-    work = peak * reduction_cycles(chunk, machine)
-    slot, red = 0, 0
-    while True:  # arrivals of slot s spread over lat - fastest cycles: that many more slots may queue together
-        queued = (1 + (lat - fastest) // max(slot, 1)) if slot else 1
-        red = machine.reduce_start_cycles + queued * work if peak else 0
-        longer = max(ser + stagger, work, ceil_div(ser + lat + red, schedule.delay))
-        if longer <= slot:
-            break
-        slot = longer
+    peak = peak_reductions(schedule.op, schedule.step, schedule.dst, schedule.period, schedule.repeats)
+    ser, red, work, slot = slot_length(
+        chunk, machine, delay=schedule.delay, peak=peak, lat=lat, uneven=lat - fastest, stagger=stagger
+    )
     if (schedule.total_steps + 1) * slot + ser + lat + red > MAX_CYCLES:
         raise InputError(f"the run would last more than {MAX_CYCLES} cycles; take a smaller message or a faster machine")
     padded = chunk * schedule.message_chunks * schedule.repeats
-    return SlotTiming(message_bytes, padded, chunk, ser, lat, red, work, stagger, slot)
+    return SlotTiming(message_bytes, padded, chunk, ser, lat, lat - fastest, red, work, stagger, slot)
 
 
 def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:

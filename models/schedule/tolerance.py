@@ -6,7 +6,7 @@ from math import ceil
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import path_latency, peak_reductions, slot_timing
+from certree.models.schedule.timing import reduction_wait, slot_timing
 
 
 def tolerant_slot(schedule: Schedule, message_bytes: int, machine: Machine, *, skew: int, drift: Fraction) -> int:
@@ -26,9 +26,7 @@ def tolerant_slot(schedule: Schedule, message_bytes: int, machine: Machine, *, s
     if skew < 0 or not 0 <= drift < 1:
         raise InputError(f"skew {skew}, drift {drift}; allowed: a skew from 0 cycles and a drift from 0 to less than 1")
     timing = slot_timing(schedule, message_bytes, machine)
-    latency = path_latency(schedule, machine)
-    uneven = int(latency.max() - latency.min()) if len(latency) else 0
-    reduces, slow, apart = peak_reductions(schedule) > 0, 1 - drift, 2 * drift * schedule.total_steps
+    slow, apart = 1 - drift, 2 * drift * schedule.total_steps
     merges = len(schedule.routes) > 0
     if schedule.delay * slow <= apart or (merges and slow <= apart):
         raise InputError(
@@ -37,8 +35,7 @@ def tolerant_slot(schedule: Schedule, message_bytes: int, machine: Machine, *, s
     slot = timing.slot_cycles
     while True:
         spread = ceil(skew + apart * slot) + 1
-        queued = 1 + (uneven + spread) // slot
-        red = machine.reduce_start_cycles + queued * timing.work if reduces else 0
+        red = reduction_wait(timing.work, machine, timing.uneven + spread, slot)
         needed = [
             (timing.ser + timing.lat + red + skew + 1) / (schedule.delay * slow - apart),
             max(timing.ser, timing.work) / slow,

@@ -12,9 +12,17 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import link_stagger, path_latency
+from certree.models.schedule.timing import (
+    chunk_bytes_of,
+    link_cycles,
+    link_stagger,
+    path_cycles,
+    path_latency,
+    peak_reductions,
+    slot_length,
+)
 from certree.synth.method import Request
-from certree.synth.packing.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
+from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.packing.trees import TreeFamily
 
 DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
@@ -80,7 +88,7 @@ class Trees:
 
 
 class Clock:
-    """Closed-form times (`models/schedule/timing.py`) over whole arrays of repeats, for choosing; `Request.cycles` decides."""
+    """Closed-form times (`slot_length`) over whole arrays of repeats, for choosing; `Request.cycles` decides."""
 
     def __init__(self, request: Request, reach: Reach) -> None:
         self.request, self.reach = request, reach
@@ -92,17 +100,13 @@ class Clock:
 
     def cycles(self, trees: int, rules: SlotRules, slots: int, peak: int, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
         """Cycles of a schedule of `slots` slots an iteration, for each entry of `repeats`."""
-        machine, gathers = self.request.machine, self.request.collective.gathers
-        flit = machine.flit_bytes
-        flits = -(-self.request.message_bytes // (trees * repeats * flit))
-        ser = flits + machine.head_flits
-        quantum = machine.reduce_quantum_cycles
-        work = peak * -(-flits * flit // (machine.reduce_bytes_per_cycle * quantum)) * quantum
-        red = work + machine.reduce_start_cycles * (peak > 0)
-        slot = np.maximum(np.maximum(ser + self.reach.stagger, work), -(-(ser + self.reach.latency + red) // rules.delay))
+        request, reach = self.request, self.reach
+        chunk = chunk_bytes_of(request.message_bytes, trees, repeats, request.machine)
+        ser, red, _, slot = slot_length(
+            chunk, request.machine, delay=rules.delay, peak=peak, lat=reach.latency, stagger=reach.stagger
+        )
         last = (repeats - 1) * (rules.period or 0) + slots - 1
-        cycles: NDArray[np.int64] = last * slot + ser + self.reach.latency + (0 if gathers else red)
-        return cycles
+        return last * slot + ser + reach.latency + (0 if request.collective.gathers else red)
 
     def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
         """(cycles, repeats) of the best number of repeats; with a period at least two where the message has the flits."""
@@ -260,7 +264,9 @@ class Search:
         if self.request.steps is not None and length > self.request.steps:
             return None
         clock = self.clock(Reach.of(family, self.request.machine) if family.routes else None)
-        cycles, repeats = clock.best(family.chunks, rules, length, peak_reductions(family, slots, rules.period, 1 << 30))
+        rows = family.transfers
+        peak = peak_reductions(rows.op, slots, rows.dst, rules.period, 1 << 30)
+        cycles, repeats = clock.best(family.chunks, rules, length, peak)
         if self.best is None or cycles < self.best_cycles:
             self._keep(family, slots, rules, repeats)
         return cycles
@@ -281,8 +287,5 @@ class Search:
 
 def slowest_way(request: Request, hops: int) -> Reach:
     """What ways over so many links take when all are as slow as the slowest."""
-    topology = request.topology
-    stated = topology.latency.astype(np.int64)
-    wire = np.where(stated < 0, request.machine.link_latency_cycles, stated)
-    machine = request.machine
-    return Reach(machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * int(wire.max()))
+    wire = int(link_cycles(request.topology, request.machine).max())
+    return Reach(path_cycles(request.machine, wire, hops))

@@ -8,7 +8,6 @@ import numpy as np
 
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
-from certree.models.schedule.timing import peak_in_window
 from certree.synth import _native
 from certree.synth.packing.trees import TreeFamily
 
@@ -56,14 +55,6 @@ def assign_slots(
         turn=rows.turn if rules.period == family.turns else np.zeros(0, np.int32),
     )
     return (slots if len(slots) else None), work
-
-
-def peak_reductions(family: TreeFamily, slots: Int32, period: int | None, repeats: int) -> int:
-    """The most REDUCE arrivals of one slot at one node, overlapping iterations included."""
-    rows = family.transfers.op == Op.REDUCE
-    width = period or int(slots.max()) + 1
-    slot, node = slots[rows].astype(np.int64), family.transfers.dst[rows].astype(np.int64)
-    return peak_in_window(node * width + slot % width, slot // width, repeats)
 
 
 def slotted_schedule(family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int, provenance: Mapping[str, Any]) -> Schedule:

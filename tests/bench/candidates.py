@@ -16,10 +16,11 @@ from dataclasses import dataclass, field
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.timing import peak_reductions
 from certree.synth.method import Request, load_methods
 from certree.synth.methods.optimizing.packing import fabrics_of, packings
 from certree.synth.packing.selection import Candidate, Search
-from certree.synth.packing.slotting import assign_slots, peak_reductions
+from certree.synth.packing.slotting import assign_slots
 from certree.synth.packing.trees import TreeFamily
 
 NETWORKS = ("mesh:8x8", "torus:8x8", "torus:8x8,without-link=3-4,without-node=27")
@@ -78,7 +79,7 @@ def entries(searches: list[Search], candidate: Candidate, family: TreeFamily, nu
     slots, _ = assign_slots(family, rules, work=work * len(family.transfers.chunk), stagger=stagger, seed=0)
     if slots is None:
         return []
-    length, peak = int(slots.max()) + 1, peak_reductions(family, slots, rules.period, 1 << 30)
+    length, peak = int(slots.max()) + 1, peak_reductions(family.transfers.op, slots, family.transfers.dst, rules.period, 1 << 30)
     found = []
     for search in searches:
         cycles, repeats = search.clock(None).best(family.chunks, rules, length, peak)

@@ -9,7 +9,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
-from certree.models.schedule.timing import ceil_div, chunk_bytes_of, link_cycles, reduction_cycles, serialization_cycles
+from certree.models.schedule.timing import chunk_bytes_of, slot_length
 from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape, whole_number
 from certree.synth.packing.selection import Clock, slowest_way
 from certree.synth.packing.slotting import SlotRules
@@ -128,12 +128,9 @@ def _promise(request: Request, cayley: Cayley, shape: _Shape) -> int:
     """About the cycles of a schedule that takes no round above the bound."""
     machine, phases = request.machine, _phases(request)
     chunk = chunk_bytes_of(request.message_bytes, shape.trees * cayley.nodes, 1, machine)
-    ser = serialization_cycles(chunk, machine)
-    work = cayley.degree * reduction_cycles(chunk, machine) * request.collective.reduces
-    lat = machine.interface_cycles + 2 * machine.router_cycles + int(link_cycles(cayley.topology, machine).max())
-    wait = ser + lat + work + machine.reduce_start_cycles * request.collective.reduces
     steps = phases * cayley.least_rounds(shape.trees, shape.delay) + (phases - 1) * (shape.delay - 1)
-    return steps * max(ser, work, ceil_div(wait, shape.delay))
+    peak, lat = cayley.degree * request.collective.reduces, slowest_way(request, 1).latency
+    return steps * slot_length(chunk, machine, delay=shape.delay, peak=peak, lat=lat)[-1]
 
 
 def _made(request: Request, cayley: Cayley, shape: _Shape, tries: int) -> SymmetricSchedule:

@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
@@ -20,6 +22,7 @@ from certree.models.schedule.timing import (
     reduction_cycles,
     schedule_cycles,
     serialization_cycles,
+    slot_length,
     slot_timing,
 )
 from tests.models.examples import built, network, pair_all_reduce, ring_all_gather, schedule
@@ -27,6 +30,26 @@ from tests.models.examples import built, network, pair_all_reduce, ring_all_gath
 MACHINE = load_machine("multitree")
 #: one hop: two interface wires, two routers, one link of 150 cycles
 HOP = 2 * 1 + 2 * 3 + 150
+
+
+@given(
+    sizes=st.lists(st.integers(1, 1 << 20).map(lambda flits: 16 * flits), min_size=1, max_size=8),
+    ways=st.fixed_dictionaries({name: st.integers(0, 3000) for name in ("lat", "uneven", "stagger")}),
+    peak=st.integers(0, 40),
+    delay=st.integers(1, 12),
+    unit=st.tuples(st.sampled_from([1, 7, 128, 1 << 40]), st.sampled_from([1, 16, 1 << 40]), st.integers(0, 60)),
+)
+def test_slots_of_an_array_of_sizes_are_those_of_each_size(sizes, ways, peak, delay, unit):
+    """And long enough for as many slots as their length lets queue together; the shortest such where paths are equally long."""
+    rate, quantum, start = unit
+    machine = dataclasses.replace(MACHINE, reduce_bytes_per_cycle=rate, reduce_quantum_cycles=quantum, reduce_start_cycles=start)
+    found = slot_length(np.array(sizes), machine, delay=delay, peak=peak, **ways)
+    each = [slot_length(size, machine, delay=delay, peak=peak, **ways) for size in sizes]
+    assert list(zip(*(column.tolist() for column in found), strict=True)) == each
+    for ser, red, work, slot in each:
+        assert red == (start + work * (1 + ways["uneven"] // slot) if peak else 0)
+        needed = max(ser + ways["stagger"], work, -(-(ser + ways["lat"] + red) // delay))
+        assert slot == needed or (ways["uneven"] and slot > needed)
 
 
 def test_serialization_has_one_head_flit():
@@ -83,6 +106,10 @@ def test_delay_at_the_boundary():
     assert slots == [157, 158, 158, 159]  # ceil((156 + 158) / 2), ceil((157 + 158) / 2), then ser itself
 
 
+def peak_of(made):
+    return peak_reductions(made.op, made.step, made.dst, made.period, made.repeats)
+
+
 def star(leaves, **fields):
     """Leaves 1..n reduce into node 0 in one step, which copies the sum back in the next."""
     links = [(0, leaf) for leaf in range(1, leaves + 1)] + [(leaf, 0) for leaf in range(1, leaves + 1)]
@@ -95,7 +122,7 @@ def test_reductions_queue_behind_each_other(leaves):
     """Chunks of 4,096 bytes take the unit 32 cycles each, from one cycle after the last flit."""
     made = star(leaves)
     timing = slot_timing(made, 4096, MACHINE)
-    assert peak_reductions(made) == leaves
+    assert peak_of(made) == leaves
     assert timing.red == 1 + leaves * 32
     assert timing.work == leaves * 32
     assert timing.slot_cycles == 257 + HOP + 1 + leaves * 32
@@ -153,7 +180,7 @@ def overlapping(repeats):
 
 @pytest.mark.parametrize(("repeats", "peak"), [(1, 1), (2, 2), (3, 2)])
 def test_peak_counts_overlapping_iterations(repeats, peak):
-    assert peak_reductions(overlapping(repeats)) == peak
+    assert peak_of(overlapping(repeats)) == peak
 
 
 @pytest.mark.parametrize(("window", "peak"), [(1, 2), (2, 3), (3, 4), (9, 4)])

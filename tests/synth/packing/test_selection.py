@@ -14,11 +14,12 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule_file import save_schedule, schedule_document
+from certree.models.schedule.timing import peak_reductions
 from certree.synth import _native
 from certree.synth.method import METHODS, Monitor, Request, load_methods
 from certree.synth.methods.optimizing.packing import packings
 from certree.synth.packing.selection import Clock, Reach, Search, Trees
-from certree.synth.packing.slotting import SlotRules, assign_slots, peak_reductions, slotted_schedule
+from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.packing.spanning_trees import Network
 from certree.synth.packing.trees import family_of
 from certree.verify.checker import verify_schedule
@@ -52,7 +53,7 @@ def test_slotted_trees_are_valid_schedules(
     verdict = verify_schedule(schedule)
     assert verdict.valid, verdict.violations
     if reductions:
-        assert peak_reductions(family, slots, rules.period, 1 << 30) <= reductions
+        assert peak_reductions(family.transfers.op, slots, family.transfers.dst, rules.period, 1 << 30) <= reductions
 
 
 def brute_force_slots(family: object, delay: int, horizon: int) -> int | None:
@@ -110,7 +111,7 @@ def test_the_search_clock_is_the_closed_form(topology: Topology, size: int, rule
     assert slots is not None
     schedule = slotted_schedule(family, slots, rules, repeats, {})
     latency = 2 * MACHINE.ni_cycles + 2 * MACHINE.router_cycles + MACHINE.link_latency_cycles
-    peak = peak_reductions(family, slots, rules.period, repeats)
+    peak = peak_reductions(family.transfers.op, slots, family.transfers.dst, rules.period, repeats)
     times = Clock(asked, Reach(latency)).cycles(family.chunks, rules, int(slots.max()) + 1, peak, np.array([repeats]))
     assert times.tolist() == [asked.cycles(schedule)]
 
@@ -131,7 +132,7 @@ def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -
         slots, _ = assign_slots(family, candidate.rules, tries=2, work=20_000, seed=seed)
         if slots is None:
             continue
-        peak = peak_reductions(family, slots, candidate.rules.period, 1 << 30)
+        peak = peak_reductions(family.transfers.op, slots, family.transfers.dst, candidate.rules.period, 1 << 30)
         assert candidate.floor <= search.clock(None).best(family.chunks, candidate.rules, int(slots.max()) + 1, peak)[0]
 
 
