@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 
-.PHONY: demo test lint types setup specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test lint types setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -24,6 +24,10 @@ types: setup
 	@cd $(VENV)/lib/python3*/site-packages && cp --parents certree/*/*.pyi $(CURDIR)/build/type-links
 	@touch build/type-links/certree/__init__.py build/type-links/certree/py.typed
 	MYPYPATH=build/type-links $(BIN)/mypy -p certree
+
+# Pages that are generated: tests compare them.
+pages: setup
+	$(BIN)/python -m tests.verify.rule_page
 
 specs: setup
 	$(BIN)/certree model-check

@@ -4,21 +4,23 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.certificates.certificate import check_certificate
-from certree.verify.rules.contention import check_capacity, check_period, serialized_rounds
-from certree.verify.rules.semantics import check_semantics
-from certree.verify.rules.shares import check_shares
+from certree.verify.rule import Subject, checks, rule
+from certree.verify.rules.contention import serialized_rounds
 from certree.verify.rules.symmetry import check_images
-from certree.verify.rules.trees import flows_along_trees
-from certree.verify.rules.wiring import check_wiring, check_writes
 from certree.verify.verdict import Findings, Verdict
 from certree.verify.wording import network_text
 
 
+@rule(
+    "topology",
+    "the schedule was made for another network than the one asked for",
+    "ring:3 broadcast@0 asked=mesh:1x3: copy 0 0>1 @0; copy 0 1>2 @1",
+)
 def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) -> Verdict:
     """Everything about a schedule: wiring, contention, the abstract machine, the certificate if it has one.
 
     A symmetric schedule is judged on its base, which its violations speak of (`verify.rules.symmetry`). `topology`: what the
-    schedule is meant for; rule `topology` when it was made for another one. The rules are listed in `verify/README.md`.
+    schedule is meant for; rule `topology` when it was made for another one. The rules are listed in `verify/RULES.md`.
     O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; of trees O(transfers).
     """
     findings = Findings()
@@ -34,17 +36,11 @@ def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) 
 
 
 def check_transfers(schedule: Schedule, findings: Findings) -> None:
-    """Report whatever is wrong with the transfers themselves."""
-    check_shares(schedule, findings)
-    playable = check_wiring(schedule, findings)
-    check_capacity(schedule, findings)
-    check_period(schedule, findings)
+    """Report whatever is wrong with the transfers themselves: every check of `certree.verify.rules`, stage by stage."""
+    for entry in checks(Subject.SCHEDULES):
+        entry.run(schedule, findings)
     if findings.rules & {"capacity", "period"} and not findings.rules & {"self", "link"}:
         findings.serialized_rounds = serialized_rounds(schedule)
-    if playable.all() and flows_along_trees(schedule):
-        return
-    played = check_writes(schedule, findings, playable)
-    check_semantics(schedule, findings, played)
 
 
 def _size(topology: Topology) -> str:

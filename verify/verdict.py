@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.verify.rule import RULES
 from certree.verify.wording import list_text
 
 LISTED_PER_RULE = 20  # violations of one rule beyond this many are counted, not listed
@@ -72,7 +73,9 @@ class Findings:
         self.serialized_rounds: int | None = None
 
     def add(self, rule: str, step: int, rows: tuple[int, ...], message: str) -> None:
-        """A violation that shows in `step`."""
+        """A violation that shows in `step`; ValueError for a rule that is not registered (`certree.verify.rule`)."""
+        if rule not in RULES:
+            raise ValueError(f"{rule!r} is not a registered rule")
         self._found.setdefault(rule, []).append((step, rows, message))
         self._counts[rule] += 1
 

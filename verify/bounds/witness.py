@@ -25,6 +25,7 @@ from certree.models.common.registry import Registry, import_folder
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.verify.rule import Subject, rule
 from certree.verify.wording import network_text, short
 
 QUANTITIES = ("bandwidth", "latency")
@@ -159,6 +160,30 @@ def load_witnesses() -> Registry[Callable[[Instance, Mapping[str, Any]], tuple[s
     return WITNESSES
 
 
+@rule(
+    "witness-malformed",
+    "a bound or its witness is not such a document, or names nodes that do not exist",
+    "certificate.bounds.1.witness.label = []",
+    Subject.BOUNDS,
+)
+@rule(
+    "witness-foreign",
+    "the kind of witness says nothing about this collective or network",
+    'certificate.bounds.0.kind = "cut"; certificate.bounds.0.witness = {"set": [0]}',
+    Subject.BOUNDS,
+)
+@rule(
+    "witness-wrong",
+    "the witness proves nothing",
+    'certificate.bounds.0.kind = "partition"; certificate.bounds.0.witness = {"part": [0, 0, 0, 0, 0]}',
+    Subject.BOUNDS,
+)
+@rule(
+    "witness-value",
+    "the witness proves another value than the one stated, higher or lower",
+    'certificate.bounds.0.value = "1/100"',
+    Subject.BOUNDS,
+)
 def check_bound(instance: Instance, bound: Any) -> Fraction:
     """The value of a bound, once its witness proves exactly that value for this instance.
 

@@ -9,6 +9,7 @@ from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_b
 from certree.verify.certificates.fewest_steps import check_fewest
 from certree.verify.certificates.quality import quality_of
 from certree.verify.exact.rup import ProofError
+from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Quality
 from certree.verify.wording import short
 
@@ -48,6 +49,15 @@ def claim_document(quality: Quality) -> dict[str, Any]:
     }
 
 
+@rule("certificate", "it is not a certificate of this version", "certificate.version = 2", Subject.CERTIFICATES)
+@rule("certificate-topology", "it was made for another topology", 'certificate.topology = "0000"', Subject.CERTIFICATES)
+@rule("certificate-schedule", "it was made for other transfers", 'certificate.schedule = "0000"', Subject.CERTIFICATES)
+@rule(
+    "certificate-claim",
+    "a claim is not exactly what follows, too modest included",
+    'certificate.claim.bandwidth_bound = "1/100"',
+    Subject.CERTIFICATES,
+)
 def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     """Re-check the certificate, if there is one; returns the quality by its bounds that hold and the cheap ones.
 

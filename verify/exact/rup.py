@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from certree.models.common.errors import CertreeError
 from certree.verify import _proofs
 from certree.verify.exact.formula import Formula
+from certree.verify.rule import Subject, rule
 
 _LINE = re.compile(r"(d )?((?:-?[1-9][0-9]{0,9} )*)0")
 MAX_LITERALS, MAX_LINES, MAX_LINE = 1 << 28, 1 << 23, 1 << 24  # literals and lines of a proof, characters of a line
 
 
 class ProofError(CertreeError):
-    """A refutation that proves nothing. `rule`: what is wrong with it, as `verify/README.md` lists."""
+    """A refutation that proves nothing. `rule`: what is wrong with it, as `verify/RULES.md` lists."""
 
     exit_code = 1
 
@@ -75,6 +76,19 @@ def check_proof(formula: Formula, text: str) -> int:
     return line
 
 
+@rule(
+    "proof-step",
+    "a line adds a clause that does not follow by unit propagation",
+    'certificate.fewest_steps.proof.lines = "-1 0"',
+    Subject.PROOFS,
+)
+@rule(
+    "proof-deletion",
+    "a line deletes a clause that is not there",
+    'certificate.fewest_steps.proof.lines = "d 1 2 3 0"',
+    Subject.PROOFS,
+)
+@rule("proof-open", "all lines hold, but no contradiction follows", 'certificate.fewest_steps.proof.lines = ""', Subject.PROOFS)
 def raise_for(result: int, line: int) -> None:
     """ProofError unless the result of a checker is 0, refuted."""
     if result == 1:

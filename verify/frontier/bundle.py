@@ -32,6 +32,7 @@ from certree.verify.exact.refutations.refutation import Document, check_refutati
 from certree.verify.exact.rows import most_stored, shares_of
 from certree.verify.exact.rup import ProofError
 from certree.verify.frontier.points import covers, covers_all_chunks, obligations
+from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Violation
 from certree.verify.wording import network_text, short
 
@@ -151,12 +152,17 @@ def _point(value: Any, where: str, max_chunks: int) -> Point:
     return value[0], value[1], value[2]
 
 
+@rule(
+    "frontier-dominated",
+    "a listed point is covered by another one",
+    "tests/verify/frontier/test_bundle.py",
+    Subject.FRONTIERS,
+)
 def verify_bundle(document: Any, where: str, topology: Topology | None = None) -> BundleVerdict:
     """Check everything in a bundle, without any solver. `topology`: what it must be for, if given (rule `topology`).
 
-    Rules: `frontier-point` (a schedule is refuted, or is not of its point), `frontier-dominated`, the rules of `refutation` and of
-    bound witnesses, `proof-implied`, `frontier-claim` (undecided, complete, all_chunks or model are not what follows). Time as
-    replaying the schedules, making the formulas and propagating along the proofs.
+    The rules are listed in `verify/RULES.md`. Time as replaying the schedules, making the formulas and propagating along the
+    proofs.
     """
     question, document = read_bundle(document, where)
     findings = Findings()
@@ -173,6 +179,13 @@ def verify_bundle(document: Any, where: str, topology: Topology | None = None) -
     return BundleVerdict(question, findings.verdict().violations, document)
 
 
+@rule(
+    "frontier-point",
+    "a listed point has no valid schedule of just these chunks, steps and rounds on the machine of `exact.question`, or one with a "
+    "certificate that does not hold",
+    'points.2 = {"point": [2, 4, 4], "schedule": {}}',
+    Subject.FRONTIERS,
+)
 def _sound_points(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> Iterator[Point]:
     seen = set[Point]()
     for entry in entries:
@@ -232,6 +245,12 @@ def _is_implied(entry: Mapping[str, Any]) -> bool:
     return isinstance(entry["proof"], dict) and entry["proof"].get("kind") == "implied"
 
 
+@rule(
+    "proof-implied",
+    "the point does not follow from the one that is named",
+    'refuted.2 = {"point": [2, 1, 4], "proof": {"kind": "implied", "by": [2, 2, 3]}}',
+    Subject.FRONTIERS,
+)
 def _sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> set[Point]:
     sound = set[Point]()
     times = Counter(tuple(entry["point"]) for entry in entries)
@@ -274,6 +293,12 @@ def _sound_rates(question: Question, entries: Sequence[Mapping[str, Any]], findi
     return sound
 
 
+@rule(
+    "frontier-claim",
+    "what is undecided, complete or said of all chunks is not what follows",
+    "complete = false",
+    Subject.FRONTIERS,
+)
 def _check_claims(question: Question, document: Document, points: Sequence[Point], refuted: set[Point], findings: Findings) -> None:
     value = Fraction(0)
     try:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
+from certree.verify.rule import Stage, check, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, row_text
 
@@ -134,6 +135,12 @@ def _direct_rows_fit(schedule: Schedule) -> bool:
     return _all_fit(schedule, schedule.pair, schedule.step, schedule.topology.pair_capacity)
 
 
+@check(stage=Stage.LOAD)
+@rule(
+    "capacity",
+    "one step puts more on a link than capacity × rounds",
+    "full:2 broadcast@0: copy 0 0>1 @0; copy 1 0>1 @0",
+)
 def check_capacity(schedule: Schedule, findings: Findings) -> None:
     """Report links that one step of one iteration overfills: more transfers than capacity x rounds. O(rows log rows)."""
     if _direct_rows_fit(schedule):
@@ -173,6 +180,12 @@ def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, In
     return _window_counts(uses.resource * period + step % period, step // period, repeats)
 
 
+@check(stage=Stage.LOAD)
+@rule(
+    "period",
+    "iterations that overlap put more on a link than it carries",
+    "full:2 broadcast@0 period=1 repeats=2: copy 0 0>1 @0; copy 1 0>1 @1",
+)
 def check_period(schedule: Schedule, findings: Findings) -> None:
     """Report links that overlapping iterations overfill, without expanding them. O(rows log rows), whatever `repeats` is."""
     if schedule.period is None or schedule.repeats == 1:

@@ -3,12 +3,22 @@
 import numpy as np
 
 from certree.models.schedule.schedule import Schedule
+from certree.verify.rule import Stage, check, rule
 from certree.verify.rules.contributions import Outcome, play
 from certree.verify.rules.history import START, Replay, ranks_of
 from certree.verify.rules.obligations import EVERYONE, Promise
-from certree.verify.rules.wiring import Flags
+from certree.verify.rules.trees import flows_along_trees
+from certree.verify.rules.wiring import Flags, check_writes, playable_rows
 from certree.verify.verdict import Findings
 from certree.verify.wording import contributions_text, row_text, row_with_step
+
+
+@check(stage=Stage.CONTENTS, base_suffices=True)
+def check_contents(schedule: Schedule, findings: Findings) -> None:
+    """Report what is wrong with what cells hold; schedules along trees are proved from their trees (`trees`)."""
+    playable = playable_rows(schedule)
+    if not (playable.all() and flows_along_trees(schedule)):
+        check_semantics(schedule, findings, check_writes(schedule, findings, playable))
 
 
 def check_semantics(schedule: Schedule, findings: Findings, played: Flags) -> None:
@@ -43,6 +53,11 @@ class _Teller:
         ranks = ranks_of(contributions) if holder == EVERYONE else [holder]
         return [int(node) for node in self.schedule.topology.endpoints[ranks]]
 
+    @rule(
+        "not-held",
+        "the source holds nothing to send, or an endpoint, the destination of a reduce, nothing to add to",
+        "ring:4 broadcast@0: copy 0 0>1 @0; copy 0 1>2 @0; copy 0 0>3 @1; copy 0 3>2 @2",
+    )
     def tell_empty_source(self, row: int) -> Told:
         """A transfer that leaves before its source holds anything."""
         schedule = self.schedule
@@ -60,6 +75,11 @@ class _Teller:
         message = f"step {step}: {row_text(self.schedule, row)}: node {node} holds nothing of it to add to; a copy is needed"
         return step, (row,), message
 
+    @rule(
+        "duplicate",
+        "a reduce counts a contribution a second time",
+        "ring:3 reduce@2: reduce 0 0>1 @0; reduce 0 1>2 @1; reduce 0 0>2 @2",
+    )
     def tell_duplicate(self, row: int) -> Told:
         """A reduce that counts something twice."""
         chunk, step, node = int(self.schedule.chunk[row]), int(self.schedule.step[row]), int(self.schedule.dst[row])
@@ -92,6 +112,11 @@ class _Teller:
                 self._tell_early(replay, node, lacking, *pair)
         self.findings.add_unlisted("missing", outcome.unmet_count - listed)
 
+    @rule(
+        "missing",
+        "something is missing in the end for another reason than `causality`",
+        "mesh:1x3 all-reduce: reduce 0 0>1 @0; reduce 0 2>1 @0; copy 0 1>0 @1",
+    )
     def _tell_missing(self, replay: Replay, node: int, lacking: int) -> None:
         schedule, rank = self.schedule, ranks_of(lacking)[0]
         owner = self.nodes(replay.chunk, 1 << rank)[0]
@@ -113,6 +138,12 @@ class _Teller:
         )
         self.findings.add("missing", schedule.steps, () if loss is None else (loss,), message)
 
+    @rule(
+        "causality",
+        "something is missing in the end because a transfer left before what it had to pass on had landed: it could as well have "
+        "carried what its source held later, without anything being counted twice",
+        "mesh:1x3 all-reduce: reduce 0 0>1 @0; reduce 0 2>1 @0; copy 0 1>0 @0; copy 0 1>2 @1",
+    )
     def _tell_early(self, replay: Replay, node: int, lacking: int, row: int, later: int) -> None:
         schedule = self.schedule
         step, source = int(schedule.step[row]), int(schedule.src[row])

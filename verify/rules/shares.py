@@ -5,11 +5,18 @@ from numpy.typing import NDArray
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
+from certree.verify.rule import Stage, check, rule
 from certree.verify.verdict import LISTED_PER_RULE, Findings
 
 Int64 = NDArray[np.int64]
 
 
+@check(stage=Stage.FORM, base_suffices=True)
+@rule(
+    "shares",
+    "all-to-all, gather, scatter: a chunk is for the endpoint that it starts at, or blocks have unequal numbers of chunks",
+    "full:3 scatter@0 targets=1,1: copy 0 0>1 @0; copy 1 0>1 @1",
+)
 def check_shares(schedule: Schedule, findings: Findings) -> None:
     """Report chunks that stay where they are, and blocks that have fewer chunks than the largest one has.
 

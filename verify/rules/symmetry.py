@@ -28,14 +28,24 @@ from numpy.typing import NDArray
 
 from certree.models.network.action import Action
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
-from certree.models.schedule.symmetric import SymmetricSchedule
-from certree.verify.rules.semantics import check_semantics
-from certree.verify.rules.trees import flows_along_trees
-from certree.verify.rules.wiring import check_wiring, check_writes
+from certree.models.schedule.symmetric import SymmetricSchedule, written_out
+from certree.verify.rule import Stage, Subject, checks, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, network_text, row_text
 
 
+@rule(
+    "automorphism",
+    "a generator of the group does not take links to links of the same capacity and latency",
+    "action.permutations.0 = [1, 3, 0, 2]",
+    Subject.SYMMETRIC,
+)
+@rule(
+    "regular",
+    "the group has no element that takes node 0 to some node, or two of them",
+    "action.permutations.0 = [0, 3, 2, 1]",
+    Subject.SYMMETRIC,
+)
 def check_action(topology: Topology, action: Action, findings: Findings) -> None:
     """Report why a group does not fit a network (rules `automorphism` and `regular`). O(generators · links) time and memory."""
     src, dst = topology.pair_src, topology.pair_dst
@@ -67,19 +77,19 @@ def check_action(topology: Topology, action: Action, findings: Findings) -> None
 
 
 def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
-    """Report whatever is wrong with a schedule and all its images; rows are those of the base.
+    """Report whatever is wrong with a schedule and all its images; rows are those of the base, or of all transfers where a check
+    does not do with the base. What stage LOAD looks for on all transfers, `_check_labels` finds on the base.
 
     O(generators · links + base rows · log) for trees; else the abstract machine plays the base chunks.
     """
-    base = schedule.base
     check_action(schedule.topology, schedule.action, findings)
     fits = not findings.rules
-    playable = check_wiring(base, findings)
-    if fits:
-        _check_labels(schedule, findings)
-    if playable.all() and flows_along_trees(base):
-        return
-    check_semantics(base, findings, check_writes(base, findings, playable))
+    for stage in Stage:
+        if stage is not Stage.LOAD:
+            for entry in checks(Subject.SCHEDULES, stage):
+                entry.run(schedule.base if entry.base_suffices else written_out(schedule), findings)
+        elif fits:
+            _check_labels(schedule, findings)
 
 
 def _check_labels(schedule: SymmetricSchedule, findings: Findings) -> None:

@@ -1,4 +1,4 @@
-"""Rules `self`, `link` and `write-conflict`: what can be said of rows before anything is played."""
+"""Rules `self`, `link` and `write-conflict`: what can be said of rows before their effects are computed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,6 +11,7 @@ from certree.models.common.errors import InputError
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.schedule import Op, Schedule
+from certree.verify.rule import Stage, check, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text, network_text, row_text
 
@@ -18,18 +19,30 @@ Flags = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
 
 
-def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
-    """Report rows that no link or route carries; returns which rows can be played at all: between two different nodes that
-    hold data, endpoints or reducing switches.
+def playable_rows(schedule: Schedule) -> Flags:
+    """Which rows can be played at all: those between two different nodes that hold data, endpoints or reducing switches.
 
-    A row without its link is still played, so that one fault is not reported as many. O(rows + hops of all routes).
+    A row without its link is still played, so that one fault is not reported as many.
     """
-    topology = schedule.topology
+    holds = schedule.topology.holds
+    flags: Flags = (schedule.src != schedule.dst) & holds[schedule.src] & holds[schedule.dst]
+    return flags
+
+
+@check(stage=Stage.WIRING, base_suffices=True)
+@rule("self", "a transfer ends where it starts", "mesh:1x3 broadcast@1: copy 0 1>0 @0; copy 0 1>2 @0; copy 0 1>1 @1")
+@rule(
+    "link",
+    "there is no such link; an end is a switch that does not reduce, or was removed; a route has a gap, leads elsewhere, comes to "
+    "a node twice or, in a network with switches, passes an endpoint (on a direct network each has a router, which forwards)",
+    "mesh:1x3 all-reduce: reduce 0 0>2 @0; reduce 0 1>2 @0; copy 0 2>1 @1; copy 0 1>0 @2",
+)
+def check_wiring(schedule: Schedule, findings: Findings) -> None:
+    """Report rows that no link or route carries. O(rows + hops of all routes)."""
+    topology, playable = schedule.topology, playable_rows(schedule)
     stays = schedule.src == schedule.dst
     _report(schedule, findings, "self", stays, lambda row: "sends to itself")
-    wrong_end = ~stays & ~(topology.holds[schedule.src] & topology.holds[schedule.dst])
-    _report(schedule, findings, "link", wrong_end, lambda row: _wrong_end(schedule, row))
-    playable: Flags = ~stays & ~wrong_end
+    _report(schedule, findings, "link", ~stays & ~playable, lambda row: _wrong_end(schedule, row))
     unlinked = playable & (schedule.route == DIRECT) & (schedule.pair < 0)
     _report(
         schedule,
@@ -39,7 +52,6 @@ def check_wiring(schedule: Schedule, findings: Findings) -> Flags:
         lambda row: f"{network_text(topology)} has no link {schedule.src[row]}>{schedule.dst[row]}",
     )
     _check_routes(schedule, findings, playable)
-    return playable
 
 
 def require_wired(schedule: Schedule) -> None:
@@ -105,6 +117,11 @@ def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> No
         open_rows &= ~broken
 
 
+@rule(
+    "write-conflict",
+    "a copy and anything else reach a cell at once",
+    "ring:3 broadcast@0: copy 0 0>1 @0; copy 0 0>2 @1; copy 0 1>2 @1",
+)
 def check_writes(schedule: Schedule, findings: Findings, playable: Flags) -> Flags:
     """Report cells that a copy and any other transfer reach at once; returns the playable rows less all but the first such.
 

@@ -17,26 +17,29 @@ from certree.models.schedule.timing import chunk_bytes_of, slot_timing
 from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables
 from certree.verify.certificates.quality import quality_of
 from certree.verify.checker import check_transfers
-from certree.verify.tables.dependencies import Moves, check_arrivals, check_dependencies, table_row_text, tell_rows
+from certree.verify.rule import Stage, Subject, check, checks, rule
+from certree.verify.tables.dependencies import Moves, table_row_text, tell_rows
 from certree.verify.verdict import Findings, Verdict
 
 MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
 
 
+@rule(
+    "digest",
+    "the rows are those of another schedule than the one named",
+    'schedule_digest = "0000"',
+    Subject.TABLES,
+)
 def verify_tables(tables: Tables) -> Verdict:
     """The verdict on the tables of all nodes. Raises TableFormatError when the columns are no tables at all (lengths, ranges).
 
-    Rules beside those of `verify_schedule`: `row`, `order`, `tree`, `dependency`, `arrivals`, `address`, `size`, `slot`, `digest`.
+    The rules, beside those of `verify_schedule`, are listed in `verify/RULES.md`.
     O(rows log rows + transfers · endpoints / 64), independent of `repeats` and of the message.
     """
     _check_form(tables)
     findings = Findings()
-    _check_rows(tables, findings)
-    _check_order(tables, findings)
-    _check_sizes(tables, findings)
-    moves = Moves.of(tables)
-    check_arrivals(tables, moves, findings)
-    check_dependencies(tables, moves, findings)
+    for entry in checks(Subject.TABLES, Stage.FORM, Stage.WIRING):
+        entry.run(tables, findings)
     try:
         schedule = tables.schedule
     except InputError as error:  # no root for a flow, or several, or one that is no endpoint
@@ -48,9 +51,10 @@ def verify_tables(tables: Tables) -> Verdict:
         )
     played = Findings()
     check_transfers(schedule, played)
+    moves = Moves.of(tables)
     findings.include(played, moves.row[moves.order])
-    if "link" not in played.rules and "self" not in played.rules:
-        _check_slot(tables, findings)
+    for entry in checks(Subject.TABLES, Stage.LOAD, Stage.CONTENTS, Stage.FURTHER):
+        entry.run(tables, findings)
     return findings.verdict(quality_of(schedule))
 
 
@@ -84,8 +88,15 @@ def _check_form(tables: Tables) -> None:
             raise TableFormatError(f"table row {bad[0]}: {name} is {column[bad[0]]}; allowed: {low} to {high}")
 
 
-def _check_rows(tables: Tables, findings: Findings) -> None:
-    """Rule `row`: every row commands something; its children ascend and nil comes after them."""
+@check(Subject.TABLES, Stage.FORM)
+@rule(
+    "row",
+    "a row commands nothing, or has a child after a nil, twice or out of order",
+    "children.1 = [2, 0]",
+    Subject.TABLES,
+)
+def check_rows(tables: Tables, findings: Findings) -> None:
+    """Every row commands something; its children ascend and nil comes after them."""
     empty = tables.children == NIL
     idle = (
         (tables.op == RowOp.NOP)
@@ -103,8 +114,10 @@ def _check_rows(tables: Tables, findings: Findings) -> None:
     tell_rows(tables, findings, "row", several, rows, lambda _: "has one route for several destinations")
 
 
-def _check_order(tables: Tables, findings: Findings) -> None:
-    """Rule `order`: rows by node, then step, op, flow, first destination; no two alike in all five, and of rows without a route no
+@check(Subject.TABLES, Stage.FORM)
+@rule("order", "rows are not sorted, or two agree in step, op and flow", "rows = [1, 0, 2]", Subject.TABLES)
+def check_order(tables: Tables, findings: Findings) -> None:
+    """Rows by node, then step, op, flow, first destination; no two alike in all five, and of rows without a route no
     two alike in the first four, which one row could be."""
     columns = (tables.node, tables.step, tables.op, tables.flow, tables.first_destination)
     keys = np.stack([column.astype(np.int64) for column in columns])
@@ -128,27 +141,39 @@ def _order_teller(tables: Tables, rows: NDArray[np.int64]) -> Callable[[int], tu
     return tell
 
 
-def _check_sizes(tables: Tables, findings: Findings) -> None:
-    """Rules `size` and `address`: chunk size from message, K, repeats and granule; chunk c of iteration 0 at c · size."""
+@check(Subject.TABLES, Stage.FORM)
+@rule("size", "a row's size is not what message, K, repeats and granule make it", "size.0 = 1", Subject.TABLES)
+@rule("address", "a row's address is not what message, K, repeats and granule make it", "addr.0 = 1", Subject.TABLES)
+def check_sizes(tables: Tables, findings: Findings) -> None:
+    """Chunk size from message, K, repeats and granule; chunk c of iteration 0 at c · size."""
     needed = chunk_bytes_of(tables.message_bytes, tables.chunks, tables.repeats, tables.machine)
     if tables.chunk_bytes != needed:
         cut = f"{tables.message_bytes} bytes in {tables.chunks} x {tables.repeats} chunks of whole {tables.machine.flit_bytes}-byte"
         findings.add("size", 0, (), f"chunks of {tables.chunk_bytes} bytes; {cut} granules take {needed} each")
     granules = needed // tables.machine.flit_bytes
-    for rule, column, right in (
+    for name, column, right in (
         ("size", tables.size, np.full(len(tables.flow), granules)),
         ("address", tables.addr, tables.flow.astype(np.int64) * granules),
     ):
         rows = np.flatnonzero(column != right)
-        tell_rows(tables, findings, rule, np.ones(len(rows), np.bool_), rows, _wrong_number(rule, column[rows], right[rows]))
+        tell_rows(tables, findings, name, np.ones(len(rows), np.bool_), rows, _wrong_number(name, column[rows], right[rows]))
 
 
 def _wrong_number(rule: str, column: NDArray[np.int64], right: NDArray[np.int64]) -> Callable[[int], str]:
     return lambda index: f"has {rule} {column[index]}; needed: {right[index]} granules"
 
 
-def _check_slot(tables: Tables, findings: Findings) -> None:
-    """Rule `slot`: a slot lasts at least as long as its slowest transfer and reduction need."""
+@check(Subject.TABLES)
+@rule(
+    "slot",
+    "a slot is shorter than serialization, latency and reduction need (`models/schedule/timing.py`, computed again)",
+    "slot_cycles = 1",
+    Subject.TABLES,
+)
+def check_slot(tables: Tables, findings: Findings) -> None:
+    """A slot lasts at least as long as its slowest transfer and reduction need; of rows without a link that is not known."""
+    if findings.rules & {"link", "self"}:
+        return
     timing = slot_timing(tables.schedule, tables.message_bytes, tables.machine)
     if tables.slot_cycles < timing.slot_cycles:
         terms = (

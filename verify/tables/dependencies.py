@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op
 from certree.models.tables import NIL, RowOp, Tables
+from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings
 from certree.verify.wording import list_text
 
@@ -91,6 +92,21 @@ def tell_rows(
     findings.add_each(rule, cases.tolist(), tell)
 
 
+@check(Subject.TABLES, Stage.WIRING)
+def check_moves(tables: Tables, findings: Findings) -> None:
+    """Report arrivals and dependencies that do not fit what the rows move."""
+    moves = Moves.of(tables)
+    check_arrivals(tables, moves, findings)
+    check_dependencies(tables, moves, findings)
+
+
+@rule(
+    "dependency",
+    "a REDUCE does not wait for exactly the reductions that its node receives, a GATHER not for its copy, or (at the root) a row "
+    "fires before what it waits for has landed, or reads its chunk while a transfer into it is on its way",
+    "parent.1 = 0",
+    Subject.TABLES,
+)
 def check_dependencies(tables: Tables, moves: Moves, findings: Findings) -> None:
     """Report rows that do not wait for exactly what they pass on, or fire before it has landed. O(rows log rows)."""
     reduces, copies = (_Arrivals(tables, moves, op) for op in (Op.REDUCE, Op.COPY))
@@ -101,6 +117,13 @@ def check_dependencies(tables: Tables, moves: Moves, findings: Findings) -> None
         _check_reads(tables, arrivals, findings)
 
 
+@rule(
+    "tree",
+    "a node sends the REDUCE of a flow twice, gets its GATHER twice, or keeps for itself what is reduced into it; a flow has no "
+    "root, or several",
+    "rows = [0, 1, 1, 2]; step.2 = 2; children.2 = [2, -1]; arrivals = [0, 1, 2, 3, 3]",
+    Subject.TABLES,
+)
 def _check_trees(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings: Findings) -> None:
     """Rule `tree`: a node sends each flow's REDUCE once, gets its GATHER once, and passes on what is reduced into it."""
     rows = np.flatnonzero(tables.op == RowOp.REDUCE)
@@ -193,8 +216,14 @@ def _copy_of(node: int) -> str:
     return "no copy" if node == NIL else f"a copy from node {node}"
 
 
+@rule(
+    "arrivals",
+    "the expected arrivals are not the transfers that end at each node, one to one, in order",
+    "arrival_peer.0 = 0",
+    Subject.TABLES,
+)
 def check_arrivals(tables: Tables, moves: Moves, findings: Findings) -> None:
-    """Rule `arrivals`: the expected arrivals are the transfers that end at each node, one to one, in order. O(n log n)."""
+    """The expected arrivals are the transfers that end at each node, one to one, in order. O(n log n)."""
     op = np.where(moves.op == Op.REDUCE, RowOp.REDUCE, RowOp.GATHER)
     due = np.stack([moves.dst, op, moves.chunk, moves.src]).astype(np.int64)
     expected = np.stack([tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer]).astype(np.int64)

@@ -17,20 +17,22 @@ from certree.models.machine.machine import MACHINES
 from certree.models.network.families import load_families
 from certree.models.schedule.collective import CollectiveKind
 from certree.synth.method import load_methods
+from certree.verify.rule import load_rules
 
 
 @click.command("list")
 @click.argument("name", required=False)
 @option_json()
 def list_command(name: str | None, as_json: bool) -> None:
-    """Methods, presets, table formats, topologies, collectives, cost models, targets and experiments of `reproduce`; or what one of
-    a name is and takes."""
+    """Methods, presets, table formats, topologies, collectives, cost models, targets and experiments of `reproduce`, rules of the
+    checkers; or what one of a name is and takes."""
     registries: dict[str, Registry[Any]] = {
         "methods": load_methods(),
         "formats": load_formats(),
         "topologies": load_families(),
         "cost models": load_models(),
         "experiments": load_experiments(),
+        "rules": load_rules(),
     }
     if name is not None:
         text = "\n\n".join(registry.explain(name) for registry in registries.values() if name in registry)
@@ -49,6 +51,7 @@ def list_command(name: str | None, as_json: bool) -> None:
         "endpoints": {preset: f"models/machine/endpoints/{preset}.toml" for preset in ENDPOINTS.names()},
         "targets": dict(targets()),
         "experiments": dict(registries["experiments"].describe()),
+        "rules": dict(registries["rules"].describe()),
     }
     if as_json:
         emit({kind: list(entries) for kind, entries in described.items()})

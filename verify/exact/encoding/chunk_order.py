@@ -20,6 +20,7 @@ from itertools import pairwise
 from certree.verify.exact.encoding.encoder import Encoder
 from certree.verify.exact.formula import Family, Formula
 from certree.verify.exact.rup import ProofError
+from certree.verify.rule import Subject, rule
 
 
 def order_chunks(encoder: Encoder) -> None:
@@ -52,6 +53,12 @@ def plain_clauses(formula: Formula) -> set[frozenset[int]]:
     return clauses
 
 
+@rule(
+    "proof-symmetry",
+    "chunks that a formula puts in order may not change places in it",
+    "tests/verify/exact/test_order.py",
+    Subject.PROOFS,
+)
 def check_alike(formula: Formula, clauses: set[frozenset[int]], exchange: dict[int, int]) -> None:
     """ProofError unless the formula is the same after this exchange of variables. `clauses`: those that define no counter."""
 

@@ -18,6 +18,7 @@ from certree.verify.bounds.witness import Instance, check_bound
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError, check_proof
+from certree.verify.rule import Subject, rule
 from certree.verify.wording import short
 
 MAX_PROOF_BYTES = 1 << 28  # of an unpacked proof
@@ -28,6 +29,24 @@ Document = dict[str, Any]
 REFUTATIONS: Registry[Callable[[Question, Mapping[str, Any]], None]] = Registry("refutation")
 
 
+@rule(
+    "proof-malformed",
+    "it is not a proof document, a line is not a line of a proof, or a point is refuted twice",
+    'certificate.fewest_steps.proof = {"kind": "drat"}',
+    Subject.PROOFS,
+)
+@rule(
+    "proof-foreign",
+    "the proof is about another formula, or its kind says nothing about this question",
+    'certificate.fewest_steps.proof.formula = "0000"',
+    Subject.PROOFS,
+)
+@rule(
+    "proof-weak",
+    "the proof does not exclude the point",
+    'certificate.fewest_steps.proof = {"kind": "distance", "from": 0, "to": 2, "hops": 2}',
+    Subject.PROOFS,
+)
 def check_refutation(question: Question, proof: Any) -> None:
     """Return when the proof shows that the point of the question has no schedule; ProofError or WitnessError otherwise.
 
@@ -54,6 +73,12 @@ def only_fields(proof: Mapping[str, Any], *names: str) -> None:
 
 
 @REFUTATIONS.register("distance")
+@rule(
+    "proof-distance",
+    "the farthest pair is another one than stated",
+    'certificate.fewest_steps.proof = {"kind": "distance", "from": 0, "to": 1, "hops": 1}',
+    Subject.PROOFS,
+)
 def distance(question: Question, proof: Mapping[str, Any]) -> None:
     """{"from", "to", "hops"}: something of `from` is due at `to`, and no fewer than `hops` transfers in a row bring it there.
 
@@ -85,6 +110,12 @@ def bound(question: Question, proof: Mapping[str, Any]) -> None:
 
 
 @REFUTATIONS.register("drat")
+@rule(
+    "proof-digest",
+    "the lines are not those whose digest is stated",
+    'certificate.fewest_steps.proof.sha256 = "0000"',
+    Subject.PROOFS,
+)
 def drat(question: Question, proof: Mapping[str, Any]) -> None:
     """{"formula", "ordered", "sha256", "lines"}: the trusted formula of the point has no model (`encoder`), by the lines of a proof
     (`rup`).

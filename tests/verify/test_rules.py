@@ -1,0 +1,48 @@
+"""Every registered rule: its example breaks it and no other, and the page of the rules is the one that is generated."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import certree.verify
+from certree.verify.bounds.witness import load_witnesses
+from certree.verify.exact.refutations.refutation import load_refutations
+from certree.verify.rule import Subject, load_rules
+from certree.verify.verdict import Findings
+from tests.verify.provoke import provoke
+from tests.verify.rule_page import PAGE, page
+
+FOLDER = Path(str(certree.verify.__file__)).parent
+RULES = load_rules()
+
+
+@pytest.mark.parametrize("name", list(RULES))
+def test_the_example_of_a_rule_breaks_it_and_no_other(name: str) -> None:
+    rule = RULES[name]
+    if rule.example.startswith("tests/"):
+        assert f'"{name}"' in (FOLDER.parent / rule.example).read_text()
+    else:
+        assert {violation.rule for violation in provoke(rule)} == {name}
+
+
+def test_the_page_of_the_rules_is_the_generated_one() -> None:
+    assert PAGE.read_text() == page()  # `make pages` writes it
+
+
+def test_every_subject_has_rules() -> None:
+    assert {RULES[name].about for name in RULES} == set(Subject)
+
+
+def test_what_is_reported_is_registered() -> None:
+    with pytest.raises(ValueError, match="'no-such-rule' is not a registered rule"):
+        Findings().add("no-such-rule", 0, (), "message")
+    code = "\n".join(path.read_text() for path in sorted(FOLDER.rglob("*.py")))
+    named = set(re.findall(r'(?:WitnessError|ProofError)\((?:[a-z_]+, )*"([a-z-]+)"', code))
+    assert len(named) >= 10
+    assert named <= set(RULES)
+
+
+def test_every_kind_of_evidence_is_in_the_readme() -> None:
+    readme = (FOLDER / "README.md").read_text()
+    assert all(f"| `{kind}` |" in readme for kind in (*load_witnesses(), *load_refutations()))

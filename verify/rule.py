@@ -1,0 +1,105 @@
+"""The rules of the checkers, and the functions that check them; both are found in the folder by decorator.
+
+    @check()
+    @rule("long-route", "a route has more than 8 links", example="ring:12 all-gather: copy 0 0>9 @0 via 0>1>2>3>4>5>6>7>8>9")
+    def check_route_lengths(schedule: Schedule, findings: Findings) -> None: ...
+
+`example` is what breaks the rule. Of a schedule: the network, the collective (`broadcast@1` from node 1), fields such as
+`period=2`, a colon, and its transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes. Of anything else: the
+entries of a right document, or of right tables, that are changed, as `PATH = JSON`. Several are separated by semicolons. Where no
+such text does it, the file of the test that does. `tests/verify/provoke.py` reads them; `verify/RULES.md` lists them.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Any, TypeVar
+
+from certree.models.common.registry import Registry, import_folder
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
+
+class Subject(StrEnum):
+    """What a rule is about."""
+
+    SCHEDULES = "schedules"
+    SYMMETRIC = "symmetric schedules"
+    CERTIFICATES = "certificates"
+    BOUNDS = "bounds"
+    PROOFS = "proofs"
+    FRONTIERS = "frontiers"
+    TABLES = "tables"
+
+
+class Stage(IntEnum):
+    """When a check runs; of what shows in one step, a verdict lists first what an earlier stage found."""
+
+    FORM = 0
+    WIRING = 1
+    LOAD = 2
+    CONTENTS = 3
+    FURTHER = 4
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule: its name, what breaks it, an example that does, and what it is about."""
+
+    name: str
+    meaning: str
+    example: str
+    about: Subject
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", f"{self.meaning} ({self.about})\n\nFor example: {self.example}")
+
+
+@dataclass(frozen=True)
+class Check:
+    """A function `(schedule or tables, findings)` that reports what is wrong.
+
+    `base_suffices`: what it finds of the base chunks of a symmetric schedule it would find of their images, and nothing else; so
+    it is shown the base alone. Others are shown all transfers, written out.
+    """
+
+    run: Callable[[Any, Any], None]
+    about: Subject
+    stage: Stage
+    base_suffices: bool
+
+
+RULES: Registry[Rule] = Registry("rule")
+_CHECKS: list[Check] = []
+
+
+def rule(name: str, meaning: str, example: str, about: Subject = Subject.SCHEDULES) -> Callable[[_Function], _Function]:
+    """Register the rule that the decorated function reports or raises; `Findings` accepts no other."""
+    RULES.register(name)(Rule(name, meaning, example, about))
+    return lambda function: function
+
+
+def check(
+    about: Subject = Subject.SCHEDULES, stage: Stage = Stage.FURTHER, *, base_suffices: bool = False
+) -> Callable[[_Function], _Function]:
+    """Have the decorated function called on every schedule, or on all tables."""
+
+    def add(function: _Function) -> _Function:
+        _CHECKS.append(Check(function, about, stage, base_suffices))
+        return function
+
+    return add
+
+
+def checks(about: Subject, *stages: Stage) -> list[Check]:
+    """The checks of those stages (all by default), in order; of one stage by module, then by place."""
+    import_folder("certree.verify.rules" if about is Subject.SCHEDULES else "certree.verify.tables")
+    found = [entry for entry in _CHECKS if entry.about is about and entry.stage in (stages or Stage)]
+    return sorted(found, key=lambda entry: (entry.stage, entry.run.__module__))
+
+
+def load_rules() -> Registry[Rule]:
+    """The registry, with every module of the checkers imported."""
+    for part in ("rules", "bounds", "certificates", "exact", "frontier", "tables"):
+        import_folder(f"certree.verify.{part}")
+    return RULES
