@@ -15,6 +15,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 
 NIL = -1
@@ -89,7 +90,7 @@ class Tables:
 
     @cached_property
     def schedule(self) -> Schedule:
-        """The schedule that the rows play, in canonical row order.
+        """The schedule that the rows play, in canonical row order, made for the size and machine of the tables.
 
         The root of chunk c is the node that gathers it without a parent, or that receives reductions and passes none on.
         Raises TableFormatError when a rooted collective's chunk has no such node, or several, and for steps beyond
@@ -111,6 +112,7 @@ class Tables:
             period=self.period,
             repeats=self.repeats,
             provenance={"method": "tables"},
+            made_for=MadeFor(self.message_bytes, self.machine),
         )
 
     def _roots(self, columns: dict[str, Int32]) -> Int32:

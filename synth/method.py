@@ -1,9 +1,10 @@
 """What a synthesis method is given, how it is found by name, and where it leaves its best schedule so far."""
 
+import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from certree.models.common.errors import InputError, UnsupportedError
@@ -11,6 +12,7 @@ from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 
@@ -123,10 +125,17 @@ class Request:
         return schedule_cycles(plan, timing, self.machine)
 
     def offer(self, schedule: _Made) -> _Made:
-        """Hand a finished candidate to the monitor, which compares closed forms: one that has none is passed over. Returns it."""
+        """Hand a finished candidate to the monitor, which compares closed forms: one that has none is passed over. Returns it, with
+        the size and machine that it was made for."""
+        schedule = self.remember(schedule)
         with suppress(UnsupportedError):
             self.monitor.offer(schedule, self.cycles(schedule))
         return schedule
+
+    def remember(self, schedule: _Made) -> _Made:
+        """The schedule, made for this request's message size and machine; itself where it says so already."""
+        made_for = MadeFor(self.message_bytes, self.machine)
+        return schedule if schedule.made_for == made_for else replace(schedule, made_for=made_for)
 
     def provenance(self, method: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
         """What every schedule records of its making; no times, so that the same input and seed give the same bytes."""
@@ -135,11 +144,25 @@ class Request:
 
 Method = Callable[[Request], AnySchedule]
 
+
+class Methods(Registry[Method]):
+    """Methods by name. What one of them returns remembers the size and the machine of the request (`Request.remember`)."""
+
+    def register(self, name: str) -> Callable[[Method], Method]:
+        """As `Registry.register`; the decorated function is not called as it stands, but through `Request.remember`."""
+        add = super().register(name)
+
+        def remembering(method: Method) -> Method:
+            return add(functools.wraps(method)(lambda request: request.remember(method(request))))
+
+        return remembering
+
+
 #: method name -> maker; raises UnsupportedError when it does not cover the request
-METHODS: Registry[Method] = Registry("method")
+METHODS = Methods("method")
 
 
-def load_methods() -> Registry[Method]:
+def load_methods() -> Methods:
     """The registry, with every module of `certree.synth.methods` imported."""
     import_folder("certree.synth.methods")
     return METHODS

@@ -7,10 +7,8 @@ from typing import Any
 
 from certree.hw.formats.layout import Widths
 from certree.models.common.errors import InputError, TableFormatError
-from certree.models.common.files import check_format, sha256
-from certree.models.machine.machine import FORMAT as MACHINE_FORMAT
-from certree.models.machine.machine import VERSION as MACHINE_VERSION
-from certree.models.machine.machine import machine_from_document
+from certree.models.common.files import MAX_SIZE, check_format, sha256
+from certree.models.machine.machine import machine_document, read_machine
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS
@@ -24,7 +22,7 @@ _COUNTS = {  # field -> largest value allowed
     "delay": MAX_STEPS,
     "period": MAX_STEPS,
     "repeats": MAX_REPEATS,
-    "message_bytes": _MAX_CYCLES,
+    "message_bytes": MAX_SIZE,
     "chunk_bytes": _MAX_CYCLES,
     "slot_cycles": _MAX_CYCLES,
 }
@@ -50,7 +48,7 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
         "granule_bytes": tables.machine.flit_bytes,
         "chunk_granules": tables.chunk_bytes // tables.machine.flit_bytes,
         "widths": asdict(widths),
-        "machine": {"format": MACHINE_FORMAT, "version": MACHINE_VERSION, **tables.machine.document()},
+        "machine": machine_document(tables.machine),
         "files": {name: file_entry(data) for name, data in sorted(files.items())},
         "topology": topology_document(tables.topology),
     }
@@ -88,8 +86,7 @@ def header_fields(document: dict[str, Any], where: str) -> dict[str, Any]:
         if not (name == "period" and value is None) and (type(value) is not int or not 1 <= value <= high):
             raise TableFormatError(f"{where}: {name} is {value!r}; allowed: whole numbers from 1 to {high}")
     topology = topology_from_document(document["topology"], f"{where}: topology")
-    machine_document = check_format(document["machine"], MACHINE_FORMAT, MACHINE_VERSION, f"{where}: machine")
-    machine = machine_from_document(machine_document, f"{where}: machine")
+    machine = read_machine(document["machine"], f"{where}: machine")
     chunk = document["chunk_bytes"]
     for name, implied in (
         ("topology_digest", topology.digest),

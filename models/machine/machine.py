@@ -68,6 +68,16 @@ class Machine:
         return asdict(self)
 
 
+def machine_document(machine: Machine) -> dict[str, Any]:
+    """The parameters as a JSON object with format and version, as files of other kinds hold it; `read_machine` reads it."""
+    return {"format": FORMAT, "version": VERSION, **machine.document()}
+
+
+def read_machine(document: Any, where: str) -> Machine:
+    """The machine of a document with format and version; InputError, or MachineError naming the field, for anything else."""
+    return machine_from_document(check_format(document, FORMAT, VERSION, where), where)
+
+
 def machine_from_document(document: Any, where: str) -> Machine:
     """Machine parameters from a parsed TOML or JSON table; MachineError names the field."""
     if not isinstance(document, dict):
@@ -86,4 +96,4 @@ def machine_from_document(document: Any, where: str) -> Machine:
 
 def load_machine(name: str) -> Machine:
     """A preset by name, or a TOML file."""
-    return machine_from_document(check_format(MACHINES.load(name), FORMAT, VERSION, name), name)
+    return read_machine(MACHINES.load(name), name)

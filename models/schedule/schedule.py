@@ -18,6 +18,7 @@ from certree.models.common.files import canonical_json
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
+from certree.models.schedule.made_for import MadeFor
 
 NO_ROOT = -1  # all-reduce: a chunk has no root
 MAX_STEPS = 1 << 30
@@ -43,6 +44,7 @@ class Schedule:
     (the serialization time of one chunk on a unit link).
     `period`: steps from one iteration to the next, None when nothing repeats; iteration i runs i·period steps later, on its own
     K chunks, for i < `repeats`. `routes`: link numbers of each multi-hop route; `route` is DIRECT or an index into it.
+    `made_for`: the message size and the machine that it was made for; None where that is not known.
 
     The constructor is the only way in and checks shapes and ranges (ScheduleFormatError names column and row); whether the
     transfers are *right* is for `certree.verify` to say. O(rows) time and memory.
@@ -65,6 +67,7 @@ class Schedule:
     repeats: int = 1
     certificate: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    made_for: MadeFor | None = None
 
     def __post_init__(self) -> None:
         names = ["chunk_root", "rounds", "chunk", "op", "step", "src", "dst", "route"]
@@ -228,7 +231,7 @@ class Schedule:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all that decides what happens: everything but certificate and provenance; rows in canonical order."""
+        """SHA-256 of all that decides what happens: all but certificate, provenance and made_for; rows in canonical order."""
         names = ("step", "op", "chunk", "src", "dst", "route")
         keys = [getattr(self, name) for name in names]
         order = slice(None) if is_sorted(keys) else np.lexsort(keys[::-1])
@@ -272,8 +275,8 @@ def make_schedule(
     """A schedule in canonical row order (step, op, chunk, src, dst, route), for makers.
 
     `columns`: `chunk`, `op`, `step`, `src`, `dst` and, where transfers pass switches, `route`, equally long; `routes`: what that
-    column speaks of; `rounds`: of every step, one each when left out; `fields`: any of delay, period, repeats, provenance.
-    O(rows log rows).
+    column speaks of; `rounds`: of every step, one each when left out; `fields`: delay, period, repeats, provenance, made_for, where
+    they are not the default. O(rows log rows).
     """
     route = columns.get("route", np.full(len(columns["step"]), DIRECT, np.int32))
     keys = (route, *(columns[name] for name in ("dst", "src", "chunk", "op", "step")))

@@ -28,6 +28,7 @@ from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.made_for import MadeFor, made_for_from_document
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
 
 FORMAT, VERSION = "certree-schedule", 1
@@ -36,6 +37,7 @@ _KEYS = {
     "format", "version", "topology", "collective", "chunks", "delay", "period", "repeats", "rounds",
     "transfers", "routes", "certificate", "provenance",
 }  # fmt: skip
+MADE_FOR = "made_for"  # a key that may be missing: files had none before schedules remembered it
 #: what zipfile, the decompressors and numpy's header parser raise for a damaged or a forged archive; RuntimeError: encrypted
 _NPZ_ERRORS = (
     zipfile.BadZipFile, zlib.error, lzma.LZMAError, OSError, EOFError, ValueError, TypeError, RuntimeError, MemoryError,
@@ -81,13 +83,14 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
         "routes": [list(route) for route in schedule.routes],
         "certificate": schedule.certificate,
         "provenance": schedule.provenance,
+        **({} if schedule.made_for is None else {MADE_FOR: schedule.made_for.document()}),
     }
 
 
 def schedule_from_document(document: Any, where: str) -> Schedule:
     """The schedule in a parsed JSON document."""
     document = check_format(document, FORMAT, VERSION, where)
-    unknown, missing = sorted(document.keys() - _KEYS), sorted(_KEYS - document.keys())
+    unknown, missing = sorted(document.keys() - _KEYS - {MADE_FOR}), sorted(_KEYS - document.keys())
     if unknown or missing:
         raise ScheduleFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
     topology = topology_from_document(document["topology"], f"{where}: topology")
@@ -117,10 +120,16 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
             repeats=_count(document["repeats"], MAX_REPEATS, f"{where}: repeats"),
             certificate=document["certificate"],
             provenance=document["provenance"],
+            made_for=read_made_for(document, where),
             **columns,  # type: ignore[arg-type]
         )
     except ScheduleFormatError as error:
         raise ScheduleFormatError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
+
+
+def read_made_for(document: dict[str, Any], where: str) -> MadeFor | None:
+    """What the document of a schedule of either form says that it was made for, if it does."""
+    return made_for_from_document(document[MADE_FOR], f"{where}: {MADE_FOR}") if MADE_FOR in document else None
 
 
 def _object(value: Any, where: str) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from certree.models.network.action import Action
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
 
 #: what the base chunks do, and what that and its images are together
@@ -35,12 +36,14 @@ class SymmetricSchedule:
 
     The constructor checks forms (ScheduleFormatError): a direct network without lost nodes, steps of one round between
     neighbours, no repeats. Whether the group fits the network, and the transfers are right, is for `certree.verify` to say.
+    `made_for` as in `Schedule`; that of `base` does not count.
     """
 
     base: Schedule
     action: Action
     certificate: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
+    made_for: MadeFor | None = None
 
     def __post_init__(self) -> None:
         base = self.base
@@ -204,6 +207,7 @@ class SymmetricSchedule:
             rounds=base.rounds,
             delay=base.delay,
             provenance=self.provenance,
+            made_for=self.made_for,
         )
 
 

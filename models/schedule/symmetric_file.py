@@ -17,7 +17,13 @@ from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_STEPS, NO_ROOT, Schedule
-from certree.models.schedule.schedule_file import load_schedule, save_schedule, schedule_from_document
+from certree.models.schedule.schedule_file import (
+    MADE_FOR,
+    load_schedule,
+    read_made_for,
+    save_schedule,
+    schedule_from_document,
+)
 from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
 
 FORMAT, VERSION = "certree-symmetric-schedule", 1
@@ -62,6 +68,7 @@ def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
         "transfers": {name: getattr(base, name).tolist() for name in _COLUMNS},
         "certificate": schedule.certificate,
         "provenance": schedule.provenance,
+        **({} if schedule.made_for is None else {MADE_FOR: schedule.made_for.document()}),
     }
 
 
@@ -99,7 +106,7 @@ def _topology(value: Any, where: str) -> Topology:
 def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
     """The symmetric schedule in a parsed JSON document."""
     document = check_format(document, FORMAT, VERSION, where)
-    unknown, missing = sorted(document.keys() - _KEYS), sorted(_KEYS - document.keys())
+    unknown, missing = sorted(document.keys() - _KEYS - {MADE_FOR}), sorted(_KEYS - document.keys())
     if unknown or missing:
         raise ScheduleFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
     topology = _topology(document["topology"], f"{where}: topology")
@@ -120,6 +127,7 @@ def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
     for name in ("certificate", "provenance"):
         if not (isinstance(document[name], dict) or (name == "certificate" and document[name] is None)):
             raise ScheduleFormatError(f"{where}: {name} must be an object")
+    made_for = read_made_for(document, where)
     kind = kinds[document["collective"]]
     rooted = kind is not CollectiveKind.ALL_REDUCE
     try:
@@ -137,6 +145,6 @@ def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
             dst=columns["dst"],
         )
         action = action_from_document(document["action"], len(topology.kind), "action")
-        return SymmetricSchedule(base, action, document["certificate"], document["provenance"])
+        return SymmetricSchedule(base, action, document["certificate"], document["provenance"], made_for)
     except ScheduleFormatError as error:
         raise ScheduleFormatError(f"{where}: {error}") from None

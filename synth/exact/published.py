@@ -1,5 +1,7 @@
 """What the published algorithms make of a network: schedules to start a search from, and to be measured by what it finds."""
 
+from dataclasses import replace
+
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import Topology
@@ -15,7 +17,8 @@ SEARCHES = ("auto", "exact", "free-shares", "packing", "retime", "symmetric")
 def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:
     """The schedule of every published algorithm that covers the network and the collective, by name of the method.
 
-    Those that need a size are made for 1 MiB on the machine `multitree`. Stops early when the monitor's time is up.
+    Those that need a size are made for 1 MiB on the machine `multitree`, which none of them remembers: a frontier is of steps and
+    rounds. Stops early when the monitor's time is up.
     """
     request = Request(topology, collective, 1 << 20, load_machine("multitree"), monitor=monitor.watching())
     methods, made = load_methods(), dict[str, Schedule]()
@@ -23,7 +26,7 @@ def known_schedules(topology: Topology, collective: Collective, monitor: Monitor
         if name in SEARCHES or monitor.expired:
             continue
         try:
-            made[name] = written_out(methods[name](request))
+            made[name] = replace(written_out(methods[name](request)), made_for=None)
         except InputError:  # UnsupportedError and whatever else a method says of a request that it does not cover
             continue
     return made

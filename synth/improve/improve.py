@@ -31,7 +31,8 @@ _PATIENCE = 12  # neighbourhoods in a row in which CP-SAT finds nothing
 
 
 def improve(source: AnySchedule, request: Request) -> AnySchedule:
-    """The fastest schedule found by closed form at the request's size and machine, `source` itself when none is faster.
+    """The fastest schedule found by closed form at the request's size and machine, which it remembers; the transfers of `source`
+    when none is faster.
 
     `source` must be valid, and of the request's topology and collective. Tried are: all trees in new slots, phases overlapping and
     iterations repeating (`search`); any rows in new slots at other delays, moved back and forth in time; trees
@@ -48,7 +49,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
         _try_slots(source, request, origin)
     best = request.monitor.best
     assert best is not None
-    return best
+    return request.remember(best)
 
 
 def _offer(request: Request, schedule: Schedule, what: str) -> bool:

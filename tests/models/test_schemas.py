@@ -1,6 +1,7 @@
 """The JSON schemas describe what is written, and what they refuse the loaders refuse."""
 
 import json
+from dataclasses import replace
 from importlib import resources
 
 import jsonschema
@@ -8,14 +9,16 @@ import pytest
 from referencing import Registry, Resource
 
 from certree.models.common.errors import InputError
-from certree.models.machine.machine import MACHINES
+from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology_file import topology_document, topology_from_document
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
 from tests.models.examples import built, pair_all_reduce, ring_all_gather, turning
 from tests.models.network.test_topology_file import changed
 
+MADE_FOR = MadeFor(1 << 20, load_machine("multitree"))
 FOLDER = resources.files("certree.models") / "schemas"
 SCHEMAS = {file.name.removesuffix(".schema.json"): json.loads(file.read_text()) for file in FOLDER.iterdir()}
 LOADERS = {
@@ -43,6 +46,7 @@ SCHEDULES = [
     pair_all_reduce(period=2, repeats=9, delay=3),
     ring_all_gather(4),
     built(routes=((0, 1, 0),), route=[0], rounds=[3]),
+    replace(pair_all_reduce(), made_for=MADE_FOR),
 ]
 
 
@@ -82,6 +86,8 @@ DOCUMENTS = [
     ("schedule", schedule_document(built())),
     ("symmetric-schedule", symmetric_document(turning("ring:2"))),
     ("symmetric-schedule", symmetric_document(turning("ring:2", named=False))),
+    ("schedule", schedule_document(replace(built(), made_for=MADE_FOR))),
+    ("symmetric-schedule", symmetric_document(replace(turning("ring:2"), made_for=MADE_FOR))),
 ]
 
 

@@ -1,6 +1,7 @@
 """The seams every method shares: requests, monitors, options, the registry."""
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
 from certree.synth.method import (
     METHODS,
@@ -59,9 +61,20 @@ def test_the_monitor_keeps_the_fewest_cycles_and_the_first_of_equals() -> None:
     assert monitor.best is third
 
 
+@pytest.mark.parametrize("name", ["ring", "packing", "symmetric", "retime", "auto"])
+def test_what_every_method_makes_remembers_the_request(name: str) -> None:
+    asked = request(topology=parse_topology("torus:3x3"), message_bytes=5000)
+    made = load_methods()[name](asked)
+    assert made.made_for == MadeFor(5000, asked.machine)
+    again = replace(asked, message_bytes=6000)
+    assert again.remember(made).made_for == MadeFor(6000, asked.machine)
+    assert again.remember(made).digest == made.digest
+
+
 def test_offering_a_candidate_times_it_at_the_requested_size() -> None:
     asked = request()
-    schedule = one_hop()
+    schedule = asked.offer(one_hop())
+    assert (schedule.digest, schedule.made_for) == (one_hop().digest, MadeFor(1024, asked.machine))
     assert asked.offer(schedule) is schedule
     assert asked.monitor.best is schedule
     machine = asked.machine

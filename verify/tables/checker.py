@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError, TableFormatError
+from certree.models.common.files import MAX_SIZE
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_STEPS
 from certree.models.schedule.timing import chunk_bytes_of, slot_timing
 from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables
@@ -63,7 +64,7 @@ def _check_form(tables: Tables) -> None:
     nodes = len(tables.topology.kind)
     highest = {
         "chunks": MAX_CHUNKS, "delay": MAX_STEPS, "period": MAX_STEPS, "repeats": MAX_STEPS,
-        "message_bytes": MAX_BYTES, "chunk_bytes": MAX_BYTES, "slot_cycles": MAX_BYTES,
+        "message_bytes": MAX_SIZE, "chunk_bytes": MAX_BYTES, "slot_cycles": MAX_BYTES,
     }  # fmt: skip
     for name, high in highest.items():
         value = getattr(tables, name)

@@ -1,0 +1,39 @@
+"""What a schedule was made for: a message size and a machine."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from certree.models.common.errors import ScheduleFormatError
+from certree.models.common.files import MAX_SIZE
+from certree.models.machine.machine import Machine, machine_document, read_machine
+
+
+@dataclass(frozen=True)
+class MadeFor:
+    """The bytes of the message and the machine, all its values and not its name, that a schedule was timed with when it was made.
+
+    It decides nothing about the transfers and is not in the digest of a schedule. ScheduleFormatError for a size that is not a
+    whole number from 1 to MAX_SIZE.
+    """
+
+    message_bytes: int
+    machine: Machine
+
+    def __post_init__(self) -> None:
+        if type(self.message_bytes) is not int or not 1 <= self.message_bytes <= MAX_SIZE:
+            raise ScheduleFormatError(f"message_bytes is {self.message_bytes!r}; allowed: whole numbers from 1 to {MAX_SIZE}")
+
+    def document(self) -> dict[str, Any]:
+        """The object `made_for` of a schedule file."""
+        return {"message_bytes": self.message_bytes, "machine": machine_document(self.machine)}
+
+
+def made_for_from_document(document: Any, where: str) -> MadeFor:
+    """What `MadeFor.document` gave; ScheduleFormatError or MachineError names the field that is wrong."""
+    if not isinstance(document, dict) or set(document) != {"message_bytes", "machine"}:
+        raise ScheduleFormatError(f"{where} must hold message_bytes and machine")
+    machine = read_machine(document["machine"], f"{where}: machine")
+    try:
+        return MadeFor(document["message_bytes"], machine)
+    except ScheduleFormatError as error:
+        raise ScheduleFormatError(f"{where}: {error}") from None

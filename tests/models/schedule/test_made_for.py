@@ -1,0 +1,123 @@
+"""What a schedule was made for: written and read exactly, refused when it is wrong, no part of the digest."""
+
+import copy
+import dataclasses
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from certree.models.common.errors import InputError
+from certree.models.common.files import MAX_SIZE
+from certree.models.machine.machine import Machine, load_machine
+from certree.models.machine.router import Router
+from certree.models.schedule.made_for import MadeFor, made_for_from_document
+from certree.models.schedule.schedule_file import load_schedule, save_schedule, schedule_document, schedule_from_document
+from certree.models.schedule.symmetric_file import (
+    load_any_schedule,
+    save_any_schedule,
+    symmetric_document,
+    symmetric_from_document,
+)
+from certree.models.schedule.unit_rounds import in_unit_rounds
+from tests.models.examples import pair_all_reduce, ring_all_gather, turning
+from tests.models.network.test_topology_file import changed
+
+MULTITREE = load_machine("multitree")
+#: no preset, and a name that is not what decides
+OWN = dataclasses.replace(MULTITREE, clock_hz=3 * 10**9, ni_start_cycles=7, router=Router(flow_control="wormhole", datelines=False))
+MADE_FOR = MadeFor(1 << 20, OWN)
+
+
+@st.composite
+def made_fors(draw):
+    """Any size, any machine."""
+    numbers = [entry.name for entry in dataclasses.fields(Machine) if entry.name not in ("name", "router")]
+    router = Router(
+        vc_cycles=draw(st.integers(0, 9)),
+        vc_reuse=draw(st.sampled_from(["tail", "empty"])),
+        datelines=draw(st.booleans()),
+        sub_message_flits=draw(st.integers(1, 1 << 20)),
+    )
+    values = {name: draw(st.integers(1, 1 << 40)) for name in numbers}
+    return MadeFor(draw(st.integers(1, MAX_SIZE)), Machine(name=draw(st.text(max_size=9)), router=router, **values))
+
+
+@given(made_fors())
+def test_any_size_and_machine_survive_the_document(made_for):
+    assert made_for_from_document(json.loads(json.dumps(made_for.document())), "text") == made_for
+
+
+@pytest.mark.parametrize("name", ["s.json", "s.json.gz", "s.npz"])
+def test_files_keep_it(tmp_path, name):
+    made = dataclasses.replace(pair_all_reduce(), made_for=MADE_FOR)
+    save_schedule(made, tmp_path / name)
+    again = load_schedule(tmp_path / name)
+    assert again.made_for == MADE_FOR
+    save_schedule(again, tmp_path / f"again-{name}")
+    assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
+
+
+def test_symmetric_files_keep_it_and_so_does_what_is_written_out(tmp_path):
+    made = dataclasses.replace(turning("ring:5"), made_for=MADE_FOR)
+    save_any_schedule(made, tmp_path / "s.json")
+    again = load_any_schedule(tmp_path / "s.json")
+    assert again.made_for == again.written_out().made_for == MADE_FOR
+    assert again.digest == turning("ring:5").digest
+
+
+@pytest.mark.parametrize("made", [pair_all_reduce(period=2, repeats=5, delay=2), ring_all_gather(4)])
+def test_it_is_no_part_of_the_digest_and_files_without_it_stay_as_they_were(made):
+    known = dataclasses.replace(made, made_for=MADE_FOR)
+    assert known.digest == made.digest
+    document = schedule_document(known)
+    del document["made_for"]
+    assert document == schedule_document(made)
+    assert schedule_from_document(document, "old").made_for is None
+
+
+def test_what_is_derived_from_a_schedule_keeps_it():
+    made = dataclasses.replace(pair_all_reduce(rounds=[2, 3]), made_for=MADE_FOR)
+    for derived in (in_unit_rounds(made), in_unit_rounds(made, 3), made.with_certificate(None)):
+        assert derived.made_for == MADE_FOR
+
+
+WRONG = [
+    ([], None, "made_for must hold message_bytes and machine"),
+    ([], [], "made_for must hold message_bytes and machine"),
+    (["machine_name"], "multitree", "made_for must hold message_bytes and machine"),
+    *((["message_bytes"], value, "message_bytes is .*; allowed: whole numbers from 1 to 1125899906842624")
+      for value in (0, -1, MAX_SIZE + 1, 1.0, True, "1MiB", None, [1], {})),
+    (["machine"], "multitree", 'machine: no "format" field'),
+    (["machine"], {}, 'machine: no "format" field'),
+    (["machine", "format"], "certree-topology", "machine: format is 'certree-topology'; expected 'certree-machine'"),
+    (["machine", "version"], True, "machine: version True cannot be read; expected 1"),
+    (["machine", "name"], 7, "machine: name must be a string"),
+    (["machine", "clock_hz"], 0, "clock_hz is 0; allowed: whole numbers from 1"),
+    (["machine", "flit_bytes"], 16.0, "flit_bytes is 16.0; allowed: whole numbers from 1"),
+    (["machine", "router_cycles"], 1 << 41, "router_cycles is .*; allowed: whole numbers from 0"),
+    (["machine", "speed"], 1, "machine: unknown fields .'speed'."),
+    (["machine", "router"], [], "machine: router must be a table"),
+    (["machine", "router", "allocator"], {}, "router: allocator is {}; allowed: islip, separable"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("path", "value", "reason"), WRONG)
+@pytest.mark.parametrize("form", ["schedule", "symmetric"])
+def test_what_is_wrong_is_refused_by_name(form, path, value, reason):
+    plain, write, read = {
+        "schedule": (pair_all_reduce(), schedule_document, schedule_from_document),
+        "symmetric": (turning("ring:5"), symmetric_document, symmetric_from_document),
+    }[form]
+    document = changed(copy.deepcopy(write(dataclasses.replace(plain, made_for=MADE_FOR))), ["made_for", *path], value)
+    with pytest.raises(InputError, match=reason) as caught:
+        read(document, "s.json")
+    assert str(caught.value).count("s.json") <= 1
+
+
+def test_a_machine_field_that_is_missing_is_named():
+    document = MADE_FOR.document()
+    del document["machine"]["clock_hz"]
+    with pytest.raises(InputError, match=r"here: machine: unknown fields \[\], missing fields \['clock_hz'\]"):
+        made_for_from_document(document, "here")
