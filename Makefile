@@ -34,10 +34,10 @@ specs: setup
 	$(BIN)/certree model-check --symbolic
 
 bench: setup
-	$(BIN)/python tests/bench/run.py
+	$(BIN)/python -m tests.bench.run
 
 bench-smoke: setup
-	$(BIN)/python tests/bench/run.py --smoke
+	$(BIN)/python -m tests.bench.run --smoke
 
 # Refutations by formula, of all-reduces and of an all-to-all with little scratch, checked by VeriPB (a Rust program, built once; not
 # in CI).

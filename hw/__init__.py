@@ -1,6 +1,6 @@
 """Hardware: schedule tables in and out, and the cycle-accurate simulators.
 
-- `run`: the one place that picks an engine; `engines`: lanes and routers, the reference in Python, what they have in common
+- `run`: the one place that picks an engine; `engines`: lanes and routers, and what they have in common
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
 - `routers`: the router network by itself; `reducing`: switches that reduce; `endpoints`: buses and collective engines
 - `authors`: the simulator of the MultiTree authors; `host`: benchmarks on this computer

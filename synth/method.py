@@ -219,12 +219,6 @@ def require_collective(request: Request, method: str, kinds: Sequence[Collective
         raise UnsupportedError(f"{method} does not make {request.collective.kind}; it makes {', '.join(kinds)}")
 
 
-def require_direct(request: Request, method: str) -> None:
-    """UnsupportedError unless every node of the network holds data."""
-    if not request.topology.is_direct:
-        raise UnsupportedError(f"{method} needs a direct network; {request.topology.name} has switches")
-
-
 def require_shape(request: Request, method: str, chunks: int, steps: int) -> None:
     """UnsupportedError unless the `chunks` and `steps` that the method takes are what was asked for."""
     if request.chunks not in (None, chunks):

@@ -95,10 +95,3 @@ def halving_profile(nodes: int) -> Profile:
     if power == nodes:
         return core
     return Profile(core.steps + 2, core.received + 2, core.additions + 1, core.accesses + 3, ())
-
-
-def reduce_broadcast_profile(nodes: int) -> Profile:
-    """One parameter server among the N. Only it receives from many: Table 2 counts the incast of the broadcast, which has one
-    sender, as well."""
-    whole = Fraction(nodes - 1)
-    return Profile(2, 2 * whole, whole, whole + 2, ((nodes, whole),) if nodes > 2 else ())

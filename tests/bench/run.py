@@ -1,19 +1,8 @@
 """All benchmarks, one after the other: `make bench`; with --smoke small instances of each, as CI runs them."""
 
 import sys
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-import candidates
-import choice
-import exact
-import headline
-import packing
-import routers
-import scale
-import simulator
-import synthesis
+from tests.bench import candidates, choice, exact, headline, packing, routers, scale, simulator, synthesis
 
 
 def main() -> None:

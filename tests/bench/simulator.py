@@ -3,7 +3,6 @@
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
-from certree.hw.engines.reference import ReferenceMachine
 from certree.hw.engines.simulator import simulate
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
@@ -11,6 +10,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
+from tests.hw.engines.reference import ReferenceMachine
 
 MIB = 1 << 20
 #: network, method, run mode, whether the engine that moves every flit runs too; 375 KiB times the nodes for large networks

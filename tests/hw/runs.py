@@ -7,13 +7,13 @@ import numpy as np
 from hypothesis import strategies as st
 
 from certree.hw.engines.clocks import Clocks
-from certree.hw.engines.reference import ReferenceMachine
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.simulator import SimulationResult, simulate
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables
+from tests.hw.engines.reference import ReferenceMachine
 from tests.hw.trees import MULTITREE, schedules
 
 

@@ -9,7 +9,6 @@ import pytest
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
@@ -21,7 +20,6 @@ from certree.synth.method import (
     load_methods,
     read_options,
     require_collective,
-    require_direct,
     require_shape,
     whole_number,
 )
@@ -125,11 +123,6 @@ def test_what_a_method_does_not_cover_is_refused_with_the_reason() -> None:
     with pytest.raises(UnsupportedError, match="takes 6 steps here; at most 5"):
         require_shape(request(steps=5), "m", 4, 6)
     require_shape(request(chunks=4, steps=6), "m", 4, 6)
-    kind = np.array([NodeKind.ENDPOINT, NodeKind.SWITCH, NodeKind.ENDPOINT])
-    ends = np.array([0, 1, 1, 2]), np.array([1, 0, 2, 1])
-    star = Topology("star", kind, *ends, np.ones(4), np.full(4, -1))  # type: ignore[arg-type]
-    with pytest.raises(UnsupportedError, match="m needs a direct network; star has switches"):
-        require_direct(request(topology=star), "m")
 
 
 def test_every_method_of_the_folder_is_found_and_described() -> None:

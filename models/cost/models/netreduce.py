@@ -98,17 +98,6 @@ def hierarchical_netreduce(gpus: int, machine_gpus: int) -> ClosedForm:
     return ClosedForm(2 * machine_gpus - 1, Fraction(2 * (machine_gpus - 1), machine_gpus), Fraction(1))
 
 
-def never_slower(difference: ClosedForm) -> bool:
-    """Whether no coefficient of a difference, such as Equation (4), is negative: it holds for every size, alpha and bandwidth."""
-    return difference.steps >= 0 and min(difference.inside, difference.between) >= 0
-
-
-def tencent_condition(gpus: int, machine_gpus: int) -> bool:
-    """P > 3n, said to make Equation (4) positive: it does for n up to 16; with 32 GPUs in a machine it takes P > 304."""
-    _check(gpus, machine_gpus)
-    return gpus > 3 * machine_gpus
-
-
 def least_ratio_over_ring(gpus: int, machine_gpus: int) -> tuple[Fraction, Fraction]:
     """(from Equation 5, from Equation 6): B_intra / B_inter from which on NetReduce never takes longer than a flat ring.
 

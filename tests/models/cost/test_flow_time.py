@@ -10,8 +10,9 @@ from certree.models.cost.flows.flows import flows_at_distance, flows_of
 from certree.models.cost.flows.rates import equal_shares, makespan, max_min
 from certree.models.cost.flows.time import READINGS, FlowTimer, Reading, all_readings, parse_reading, schedule_time
 from certree.models.cost.models.genmodel import load_genmodel
-from certree.models.cost.profile import factored_profile, halving_profile, pairwise_profile, reduce_broadcast_profile
+from certree.models.cost.profile import factored_profile, halving_profile, pairwise_profile
 from certree.models.network.spec import parse_topology
+from tests.synth.costs.profiles import reduce_broadcast_profile
 from tests.synth.execution import make
 
 MODEL = load_genmodel("gentree")

@@ -15,7 +15,8 @@ from certree.models.cost.models.alpha_beta_gamma import AlphaBetaGamma
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.models.loggp import LogGP
 from certree.models.cost.models.netreduce import Machines, flat_ring, hierarchical_netreduce, tencent
-from certree.models.cost.profile import factored_profile, halving_profile, pairwise_profile, reduce_broadcast_profile
+from certree.models.cost.profile import factored_profile, halving_profile, pairwise_profile
+from tests.synth.costs.profiles import reduce_broadcast_profile
 from tests.synth.execution import make
 
 GENMODEL = load_genmodel("gentree")

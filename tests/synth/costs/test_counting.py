@@ -10,10 +10,11 @@ import pytest
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.cost.counting import Counts, LinkKind, count, link_kinds
 from certree.models.cost.models.genmodel import load_genmodel
-from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile, reduce_broadcast_profile
+from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.checker import verify_schedule
+from tests.synth.costs.profiles import reduce_broadcast_profile
 from tests.synth.execution import make
 
 MODEL = load_genmodel("gentree")

@@ -8,13 +8,13 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind, parse_collective
 from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
-from certree.synth.exact.encodings.linear import LinearSpread
 from certree.synth.method import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
 from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import check_proof
 from certree.verify.frontier.bundle import why_not
+from tests.synth.exact.linear import LinearSpread
 from tests.verify.exact.small import network
 
 

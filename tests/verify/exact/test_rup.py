@@ -16,7 +16,8 @@ from certree.verify.exact import rup
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
-from certree.verify.exact.rup import ProofError, check_proof, check_rup_plainly, parse_proof
+from certree.verify.exact.rup import ProofError, check_proof, parse_proof
+from tests.verify.exact.plain_rup import check_rup_plainly
 
 
 def formula(clauses, variables: int = 0) -> Formula:

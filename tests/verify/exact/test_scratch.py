@@ -11,7 +11,6 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Op
-from certree.synth.exact.encodings.linear import LinearSpread
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.method import Monitor
 from certree.verify.exact.encoding.encode import encode
@@ -20,6 +19,7 @@ from certree.verify.exact.encoding.sums import SumEncoder
 from certree.verify.exact.question import Question
 from certree.verify.exact.rows import most_stored
 from certree.verify.frontier.bundle import verify_bundle, why_not
+from tests.synth.exact.linear import LinearSpread
 from tests.synth.exact.test_encodings import answer as answer_of
 from tests.verify.exact.limits import carried, sums_with_slots
 from tests.verify.exact.small import connected_graphs, network, wanted

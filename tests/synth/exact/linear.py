@@ -24,7 +24,7 @@ class LinearSpread(Asking):
 
     def encode(self) -> None:
         """Add every variable and constraint. O(chunks · arcs · steps) time and memory."""
-        from ortools.sat.python import cp_model  # noqa: PLC0415
+        from ortools.sat.python import cp_model
 
         question, self.problem = self.question, cp_model.CpModel()
         chunks, arcs, times = range(len(question.sources)), range(len(question.arcs)), range(question.steps)
