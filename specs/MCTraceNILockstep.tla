@@ -12,11 +12,11 @@ Times(fired, entered, arrived, usable) == [fired |-> fired, entered |-> entered,
 \* PairAllReduce, slotted: slots of 4 ticks, a message is there after 2, a sum usable 1 or 2 ticks later. Keys: node, row,
 \* iteration, destination.
 SlottedLog ==
-  (<<0, 1, 0, 1>> :> Times(0, 0, 2, 3))  (<<1, 1, 0, 0>> :> Times(0, 0, 2, 4)) 
-  (<<0, 2, 0, 1>> :> Times(4, 4, 6, 6))  (<<1, 2, 0, 0>> :> Times(4, 4, 6, 6))
+  (<<0, 1, 0, 1>> :> Times(0, 0, 2, 3)) @@ (<<1, 1, 0, 0>> :> Times(0, 0, 2, 4)) @@
+  (<<0, 2, 0, 1>> :> Times(4, 4, 6, 6)) @@ (<<1, 2, 0, 0>> :> Times(4, 4, 6, 6))
 
 \* PairInTurn, paced by the estimate: the second message waits a tick for its port.
-BusyLog == (<<0, 1, 0, 1>> :> Times(0, 0, 6, 6))  (<<0, 2, 0, 1>> :> Times(2, 4, 10, 10))
+BusyLog == (<<0, 1, 0, 1>> :> Times(0, 0, 6, 6)) @@ (<<0, 2, 0, 1>> :> Times(2, 4, 10, 10))
 
 -------------------------------------------------------------------------------
 (* Wrong logs                                                                *)
@@ -40,7 +40,7 @@ UsableLate == [SlottedLog EXCEPT ![<<1, 1, 0, 0>>].usable = 5]
 LostLine == [key \in DOMAIN SlottedLog \ {<<0, 2, 0, 1>>} |-> SlottedLog[key]]
 
 \* A message too many.
-OneLineMore == SlottedLog  (<<1, 3, 0, 0>> :> Times(8, 8, 10, 10))
+OneLineMore == SlottedLog @@ (<<1, 3, 0, 0>> :> Times(8, 8, 10, 10))
 
 -------------------------------------------------------------------------------
 (* A wrong reading of the log                                                *)

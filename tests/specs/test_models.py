@@ -39,8 +39,8 @@ def test_model(name):
 
 
 def test_a_counterexample_without_a_legend_is_told_by_what_changed():
-    first = State("/\\ held = (0 :> <<1, 0>>  1 :> <<0, 1>>)\n/\\ done = {}\n/\\ queue = <<>>")
-    second = State('/\\ held = (0 :> <<1, 1>>  1 :> <<0, 1>>)\n/\\ done = {[op |-> "SUM"]}\n/\\ queue = <<<<"p", 1>>>>')
+    first = State("/\\ held = (0 :> <<1, 0>> @@ 1 :> <<0, 1>>)\n/\\ done = {}\n/\\ queue = <<>>")
+    second = State('/\\ held = (0 :> <<1, 1>> @@ 1 :> <<0, 1>>)\n/\\ done = {[op |-> "SUM"]}\n/\\ queue = <<<<"p", 1>>>>')
     assert table_of_changes([first, second, first]).splitlines() == [
         "step  what changed",
         "0     the start",

@@ -117,7 +117,7 @@ def test_a_fetched_jar_is_kept_and_then_used_offline(monkeypatch, tmp_path):
         ('"REDUCE"', "REDUCE"),
         ("<<>>", ()),
         ('<<1, "a", {}>>', (1, "a", frozenset())),
-        ("(0 :> <<1>>  1 :> <<>>)", {0: (1,), 1: ()}),
+        ("(0 :> <<1>> @@ 1 :> <<>>)", {0: (1,), 1: ()}),
         ('[ op |-> "GATHER",\n  to |-> {1, 2} ]', {"op": "GATHER", "to": frozenset({1, 2})}),
         ("{ [ a |-> 1 ], [ a |-> (2 :> 3) ] }", frozenset({(("a", 1),), (("a", ((2, 3),)),)})),
         ("(<<0, 1>> :> 5)", {(0, 1): 5}),
@@ -128,14 +128,14 @@ def test_values(text, value):
     assert parse_value(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "<<1, 2", "{1 2}", "1 2", "(1 :> 2  )", "?", "[a :> 1]"])
+@pytest.mark.parametrize("text", ["", "<<1, 2", "{1 2}", "1 2", "(1 :> 2 @@ )", "?", "[a :> 1]"])
 def test_malformed_values(text):
     with pytest.raises(ValueError, match="TLC value"):
         parse_value(text)
 
 
 def test_state():
-    state = State("7: <Next line 2, col 3 of module M>\n/\\ now = 3\n/\\ held = (0 :> 1 \n  1 :> 2)\n")
+    state = State("7: <Next line 2, col 3 of module M>\n/\\ now = 3\n/\\ held = (0 :> 1 @@\n  1 :> 2)\n")
     assert dict(state) == {"now": 3, "held": {0: 1, 1: 2}}
     assert dict(State("1: <Initial predicate>\nonly = <<>>")) == {"only": ()}
 

@@ -177,7 +177,7 @@ def _linked_timing(tables: Tables) -> SlotTiming:
 
 def function(pairs: Sequence[tuple[object, str]]) -> str:
     """A TLA+ function, written out."""
-    return " \n  ".join(f"({key} :> {value})" for key, value in pairs)
+    return " @@\n  ".join(f"({key} :> {value})" for key, value in pairs)
 
 
 def members(values: Sequence[object]) -> str:

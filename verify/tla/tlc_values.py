@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-_TOKEN = re.compile(r'\s*(<<|>>|\|->|:>||-?\d+|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|[{}\[\](),])')
+_TOKEN = re.compile(r'\s*(<<|>>|\|->|:>|@@|-?\d+|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|[{}\[\](),])')
 
 
 def parse_value(text: str) -> Any:
@@ -19,7 +19,7 @@ def parse_value(text: str) -> Any:
 
 
 class _Reader:
-    """Recursive descent over the tokens; functions are `(k :> v  ...)`, records `[f |-> v, ...]`."""
+    """Recursive descent over the tokens; functions are `(k :> v @@ ...)`, records `[f |-> v, ...]`."""
 
     def __init__(self, text: str) -> None:
         self._tokens = _tokens(text)
@@ -52,7 +52,7 @@ class _Reader:
         if token == "[":
             return self._pairs("|->", ",", "]")
         if token == "(":
-            return self._pairs(":>", "", ")")
+            return self._pairs(":>", "@@", ")")
         if token in ("TRUE", "FALSE"):
             return token == "TRUE"
         if token.startswith('"'):
