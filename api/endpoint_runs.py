@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from certree.api.inputs import DEFAULT_MACHINE, holds_schedule, read_schedule
+from certree.api.inputs import holds_schedule, read_schedule
+from certree.api.parsing import DEFAULT_MACHINE
 from certree.hw.endpoints.run import EndpointResult
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine

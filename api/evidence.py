@@ -1,23 +1,19 @@
-"""The evidence that goes with every schedule: bounds looked for, certificate made, everything judged again."""
+"""The evidence that goes with every schedule: bounds looked for, certificate made, everything verified again."""
 
 from functools import lru_cache
 
-from certree.models.common.errors import CertreeError
+from certree.api.errors import DisagreementError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
-from certree.verify.certificates.certificate import make_certificate, proved_fewest
+from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_fewest
 from certree.verify.checker import verify_schedule
-from certree.verify.verdict import Verdict
-
-
-class DisagreementError(CertreeError):
-    """Two parts of certree contradict each other: a maker's schedule is refuted, a bound is not proved. A fault of certree."""
+from certree.verify.verdict import Findings, Verdict
 
 
 def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
-    """The schedule with its certificate, and the verdict on both; a refuted schedule comes back as it was.
+    """The schedule with its certificate, and the verdict on both; an invalid schedule comes back as it was.
 
     With `search`, the bounds of `certree.synth.bounds.find`; the cheap ones of the verifier always. A symmetric
     schedule needs no others: where all nodes look the same, one node and the count of all messages say what can be said.
@@ -30,7 +26,9 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
     fewest = None if schedule.certificate is None else proved_fewest(schedule)
     bounds = found_bounds(bare) if search and not isinstance(bare, SymmetricSchedule) else []
     certified = bare.with_certificate(make_certificate(bare, bounds, fewest))
-    return certified, verify_schedule(certified)
+    findings = Findings()
+    quality = check_certificate(certified, findings)
+    return certified, findings.verdict(quality)
 
 
 def found_bounds(schedule: AnySchedule) -> list[Bound]:

@@ -1,30 +1,31 @@
-"""A path that a person types: a schedule file, a CSV or a tables directory."""
+"""A path that a user gives: a schedule file, a CSV, a tables directory or a frontier."""
 
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from certree.api import parsing
+from certree.api.parsing import Network
 from certree.models.common.errors import InputError
-from certree.models.common.files import first_bytes, parse_size
-from certree.models.machine.machine import Machine, load_machine
+from certree.models.common.files import first_bytes
+from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import load_schedule_csv
-from certree.models.schedule.symmetric import AnySchedule, written_out
-from certree.models.schedule.symmetric_file import load_any_schedule
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule, written_out
+from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule
+from certree.models.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
-
-DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
 
 _START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document of ours
 
 
 @dataclass(frozen=True)
-class Judged:
-    """A schedule, what the judge says of it, and the size and machine that its time is stated for."""
+class Checked:
+    """A schedule, the verdict on it, and the size and machine that its time is stated for."""
 
     schedule: AnySchedule
     verdict: Verdict
@@ -47,13 +48,58 @@ def read_schedule(path: Path, topology: Topology | None = None, collective: Coll
     return schedule
 
 
+def load(
+    path: str | Path, *, topology: Network | None = None, collective: str | Collective | None = None, root: int | None = None
+) -> AnySchedule | Tables:
+    """What a file (.json, .json.gz, .npz, .csv) or a tables directory holds: a schedule or tables. `verify` says if it is right.
+
+    `topology`, `collective` and `root` say what a CSV is for; of other schedules they must be what it is for. Raises InputError, or
+    ScheduleFormatError and TableFormatError, which name the file and what is wrong in it.
+
+    >>> import certree.api as ct
+    >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
+    >>> ct.load("ring4.json")
+    <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
+    """
+    if Path(path).is_dir():
+        from certree.hw.tables.directory import read_tables
+
+        return read_tables(Path(path))
+    return schedule_of(path, topology, collective, root)
+
+
+def save(schedule: AnySchedule, path: str | Path, *, force: bool = False) -> None:
+    """Write a schedule as .json, .json.gz or .npz. Raises InputError where there is a file, unless `force`."""
+    save_any_schedule(schedule, Path(path), force=force)
+
+
+def schedule_of(
+    source: str | Path | AnySchedule | Tables,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+) -> AnySchedule:
+    """The schedule that a user gives: an object, the schedule of tables, or the path of a file.
+
+    `topology`, `collective` and `root` say what a CSV is for; of other files they must be what the schedule is for.
+    """
+    if isinstance(source, Schedule | SymmetricSchedule):
+        return source
+    if isinstance(source, Tables):
+        return source.schedule
+    if not isinstance(source, str | Path):
+        raise InputError(f"{source!r} is not a schedule; expected a path, a Schedule or Tables")
+    asked = None if collective is None else parsing.collective(collective, root)
+    return read_schedule(Path(source), None if topology is None else parsing.topology(topology), asked)
+
+
 def verify_path(
     path: Path, topology: Topology | None, collective: Collective | None, size: int | None, machine: Machine | None
-) -> Judged:
-    """Read and judge; `topology` and `collective`, where given, must be those of the schedule."""
+) -> Checked:
+    """Read and verify; `topology` and `collective`, where given, must be those of the schedule."""
     if not path.is_dir():
         schedule = read_schedule(path, topology, collective)
-        return Judged(schedule, verify_schedule(schedule, topology=topology), size_or_default(size), machine_or_default(machine))
+        return Checked(schedule, verify_schedule(schedule, topology=topology), size_or_default(size), machine_or_default(machine))
     from certree.hw.tables.directory import read_tables
     from certree.verify.tables.checker import verify_tables
 
@@ -64,7 +110,7 @@ def verify_path(
     verdict = verify_tables(tables)
     if verdict.valid and topology is not None:
         verdict = verify_schedule(tables.schedule, topology=topology)
-    return Judged(tables.schedule, verdict, tables.message_bytes, tables.machine)
+    return Checked(tables.schedule, verdict, tables.message_bytes, tables.machine)
 
 
 def is_bundle(path: Path) -> bool:
@@ -102,14 +148,14 @@ def aggregated_schedule(source: str, size: int, machine: Machine, flows: int | N
     return written_out(load_methods()["netreduce"](request))
 
 
-def size_or_default(size: int | None) -> int:
+def size_or_default(size: int | str | None) -> int:
     """The message size given, or the default one."""
-    return size or parse_size(DEFAULT_SIZE)
+    return parsing.size() if size is None else parsing.size(size)
 
 
-def machine_or_default(machine: Machine | None) -> Machine:
+def machine_or_default(machine: str | Path | Machine | None) -> Machine:
     """The machine given, or the default one."""
-    return machine or load_machine(DEFAULT_MACHINE)
+    return parsing.machine() if machine is None else parsing.machine(machine)
 
 
 def _require(path: Path, schedule: AnySchedule, collective: Collective | None) -> None:

@@ -6,11 +6,13 @@
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import TableFormatError
+from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
@@ -30,8 +32,8 @@ class RowOp(IntEnum):
     GATHER = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Tables:
+@dataclass(frozen=True, eq=False, repr=False)
+class Tables(Shown):
     """The tables of all nodes for one message.
 
     Row columns, sorted by (node, step, op, flow, first destination), no two alike in all five: `node`, `op`, `flow`, `parent`,
@@ -41,6 +43,8 @@ class Tables:
     Arrival columns, sorted: `arrival_node`, `arrival_op`, `arrival_flow`, `arrival_peer`: the transfers each node expects, once an
     iteration; a node is done when all have counted, and a GATHER without parent waits for all REDUCE arrivals of its flow.
     """
+
+    shown: ClassVar = {"rows": "node", "message bytes": "message_bytes", "slot cycles": "slot_cycles"}
 
     topology: Topology
     collective: Collective

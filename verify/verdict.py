@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.shown import Shown
 from certree.verify.rule import RULES
 from certree.verify.wording import list_text
 
@@ -45,8 +46,8 @@ class Quality:
     fewest_steps: str | None = None
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, repr=False)
+class Verdict(Shown):
     """All violations, earliest step first, or none and the quality. `counts`: how many each broken rule has, listed or not.
 
     `serialized_rounds`: where links are overfilled, the rounds in which the same transfers run without contention
@@ -62,6 +63,21 @@ class Verdict:
     def valid(self) -> bool:
         """Whether every rule holds."""
         return not self.violations and not self.counts
+
+    def title(self) -> str:
+        """Whether it is valid."""
+        return "valid" if self.valid else "invalid"
+
+    def facts(self) -> dict[str, object]:
+        """The quality, or how often each rule is broken, and the first violation."""
+        if self.quality is None:
+            first = {"first": self.violations[0].message} if self.violations else {}
+            return {**self.counts, **first}
+        quality = self.quality
+        return {
+            "bandwidth time": f"{quality.bandwidth_time} M/B (bound {quality.bandwidth_bound})",
+            "steps": f"{quality.latency_steps} (bound {quality.latency_bound})",
+        }
 
 
 class Findings:

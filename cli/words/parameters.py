@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 import click
 
-from certree.api.inputs import DEFAULT_MACHINE, DEFAULT_SIZE
+from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, parse_duration, parse_size
 from certree.models.machine.machine import load_machine

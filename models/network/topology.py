@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import TopologyError
 from certree.models.common.files import canonical_json, sha256
+from certree.models.common.shown import Shown
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
@@ -30,8 +31,8 @@ class NodeKind(IntEnum):
     ABSENT = 2
 
 
-@dataclass(frozen=True, eq=False)
-class Topology:
+@dataclass(frozen=True, eq=False, repr=False)
+class Topology(Shown):
     """A directed multigraph of endpoints and switches.
 
     Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units a round, at least 1) and `latency`
@@ -40,6 +41,9 @@ class Topology:
     endpoints, and every endpoint can reach every other one.
     Cost: O(nodes + links) time and memory.
     """
+
+    shown: ClassVar = {"endpoints": "endpoints", "links": "src"}
+    picture: ClassVar = ("certree.models.pictures.network", "network_picture")
 
     name: str
     kind: NDArray[np.int8]

@@ -7,7 +7,7 @@ from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from certree.models.common.columns import is_sorted, json_list
 from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.common.files import canonical_json
+from certree.models.common.shown import Shown
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
@@ -34,8 +35,8 @@ class Op(IntEnum):
     COPY = 1  # replace what it holds
 
 
-@dataclass(frozen=True, eq=False)
-class Schedule:
+@dataclass(frozen=True, eq=False, repr=False)
+class Schedule(Shown):
     """Transfers of one iteration, one row each: `chunk`, `op`, `step`, `src`, `dst` (int32; op int8) and `route`.
 
     `chunk_root`: the root of each of the K chunks (NO_ROOT in an all-reduce): where its data starts alone, or its sum is due.
@@ -49,6 +50,8 @@ class Schedule:
     The constructor is the only way in and checks shapes and ranges (ScheduleFormatError names column and row); whether the
     transfers are *right* is for `certree.verify` to say. O(rows) time and memory.
     """
+
+    shown: ClassVar = {"chunks": "chunks", "steps": "steps", "period": "period", "repeats": "repeats", "transfers": "transfers"}
 
     topology: Topology
     collective: Collective

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import ScheduleFormatError, UnsupportedError
 from certree.models.common.files import canonical_json, sha256
+from certree.models.common.shown import Shown
 from certree.models.network.action import Action
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
@@ -28,8 +29,8 @@ WHOLE = {
 MAX_TRANSFERS = 1 << 23
 
 
-@dataclass(frozen=True, eq=False)
-class SymmetricSchedule:
+@dataclass(frozen=True, eq=False, repr=False)
+class SymmetricSchedule(Shown):
     """`base`: a schedule of C chunks with root 0 (a broadcast, a reduce, or an all-reduce). `action`: a group with one element g
     for each node v, which takes node 0 to v. Chunk c·N + v is chunk c of `base` with every transfer moved by g, and its root is v:
     an all-gather, a reduce-scatter or an all-reduce of C·N chunks.
@@ -38,6 +39,8 @@ class SymmetricSchedule:
     neighbours, no repeats. Whether the group fits the network, and the transfers are right, is for `certree.verify` to say.
     `made_for` as in `Schedule`; that of `base` does not count.
     """
+
+    shown: ClassVar = {"chunks": "chunks", "steps": "steps", "transfers": "transfers"}
 
     base: Schedule
     action: Action

@@ -18,6 +18,7 @@ from typing import Any
 
 from certree.models.common.errors import CertreeError, InputError
 from certree.models.common.files import check_format
+from certree.models.common.shown import Shown
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
@@ -80,8 +81,8 @@ def bundle_document(
     }
 
 
-@dataclass(frozen=True)
-class BundleVerdict:
+@dataclass(frozen=True, repr=False)
+class BundleVerdict(Shown):
     """What remains of a bundle after everything was checked: its claims hold just when there are no violations."""
 
     question: Question  # of any point
@@ -102,6 +103,11 @@ class BundleVerdict:
     def valid(self) -> bool:
         """Whether all evidence holds and nothing more is claimed than follows."""
         return not self.violations
+
+    def facts(self) -> dict[str, object]:
+        """Whether it is valid and complete, and its points."""
+        points = " ".join(str(tuple(entry["point"])) for entry in self.document["points"])
+        return {"valid": self.valid, "complete": self.document["complete"], "points": points}
 
 
 def read_bundle(document: Any, where: str) -> tuple[Question, Document]:

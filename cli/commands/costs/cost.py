@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from certree.api.comparison import parse_entry
-from certree.api.costing import Costing
+from certree.api.costs.costing import Costing
 from certree.api.inputs import holds_schedule
 from certree.api.reports.text import collective_words, one_line, size_words
 from certree.cli.words.parameters import comma_list, option_collective, option_json, option_size

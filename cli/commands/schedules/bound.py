@@ -4,13 +4,12 @@ from typing import Any
 
 import click
 
+from certree.api.checking import Bounds, bound
 from certree.api.reports.text import UNITS, collective_words, one_line
 from certree.cli.words.parameters import argument_topology, option_collective, option_json
 from certree.cli.words.terminal import show
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import Instance, best_bounds, check_bound
 
 
 @click.command("bound")
@@ -19,27 +18,18 @@ from certree.verify.bounds.witness import Instance, best_bounds, check_bound
 @option_json()
 def bound_command(topology: Topology, collective: Collective, as_json: bool) -> None:
     """Lower bounds on any schedule for a network (delay 1), each with a witness that was re-checked."""
-    document = bounds_report(topology, collective)
-    show(document, bounds_words, as_json=as_json)
+    show(bounds_report(bound(topology, collective)), bounds_words, as_json=as_json)
 
 
-def bounds_report(topology: Topology, collective: Collective) -> dict[str, Any]:
+def bounds_report(found: Bounds) -> dict[str, Any]:
     """The JSON document of `bound`; the best of each quantity first."""
-    from certree.synth.bounds.find import find_bounds
-
-    instance = Instance(topology, collective)
-    bounds = find_bounds(topology, collective)
-    bounds += [bound for bound in cheap_bounds(instance) if bound not in bounds]
-    values = {id(bound): check_bound(instance, bound) for bound in bounds}
-    best = best_bounds(instance, bounds)
-    bounds.sort(key=lambda bound: (bound["quantity"], -values[id(bound)]))
     return {
-        "topology": topology.name,
-        "collective": str(collective.kind),
-        "root": collective.root,
-        "bandwidth_bound": str(best["bandwidth"][0]),
-        "latency_bound": int(best["latency"][0]),
-        "bounds": bounds,
+        "topology": found.topology.name,
+        "collective": str(found.collective.kind),
+        "root": found.collective.root,
+        "bandwidth_bound": str(found.bandwidth),
+        "latency_bound": found.latency,
+        "bounds": list(found.bounds),
     }
 
 
@@ -48,9 +38,9 @@ def bounds_words(report: dict[str, Any]) -> str:
     lines = [f"{collective_words(report)} on {one_line(report['topology'])}"]
     for quantity, unit in UNITS.items():
         lines.append(f"  {quantity}: at least {report[f'{quantity}_bound']} {unit}")
-        for bound in report["bounds"]:
-            if bound["quantity"] == quantity:
-                lines.append(f"    {bound['value']:>8}  {bound['kind']}: {witness_words(bound)}")
+        for one in report["bounds"]:
+            if one["quantity"] == quantity:
+                lines.append(f"    {one['value']:>8}  {one['kind']}: {witness_words(one)}")
     return "\n".join(lines)
 
 

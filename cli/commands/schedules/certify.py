@@ -4,9 +4,8 @@ from pathlib import Path
 
 import click
 
-from certree.api.evidence import add_certificate
-from certree.api.inputs import read_schedule
-from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.checking import certify, verify
+from certree.api.errors import InvalidScheduleError
 from certree.cli.words.parameters import (
     TOPOLOGY,
     check_output,
@@ -16,7 +15,8 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
-from certree.cli.words.terminal import note, show, working
+from certree.cli.words.schedules import show_schedule
+from certree.cli.words.terminal import note, working
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -43,12 +43,11 @@ def certify_command(
 ) -> int:
     """Find bounds for any schedule and write it with its certificate; one that is wrong is refuted and not written."""
     check_output(output, force=force)
-    loaded = read_schedule(schedule, topology, collective)
-    with working("looking for bounds"):
-        certified, verdict = add_certificate(loaded)
-    document = schedule_report(certified, verdict, size, machine)
-    if verdict.valid:
-        save_any_schedule(certified, output, force=force)
-        note(f"wrote {output}")
-    show(document, schedule_words, as_json=as_json)
-    return 0 if verdict.valid else 1
+    try:
+        with working("looking for bounds"):
+            certified = certify(schedule, topology=topology, collective=collective)
+    except InvalidScheduleError as error:
+        return show_schedule(error.schedule, error.verdict, size, machine, as_json=as_json)
+    save_any_schedule(certified, output, force=force)
+    note(f"wrote {output}")
+    return show_schedule(certified, verify(certified), size, machine, as_json=as_json)

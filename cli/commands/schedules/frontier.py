@@ -5,7 +5,8 @@ from pathlib import Path
 
 import click
 
-from certree.api.evidence import DisagreementError
+from certree.api.errors import SearchInterrupted
+from certree.api.frontiers import frontier
 from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.cli.words.parameters import (
     COUNT,
@@ -20,8 +21,6 @@ from certree.cli.words.terminal import note, show, working
 from certree.models.common.files import canonical_json, write_atomically
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.synth.method import Monitor
-from certree.verify.frontier.bundle import verify_bundle
 
 UNDECIDED, INTERRUPTED = 3, 130
 DEFAULT_MAX_CHUNKS = 6
@@ -61,29 +60,21 @@ def frontier_command(
     Delay 1; endpoints do not forward within a step; a step has 1 round or more. All that is printed has been checked as `certree
     verify` would check the file. Exit code 0: the frontier is complete up to --max-chunks; 3: candidates are left undecided.
     """
-    from certree.synth.exact.frontier import FrontierSearch
-    from certree.synth.exact.published import known_schedules
-
     check_output(output, force=force)
-    with working("looking for the frontier") as report:
-        monitor = Monitor(sink=report) if time_limit is None else Monitor.within(float(time_limit), report)
-        known = {} if unaided else known_schedules(topology, collective, monitor)
-        search = FrontierSearch(topology, collective, max_chunks, effort, monitor, known, memory, scratch)
-        interrupted = False
-        try:
-            search.run()
-        except KeyboardInterrupt:
-            interrupted = True
-        document = search.result.document()
-        verdict = verify_bundle(document, "the frontier")
-    if not verdict.valid:
-        first = verdict.violations[0]
-        raise DisagreementError(f"the frontier that was found is refuted: {first.rule}: {first.message}")
+    interrupted = False
+    try:
+        with working("looking for the frontier") as report:
+            found = frontier(
+                topology, collective, max_chunks=max_chunks, effort=effort, time_limit=time_limit, memory=memory, scratch=scratch,
+                unaided=unaided, progress=report,
+            )  # fmt: skip
+    except SearchInterrupted as stopped:
+        interrupted, found = True, stopped.best
     if output is not None:
-        write_atomically(output, canonical_json(document), force=force)
+        write_atomically(output, canonical_json(found.verdict.document), force=force)
         note(f"wrote {output}")
-    show(frontier_report(verdict, search.known), frontier_words, as_json=as_json)
+    show(frontier_report(found.verdict, found.methods), frontier_words, as_json=as_json)
     if interrupted:
         note("error: interrupted; this is what was found so far" + (f", written to {output}" if output else ""))
         return INTERRUPTED
-    return 0 if document["complete"] else UNDECIDED
+    return 0 if found.complete else UNDECIDED

@@ -6,9 +6,11 @@ from typing import Any
 
 import click
 
-from certree.api.evidence import add_certificate, certified_or_fail
+from certree.api.checking import verify
+from certree.api.errors import InvalidScheduleError, SearchInterrupted
 from certree.api.inputs import read_schedule
 from certree.api.reports.schedules import closed_form, schedule_report, schedule_words
+from certree.api.synthesis import improve
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
@@ -20,15 +22,12 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
+from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show, working
-from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric_file import save_any_schedule
-from certree.synth.improve.improve import improve
-from certree.synth.method import Monitor, Request
-from certree.verify.checker import verify_schedule
 
 INTERRUPTED = 130
 
@@ -62,30 +61,20 @@ def improve_command(
     What is written, with a certificate, is judged and never slower than the schedule given, which is kept where nothing is faster.
     A schedule that is wrong is refuted (exit code 1) and nothing is written. Ctrl-C keeps the best so far (exit code 130).
     """
-    if effort is not None and time_limit is not None:
-        raise click.UsageError("--effort and --time-limit exclude each other: a budget is deterministic or it is wall time")
     check_output(output, force=force)
     source = read_schedule(schedule, topology, collective)
-    verdict = verify_schedule(source)
-    if not verdict.valid:
-        show(schedule_report(source, verdict, size, machine), schedule_words, as_json=as_json)
-        return 1
     interrupted = False
-    with working("improving") as tell:
-        monitor = Monitor(sink=tell) if time_limit is None else Monitor.within(float(time_limit), tell)
-        request = Request(source.topology, source.collective, size, machine, effort=effort or 1, seed=seed, monitor=monitor)
-        try:
-            best = improve(source, request)
-        except UnsupportedError as error:
-            tell(f"kept as it is: {error}")
-            best = source
-        except KeyboardInterrupt:
-            interrupted, best = True, monitor.best or source
-        certified, verdict = (add_certificate if best is source else certified_or_fail)(best, search=not interrupted)
-    before = closed_form(source, size, machine)["time_cycles"]
-    save_any_schedule(certified, output, force=force)
+    try:
+        with working("improving") as tell:
+            best = improve(source, size=size, machine=machine, effort=effort, time_limit=time_limit, seed=seed, progress=tell)
+    except InvalidScheduleError as error:
+        return show_schedule(error.schedule, error.verdict, size, machine, as_json=as_json)
+    except SearchInterrupted as stopped:
+        interrupted, best = True, stopped.best
+    save_any_schedule(best, output, force=force)
     note(f"wrote {output}")
-    document = schedule_report(certified, verdict, size, machine) | {"cycles_before": before, "steps_before": source.total_steps}
+    before = closed_form(source, size, machine)["time_cycles"]
+    document = schedule_report(best, verify(best), size, machine) | {"cycles_before": before, "steps_before": source.total_steps}
     show(document, improvement_words, as_json=as_json)
     if interrupted:
         note("error: interrupted; this is the best schedule found so far")

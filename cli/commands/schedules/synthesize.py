@@ -1,16 +1,17 @@
 """`certree synthesize`: a schedule with its evidence."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.api.evidence import certified_or_fail
+from certree.api.checking import verify
+from certree.api.errors import SearchInterrupted
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.api.runnable import FASTEST, form_of
+from certree.api.synthesis import synthesize
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
@@ -25,14 +26,10 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.terminal import note, show, working
 from certree.hw.engines.simulator import RUN_MODES
-from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric import AnySchedule
 from certree.models.schedule.symmetric_file import save_any_schedule
-from certree.synth.method import Method, Monitor, Request, load_methods
-from certree.verify.verdict import Verdict
 
 INTERRUPTED = 130
 
@@ -88,74 +85,32 @@ def synthesize_command(
     then has no certificate, and `certree verify` refutes it too.
     Ctrl-C keeps the best schedule found so far (exit code 130).
     """
-    if effort is not None and time_limit is not None:
-        raise click.UsageError("--effort and --time-limit exclude each other: a budget is deterministic or it is wall time")
-    if run != "slotted" and method != "auto":
-        raise InputError(f"--run {run} is for --method auto, which compares; {method} makes one schedule, however it is run")
     check_output(output, force=force)
-    maker = load_methods()[method]
-    with working(f"synthesizing with {method}") as report:
-        monitor = Monitor(sink=report) if time_limit is None else Monitor.within(float(time_limit), report)
-        request = Request(
-            topology=topology,
-            collective=collective,
-            message_bytes=size,
-            machine=machine,
-            chunks=chunks,
-            steps=steps,
-            options=options,
-            effort=effort or 1,
-            seed=seed,
-            monitor=monitor,
-            form=form_of(run, size, machine),
-        )
-        made, interrupted = _make(maker, request)
-        if made is None:
+    interrupted = False
+    try:
+        with working(f"synthesizing with {method}") as report:
+            made = synthesize(
+                topology, collective, method=method, options=options, chunks=chunks, steps=steps, size=size, machine=machine,
+                run=run, effort=effort, time_limit=time_limit, seed=seed, progress=report,
+            )  # fmt: skip
+    except SearchInterrupted as stopped:
+        if stopped.best is None:
             note("error: interrupted before a schedule was found")
             return INTERRUPTED
-        made = _recorded(made, request, time_limit)
-        try:
-            certified, verdict = certified_or_fail(made, search=not interrupted)
-        except KeyboardInterrupt:
-            interrupted = True
-            certified, verdict = certified_or_fail(made, search=False)
-    _hand_over(certified, verdict, request, output, force=force, as_json=as_json)
+        interrupted, made = True, stopped.best
+    verdict = verify(made)
+    document = schedule_report(made, verdict, size, machine)
+    form = form_of(run, size, machine)
+    if form is not None and verdict.valid:
+        document |= {"compared": form.name, "compared_cycles": form.cycles(made)}
+    if output is not None:
+        save_any_schedule(made, output, force=force)
+        note(f"wrote {output}")
+    show(document, _words, as_json=as_json)
     if interrupted:
         note("error: interrupted; this is the best schedule found so far" + (f", written to {output}" if output else ""))
         return INTERRUPTED
     return 0 if verdict.valid else 1
-
-
-def _make(maker: Method, request: Request) -> tuple[AnySchedule | None, bool]:
-    """The schedule, or on Ctrl-C the best so far that is what was asked for; and whether it was interrupted."""
-    try:
-        return maker(request), False
-    except KeyboardInterrupt:
-        best = request.monitor.best  # on the way to fewer steps a method may offer more of them
-        too_long = best is not None and request.steps is not None and best.steps > request.steps
-        return None if too_long else best, True
-
-
-def _recorded(schedule: AnySchedule, request: Request, time_limit: Fraction | None) -> AnySchedule:
-    """The schedule with what it was made for in its provenance."""
-    asked: dict[str, Any] = {"message_bytes": request.message_bytes, "machine": request.machine.name}
-    if request.form is not None:
-        asked["compared"] = request.form.name
-    if time_limit is not None:
-        asked["time_limit_seconds"] = str(time_limit)
-    return replace(schedule, provenance={**schedule.provenance, **asked})
-
-
-def _hand_over(
-    schedule: AnySchedule, verdict: Verdict, request: Request, output: Path | None, *, force: bool, as_json: bool
-) -> None:
-    document = schedule_report(schedule, verdict, request.message_bytes, request.machine)
-    if request.form is not None and verdict.valid:
-        document |= {"compared": request.form.name, "compared_cycles": request.form.cycles(schedule)}
-    if output is not None:
-        save_any_schedule(schedule, output, force=force)
-        note(f"wrote {output}")
-    show(document, _words, as_json=as_json)
 
 
 def _words(report: dict[str, Any]) -> str:

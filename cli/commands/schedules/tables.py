@@ -5,19 +5,14 @@ from typing import Any
 
 import click
 
-from certree.api.evidence import DisagreementError
-from certree.api.inputs import read_schedule, verify_path
-from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.errors import InvalidScheduleError
+from certree.api.inputs import verify_path
+from certree.api.tables import export
 from certree.cli.words.parameters import check_output, option_json, option_output, option_params, option_size
+from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
-from certree.hw.formats import load_formats
-from certree.hw.tables.directory import export_tables, read_tables
-from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine
-from certree.models.schedule.symmetric import written_out
 from certree.models.schedule.symmetric_file import save_any_schedule
-from certree.verify.checker import verify_schedule
-from certree.verify.tables.checker import verify_tables
 
 
 @click.command("export")
@@ -30,18 +25,10 @@ from certree.verify.tables.checker import verify_tables
 def export_command(schedule: Path, format_name: str, size: int, machine: Machine, output: Path, force: bool, as_json: bool) -> int:
     """Write the tables that play a schedule on a message of that size, read them back and judge what was read."""
     check_output(output, force=force, folder=True)
-    _ = load_formats()[format_name]
-    loaded = read_schedule(schedule)
-    verdict = verify_schedule(loaded)
-    if not verdict.valid:
-        document = schedule_report(loaded, verdict, size, machine)
-        show(document, schedule_words, as_json=as_json)
-        return 1
-    export_tables(lower(written_out(loaded), size, machine), output, format_name, force)
-    tables = read_tables(output)
-    verdict = verify_tables(tables)
-    if not verdict.valid:
-        raise DisagreementError(f"the tables written to {output} are refuted: {verdict.violations[0].message}")
+    try:
+        tables = export(schedule, format_name, output, size=size, machine=machine, force=force)
+    except InvalidScheduleError as error:
+        return show_schedule(error.schedule, error.verdict, size, machine, as_json=as_json)
     note(f"wrote {output}")
     document = {
         "format": format_name,
@@ -76,10 +63,8 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
     check_output(output, force=force)
     if not directory.is_dir():
         raise click.UsageError(f"{directory} is not a tables directory")
-    judged = verify_path(directory, None, None, None, None)
-    document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
-    if judged.verdict.valid:
-        save_any_schedule(judged.schedule, output, force=force)
+    checked = verify_path(directory, None, None, None, None)
+    if checked.verdict.valid:
+        save_any_schedule(checked.schedule, output, force=force)
         note(f"wrote {output}")
-    show(document, schedule_words, as_json=as_json)
-    return 0 if judged.verdict.valid else 1
+    return show_schedule(checked.schedule, checked.verdict, checked.message_bytes, checked.machine, as_json=as_json)

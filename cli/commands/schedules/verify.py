@@ -1,22 +1,19 @@
 """`certree verify`: judge what is in a file or folder."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from certree.api.frontiers import verify_frontier, write_proofs
 from certree.api.inputs import is_bundle, verify_path
-from certree.api.reports.schedules import schedule_report, schedule_words
+from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.cli.words.parameters import MACHINE, SIZE, TOPOLOGY, check_output, option_collective, option_json
+from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
-from certree.models.common.files import read_json, write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-
-if TYPE_CHECKING:
-    from certree.verify.frontier.bundle import BundleVerdict
 
 
 @click.command("verify")
@@ -50,39 +47,18 @@ def verify_command(
         return _verify_frontier(path, topology, collective, proofs, as_json=as_json)
     if proofs is not None:
         raise InputError(f"{path}: only a frontier has proofs to write")
-    judged = verify_path(path, topology, collective, size, machine)
-    document = schedule_report(judged.schedule, judged.verdict, judged.message_bytes, judged.machine)
-    show(document, schedule_words, as_json=as_json)
-    return 0 if judged.verdict.valid else 1
+    checked = verify_path(path, topology, collective, size, machine)
+    return show_schedule(checked.schedule, checked.verdict, checked.message_bytes, checked.machine, as_json=as_json)
 
 
 def _verify_frontier(
     path: Path, topology: Topology | None, collective: Collective | None, proofs: Path | None, *, as_json: bool
 ) -> int:
-    """Judge a frontier; it must be of the network and the collective where these are given."""
-    from certree.api.reports.frontiers import frontier_report, frontier_words
-    from certree.verify.frontier.bundle import verify_bundle
-
+    """Verify a frontier; it must be of the network and the collective where these are given."""
     if proofs is not None:
         check_output(proofs, force=False, folder=True)
-    verdict = verify_bundle(read_json(path), str(path), topology)
-    if collective is not None and collective != verdict.collective:
-        raise InputError(f"{path}: the collective is {verdict.collective.words}, not {collective.words}")
+    verdict = verify_frontier(path, topology, collective)
     if proofs is not None and verdict.valid:
-        _write_proofs(verdict, proofs)
+        note(f"wrote {write_proofs(verdict, proofs)} formulas and their proofs to {proofs}")
     show(frontier_report(verdict), frontier_words, as_json=as_json)
     return 0 if verdict.valid else 1
-
-
-def _write_proofs(verdict: "BundleVerdict", folder: Path) -> None:
-    """The formula and the proof of every refutation by formula, in files that other checkers read."""
-    from certree.verify.exact.refutations.proof_formats import foreign_files
-
-    folder.mkdir(parents=True)
-    count = 0
-    for entry in verdict.document["refuted"]:
-        if entry["proof"]["kind"] == "drat":
-            count += 1
-            for name, data in foreign_files(verdict.question.at(tuple(entry["point"])), entry["proof"]).items():
-                write_atomically(folder / name, data, force=False)
-    note(f"wrote {count} formulas and their proofs to {folder}")

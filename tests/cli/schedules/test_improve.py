@@ -42,7 +42,8 @@ def test_a_wrong_schedule_is_refuted_and_not_written(tmp_path):
 def test_wrong_use(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text(RIGHT)
-    both = certree("improve", path, "--effort", "1", "--time-limit", "1s", "-o", tmp_path / "x.json")
+    what = ("--topology", "ring:3", "--collective", "all-reduce")
+    both = certree("improve", path, *what, "--effort", "1", "--time-limit", "1s", "-o", tmp_path / "x.json")
     assert both.code == 2
     assert "exclude each other" in both.err
     existing = certree("improve", path, "-o", path)

@@ -87,7 +87,7 @@ def test_the_fastest_paced_schedule_on_a_switch_network(tmp_path):
     fastest = certree(*asked, "--run", "fastest")
     assert "compared in slots or paced on lanes: " in fastest.out
     assert "fewest cycles in slots or paced on lanes (" in fastest.err
-    assert_bad_input(certree(*asked, "--run", "paced", "--method", "ring"), "--run paced is for --method auto, which compares")
+    assert_bad_input(certree(*asked, "--run", "paced", "--method", "ring"), "run paced is for method auto, which compares")
 
 
 def test_options_reach_the_method():
@@ -166,7 +166,7 @@ def test_force_overwrites(tmp_path):
         (["ring:4", "--params", "dgx"], "unknown machine 'dgx'; known: booksim2, multitree"),
         (["ring:4", "--time-limit", "60"], "time '60': expected a positive whole number with ms, s, m or h"),
         (["ring:4", "--time-limit", "0s"], "time '0s': expected"),
-        (["ring:4", "--time-limit", "9s", "--effort", "2"], "--effort and --time-limit exclude each other"),
+        (["ring:4", "--time-limit", "9s", "--effort", "2"], "effort and time limit exclude each other"),
         (["mesh:3x3,without-node=4", "--method", "exact", "--chunks", "8", "--steps", "1"], "chunks take at least"),
     ],
 )

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.api.inputs import DEFAULT_MACHINE
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.fields import Fields
+from certree.api.parsing import DEFAULT_MACHINE
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.models.common.files import parse_size
 from certree.models.cost.counting import count

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from certree.api.comparison import Entry
-from certree.api.inputs import DEFAULT_MACHINE, verify_path
+from certree.api.inputs import verify_path
+from certree.api.parsing import DEFAULT_MACHINE
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.cost.counting import Counts, count
 from certree.models.cost.model import CostModel

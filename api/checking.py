@@ -1,0 +1,154 @@
+"""What the verifier says: verdicts on schedules, tables and frontiers, certificates, and lower bounds on any schedule."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, overload
+
+from certree.api import parsing
+from certree.api.errors import InvalidScheduleError
+from certree.api.evidence import add_certificate
+from certree.api.frontiers import verify_frontier
+from certree.api.inputs import is_bundle, schedule_of, verify_path
+from certree.api.parsing import Network
+from certree.models.common.shown import Shown
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.tables import Tables
+from certree.verify.bounds.cheap import cheap_bounds
+from certree.verify.bounds.witness import Bound, Instance, best_bounds, check_bound
+from certree.verify.checker import verify_schedule
+from certree.verify.verdict import Verdict
+
+if TYPE_CHECKING:
+    from certree.verify.frontier.bundle import BundleVerdict
+
+
+@overload
+def verify(
+    source: AnySchedule | Tables,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+) -> Verdict: ...
+
+
+@overload
+def verify(
+    source: str | Path,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+) -> "Verdict | BundleVerdict": ...
+
+
+def verify(
+    source: str | Path | AnySchedule | Tables,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+) -> "Verdict | BundleVerdict":
+    """The verdict on a schedule, on tables, or on what a file or a tables directory holds.
+
+    Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what it must be for, and what a
+    CSV, which does not say, is for. A frontier has a verdict of its own kind, a BundleVerdict. What breaks rules is no error: the
+    verdict says `valid` False and lists the violations. Raises InputError, or a subclass, for what cannot be read.
+    Time: `certree.verify.checker.verify_schedule`.
+
+    >>> import certree.api as ct
+    >>> ct.verify(ct.synthesize("ring:4", size="1MiB"))
+    <Verdict valid: bandwidth time 3/4 M/B (bound 3/4), steps 18 (bound 3)>
+    """
+    network = None if topology is None else parsing.topology(topology)
+    if isinstance(source, str | Path):
+        path, asked = Path(source), None if collective is None else parsing.collective(collective, root)
+        if is_bundle(path):
+            return verify_frontier(path, network, asked)
+        return verify_path(path, network, asked, None, None).verdict
+    if isinstance(source, Tables):
+        from certree.verify.tables.checker import verify_tables
+
+        verdict = verify_tables(source)
+        if not verdict.valid:
+            return verdict
+    schedule = schedule_of(source, collective=collective, root=root)
+    return verify_schedule(schedule, topology=network)
+
+
+def certify(
+    source: str | Path | AnySchedule | Tables,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    search: bool = True,
+) -> AnySchedule:
+    """A valid schedule with its certificate: bounds on bandwidth time and steps, each with its witness, and what follows.
+
+    `topology`, `collective` and `root` as in `verify`. With `search` the bounds are looked for as `bound` does; without, only the
+    cheap ones are stated. Raises InvalidScheduleError, with the verdict, for a schedule that breaks rules.
+
+    >>> import certree.api as ct
+    >>> schedule = ct.synthesize("ring:4", method="ring", size="1MiB")
+    >>> sorted(bound["kind"] for bound in ct.certify(schedule).certificate["bounds"])
+    ['counting', 'degree', 'distance', 'partition']
+    """
+    certified, verdict = add_certificate(schedule_of(source, topology, collective, root), search=search)
+    if not verdict.valid:
+        raise InvalidScheduleError(certified, verdict)
+    return certified
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Bounds(Shown):
+    """Lower bounds on all schedules of a collective on a network.
+
+    `bandwidth`: the time of a message of M bytes is at least this many times M/B as M grows, B being the bandwidth of a link of
+    capacity 1. `latency`: the steps of any schedule whose transfers take `delay` steps. `bounds`: all that were found, as JSON
+    documents with their witnesses, the strongest of each quantity first; the verifier checked each.
+    """
+
+    topology: Topology
+    collective: Collective
+    delay: int
+    bandwidth: Fraction
+    latency: int
+    bounds: tuple[Bound, ...]
+
+    def facts(self) -> dict[str, object]:
+        """The best bound of each quantity."""
+        return {"bandwidth time": f"at least {self.bandwidth} M/B", "steps": f"at least {self.latency}"}
+
+
+def bound(
+    network: Network,
+    collective: str | Collective = "all-reduce",
+    *,
+    root: int | None = None,
+    delay: int = 1,
+) -> Bounds:
+    """How good any schedule can be: bounds on the bandwidth time and on the steps, with witnesses.
+
+    `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. Searches
+    as `certree.synth.bounds.find.find_bounds` (maximum flows and linear programs; seconds for hundreds of nodes), exact. Raises
+    InputError for what these do not accept.
+
+    >>> import certree.api as ct
+    >>> ct.bound("mesh:8x8")
+    <Bounds all-reduce on mesh:8x8: bandwidth time at least 9/16 M/B, steps at least 14>
+    >>> ct.bound("dgx1", "broadcast", root=0).bandwidth
+    Fraction(1, 6)
+    """
+    from certree.synth.bounds.find import find_bounds
+
+    instance = Instance(parsing.topology(network), parsing.collective(collective, root), delay=delay)
+    found = find_bounds(instance.topology, instance.collective, delay)
+    found += [cheap for cheap in cheap_bounds(instance) if cheap not in found]
+    values = {id(one): check_bound(instance, one) for one in found}
+    best = best_bounds(instance, found)
+    found.sort(key=lambda one: (one["quantity"], -values[id(one)]))
+    return Bounds(instance.topology, instance.collective, delay, best["bandwidth"][0], int(best["latency"][0]), tuple(found))

@@ -1,0 +1,30 @@
+"""Errors beside those of `certree.models.common.errors`: what only several folders together can find out."""
+
+from typing import Any
+
+from certree.models.common.errors import CertreeError
+from certree.models.schedule.symmetric import AnySchedule
+from certree.verify.verdict import Verdict
+
+
+class DisagreementError(CertreeError):
+    """Two parts of certree contradict each other: a method's schedule is invalid, a bound is not proved. A fault of certree."""
+
+
+class InvalidScheduleError(CertreeError):
+    """A schedule that breaks rules, where only a valid one will do. It has the attributes `schedule` and `verdict`."""
+
+    exit_code = 1
+
+    def __init__(self, schedule: AnySchedule, verdict: Verdict) -> None:
+        first = verdict.violations[0]
+        super().__init__(f"the schedule is invalid: {first.rule}: {first.message}")
+        self.schedule, self.verdict = schedule, verdict
+
+
+class SearchInterrupted(KeyboardInterrupt):
+    """Ctrl-C ended a search; `best` is what it had found, checked as always, or None."""
+
+    def __init__(self, best: Any) -> None:
+        super().__init__("interrupted")
+        self.best = best

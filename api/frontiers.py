@@ -1,0 +1,114 @@
+"""Exact frontiers of small networks: every best (chunks, steps, rounds), and a proof for every candidate that is ruled out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+from certree.api import parsing
+from certree.api.errors import DisagreementError, SearchInterrupted
+from certree.api.parsing import Network
+from certree.models.common.errors import InputError
+from certree.models.common.files import read_json, write_atomically
+from certree.models.common.shown import Shown
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+from certree.verify.exact.question import Point
+from certree.verify.exact.refutations.proof_formats import foreign_files
+from certree.verify.frontier.bundle import BundleVerdict, verify_bundle
+
+
+@dataclass(frozen=True, repr=False)
+class FoundFrontier(Shown):
+    """A frontier that was searched: the verdict on its document, and the points of the published algorithms by method."""
+
+    verdict: BundleVerdict
+    methods: Mapping[str, Point]
+
+    def title(self) -> str:
+        """The collective and the network."""
+        return self.verdict.title()
+
+    def facts(self) -> dict[str, object]:
+        """As of the verdict."""
+        return self.verdict.facts()
+
+    @property
+    def points(self) -> list[Point]:
+        """(chunks per endpoint, steps, rounds) of the best schedules, fewest chunks first."""
+        return [tuple(entry["point"]) for entry in self.verdict.document["points"]]
+
+    @property
+    def complete(self) -> bool:
+        """Whether every other candidate up to the number of chunks asked for is ruled out by a proof."""
+        return bool(self.verdict.document["complete"])
+
+
+def frontier(
+    network: Network,
+    collective: str | Collective = "all-reduce",
+    *,
+    root: int | None = None,
+    max_chunks: int = 6,
+    effort: int = 1,
+    time_limit: str | float | Fraction | None = None,
+    memory: int | None = None,
+    scratch: int | None = None,
+    unaided: bool = False,
+    progress: Callable[[str], None] | None = None,
+) -> FoundFrontier:
+    """All Pareto-optimal (chunks, steps, rounds) of a small network, each with a schedule, and a proof for every other candidate.
+
+    Delay 1; endpoints do not forward within a step. `max_chunks`: chunks per endpoint to go up to. `effort`: deterministic search
+    budget; `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `memory`: chunks that an
+    endpoint can store; `scratch`: buffers of one chunk more than those that an endpoint must have. `unaided`: do not start from
+    the published algorithms. `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
+    proofs, checked as `verify` checks them.
+
+    Raises InputError, UnsupportedError for networks that are too large, and SearchInterrupted with what was found so far on Ctrl-C.
+
+    >>> import certree.api as ct
+    >>> ct.frontier("ring:4", "all-gather", max_chunks=2).points
+    [(1, 2, 2), (2, 2, 3)]
+    """
+    from certree.synth.exact.frontier import FrontierSearch
+    from certree.synth.exact.published import known_schedules
+
+    topology, wanted = parsing.topology(network), parsing.collective(collective, root)
+    wanted.require_fits(topology)
+    monitor = parsing.monitor(time_limit, progress)
+    known = {} if unaided else known_schedules(topology, wanted, monitor)
+    search = FrontierSearch(topology, wanted, max_chunks, effort, monitor, known, memory, scratch)
+    interrupted = False
+    try:
+        search.run()
+    except KeyboardInterrupt:
+        interrupted = True
+    verdict = verify_bundle(search.result.document(), "the frontier")
+    if not verdict.valid:
+        first = verdict.violations[0]
+        raise DisagreementError(f"the frontier that was found is refuted: {first.rule}: {first.message}")
+    found = FoundFrontier(verdict, search.known)
+    if interrupted:
+        raise SearchInterrupted(found)
+    return found
+
+
+def verify_frontier(path: Path, topology: Topology | None, collective: Collective | None) -> BundleVerdict:
+    """The verdict on a frontier in a file, which must be of the network and the collective where these are given."""
+    verdict = verify_bundle(read_json(path), str(path), topology)
+    if collective is not None and collective != verdict.collective:
+        raise InputError(f"{path}: the collective is {verdict.collective.words}, not {collective.words}")
+    return verdict
+
+
+def write_proofs(verdict: BundleVerdict, folder: str | Path) -> int:
+    """Write the formula and the proof of every refutation by formula of a valid frontier into a new folder, in the formats of other
+    checkers (DIMACS, DRAT, VeriPB). Returns how many there were."""
+    target = Path(folder)
+    target.mkdir(parents=True)
+    proofs = [entry for entry in verdict.document["refuted"] if entry["proof"]["kind"] == "drat"]
+    for entry in proofs:
+        for name, data in foreign_files(verdict.question.at(tuple(entry["point"])), entry["proof"]).items():
+            write_atomically(target / name, data, force=False)
+    return len(proofs)

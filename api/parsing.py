@@ -1,0 +1,115 @@
+"""Networks, collectives, machines and sizes, from the texts that the command line takes or from objects of the data model."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from certree.models.common.errors import InputError
+from certree.models.common.files import MAX_SIZE, parse_duration, parse_size
+from certree.models.machine.machine import Machine, load_machine
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, parse_collective
+from certree.synth.method import Monitor
+
+DEFAULT_SIZE, DEFAULT_MACHINE = "64MiB", "multitree"
+
+
+@runtime_checkable
+class Graph(Protocol):
+    """A graph of networkx."""
+
+    @property
+    def nodes(self) -> Any:
+        """Its nodes."""
+
+    @property
+    def edges(self) -> Any:
+        """Its edges."""
+
+
+#: what may name a network: a text or a path as on the command line, an object, or a graph
+Network: TypeAlias = str | Path | Topology | Graph
+
+
+def topology(network: Network) -> Topology:
+    """The network of a text, a file, a networkx graph, or itself.
+
+    A text is what the command line takes: a family with its sizes and modifiers (`torus:8x8,without-link=0-1`), or the path of a
+    file (certree JSON, node-link JSON, GraphML, NCCL XML, `nvidia-smi topo -m`). Of a graph the nodes may have `kind` ("endpoint",
+    "switch") and `reducing`, the edges `capacity` (chunks per round) and `latency` (cycles). Raises TopologyError.
+
+    >>> import certree.api as ct
+    >>> ct.topology("mesh:8x8").diameter
+    (14, 0, 63)
+    """
+    if isinstance(network, Topology):
+        return network
+    if isinstance(network, str | Path):
+        return parse_topology(str(network))
+    if isinstance(network, Graph):
+        from certree.models.network.topology_graph import topology_from_graph
+
+        return topology_from_graph(network, "graph")
+    raise InputError(f"network {network!r}: expected a text such as 'torus:8x8', a path, a Topology or a networkx graph")
+
+
+def collective(kind: str | Collective, root: int | None = None) -> Collective:
+    """The collective of a name, or itself. `root`: the endpoint at the centre of a broadcast, reduce, gather or scatter.
+
+    Raises InputError for an unknown name, and for a root that is missing or does not apply.
+
+    >>> import certree.api as ct
+    >>> ct.collective("broadcast", root=3).words
+    'broadcast from node 3'
+    """
+    if isinstance(kind, Collective):
+        if root is not None and root != kind.root:
+            raise InputError(f"root {root} contradicts {kind.words}")
+        return kind
+    return parse_collective(kind, root)
+
+
+def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:
+    """The machine of a preset's name or a TOML file, or itself. Raises MachineError, or InputError for an unknown name.
+
+    >>> import certree.api as ct
+    >>> ct.machine("multitree").flit_bytes
+    16
+    """
+    return parameters if isinstance(parameters, Machine) else load_machine(str(parameters))
+
+
+def size(message: int | str = DEFAULT_SIZE) -> int:
+    """The bytes of a message: a whole number, or a text with a unit. Raises InputError.
+
+    >>> import certree.api as ct
+    >>> ct.size("64MiB")
+    67108864
+    """
+    if isinstance(message, str):
+        return parse_size(message)
+    if type(message) is not int or not 1 <= message <= MAX_SIZE:
+        raise InputError(f"size {message!r}; allowed: 1 to {MAX_SIZE} bytes, or a text such as 64MiB")
+    return message
+
+
+def seconds(limit: str | float | Fraction) -> Fraction:
+    """A time limit in seconds: a number, or a text with a unit such as `60s` or `2m`. Raises InputError."""
+    if isinstance(limit, str):
+        return parse_duration(limit)
+    if not 0 < limit < float("inf"):
+        raise InputError(f"time limit {limit!r}; allowed: seconds above 0")
+    return Fraction(limit)
+
+
+def monitor(time_limit: str | float | Fraction | None, progress: Callable[[str], None] | None) -> Monitor:
+    """The monitor of a search with that limit of wall time, from now on; `progress` receives its lines."""
+    sink = progress or (lambda _text: None)
+    return Monitor(sink=sink) if time_limit is None else Monitor.within(float(seconds(time_limit)), sink)
+
+
+def option_texts(options: Mapping[str, Any] | None) -> dict[str, str]:
+    """The options of a method as the command line has them: True is `true`, everything else its `str`."""
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in (options or {}).items()}

@@ -1,0 +1,156 @@
+"""Schedules made for a network, or made better: each verified and certified before it is returned."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.api.errors import InvalidScheduleError, SearchInterrupted
+from certree.api.evidence import add_certificate, certified_or_fail
+from certree.api.inputs import machine_or_default, schedule_of, size_or_default
+from certree.api.parsing import Network
+from certree.api.runnable import form_of
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.symmetric import AnySchedule
+from certree.synth.method import Method, Request, load_methods
+from certree.verify.checker import verify_schedule
+
+
+def synthesize(
+    network: Network,
+    collective: str | Collective = "all-reduce",
+    *,
+    root: int | None = None,
+    method: str = "auto",
+    options: Mapping[str, Any] | None = None,
+    chunks: int | None = None,
+    steps: int | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    run: str = "slotted",
+    effort: int | None = None,
+    time_limit: str | float | Fraction | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> AnySchedule:
+    """A schedule for a network, verified, with a certificate that states its bounds.
+
+    `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options. `chunks`: of
+    one iteration, by default the method's choice; `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by
+    default) and `machine` (multitree by default) are what candidates are compared for; `run` is how: "slotted", "paced" or
+    "fastest", for method auto. `effort` is a deterministic search budget, 1 by default: the same arguments give the same schedule.
+    `time_limit` (seconds, or a text) instead makes the result depend on the computer. `progress` receives a line now and then.
+
+    Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
+    the best schedule so far (or None) on Ctrl-C. An algorithm asked for as published (`rounds=published`) may be invalid, which
+    `verify` then says; it has no certificate.
+
+    >>> import certree.api as ct
+    >>> ct.synthesize("ring:4", size="1MiB")
+    <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
+    """
+    _require_one_budget(effort, time_limit)
+    if run != "slotted" and method != "auto":
+        raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
+    message, on = size_or_default(size), machine_or_default(machine)
+    request = Request(
+        topology=parsing.topology(network),
+        collective=parsing.collective(collective, root),
+        message_bytes=message,
+        machine=on,
+        chunks=chunks,
+        steps=steps,
+        options=parsing.option_texts(options),
+        effort=effort or 1,
+        seed=seed,
+        monitor=parsing.monitor(time_limit, progress),
+        form=form_of(run, message, on),
+    )
+    found, interrupted = _found(load_methods()[method], request)
+    if found is None:
+        raise SearchInterrupted(None)
+    recorded = _recorded(found, request, time_limit)
+    try:
+        certified, _ = certified_or_fail(recorded, search=not interrupted)
+    except KeyboardInterrupt:
+        interrupted = True
+        certified, _ = certified_or_fail(recorded, search=False)
+    if interrupted:
+        raise SearchInterrupted(certified)
+    return certified
+
+
+def improve(
+    source: str | Path | AnySchedule,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    effort: int | None = None,
+    time_limit: str | float | Fraction | None = None,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> AnySchedule:
+    """A schedule that takes fewer cycles than a valid one at that size, with other slots, trees, delays or repeats.
+
+    It is verified and certified; where nothing faster is found it is the one given. `topology`, `collective` and `root`: what a CSV
+    is for. The other arguments as in `synthesize`. Raises InvalidScheduleError for a schedule that breaks rules, SearchInterrupted
+    with the best schedule so far on Ctrl-C.
+
+    >>> import certree.api as ct
+    >>> slow = ct.synthesize("ring:4", method="ring", size="1KiB")
+    >>> ct.improve(slow, size="1KiB").steps < slow.steps
+    True
+    """
+    from certree.synth.improve.improve import improve as improved
+
+    _require_one_budget(effort, time_limit)
+    given = schedule_of(source, topology, collective, root)
+    verdict = verify_schedule(given)
+    if not verdict.valid:
+        raise InvalidScheduleError(given, verdict)
+    monitor = parsing.monitor(time_limit, progress)
+    message, on = size_or_default(size), machine_or_default(machine)
+    request = Request(given.topology, given.collective, message, on, effort=effort or 1, seed=seed, monitor=monitor)
+    interrupted, best = False, given
+    try:
+        best = improved(given, request)
+    except UnsupportedError as error:
+        monitor.report(f"kept as it is: {error}")
+    except KeyboardInterrupt:
+        interrupted, best = True, monitor.best or given
+    certified, _ = (add_certificate if best is given else certified_or_fail)(best, search=not interrupted)
+    if interrupted:
+        raise SearchInterrupted(certified)
+    return certified
+
+
+def _require_one_budget(effort: int | None, time_limit: object) -> None:
+    if effort is not None and time_limit is not None:
+        raise InputError("effort and time limit exclude each other: a budget is deterministic or it is wall time")
+
+
+def _found(method: Method, request: Request) -> tuple[AnySchedule | None, bool]:
+    """The schedule, or on Ctrl-C the best so far that is what was asked for; and whether it was interrupted."""
+    try:
+        return method(request), False
+    except KeyboardInterrupt:
+        best = request.monitor.best  # on the way to fewer steps a method may offer more of them
+        too_long = best is not None and request.steps is not None and best.steps > request.steps
+        return None if too_long else best, True
+
+
+def _recorded(schedule: AnySchedule, request: Request, time_limit: str | float | Fraction | None) -> AnySchedule:
+    """The schedule with what it was made for in its provenance."""
+    asked: dict[str, Any] = {"message_bytes": request.message_bytes, "machine": request.machine.name}
+    if request.form is not None:
+        asked["compared"] = request.form.name
+    if time_limit is not None:
+        asked["time_limit_seconds"] = str(parsing.seconds(time_limit))
+    return replace(schedule, provenance={**schedule.provenance, **asked})

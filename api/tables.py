@@ -1,0 +1,67 @@
+"""Schedules as tables for network interfaces, and back: files are read again and verified before anything is returned."""
+
+from pathlib import Path
+
+from certree.api.errors import DisagreementError, InvalidScheduleError
+from certree.api.inputs import machine_or_default, schedule_of, size_or_default, verify_path
+from certree.hw.formats import load_formats
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.tables import Tables
+from certree.verify.checker import verify_schedule
+from certree.verify.tables.checker import verify_tables
+
+
+def export(
+    source: str | Path | AnySchedule,
+    format: str = "readmemh",
+    folder: str | Path = "tables",
+    *,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    force: bool = False,
+) -> Tables:
+    """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder; what was written is read back,
+    verified and returned.
+
+    `certree list` names the formats. `force` replaces an empty folder or another tables directory. Raises InvalidScheduleError for
+    a schedule that breaks rules, UnsupportedError for one that rows cannot express (the message says why), InputError for an
+    unknown format and a folder that exists.
+
+    >>> import certree.api as ct
+    >>> schedule = ct.synthesize("ring:4", size="1MiB")
+    >>> ct.export(schedule, "readmemh", "ring4", size="1MiB").slot_cycles
+    2732
+    """
+    _ = load_formats()[format]
+    schedule = schedule_of(source)
+    verdict = verify_schedule(schedule)
+    if not verdict.valid:
+        raise InvalidScheduleError(schedule, verdict)
+    export_tables(lower(written_out(schedule), size_or_default(size), machine_or_default(machine)), Path(folder), format, force)
+    tables = read_tables(Path(folder))
+    verdict = verify_tables(tables)
+    if not verdict.valid:
+        raise DisagreementError(f"the tables written to {folder} are invalid: {verdict.violations[0].message}")
+    return tables
+
+
+def import_tables(folder: str | Path) -> AnySchedule:
+    """The schedule that the tables in a folder execute, verified.
+
+    Raises InvalidScheduleError for tables that break rules, TableFormatError for files that are damaged or contradict each other.
+
+    >>> import certree.api as ct
+    >>> _ = ct.export(ct.synthesize("ring:4", size="1MiB"), "json", "ring4", size="1MiB")
+    >>> ct.import_tables("ring4")
+    <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
+    """
+    if not Path(folder).is_dir():
+        raise InputError(f"{folder} is not a tables directory")
+    checked = verify_path(Path(folder), None, None, None, None)
+    if not checked.verdict.valid:
+        raise InvalidScheduleError(checked.schedule, checked.verdict)
+    return checked.schedule

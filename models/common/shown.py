@@ -1,0 +1,51 @@
+"""How objects of the data model show themselves: a short `repr`, and a table or a picture in notebooks."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from importlib import import_module
+from typing import Any, ClassVar
+
+import numpy as np
+
+
+def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
+    """A table with a caption; every text is escaped."""
+    head = f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in header)}</tr>" if header else ""
+    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    return f"<table><caption>{escape(title)}</caption>{head}{body}</table>"
+
+
+class Shown:
+    """Base of what shows itself by its title and some facts. `shown`: label -> attribute, arrays by their length.
+
+    `picture`: the module and function that draw it, named since pictures are made of the objects and not the other way.
+    """
+
+    shown: ClassVar[Mapping[str, str]] = {}
+    picture: ClassVar[tuple[str, str] | None] = None
+
+    def title(self) -> str:
+        """Its name, or the collective and the network that it is for."""
+        this: Any = self
+        return str(this.name) if hasattr(this, "name") else f"{this.collective.words} on {this.topology.name}"
+
+    def facts(self) -> dict[str, object]:
+        """What is said of it, in order; nothing of what is None."""
+        values = {label: getattr(self, attribute) for label, attribute in self.shown.items()}
+        return {
+            label: len(value) if isinstance(value, np.ndarray) else value for label, value in values.items() if value is not None
+        }
+
+    def __repr__(self) -> str:
+        facts = ", ".join(f"{label} {value}" for label, value in self.facts().items())
+        return f"<{type(self).__name__} {self.title()}: {facts}>"
+
+    def _repr_html_(self) -> str | None:
+        return None if self.picture else html_table(f"{type(self).__name__}: {self.title()}", self.facts().items())
+
+    def _repr_svg_(self) -> str | None:
+        if self.picture is None:
+            return None
+        module, function = self.picture
+        drawn: str = getattr(import_module(module), function)(self)
+        return drawn
