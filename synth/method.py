@@ -1,10 +1,10 @@
 """What a synthesis method is given, how it is found by name, and where it leaves its best schedule so far."""
 
-import functools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Any, TypeVar
 
 from certree.models.common.errors import InputError, UnsupportedError
@@ -142,30 +142,8 @@ class Request:
         return {"method": method, "seed": self.seed, "effort": self.effort, "options": dict(sorted(options.items())), **more}
 
 
-Method = Callable[[Request], AnySchedule]
-
-
-class Methods(Registry[Method]):
-    """Methods by name. What one of them returns remembers the size and the machine of the request (`Request.remember`)."""
-
-    def register(self, name: str) -> Callable[[Method], Method]:
-        """As `Registry.register`; the decorated function is not called as it stands, but through `Request.remember`."""
-        add = super().register(name)
-
-        def remembering(method: Method) -> Method:
-            return add(functools.wraps(method)(lambda request: request.remember(method(request))))
-
-        return remembering
-
-
-#: method name -> maker; raises UnsupportedError when it does not cover the request
-METHODS = Methods("method")
-
-
-def load_methods() -> Methods:
-    """The registry, with every module of `certree.synth.methods` imported."""
-    import_folder("certree.synth.methods")
-    return METHODS
+#: the values of all options of a method, by name
+Options = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -199,7 +177,12 @@ def whole_number(default: int | None, low: int, high: int) -> Option:
     return Option(read, default, f"{low} to {high}")
 
 
-def read_options(request: Request, method: str, known: Mapping[str, Option]) -> dict[str, Any]:
+def node_of(request: Request) -> Option:
+    """An option that is the id of a node of the requested network."""
+    return whole_number(None, 0, len(request.topology.kind) - 1)
+
+
+def read_options(request: Request, method: str, known: Mapping[str, Option]) -> Options:
     """The value of every known option, defaults filled in; InputError lists the known ones on a wrong name or value."""
     listing = "; ".join(f"{name}={known[name].allowed}" for name in sorted(known)) or "none"
     values = {name: option.default for name, option in known.items()}
@@ -225,3 +208,80 @@ def require_shape(request: Request, method: str, chunks: int, steps: int) -> Non
         raise UnsupportedError(f"{method} cuts this message into {chunks} chunks; {request.chunks} were asked for")
     if request.steps is not None and request.steps < steps:
         raise UnsupportedError(f"{method} takes {steps} steps here; at most {request.steps} were asked for")
+
+
+class Tier(StrEnum):
+    """When `auto` tries a method."""
+
+    ALWAYS = "always"
+    LEAN = "where published algorithms are tried"
+    DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
+    NAMED = "never: it makes something else than what is asked for, unless it is named"
+
+
+#: see Tier.DENSE
+DENSE_ENDPOINTS = 128
+
+
+def is_small(request: Request) -> bool:
+    """Whether methods of Tier.DENSE are tried."""
+    return len(request.topology.endpoints) <= DENSE_ENDPOINTS
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Options other than the defaults that a method is compared with. `in_auto`: whether `auto` tries them (for a request)."""
+
+    options: Mapping[str, str]
+    in_auto: bool | Callable[[Request], bool] = True
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to make schedules; called with a request, it returns a schedule or raises UnsupportedError where it does not cover it.
+
+    `collectives` and `options` are all that it takes; others are refused before `make` is called. `published`: an algorithm, as
+    opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which others: first
+    what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept.
+    `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_anytime`: within no time it
+    returns its first schedule. `is_sized`: its schedule depends on the size. `side_by_side`: it is tried several times at once as
+    well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods.
+    """
+
+    name: str
+    make: Callable[[Request, Options], AnySchedule]
+    collectives: Sequence[CollectiveKind]
+    options: Mapping[str, Option] | Callable[[Request], Mapping[str, Option]] = field(default_factory=dict)
+    published: bool = True
+    tier: Tier = Tier.DENSE
+    order: int = 50
+    variants: Sequence[Variant] = ()
+    side_by_side: bool = False
+    is_sparse: bool = False
+    is_anytime: bool = False
+    is_sized: bool = False
+    uses_others: bool = False
+
+    def __post_init__(self) -> None:  # the text of `certree list NAME`
+        object.__setattr__(self, "__doc__", self.make.__doc__)
+
+    def __call__(self, request: Request) -> AnySchedule:
+        """The schedule, which remembers the request's size and machine; UnsupportedError or UndecidedError says why there is none,
+        InputError what is wrong with the options."""
+        require_collective(request, self.name, self.collectives)
+        known = self.options(request) if callable(self.options) else self.options
+        return request.remember(self.make(request, read_options(request, self.name, known)))
+
+
+METHODS: Registry[Method] = Registry("method")
+
+
+def method(name: str, collectives: Sequence[CollectiveKind], **fields: Any) -> Callable[[Callable[..., AnySchedule]], Method]:
+    """Register the decorated function `(request, options)` as a method; `fields` are those of `Method`."""
+    return lambda make: METHODS.register(name)(Method(name, make, collectives, **fields))
+
+
+def load_methods() -> Registry[Method]:
+    """The registry, with every module of `certree.synth.methods` imported."""
+    import_folder("certree.synth.methods")
+    return METHODS

@@ -53,7 +53,6 @@ SHORT = {
 EMPTY = "–"
 NOT_MADE = " does not make "  # of a reason: it is the collective, not the network
 LEFT_OUT = ("auto",)
-ANYTIME = ("free-shares", "packing", "retime")  # searches that only improve on what they have: here their first schedule will do
 ROOT = 1  # of the collectives that have one
 MESSAGE = 1 << 16
 
@@ -93,15 +92,15 @@ class Cell:
 def matrix_cell(method: str, network: str) -> Cell:
     """Make and judge every collective on every size of a kind of network."""
     specs = NETWORKS[network]
-    cell = Cell(len(specs))
+    cell, make = Cell(len(specs)), load_methods()[method]
     machine = load_machine("multitree")
     for spec in specs:
         topology = parse_topology(spec)
         for kind in CollectiveKind:
             collective = Collective(kind, ROOT if kind in WITH_ONE_ROOT else None)
             try:
-                monitor = Monitor(deadline=0.0 if method in ANYTIME else None)
-                schedule = load_methods()[method](Request(topology, collective, MESSAGE, machine, monitor=monitor))
+                monitor = Monitor(deadline=0.0 if make.is_anytime else None)  # the first schedule of a search will do here
+                schedule = make(Request(topology, collective, MESSAGE, machine, monitor=monitor))
             except (UnsupportedError, UndecidedError) as error:
                 cell.reasons[spec, kind] = str(error).replace(spec, "the network")
                 continue

@@ -10,9 +10,6 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Monitor, Request, load_methods
 
-#: methods that search: what they find depends on effort and message size
-SEARCHES = ("auto", "exact", "free-shares", "packing", "retime", "symmetric")
-
 
 def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:
     """The schedule of every published algorithm that covers the network and the collective, by name of the method.
@@ -23,7 +20,7 @@ def known_schedules(topology: Topology, collective: Collective, monitor: Monitor
     request = Request(topology, collective, 1 << 20, load_machine("multitree"), monitor=monitor.watching())
     methods, made = load_methods(), dict[str, Schedule]()
     for name in methods:
-        if name in SEARCHES or monitor.expired:
+        if not methods[name].published or monitor.expired:
             continue
         try:
             made[name] = replace(written_out(methods[name](request)), made_for=None)

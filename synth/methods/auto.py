@@ -1,75 +1,31 @@
 """Automatic choice: every method that applies, the fewest cycles win: in slots by closed form, or in the form that is asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric import AnySchedule
-from certree.synth.method import METHODS, Form, Request, read_options
+from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, method
 from certree.synth.ranks.embedding import MOST_CHANNELS
 
-#: first what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept
-SEARCHES = ("ring", "multitree", "symmetric", "packing", "retime", "exact")
-#: published algorithms that have few transfers or few rivals
-LEAN = (
-    "ring",
-    "binomial",
-    "recursive-doubling",
-    "halving-doubling",
-    "netreduce",
-    "gentree",
-    "asymmetric-cps",
-    "direct",
-    "hierarchical-all-to-all",
-)
-#: those that move something between all pairs at many stages: not tried beyond so many endpoints
-DENSE = (
-    "hierarchical",
-    "blueconnect",
-    "hierarchical-cps",
-    "double-binary-tree",
-    "hdrm",
-    "ring-2d",
-    "switch-fc",
-    "tencent",
-    "cps",
-    "reduce-broadcast",
-    "tree-all-to-all",
-    "ring-all-to-all",
-)
-DENSE_ENDPOINTS = 128
-#: those that make something else than what is asked for unless one names them: shares of ranks that are not alike
-ASKED_FOR = ("free-shares",)
-#: beyond so many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to get
-#: something from all others: a row for each pair would not fit in memory
+#: beyond this many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to
+#: get something from all others: a row for each pair would not fit in memory
 PAIRWISE_ENDPOINTS = 4096
-SPARSE = ("netreduce", "symmetric")
-#: algorithms for ranks that are tried several times side by side as well, where endpoints have wide links or several into switches
-SIDE_BY_SIDE = ("ring", "binomial", "recursive-doubling", "halving-doubling", "direct", "hierarchical", "double-binary-tree", "cps")
-#: others than their defaults that published algorithms are tried with
-VARIANTS = {
-    "ring": {"bidirectional": "true"},
-    "ring-2d": {"form": "nested"},
-    "ring-all-to-all": {"bidirectional": "true"},
-    "multitree": {"order": "authors"},
-}
-#: up to so many endpoints what `symmetric` makes is re-timed as well, where it reduces: beyond, looking at its rows takes long
-RETIMED_ENDPOINTS = 256
 #: an all-reduce of more bytes an endpoint on a direct network is left to the searches
 SEARCHED_BYTES = 4096
 
 
-@METHODS.register("auto")
-def auto(request: Request) -> AnySchedule:
+@method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True)
+def auto(request: Request, _options: Options) -> AnySchedule:
     """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 
     The provenance says what was compared, and how. No options. In slots all-reduces of more than SEARCHED_BYTES for each endpoint
-    on direct networks are left to the searches: on all we measured they outran the published algorithms. Elsewhere those are
-    tried too, with VARIANTS of their options and SIDE_BY_SIDE, the ones with most transfers up to DENSE_ENDPOINTS; beyond
-    PAIRWISE_ENDPOINTS only SPARSE ones, and ASKED_FOR never. Within a time limit it stops after the method that reached it.
+    on direct networks are left to the methods of Tier.ALWAYS: on all that were measured they outran the published algorithms.
+    Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
+    DENSE_ENDPOINTS. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that
+    reached it.
     """
-    read_options(request, "auto", {})
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
     considered: dict[str, str] = {}
@@ -109,33 +65,38 @@ def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) ->
 def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
     """(label, method, options) of all that `auto` compares for this request."""
     topology, endpoints = request.topology, len(request.topology.endpoints)
+    is_huge = endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root
     is_large = request.collective.kind is CollectiveKind.ALL_REDUCE and request.message_bytes > SEARCHED_BYTES * endpoints
-    if endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root:
-        yield from ((name, name, {}) for name in SPARSE)
-    else:
-        searched = request.form is None and topology.is_direct and is_large
-        published = () if searched else (*LEAN, *(DENSE if endpoints <= DENSE_ENDPOINTS else ()))
-        for name in dict.fromkeys((*published, *SEARCHES)):
-            for options in ({}, *_variants(name, request, published)):
-                yield ":".join([name, *[f"{key}={value}" for key, value in options.items()]]), name, options
+    is_searched = request.form is None and topology.is_direct and is_large
+    for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (entry.order, entry.name)):
+        if not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
+            continue
+        yield entry.name, entry.name, {}
+        if not is_huge and not (is_searched and entry.published):
+            for options in _variants(entry, request):
+                yield ":".join([entry.name, *[f"{key}={value}" for key, value in options.items()]]), entry.name, options
 
 
-def _variants(name: str, request: Request, published: Sequence[str]) -> Iterator[dict[str, str]]:
-    """Options that a method is tried with beside its defaults: those of VARIANTS where published algorithms are tried at all, and
-    these side by side, which uses links that a single message leaves idle: wide ones, several into switches, and on the ways of
-    blocks that pass other endpoints. Reductions in slots of their own are what re-timing gives `symmetric`."""
+def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
+    match entry.tier:
+        case Tier.ALWAYS:
+            return True
+        case Tier.LEAN:
+            return not is_searched
+        case Tier.DENSE:
+            return not is_searched and is_small(request)
+    return False
+
+
+def _variants(entry: Method, request: Request) -> Iterator[dict[str, str]]:
+    """Options that a method is tried with beside its defaults: the variants that it is registered with, and, side by side, what
+    uses links that a single message leaves idle: wide ones, several into switches, and on the routes of blocks that pass other
+    endpoints."""
+    for variant in entry.variants:
+        if variant.in_auto(request) if callable(variant.in_auto) else variant.in_auto:
+            yield dict(variant.options)
     topology = request.topology
-    is_retimed = topology.is_direct and request.collective.reduces and len(topology.endpoints) <= RETIMED_ENDPOINTS
-    if name == "retime" and is_retimed:
-        yield {"of": "symmetric"}
-    if not published:
-        return
-    if name in VARIANTS:
-        yield VARIANTS[name]
-    is_dense = len(topology.endpoints) <= DENSE_ENDPOINTS
-    if name == "recursive-doubling" and request.collective.kind is CollectiveKind.ALL_REDUCE and is_dense:
-        yield {"exchange": "groups"}
     width = int(topology.capacity[topology.src == topology.endpoints[0]].sum())
     has_room = not topology.is_direct or int(topology.pair_capacity.max()) > 1 or request.collective.has_targets
-    if name in SIDE_BY_SIDE and width > 1 and has_room:
+    if entry.side_by_side and width > 1 and has_room:
         yield {"channels": str(min(width, MOST_CHANNELS))}

@@ -4,11 +4,11 @@
 
 A network is named as a topology is (`torus:4x4`), or `small` (those of synth/MATRIX.md) or `large` (LARGE). One line for each
 network, collective and size: the best published algorithm, of how many, and the cycles of auto over those of that one. Algorithms
-are taken with their options too (VARIANTS). A schedule that does not depend on the size is made once and timed at all sizes. Where
-auto compares the best algorithm by itself it is at least as fast ("<= 1"), and nothing else is run; elsewhere its candidates are
-made one after the other until one is as fast, which is then named. Only if none is, the quotient is above 1, and listed again at
-the end. Without --exact the exact search, which takes most of the time on the smallest networks, is taken out of auto: that can
-only make auto slower.
+are taken with the variants that they are registered with too. A schedule that does not depend on the size is made once and timed at
+all sizes. Where auto compares the best algorithm by itself it is at least as fast ("<= 1"), and nothing else is run; elsewhere its
+candidates are made one after the other until one is as fast, which is then named. Only if none is, the quotient is above 1, and
+listed again at the end. Without --exact the exact search, which takes most of the time on the smallest networks, is taken out of
+auto: that can only make auto slower.
 """
 
 import sys
@@ -26,9 +26,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.models.schedule.symmetric import AnySchedule
-from certree.synth.method import Request, load_methods
+from certree.synth.method import METHODS, Request, Tier, load_methods
 from certree.synth.methods import auto
-from certree.synth.methods.auto import ASKED_FOR
 
 SIZES = (1 << 10, 1 << 15, 1 << 20, 1 << 24, 1 << 26, 1 << 30)
 SMALL = tuple(spec for specs in NETWORKS.values() for spec in specs)
@@ -59,33 +58,16 @@ LARGE = (
     "ace-alltoall:4x4",
     "ace-alltoall:4x2,reducing=switches",
 )
-SEARCHES = ("auto", "exact", "packing", "retime", "symmetric")
-#: options with which an algorithm is published too; those that a method does not take or a network refuses are passed over
-VARIANTS = {
-    "ring": ({"bidirectional": "true"}, {"order": "natural"}),
-    "ring-2d": ({"form": "nested"},),
-    "multitree": ({"priority": "remaining-height"}, {"order": "authors"}),
-    "double-binary-tree": ({"overlap": "true"},),
-    "blueconnect": ({"bidirectional": "true"},),
-    "hierarchical": ({"bidirectional": "false"},),
-    "halving-doubling": ({"distance": "halving"}, {"fold": "whole"}),
-    "netreduce": ({"form": "hierarchical"},),
-    "gentree": ({"rearrange": "false"},),
-    "ring-all-to-all": ({"bidirectional": "true"},),
-}
-CHANNELS = ("ring", "cps", "hierarchical", "double-binary-tree", "binomial", "halving-doubling", "recursive-doubling", "direct")
-#: whose schedules depend on the size of the message; all others are timed at several sizes once made
-SIZED = ("double-binary-tree", "gentree", "netreduce")
 
 
 def rivals(topology: Topology) -> Iterator[tuple[str, dict[str, str]]]:
     """(method, options) of everything that is no search; side by side as often as an endpoint has links where it has several."""
     links = int(topology.capacity[topology.src == topology.endpoints[0]].sum())
-    for name in load_methods():
-        if name not in SEARCHES and name not in ASKED_FOR:
+    for name, method in ((name, load_methods()[name]) for name in load_methods()):
+        if method.published:
             yield name, {}
-            yield from ((name, options) for options in VARIANTS.get(name, ()))
-            if name in CHANNELS and links > 1:
+            yield from ((name, dict(variant.options)) for variant in method.variants)
+            if method.side_by_side and links > 1:
                 yield name, {"channels": str(min(links, 64))}
 
 
@@ -105,9 +87,9 @@ def published(requests: Sequence[Request]) -> dict[int, dict[str, int]]:
     """For each of some requests that differ only in size: cycles of every rival that makes it, by its name with its options."""
     found: dict[int, dict[str, int]] = {request.message_bytes: {} for request in requests}
     for name, options in rivals(requests[0].topology):
-        once = None if name in SIZED else made(requests[0], name, options)
+        once = None if load_methods()[name].is_sized else made(requests[0], name, options)
         for request in requests:
-            schedule = made(request, name, options) if name in SIZED else once
+            schedule = made(request, name, options) if load_methods()[name].is_sized else once
             if schedule is not None:
                 with suppress(UnsupportedError):
                     found[request.message_bytes][label_of(name, options)] = request.cycles(schedule)
@@ -195,7 +177,7 @@ def run(
 if __name__ == "__main__":
     words = sys.argv[1:]
     if "--exact" not in words:
-        auto.SEARCHES = tuple(name for name in auto.SEARCHES if name != "exact")
+        METHODS._entries["exact"] = replace(load_methods()["exact"], tier=Tier.NAMED)
     given = dict(pairwise(words))
     named = [word for word in words if word in ("small", "large") or ":" in word or word.startswith("dgx")]
     run(

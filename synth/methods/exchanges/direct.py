@@ -10,7 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, choice, method
 from certree.synth.ranks.all_to_all import Way, move_blocks
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import by_distance_plan, direct_plan
@@ -18,16 +18,21 @@ from certree.synth.ranks.layout import Layout
 from certree.synth.ranks.staged import scatter_and_gather
 
 
-@METHODS.register("direct")
-def direct(request: Request) -> Schedule:
+@method(
+    "direct",
+    [*SYMMETRIC_KINDS, CollectiveKind.ALL_TO_ALL],
+    options={**ROUNDS, "steps": choice("together", "by-distance")},
+    tier=Tier.LEAN,
+    order=8,
+    side_by_side=True,
+)
+def direct(request: Request, options: Options) -> Schedule:
     """All-reduce, reduce-scatter, all-gather or all-to-all in one step a phase; steps=by-distance takes N - 1, as in Fig. 5.
 
     By distance, rank i sends to rank i + s in the s-th step, so that every endpoint sends and receives one chunk a step. Needs a
     network where each endpoint has a link to every other or shares switches with it: no endpoint forwards for others.
     One chunk for each endpoint, in an all-to-all for each ordered pair.
     """
-    require_collective(request, "direct", [*SYMMETRIC_KINDS, CollectiveKind.ALL_TO_ALL])
-    options = read_options(request, "direct", {**ROUNDS, "steps": choice("together", "by-distance")})
     _require_paths(request.topology)
     nodes, by_distance = request.topology.endpoints, options["steps"] == "by-distance"
     layout = Layout((len(nodes),), nodes)

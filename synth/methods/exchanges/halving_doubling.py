@@ -9,14 +9,22 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.phases import joined
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
 
 
-@METHODS.register("halving-doubling")
-def halving_doubling(request: Request) -> Schedule:
+@method(
+    "halving-doubling",
+    SYMMETRIC_KINDS,
+    options={"distance": choice("doubling", "halving"), "fold": choice("halves", "whole"), **ROUNDS},
+    tier=Tier.LEAN,
+    order=4,
+    side_by_side=True,
+    variants=[Variant({"distance": "halving"}, in_auto=False), Variant({"fold": "whole"}, in_auto=False)],
+)
+def halving_doubling(request: Request, options: Options) -> Schedule:
     """Partners exchange half of what is left, then a quarter, ...; back the same way: 2 log2 N steps, bandwidth-optimal per node.
 
     One chunk per endpoint. Option distance=doubling (default) has the largest exchange between ranks that differ by 1, as
@@ -25,10 +33,6 @@ def halving_doubling(request: Request) -> Schedule:
     end; fold=whole has it hand over its whole vector in one step, as GenTree's RHD. Reduce-scatter and all-gather, where every
     endpoint has a chunk of its own, need a power of two. Option: rounds=serialized|published.
     """
-    require_collective(request, "halving-doubling", SYMMETRIC_KINDS)
-    options = read_options(
-        request, "halving-doubling", {"distance": choice("doubling", "halving"), "fold": choice("halves", "whole"), **ROUNDS}
-    )
     nodes, collective = request.topology.endpoints, request.collective
     if whole_log2(len(nodes)) is None and collective.kind is not CollectiveKind.ALL_REDUCE:
         raise UnsupportedError(f"halving-doubling makes {collective.kind} for a power of two of endpoints; there are {len(nodes)}")

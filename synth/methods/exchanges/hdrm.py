@@ -11,22 +11,20 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, NodeKind, Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import Options, Request, method
 from certree.synth.phases import joined
 from certree.synth.ranks.embedding import ROUNDS, embed
 from certree.synth.ranks.exchange import butterfly, whole_log2
 
 
-@METHODS.register("hdrm")
-def hdrm(request: Request) -> Schedule:
+@method("hdrm", SYMMETRIC_KINDS, options=ROUNDS, order=14)
+def hdrm(request: Request, options: Options) -> Schedule:
     """Halving-doubling on a BiGraph, every exchange between an upper and a lower switch, each message on a path of its own.
 
     One chunk per endpoint; 2 log2 N steps and 2(N - 1) rounds for an all-reduce. Needs a power of two of endpoints, equally many on
     every switch, and between any upper and any lower switch as many links as m / s, m endpoints a switch and s switches a side
     (one at least); with fewer, messages take turns. Option: rounds=serialized|published.
     """
-    require_collective(request, "hdrm", SYMMETRIC_KINDS)
-    options = read_options(request, "hdrm", ROUNDS)
     order = positions(_sides(request.topology))
     if whole_log2(len(order)) is None:
         raise UnsupportedError(f"hdrm needs a power of two of endpoints; there are {len(order)}")

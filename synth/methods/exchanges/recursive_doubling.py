@@ -11,15 +11,25 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, Variant, choice, is_small, method
 from certree.synth.phases import joined
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
 from certree.synth.ranks.layout import layout_of
 
 
-@METHODS.register("recursive-doubling")
-def recursive_doubling(request: Request) -> Schedule:
+@method(
+    "recursive-doubling",
+    [CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER],
+    options={**ROUNDS, "exchange": choice("pairs", "groups")},
+    tier=Tier.LEAN,
+    order=3,
+    side_by_side=True,
+    variants=[
+        Variant({"exchange": "groups"}, lambda request: request.collective.kind is CollectiveKind.ALL_REDUCE and is_small(request))
+    ],
+)
+def recursive_doubling(request: Request, options: Options) -> Schedule:
     """Partners at rank distance 1, 2, 4, ... exchange whole vectors (all-reduce) or all they hold (all-gather): log2 N steps.
 
     All-reduce: one chunk, any number of endpoints; beyond a power of two, two more steps fold the rest in and out. All-gather: one
@@ -27,8 +37,6 @@ def recursive_doubling(request: Request) -> Schedule:
     dimension of the network in turn everyone sends its vector to all others of its group at once, round a ring of 4 to one
     neighbour and then to the other.
     """
-    require_collective(request, "recursive-doubling", [CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER])
-    options = read_options(request, "recursive-doubling", {**ROUNDS, "exchange": choice("pairs", "groups")})
     nodes = request.topology.endpoints
     if request.collective.kind is CollectiveKind.ALL_REDUCE:
         rows = _whole_vectors(nodes) if options["exchange"] == "pairs" else _in_groups(request.topology)

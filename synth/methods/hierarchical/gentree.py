@@ -14,12 +14,30 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.gentree.plan import basic_placement, choose_plans, there_and_back
 from certree.synth.gentree.plan_family import PlanTimer, best_plans
 from certree.synth.gentree.switch_tree import CROSSING, switch_tree
-from certree.synth.method import METHODS, Option, Request, choice, flag, read_options, require_collective, whole_number
+from certree.synth.method import Option, Options, Request, Tier, Variant, choice, flag, method, node_of
 from certree.synth.ranks.embedding import ROUNDS
 
 
-@METHODS.register("gentree")
-def gentree(request: Request) -> Schedule:
+def _known_options(request: Request) -> dict[str, Option]:
+    return {
+        **ROUNDS,
+        "root": node_of(request),
+        "rearrange": flag(True),
+        "plans": choice("greedy", "best"),
+        "model": Option(str, "gentree", "a preset or a file ending in .toml"),
+    }
+
+
+@method(
+    "gentree",
+    SYMMETRIC_KINDS,
+    options=_known_options,
+    tier=Tier.LEAN,
+    order=6,
+    is_sized=True,
+    variants=[Variant({"rearrange": "false"}, in_auto=False)],
+)
+def gentree(request: Request, options: Options) -> Schedule:
     """At every switch of a tree the plan type that is cheapest by GenModel for this message size; bottom-up, then back down.
 
     As many blocks as endpoints, summed up at every switch by its children: cps, f0xf1x..., ring or rhd where they have equally many
@@ -30,16 +48,6 @@ def gentree(request: Request) -> Schedule:
     provenance says what was chosen at which switch. Needs a tree of switches with endpoints as leaves; further top switches of a
     fat tree or leaf-spine carry routes but do not count.
     """
-    require_collective(request, "gentree", SYMMETRIC_KINDS)
-    root = whole_number(None, 0, len(request.topology.kind) - 1)
-    known = {
-        **ROUNDS,
-        "root": root,
-        "rearrange": flag(True),
-        "plans": choice("greedy", "best"),
-        "model": Option(str, "gentree", "a preset or a file ending in .toml"),
-    }
-    options = read_options(request, "gentree", known)
     if options["plans"] == "best" and not options["rearrange"]:
         raise InputError("gentree: plans=best decides on rearrangement itself; rearrange=false is for plans=greedy")
     model = load_genmodel(options["model"])

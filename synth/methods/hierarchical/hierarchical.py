@@ -10,7 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Option, Request, flag, read_options, require_collective
+from certree.synth.method import Option, Options, Request, Variant, flag, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import GroupPlan, direct_plan, ring_plan
 from certree.synth.ranks.layout import FACTORS, Layout, layout_of
@@ -30,8 +30,15 @@ def _read_plans(text: str) -> tuple[str, ...]:
 DIMENSION_PLANS = Option(_read_plans, None, f"{' or '.join(sorted(PLANS))} for each dimension, such as ring,direct")
 
 
-@METHODS.register("hierarchical")
-def hierarchical(request: Request) -> Schedule:
+@method(
+    "hierarchical",
+    [CollectiveKind.ALL_REDUCE],
+    options={**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS, "bidirectional": flag(True)},
+    order=10,
+    side_by_side=True,
+    variants=[Variant({"bidirectional": "false"}, in_auto=False)],
+)
+def hierarchical(request: Request, options: Options) -> Schedule:
     """Reduce-scatter inside packages, all-reduce across them along each further dimension, all-gather inside.
 
     Along a dimension whose neighbours are joined by links a ring, along others direct exchange; option plans=ring,direct says
@@ -39,9 +46,6 @@ def hierarchical(request: Request) -> Schedule:
     (`certree.synth.ranks.layout`). The rows of a package grid come before its columns (ACE's V before H). bidirectional=true (the
     default) uses both directions of rings. The vector is cut into the fewest equal chunks.
     """
-    require_collective(request, "hierarchical", [CollectiveKind.ALL_REDUCE])
-    known = {**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS, "bidirectional": flag(True)}
-    options = read_options(request, "hierarchical", known)
     layout = layout_of(request.topology, options["factors"])
     words = dimension_plans(request.topology, layout, options["plans"])
     options |= {"factors": "x".join(map(str, layout.sizes)), "plans": ",".join(words)}

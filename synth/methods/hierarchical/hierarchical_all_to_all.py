@@ -5,24 +5,27 @@ Source: ACE, Table 5 (3-D torus: rings in L, V and H; alltoall platform: ring in
 
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, method
 from certree.synth.methods.hierarchical.hierarchical import DIMENSION_PLANS, dimension_plans, outer_order
 from certree.synth.ranks.all_to_all import Way, move_blocks, ring_way
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.layout import FACTORS, layout_of
 
 
-@METHODS.register("hierarchical-all-to-all")
-def hierarchical_all_to_all(request: Request) -> Schedule:
+@method(
+    "hierarchical-all-to-all",
+    [CollectiveKind.ALL_TO_ALL],
+    options={**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS},
+    tier=Tier.LEAN,
+    order=9,
+)
+def hierarchical_all_to_all(request: Request, options: Options) -> Schedule:
     """Every block goes to its target's place inside the package, then along each further dimension, rows before columns.
 
     Along a dimension whose neighbours are joined by links by distance (n - 1 steps; hop by hop where routes cannot pass
     endpoints, as on networks with switches), along others directly (one step); option plans=ring,direct says otherwise. Option
     factors=8x4: n0 x n1 x ...; by default the network decides (`certree.synth.ranks.layout`). One chunk for each ordered pair.
     """
-    require_collective(request, "hierarchical-all-to-all", [CollectiveKind.ALL_TO_ALL])
-    known = {**ROUNDS, "factors": FACTORS, "plans": DIMENSION_PLANS}
-    options = read_options(request, "hierarchical-all-to-all", known)
     layout = layout_of(request.topology, options["factors"])
     words = dimension_plans(request.topology, layout, options["plans"])
     options |= {"factors": "x".join(map(str, layout.sizes)), "plans": ",".join(words)}

@@ -15,15 +15,24 @@ from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.gentree.switch_tree import SwitchTree, central_switches, shortest_path_tree
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, Variant, choice, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed, shortest_pipeline
 from certree.synth.ranks.group_plans import ring_plan
 from certree.synth.ranks.layout import FACTORS, layout_of
 from certree.synth.ranks.staged import every_place, gather, run_stages, scatter
 
 
-@METHODS.register("netreduce")
-def netreduce(request: Request) -> Schedule:
+@method(
+    "netreduce",
+    [CollectiveKind.ALL_REDUCE],
+    options={**ROUNDS, "factors": FACTORS, "form": choice("single", "hierarchical")},
+    tier=Tier.LEAN,
+    order=5,
+    is_sparse=True,
+    is_sized=True,
+    variants=[Variant({"form": "hierarchical"}, in_auto=False)],
+)
+def netreduce(request: Request, options: Options) -> Schedule:
     """Endpoints send to reducing switches, which add up, pass on the sum to the next switch above, and multicast the total down.
 
     form=single (the default): everyone sends its whole vector; chunks follow each other up and down the tree, as many as are
@@ -32,8 +41,6 @@ def netreduce(request: Request) -> Schedule:
     default the network decides (`certree.synth.ranks.layout`). Chunks take the central switches in turn as roots. Needs switches
     marked reducing (`switch:8,reducing=switches`) above all endpoints.
     """
-    require_collective(request, "netreduce", [CollectiveKind.ALL_REDUCE])
-    options = read_options(request, "netreduce", {**ROUNDS, "factors": FACTORS, "form": choice("single", "hierarchical")})
     trees = [Aggregation(shortest_path_tree(request.topology, root)) for root in _roots(request.topology)]
     if options["form"] == "hierarchical":
         return _hierarchical(request, trees, options)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.method import Options, Request, choice, method
 from certree.synth.methods.hierarchical.hierarchical import dimension_plans, outer_order
 from certree.synth.ranks.all_to_all import move_blocks, ring_way
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
@@ -26,8 +26,13 @@ OFFSETS = {"corrected": doubling_offsets, "printed": printed_offsets}
 LOCALS = ("exchange", "ring")  # the algorithm inside a package: the platform's own, or that of the hierarchical torus
 
 
-@METHODS.register("switch-fc")
-def switch_fc(request: Request) -> Schedule:
+@method(
+    "switch-fc",
+    KINDS,
+    options={**ROUNDS, "factors": FACTORS, "formula": choice("corrected", "printed"), "local": choice(*LOCALS)},
+    order=16,
+)
+def switch_fc(request: Request, options: Options) -> Schedule:
     """Whole vectors to the nodes 1, 2, 4, ... places on inside a package; rings along the rows and columns of packages.
 
     All-reduce: log2 N steps for the N = 2^k nodes of a package (UnsupportedError for other N: a contribution would count twice),
@@ -37,9 +42,6 @@ def switch_fc(request: Request) -> Schedule:
     local=ring runs the ring algorithm inside packages too, as the hierarchical torus does that the paper compares with; then N
     may be any number. Option factors=8x2: N x packages x ...; by default the network decides (`certree.synth.ranks.layout`).
     """
-    require_collective(request, "switch-fc", KINDS)
-    known = {**ROUNDS, "factors": FACTORS, "formula": choice("corrected", "printed"), "local": choice(*LOCALS)}
-    options = read_options(request, "switch-fc", known)
     layout = layout_of(request.topology, options["factors"])
     options["factors"] = "x".join(map(str, layout.sizes))
     rows = Rows()

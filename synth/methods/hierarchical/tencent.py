@@ -11,22 +11,20 @@ from numpy.typing import NDArray
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import Options, Request, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 from certree.synth.ranks.group_plans import halving_plan, ring_plan
 from certree.synth.ranks.layout import FACTORS, layout_of
 from certree.synth.ranks.staged import even_shares, gather, run_stages, scatter
 
 
-@METHODS.register("tencent")
-def tencent(request: Request) -> Schedule:
+@method("tencent", [CollectiveKind.ALL_REDUCE], options={**ROUNDS, "factors": FACTORS}, order=17)
+def tencent(request: Request, options: Options) -> Schedule:
     """Reduce to the first node of every group, ring all-reduce between these masters, broadcast in every group.
 
     3·log2 n + n - 1 steps inside groups of n = 2^k nodes (UnsupportedError for other n) and 2(g - 1) between the g masters. Option
     factors=8x4: n x g; by default the network decides (`certree.synth.ranks.layout`). lcm(n, g) chunks.
     """
-    require_collective(request, "tencent", [CollectiveKind.ALL_REDUCE])
-    options = read_options(request, "tencent", {**ROUNDS, "factors": FACTORS})
     layout = layout_of(request.topology, options["factors"]).flattened()
     size, groups = layout.sizes
     if size & (size - 1):

@@ -14,7 +14,7 @@ from certree.synth.exact.encodings.all_reduce import AllReduceEncoding, Exchange
 from certree.synth.exact.encodings.encoding import Columns, Encoding
 from certree.synth.exact.encodings.gather import GatherEncoding
 from certree.synth.exact.fewest_steps import prove_fewest
-from certree.synth.method import METHODS, Request, flag, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, flag, method
 from certree.synth.packing.growth import grow_trees
 from certree.synth.phases import Phase, by_reversal, compose
 from certree.synth.solvers.cpsat import Budget, Status
@@ -25,8 +25,8 @@ TOTAL_BUDGET = 20  # deterministic seconds at effort 1
 ENCODINGS: tuple[type[Encoding], ...] = (AllReduceEncoding, GatherEncoding)
 
 
-@METHODS.register("exact")
-def exact(request: Request) -> Schedule:
+@method("exact", SYMMETRIC_KINDS, options={"exchange": flag(False)}, published=False, tier=Tier.ALWAYS, order=95)
+def exact(request: Request, options: Options) -> Schedule:
     """The fewest steps for K chunks, by CP-SAT: all-gather, reduce-scatter by reversal, all-reduce directly; up to 9 endpoints.
 
     K: `chunks` (rooted collectives: a multiple of the endpoints), or one chunk an endpoint, and two as well when one neither meets
@@ -40,8 +40,6 @@ def exact(request: Request) -> Schedule:
     effort; provenance says in words what came of that.
     UnsupportedError when `steps` is below a bound, UndecidedError when so few were not found.
     """
-    require_collective(request, "exact", SYMMETRIC_KINDS)
-    options = read_options(request, "exact", {"exchange": flag(False)})
     kind, nodes = request.collective.kind, len(request.topology.endpoints)
     encoding = ExchangeEncoding if options["exchange"] else next(each for each in ENCODINGS if kind in each.kinds)
     provenance = request.provenance("exact", options, model=encoding.model)

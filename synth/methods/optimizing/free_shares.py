@@ -7,7 +7,7 @@ from typing import Any
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, method
 from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
 from certree.synth.packing.routed_branchings import FreelyRoutedBranchings
 from certree.synth.packing.selection import Search, Trees, slowest_way
@@ -17,8 +17,10 @@ PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16)
 _MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit of effort
 
 
-@METHODS.register("free-shares")
-def free_shares(request: Request) -> Schedule:
+@method(
+    "free-shares", [CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER], published=False, tier=Tier.NAMED, is_anytime=True
+)
+def free_shares(request: Request, _: Options) -> Schedule:
     """An all-gather or reduce-scatter in which endpoints may have unequal parts of the message, as many as is fastest.
 
     Where a corner has two links an equal share binds everyone to its pace; the more it roots itself the less it must receive. For
@@ -29,8 +31,6 @@ def free_shares(request: Request) -> Schedule:
     each link what leads both ways; there slightly fewer chunks are tried too.
     For networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
     """
-    require_collective(request, "free-shares", [CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER])
-    read_options(request, "free-shares", {})
     size = len(request.topology.endpoints)
     if size > MAX_ROOTS:
         raise UnsupportedError(f"free-shares: {size} endpoints; up to {MAX_ROOTS} are tried")

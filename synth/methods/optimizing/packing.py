@@ -12,14 +12,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
-from certree.synth.method import (
-    METHODS,
-    Option,
-    Request,
-    read_options,
-    require_collective,
-    whole_number,
-)
+from certree.synth.method import Options, Request, Tier, choice, method, whole_number
 from certree.synth.packing.branchings import KINDS, RootedNetwork
 from certree.synth.packing.directed import OpposedNetwork
 from certree.synth.packing.routed_branchings import RoutedBranchings
@@ -38,8 +31,16 @@ _FEW_TREES = 12  # where ways are long and trees deep: a short period and shallo
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
-@METHODS.register("packing")
-def packing(request: Request) -> Schedule:
+@method(
+    "packing",
+    [CollectiveKind.ALL_REDUCE, *KINDS],
+    options={"rate": choice("any", "optimal"), "moves": whole_number(None, 0, 1 << 40)},
+    published=False,
+    tier=Tier.ALWAYS,
+    order=93,
+    is_anytime=True,
+)
+def packing(request: Request, options: Options) -> Schedule:
     """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
 
     All-gather, reduce-scatter, broadcast and reduce: branchings with the roots that are asked for, by Edmonds' theorem at the rate
@@ -57,15 +58,6 @@ def packing(request: Request) -> Schedule:
     Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
     moves=N random exchanges that shorten the trees.
     """
-    require_collective(request, "packing", [CollectiveKind.ALL_REDUCE, *KINDS])
-    options = read_options(
-        request,
-        "packing",
-        {
-            "rate": Option({"any": "any", "optimal": "optimal"}.__getitem__, "any", "any or optimal"),
-            "moves": whole_number(None, 0, 1 << 40),
-        },
-    )
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("packing", options, **origin)

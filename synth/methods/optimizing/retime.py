@@ -11,19 +11,36 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import written_out
 from certree.models.schedule.symmetric_file import load_any_schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
-from certree.synth.method import METHODS, Option, Request, read_options, require_collective
+from certree.synth.method import METHODS, Option, Options, Request, Tier, Variant, method
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
 
+#: up to this many endpoints what `symmetric` makes is re-timed as well, where it reduces: beyond, looking at its rows takes long
+RETIMED_ENDPOINTS = 256
 
-@METHODS.register("retime")
-def retime(request: Request) -> Schedule:
+
+def _is_worth_retiming(request: Request) -> bool:
+    """Whether the reductions of `symmetric` would wait less in slots of their own."""
+    topology = request.topology
+    return topology.is_direct and request.collective.reduces and len(topology.endpoints) <= RETIMED_ENDPOINTS
+
+
+@method(
+    "retime",
+    SYMMETRIC_KINDS,
+    options={"of": Option(str, "multitree", "a method or a schedule file")},
+    published=False,
+    tier=Tier.ALWAYS,
+    order=94,
+    is_anytime=True,
+    uses_others=True,
+    variants=[Variant({"of": "symmetric"}, _is_worth_retiming)],
+)
+def retime(request: Request, options: Options) -> Schedule:
     """The trees of another schedule in new slots: phases overlap, latency hides behind later slots, iterations may repeat.
 
     Option: of=METHOD (multitree by default) or of=FILE.json names the schedule; it is returned itself when nothing is faster.
     """
-    require_collective(request, "retime", SYMMETRIC_KINDS)
-    options = read_options(request, "retime", {"of": Option(str, "multitree", "a method or a schedule file")})
     source = _source(request, options["of"])
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -35,11 +52,13 @@ def retime(request: Request) -> Schedule:
 
 
 def _source(request: Request, name: str) -> Schedule:
-    if name in METHODS and name not in ("retime", "auto"):
+    others = [other for other in METHODS if not METHODS[other].uses_others]
+    if name in others:
         return written_out(METHODS[name](replace(request, options={}, steps=None)))
     if not name.endswith((".json", ".json.gz", ".npz")):
-        known = ", ".join(method for method in METHODS if method not in ("retime", "auto"))
-        raise UnsupportedError(f"retime: option of={name!r}; allowed: {known}, or a schedule file (.json, .json.gz, .npz)")
+        raise UnsupportedError(
+            f"retime: option of={name!r}; allowed: {', '.join(others)}, or a schedule file (.json, .json.gz, .npz)"
+        )
     schedule = in_unit_rounds(written_out(load_any_schedule(Path(name))))
     if schedule.topology.digest != request.topology.digest or schedule.collective != request.collective:
         raise UnsupportedError(f"retime: {name} is a schedule for another topology or collective")

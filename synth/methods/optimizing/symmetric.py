@@ -10,7 +10,7 @@ from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, Coll
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import chunk_bytes_of, slot_length
-from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape, whole_number
+from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.selection import Clock, slowest_way
 from certree.synth.packing.slotting import SlotRules
 from certree.synth.phases import Phase, by_reversal, joined
@@ -35,8 +35,16 @@ class _Shape:
     delay: int
 
 
-@METHODS.register("symmetric")
-def symmetric(request: Request) -> AnySchedule:
+@method(
+    "symmetric",
+    [*SYMMETRIC_KINDS, CollectiveKind.BROADCAST, CollectiveKind.REDUCE],
+    options={"delay": whole_number(None, 1, MAX_DELAY), "form": choice("auto", "folded", "written")},
+    published=False,
+    tier=Tier.ALWAYS,
+    order=92,
+    is_sparse=True,
+)
+def symmetric(request: Request, options: Options) -> AnySchedule:
     """Trees at one node, found by randomised greedy search and translated to all others; tori, rings, hypercubes, full, circulants.
 
     For direct networks that a group moves onto themselves with one element for each node (`certree.synth.symmetric.cayley` finds
@@ -48,9 +56,6 @@ def symmetric(request: Request) -> AnySchedule:
     delay=D, steps until what was sent is used (by default what is fastest at the size); form=folded keeps base trees and group,
     form=written all transfers, form=auto writes out up to a million.
     """
-    require_collective(request, "symmetric", (*SYMMETRIC_KINDS, CollectiveKind.BROADCAST, CollectiveKind.REDUCE))
-    known: dict[str, Option] = {"delay": whole_number(None, 1, MAX_DELAY), "form": choice("auto", "folded", "written")}
-    options = read_options(request, "symmetric", known)
     cayley = cayley_of(request.topology)
     if request.collective.has_one_root:
         return request.offer(_from_one_root(request, cayley, options["delay"]))

@@ -12,13 +12,21 @@ from certree.models.network.topology import Int32
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.synth.graphs.cycle import hamiltonian_cycle
-from certree.synth.method import METHODS, Request, choice, flag, read_options, require_collective, require_shape
+from certree.synth.method import Options, Request, Tier, Variant, choice, flag, method, require_shape
 from certree.synth.phases import Phase, joined
 from certree.synth.ranks.embedding import ROUNDS, embed
 
 
-@METHODS.register("ring")
-def ring(request: Request) -> Schedule:
+@method(
+    "ring",
+    SYMMETRIC_KINDS,
+    options={"bidirectional": flag(False), "order": choice("cycle", "natural"), **ROUNDS},
+    tier=Tier.ALWAYS,
+    order=1,
+    side_by_side=True,
+    variants=[Variant({"bidirectional": "true"}), Variant({"order": "natural"}, in_auto=False)],
+)
+def ring(request: Request, options: Options) -> Schedule:
     """Chunks travel round a ring of all endpoints: N-1 steps a phase; bidirectional=true uses both directions at once.
 
     One chunk per endpoint, rooted there, or two when bidirectional (the second goes the other way round), which halves the
@@ -27,8 +35,6 @@ def ring(request: Request) -> Schedule:
     ranks
     on a direct network too, over several links where neighbours in the ring have no link. Option: rounds=serialized|published.
     """
-    require_collective(request, "ring", SYMMETRIC_KINDS)
-    options = read_options(request, "ring", {"bidirectional": flag(False), "order": choice("cycle", "natural"), **ROUNDS})
     nodes, both_ways = len(request.topology.endpoints), options["bidirectional"]
     if both_ways and nodes == 2:
         raise UnsupportedError("a ring of 2 nodes has one direction: its two links join the same nodes")

@@ -18,12 +18,18 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.method import Options, Request, Variant, choice, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 
 
-@METHODS.register("ring-2d")
-def ring_2d(request: Request) -> Schedule:
+@method(
+    "ring-2d",
+    SYMMETRIC_KINDS,
+    options={"form": choice("sequential", "nested"), **ROUNDS},
+    order=15,
+    variants=[Variant({"form": "nested"})],
+)
+def ring_2d(request: Request, options: Options) -> Schedule:
     """Rings along the dimensions of a grid in turn; parts of the message start with different dimensions and directions.
 
     Needs an undamaged direct grid (coordinates) of two dimensions or more. Each dimension comes first for two parts of the message,
@@ -32,9 +38,6 @@ def ring_2d(request: Request) -> Schedule:
     what is left, then all-gather back; bandwidth-optimal on square tori, and the only form of reduce-scatter and all-gather.
     Sequential: 2·D·lcm(n_1, ..., n_D) chunks; nested: 2·D·N. Option: rounds=serialized|published.
     """
-    require_collective(request, "ring-2d", SYMMETRIC_KINDS)
-    known = {"form": choice("sequential", "nested"), **ROUNDS}
-    options = read_options(request, "ring-2d", known)
     if "form" not in request.options and request.collective.kind is not CollectiveKind.ALL_REDUCE:
         options["form"] = "nested"
     if options["form"] == "sequential" and request.collective.kind is not CollectiveKind.ALL_REDUCE:

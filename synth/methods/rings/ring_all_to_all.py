@@ -11,23 +11,27 @@ from certree.models.network.topology import Int32
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
 from certree.synth.graphs.cycle import hamiltonian_cycle
-from certree.synth.method import METHODS, Request, flag, read_options, require_collective
+from certree.synth.method import Options, Request, Variant, flag, method
 from certree.synth.ranks.all_to_all import ordered_pairs
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 
 MAX_ROWS = 1 << 21
 
 
-@METHODS.register("ring-all-to-all")
-def ring_all_to_all(request: Request) -> Schedule:
+@method(
+    "ring-all-to-all",
+    [CollectiveKind.ALL_TO_ALL],
+    options={**ROUNDS, "bidirectional": flag(False)},
+    order=21,
+    variants=[Variant({"bidirectional": "true"})],
+)
+def ring_all_to_all(request: Request, options: Options) -> Schedule:
     """Messages to distance 1, then 2, ... round a ring, every hop a step: N(N-1)/2 steps in which every link carries one chunk.
 
     bidirectional=true sends those that are nearer the other way round that way: distances up to N/2, floor(N/2)(floor(N/2)+1)/2
     steps. The ring is a Hamiltonian cycle (`certree.synth.graphs.cycle`) where nodes are joined directly, the order of the ids
     where there are switches. One chunk for each ordered pair. UnsupportedError beyond MAX_ROWS transfers: there are N^2(N-1)/2.
     """
-    require_collective(request, "ring-all-to-all", [CollectiveKind.ALL_TO_ALL])
-    options = read_options(request, "ring-all-to-all", {**ROUNDS, "bidirectional": flag(False)})
     nodes, both_ways = len(request.topology.endpoints), options["bidirectional"]
     ahead = nodes // 2 if both_ways else nodes - 1
     behind = nodes - 1 - ahead

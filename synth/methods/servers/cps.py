@@ -5,21 +5,19 @@ Source: GenTree, Section 2.1 (Fig. 1b) and Table 2.
 
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import Options, Request, method
 from certree.synth.ranks.embedding import ROUNDS
 from certree.synth.ranks.group_plans import direct_plan
 from certree.synth.ranks.layout import Layout
 from certree.synth.ranks.staged import scatter_and_gather
 
 
-@METHODS.register("cps")
-def cps(request: Request) -> Schedule:
+@method("cps", SYMMETRIC_KINDS, options=ROUNDS, order=18, side_by_side=True)
+def cps(request: Request, options: Options) -> Schedule:
     """Every endpoint sends share i of its vector straight to endpoint i, which sums up and sends the sum to all: a step a phase.
 
     One chunk for each endpoint. On any network: rows between endpoints that are no neighbours are routed.
     """
-    require_collective(request, "cps", SYMMETRIC_KINDS)
-    options = read_options(request, "cps", ROUNDS)
     nodes = request.topology.endpoints
     plans = [(0, direct_plan(len(nodes)))]
     return scatter_and_gather(request, Layout((len(nodes),), nodes), plans, method="cps", options=options)

@@ -8,21 +8,19 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import METHODS, Request, read_options, require_collective, whole_number
+from certree.synth.method import Options, Request, method, node_of
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE, CollectiveKind.BROADCAST)
 
 
-@METHODS.register("reduce-broadcast")
-def reduce_broadcast(request: Request) -> Schedule:
+@method("reduce-broadcast", KINDS, options=lambda request: {**ROUNDS, "server": node_of(request)}, order=19)
+def reduce_broadcast(request: Request, options: Options) -> Schedule:
     """Everyone sends its whole vector to one server, which sums up and sends the sum to everyone: one step each.
 
     An all-reduce is both, at the server of option server=NODE (by default the first endpoint); a reduce or a broadcast is one of
     them, at its root. One chunk.
     """
-    require_collective(request, "reduce-broadcast", KINDS)
-    options = read_options(request, "reduce-broadcast", {**ROUNDS, "server": whole_number(None, 0, len(request.topology.kind) - 1)})
     nodes, root = request.topology.endpoints, request.collective.root
     if root is not None and options["server"] not in (None, root):
         raise UnsupportedError(

@@ -10,22 +10,27 @@ import numpy as np
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import METHODS, Request, read_options, require_collective
+from certree.synth.method import Options, Request, Tier, method
 from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 
 _OUTWARD = (CollectiveKind.BROADCAST, CollectiveKind.SCATTER)
 _WHOLE = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 
 
-@METHODS.register("binomial")
-def binomial(request: Request) -> Schedule:
+@method(
+    "binomial",
+    [*_OUTWARD, CollectiveKind.REDUCE, CollectiveKind.GATHER],
+    options=ROUNDS,
+    tier=Tier.LEAN,
+    order=2,
+    side_by_side=True,
+)
+def binomial(request: Request, options: Options) -> Schedule:
     """A binomial tree: ceil(log2 N) steps, in which the endpoints reached double (broadcast, scatter) or the rest halves.
 
     Broadcast and reduce move one chunk over every edge; scatter and gather the chunks of all endpoints below it, one each. Any
     number of endpoints, root as asked for. Option: rounds=serialized|published.
     """
-    require_collective(request, "binomial", [*_OUTWARD, CollectiveKind.REDUCE, CollectiveKind.GATHER])
-    options = read_options(request, "binomial", ROUNDS)
     topology, collective = request.topology, request.collective
     first = int(topology.rank[collective.root])
     nodes = np.roll(topology.endpoints, -first)

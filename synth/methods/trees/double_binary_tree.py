@@ -16,15 +16,23 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import METHODS, Request, flag, read_options, require_collective
+from certree.synth.method import Options, Request, Variant, flag, method
 from certree.synth.ranks.embedding import ROUNDS, SERIALIZED, Rows, embed, shortest_pipeline
 
 ROOT = -1
 _ONE_WAY = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
 
 
-@METHODS.register("double-binary-tree")
-def double_binary_tree(request: Request) -> Schedule:
+@method(
+    "double-binary-tree",
+    [CollectiveKind.ALL_REDUCE, *_ONE_WAY],
+    options={"overlap": flag(False), **ROUNDS},
+    order=13,
+    side_by_side=True,
+    is_sized=True,
+    variants=[Variant({"overlap": "true"}, in_auto=False)],
+)
+def double_binary_tree(request: Request, options: Options) -> Schedule:
     """Two binary trees of half the message each, pipelined, their edges by turns in even and odd steps.
 
     So no node sends, or receives, for both trees at once. All-reduce: the sum goes up, then down, on NCCL's trees. Broadcast and
@@ -34,8 +42,6 @@ def double_binary_tree(request: Request) -> Schedule:
     form. Without overlap no two transfers of a step share a link of a single switch; on a torus routes meet.
     Option: rounds=serialized|published.
     """
-    require_collective(request, "double-binary-tree", [CollectiveKind.ALL_REDUCE, *_ONE_WAY])
-    options = read_options(request, "double-binary-tree", {"overlap": flag(False), **ROUNDS})
     if options["overlap"] and request.collective.kind in _ONE_WAY:
         raise UnsupportedError(f"double-binary-tree: {request.collective.kind} has one phase; overlap=true needs two")
     count = len(request.topology.endpoints)

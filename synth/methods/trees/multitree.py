@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import METHODS, Option, Request, choice, read_options, require_collective, require_shape
+from certree.synth.method import Option, Options, Request, Tier, Variant, choice, method, require_shape
 from certree.synth.packing.growth import Turns, grow_trees
 from certree.synth.phases import by_reversal, compose
 
@@ -23,16 +23,21 @@ from certree.synth.phases import by_reversal, compose
 ORDERS: Mapping[str, Option] = {"order": choice("paper", "authors"), "priority": choice("root", "remaining-height")}
 
 
-@METHODS.register("multitree")
-def multitree(request: Request) -> Schedule:
+@method(
+    "multitree",
+    SYMMETRIC_KINDS,
+    options=ORDERS,
+    tier=Tier.ALWAYS,
+    order=91,
+    variants=[Variant({"order": "authors"}), Variant({"priority": "remaining-height"}, in_auto=False)],
+)
+def multitree(request: Request, options: Options) -> Schedule:
     """One tree per endpoint, grown top-down in turns; the reverse of the all-gather is the reduce-scatter (Algorithm 1).
 
     One chunk per endpoint, rooted there; all-reduce takes twice the steps of one phase. No link is shared in a step, on routes
     through switches either. order=authors follows the released program. priority=remaining-height lets the trees go first that
     are farthest from their farthest missing node, for irregular networks (order=paper only).
     """
-    require_collective(request, "multitree", SYMMETRIC_KINDS)
-    options = read_options(request, "multitree", ORDERS)
     turns = turns_of("multitree", options)
     reduce, gather = by_reversal(request, lambda topology: grow_trees(topology, turns))
     schedule = compose(request, request.topology.endpoints, reduce, gather, request.provenance("multitree", options))

@@ -15,7 +15,7 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import Op, Schedule
 from certree.synth import _native
-from certree.synth.method import METHODS, Request, choice, read_options, require_collective
+from certree.synth.method import Options, Request, choice, method
 from certree.synth.methods.trees.multitree import ORDERS, turns_of
 from certree.synth.packing.growth import grow_trees
 from certree.synth.phases import Phase
@@ -24,16 +24,14 @@ from certree.synth.ranks.embedding import ROUNDS, embed
 MOST_GREEDY = 1 << 19  # transfers for which greedy timing takes seconds
 
 
-@METHODS.register("tree-all-to-all")
-def tree_all_to_all(request: Request) -> Schedule:
+@method("tree-all-to-all", [CollectiveKind.ALL_TO_ALL], options={"timing": choice("steps", "greedy"), **ORDERS, **ROUNDS}, order=20)
+def tree_all_to_all(request: Request, options: Options) -> Schedule:
     """Each endpoint's chunks for the others go down its MultiTree tree, in the steps of the all-gather on these trees.
 
     One chunk for each ordered pair. A step lasts as many rounds as its largest message, the chunks of a whole subtree, has chunks a
     unit of its link. timing=greedy, on direct networks, sends every chunk on its own as soon as a link is free, the one with the
     longest way left first, in steps of one round. Options: order and priority as in multitree; rounds=serialized|published.
     """
-    require_collective(request, "tree-all-to-all", [CollectiveKind.ALL_TO_ALL])
-    options = read_options(request, "tree-all-to-all", {"timing": choice("steps", "greedy"), **ORDERS, **ROUNDS})
     topology = request.topology
     count = len(topology.endpoints)
     trees = grow_trees(topology, turns_of("tree-all-to-all", options))

@@ -10,15 +10,17 @@ from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule
-from certree.synth.method import Form, Request, load_methods
+from certree.synth import method
+from certree.synth.method import METHODS, Form, Options, Request, Tier, load_methods
 from certree.synth.methods import auto
-from certree.synth.methods.auto import ASKED_FOR, DENSE, LEAN, SEARCHES, SIDE_BY_SIDE
+from certree.synth.methods.optimizing import retime
 from certree.synth.packing.selection import BUDGET, Search
 from certree.verify.checker import verify_schedule
 from tests.bench.choice import SIZES, SMALL, compare, rivals
 from tests.synth.execution import ask, make
 
 ROOTED = {"broadcast": 1, "reduce": 1, "gather": 1, "scatter": 1}
+TIERS = {tier: {name for name in load_methods() if METHODS[name].tier is tier} for tier in Tier}
 COLLECTIVES = ["all-reduce", "reduce-scatter", "all-gather", "all-to-all", *ROOTED]
 
 
@@ -32,7 +34,7 @@ def _short_searches(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def _without_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """The exact search takes most of the time on the smallest networks; without it auto can only be slower."""
-    monkeypatch.setattr(auto, "SEARCHES", tuple(name for name in SEARCHES if name != "exact"))
+    monkeypatch.setitem(METHODS._entries, "exact", replace(METHODS["exact"], tier=Tier.NAMED))
 
 
 def test_the_exact_search_is_among_the_candidates() -> None:
@@ -101,17 +103,17 @@ def test_in_network_reduction_is_among_the_candidates() -> None:
 
 
 def test_methods_with_most_transfers_are_left_out_of_large_networks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(auto, "DENSE_ENDPOINTS", 8)
-    assert set(DENSE) <= set(make("auto", "switch:8", "all-gather").provenance["auto"]["considered"])
+    monkeypatch.setattr(method, "DENSE_ENDPOINTS", 8)
+    assert TIERS[Tier.DENSE] <= set(make("auto", "switch:8", "all-gather").provenance["auto"]["considered"])
     considered = make("auto", "switch:9", "all-gather").provenance["auto"]["considered"]
-    assert not set(DENSE) & set(considered)
-    assert set(LEAN) <= set(considered)
+    assert not TIERS[Tier.DENSE] & set(considered)
+    assert TIERS[Tier.LEAN] <= set(considered)
 
 
 def test_large_all_reduces_on_direct_networks_are_left_to_the_searches() -> None:
-    assert set(make("auto", "torus:3x4").provenance["auto"]["considered"]) == {*SEARCHES, "retime:of=symmetric"}
+    assert set(make("auto", "torus:3x4").provenance["auto"]["considered"]) == TIERS[Tier.ALWAYS] | {"retime:of=symmetric"}
     small = make("auto", "torus:3x4", message_bytes=1 << 10).provenance["auto"]["considered"]
-    assert {name.split(":")[0] for name in small} == {*SEARCHES, *LEAN, *DENSE}
+    assert {name.split(":")[0] for name in small} == set(METHODS) - TIERS[Tier.NAMED]
     assert {"ring:bidirectional=true", "ring-2d:form=nested"} <= set(small)
 
 
@@ -121,7 +123,7 @@ def test_what_looks_the_same_everywhere_is_timed_anew_where_it_reduces(monkeypat
     made = make("auto", "torus:4x4", message_bytes=1 << 18)
     assert (made.provenance["auto"]["why"].split(": ")[0], verify_schedule(made).valid) == ("retime:of=symmetric", True)
     for network, collective in (("torus:4x4", "all-gather"), ("torus:4x5", "all-reduce"), ("switch:4", "all-reduce")):
-        monkeypatch.setattr(auto, "RETIMED_ENDPOINTS", 16)
+        monkeypatch.setattr(retime, "RETIMED_ENDPOINTS", 16)
         assert "retime:of=symmetric" not in {label for label, _, _ in auto.candidates(ask(network, collective))}
 
 
@@ -151,7 +153,7 @@ def test_small_sums_take_a_hop_a_dimension(network: str, steps: int) -> None:
 def test_several_side_by_side_where_endpoints_have_several_links() -> None:
     """Six planes: one message would use one of them."""
     made = make("auto", "dgx2", "all-gather", message_bytes=1 << 10).provenance["auto"]["considered"]
-    assert {name for name in made if "channels" in name} == {f"{name}:channels=6" for name in SIDE_BY_SIDE}
+    assert {name for name in made if "channels" in name} == {f"{name}:channels=6" for name in METHODS if METHODS[name].side_by_side}
     assert not any("channels" in name for name in make("auto", "switch:5", "all-gather").provenance["auto"]["considered"])
 
 
@@ -169,7 +171,7 @@ def test_another_form_of_run_is_compared_instead() -> None:
     found = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith(" cycles")}
     assert made.total_steps == min(found.values()) == found[told["why"].split(": ")[0]]
     assert f"fewest cycles by steps ({made.total_steps})" in told["why"]
-    assert {name.split(":")[0] for name in told["considered"]} == {*SEARCHES, *LEAN, *DENSE}
+    assert {name.split(":")[0] for name in told["considered"]} == set(METHODS) - TIERS[Tier.NAMED]
 
 
 def test_an_interrupted_comparison_keeps_the_best_in_its_form(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,10 +179,10 @@ def test_an_interrupted_comparison_keeps_the_best_in_its_form(monkeypatch: pytes
     slowest = Form("backwards", lambda schedule: 10**9 - schedule.total_steps)
     request = ask("mesh:2x2", form=slowest)
 
-    def interrupted(_: Request) -> Schedule:
+    def interrupted(_: Request, __: Options) -> Schedule:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(load_methods()._entries, "exact", interrupted)
+    monkeypatch.setitem(METHODS._entries, "exact", replace(METHODS["exact"], make=interrupted))
     with pytest.raises(KeyboardInterrupt):
         load_methods()["auto"](request)
     best = request.monitor.best
@@ -188,8 +190,10 @@ def test_an_interrupted_comparison_keeps_the_best_in_its_form(monkeypatch: pytes
     assert request.monitor.best_cycles == slowest.cycles(best)
 
 
-def test_every_method_is_known() -> None:
-    assert {*SEARCHES, *LEAN, *DENSE, *ASKED_FOR} == set(load_methods()) - {"auto"}
+def test_methods_are_tried_in_one_order() -> None:
+    """Of equally fast schedules the earlier one is kept, so the order must not depend on names or on where a method stands."""
+    orders = [METHODS[name].order for name in METHODS if METHODS[name].tier is not Tier.NAMED]
+    assert len(set(orders)) == len(orders)
 
 
 def test_huge_networks_are_left_to_methods_without_a_row_for_each_pair(monkeypatch: pytest.MonkeyPatch) -> None:
