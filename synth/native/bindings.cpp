@@ -46,8 +46,8 @@ ForestPacking make_packing(int32_t nodes, const Column<int32_t>& u, const Column
 
 // (True, parents of shape (K, n), -1 at the root) or (False, part of every node).
 std::pair<bool, nb::ndarray<nb::numpy, int32_t>> pack_trees(int32_t nodes, Column<int32_t> u, Column<int32_t> v,
-                                                            Column<int64_t> capacity, Column<int32_t> roots,
-                                                            int32_t height, int64_t moves, uint64_t seed) {
+                                                            Column<int64_t> capacity, Column<int32_t> roots, int32_t height,
+                                                            int64_t moves, uint64_t seed) {
   const auto forests = static_cast<int32_t>(roots.size());
   auto packing = make_packing(nodes, u, v, capacity, forests);
   const auto starts = copy(roots);
@@ -88,10 +88,11 @@ nb::ndarray<nb::numpy, int32_t> pack_branchings(int32_t nodes, Column<int32_t> t
 
 // (start slots, empty when the rules cannot be met; work done)
 std::pair<nb::ndarray<nb::numpy, int32_t>, int64_t> schedule(Column<int32_t> link_offset, Column<int32_t> link,
-                                         Column<int32_t> reducer, Column<int32_t> group,
-                                         Column<int32_t> successor_offset, Column<int32_t> successor,
-                                         Column<int64_t> capacity, int32_t reducers, int32_t delay, int32_t period,
-                                         int32_t reductions, int32_t tries, int64_t work, int32_t stagger, uint64_t seed, Column<int32_t> turn) {
+                                                             Column<int32_t> reducer, Column<int32_t> group,
+                                                             Column<int32_t> successor_offset, Column<int32_t> successor,
+                                                             Column<int64_t> capacity, int32_t reducers, int32_t delay,
+                                                             int32_t period, int32_t reductions, int32_t tries, int64_t work,
+                                                             int32_t stagger, uint64_t seed, Column<int32_t> turn) {
   const Jobs jobs{copy(link_offset), copy(link), copy(reducer), copy(group), copy(successor_offset), copy(successor), copy(turn)};
   const auto capacities = copy(capacity);
   SlotResult result;
@@ -170,26 +171,28 @@ auto paths_of(const SwitchSplitting& splitting) {
 
 NB_MODULE(_native, module) {
   module.doc() = "Kernels of the synthesizer: spanning-tree packing, splitting of switches, tree growth and modulo scheduling.";
-  module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "height"_a,
-             "moves"_a, "seed"_a,
+  module.def("pack_trees", &certree::pack_trees, "nodes"_a, "u"_a, "v"_a, "capacity"_a, "roots"_a, "height"_a, "moves"_a, "seed"_a,
              "Spanning trees, one a root, edge e in at most capacity[e] of them: (True, parents[K, n]) or (False, part[n]).");
   module.def("pack_branchings", &certree::pack_branchings, "nodes"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
              "Spanning branchings, one a root, arc a in at most capacity[a] of them: parents[K, n], no rows when they do not fit.");
   module.def("schedule_jobs", &certree::schedule, "link_offset"_a, "link"_a, "reducer"_a, "group"_a, "successor_offset"_a,
              "successor"_a, "capacity"_a, "reducers"_a, "delay"_a, "period"_a, "reductions"_a, "tries"_a, "work"_a, "stagger"_a,
-             "seed"_a, "turn"_a,
-             "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
+             "seed"_a, "turn"_a, "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
   module.def("grow_trees", &certree::grow, "endpoint"_a, "offset"_a, "pair"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
              "turns"_a, "priority"_a, "MultiTree: (tree, step, src, dst, path, path offset) of every node added to a tree.");
-  nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting", "Paths between endpoints through switches for all slots of a period.")
-      .def("__init__",
-           [](certree::SwitchSplitting* self, certree::Column<uint8_t> endpoint, certree::Column<int32_t> u,
-              certree::Column<int32_t> v, certree::Column<int64_t> capacity, int32_t period, uint64_t seed) {
-             new (self) certree::SwitchSplitting(certree::make_splitting(endpoint, u, v, capacity, period, seed));
-           },
-           "endpoint"_a, "u"_a, "v"_a, "capacity"_a, "period"_a, "seed"_a)
-      .def("grow", &certree::grow_paths, "group"_a,
-           "Shortest paths, evenly, until nothing fits; first those between different groups of endpoints, where group[n] is given.")
-      .def("repair", &certree::repair, "parts"_a, "needs"_a, "moves"_a, "Exchanges towards needs[i] paths across parts[i]; whether reached.")
+  nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",
+                                       "Paths between endpoints through switches for all slots of a period.")
+      .def(
+          "__init__",
+          [](certree::SwitchSplitting* self, certree::Column<uint8_t> endpoint, certree::Column<int32_t> u,
+             certree::Column<int32_t> v, certree::Column<int64_t> capacity, int32_t period, uint64_t seed) {
+            new (self) certree::SwitchSplitting(certree::make_splitting(endpoint, u, v, capacity, period, seed));
+          },
+          "endpoint"_a, "u"_a, "v"_a, "capacity"_a, "period"_a, "seed"_a)
+      .def(
+          "grow", &certree::grow_paths, "group"_a,
+          "Shortest paths, evenly, until nothing fits; first those between different groups of endpoints, where group[n] is given.")
+      .def("repair", &certree::repair, "parts"_a, "needs"_a, "moves"_a,
+           "Exchanges towards needs[i] paths across parts[i]; whether reached.")
       .def("paths", &certree::paths_of, "(layer, offset, nodes, cables) of all paths.");
 }

@@ -12,9 +12,9 @@ struct Arc {
   int32_t head;
 };
 
-// Edmonds: branchings from `roots`, each arc in at most `capacity` of them, exist just when into every set X of nodes there is room for
-// all of them whose roots lie outside. They are built one after the other, breadth first; an arc is taken only when all that are still
-// to be built would fit into what is left, which one maximum flow tells (Lovász's proof).
+// Edmonds: branchings from `roots`, each arc in at most `capacity` of them, exist just when into every set X of nodes there is room
+// for all of them whose roots lie outside. They are built one after the other, breadth first; an arc is taken only when all that
+// are still to be built would fit into what is left, which one maximum flow tells (Lovász's proof).
 class BranchingPacking {
  public:
   BranchingPacking(int32_t nodes, std::vector<Arc> arcs, std::vector<int64_t> capacity);
@@ -32,13 +32,13 @@ class BranchingPacking {
 
   int32_t nodes_;
   std::vector<Arc> arcs_;
-  std::vector<int64_t> capacity_;               // what is left of each arc
-  std::vector<int64_t> waiting_;                // branchings still to be built, by root
-  int64_t wanted_ = 0;                          // their number, the one that is growing included
-  std::vector<uint8_t> inside_;                 // nodes of the one that is growing
-  std::vector<std::vector<int32_t>> out_;       // arcs by tail
+  std::vector<int64_t> capacity_;          // what is left of each arc
+  std::vector<int64_t> waiting_;           // branchings still to be built, by root
+  int64_t wanted_ = 0;                     // their number, the one that is growing included
+  std::vector<uint8_t> inside_;            // nodes of the one that is growing
+  std::vector<std::vector<int32_t>> out_;  // arcs by tail
   // The flow network: the arcs, one from the source to each node and to the growing branching, one from that to each node.
-  std::vector<int32_t> to_;                     // flow arc 2i and its reverse 2i + 1
+  std::vector<int32_t> to_;  // flow arc 2i and its reverse 2i + 1
   std::vector<int64_t> room_;
   std::vector<std::vector<int32_t>> from_;
   std::vector<int32_t> level_;

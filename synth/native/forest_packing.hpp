@@ -32,8 +32,8 @@ class ForestPacking {
   const std::vector<Edge>& edges() const { return edges_; }
   bool contains(int32_t forest, int32_t edge) const { return member_[index(forest, edge)] != 0; }
 
-  // Replaces tree edge `out` by `in`, which leads out of the part below `out`; parents and depths there follow, nothing is counted in
-  // `used`. O(nodes below `out`).
+  // Replaces tree edge `out` by `in`, which leads out of the part below `out`; parents and depths there follow, nothing is counted
+  // in `used`. O(nodes below `out`).
   void rehang(int32_t forest, int32_t out, int32_t in);
   // Whether the ends of `in` lie on either side of tree edge `out`. O(depth).
   bool reconnects(int32_t forest, int32_t out, int32_t in) const;
@@ -79,18 +79,18 @@ class ForestPacking {
   std::vector<int64_t> used_;
   int64_t size_ = 0;
   std::vector<int32_t> moved_, moved_from_;
-  std::vector<uint8_t> member_;               // forest x edge
-  std::vector<std::vector<int32_t>> incident_;  // edges at each node
+  std::vector<uint8_t> member_;                        // forest x edge
+  std::vector<std::vector<int32_t>> incident_;         // edges at each node
   std::vector<int32_t> parent_, parent_edge_, depth_;  // forest x node
-  std::vector<int32_t> component_;       // node x forest
-  std::vector<int32_t> component_size_;  // forest x node, valid at the component's root
+  std::vector<int32_t> component_;                     // node x forest
+  std::vector<int32_t> component_size_;                // forest x node, valid at the component's root
   // State of one search: which edge, inserted into which forest, would free this edge there.
   std::vector<int32_t> from_edge_, from_forest_;
   std::vector<uint8_t> reached_;
   int64_t search_ = 0;
   std::vector<int64_t> labelled_;    // by forest: the latest search that came there
   std::vector<int32_t> unfinished_;  // forests of several components, and some that no longer are
-  std::vector<int32_t> skip_;  // forest x node: union-find over labelled tree edges, pointing rootwards
+  std::vector<int32_t> skip_;        // forest x node: union-find over labelled tree edges, pointing rootwards
   std::vector<int32_t> part_;
 };
 

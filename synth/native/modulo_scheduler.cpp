@@ -14,8 +14,7 @@ constexpr int32_t kRounds = 1;  // passes back and forth after each list schedul
 
 class ListScheduler {
  public:
-  ListScheduler(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
-                int32_t stagger)
+  ListScheduler(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules, int32_t stagger)
       : jobs_(jobs), capacity_(capacity), rules_(rules), count_(jobs.count()), tail_(count_, 0) {
     indegree_.assign(count_, 0);
     for (const int32_t s : jobs.successor) ++indegree_[s];
@@ -119,9 +118,8 @@ class ListScheduler {
     for (size_t l = 0; l < uses.size(); ++l) {
       if (uses[l] > capacity_[l] * rules_.period) return false;
     }
-    return rules_.reductions == 0 || std::all_of(reductions.begin(), reductions.end(), [this](int64_t r) {
-             return r <= int64_t{rules_.reductions} * rules_.period;
-           });
+    return rules_.reductions == 0 || std::all_of(reductions.begin(), reductions.end(),
+                                                 [this](int64_t r) { return r <= int64_t{rules_.reductions} * rules_.period; });
   }
 
   int32_t priority(int32_t job) const { return tail_[job] + favour_[jobs_.group[job]] + (*noise_)[job]; }

@@ -31,8 +31,9 @@ struct SlotRules {
   int32_t reductions;  // REDUCE arrivals a node takes in one slot; 0: any number
 };
 
-// How to search: list schedules to try, the work that compaction may spend on each, and by how many slots the first chunk goes before the last
-// one (the chunks between them in even steps): staggered chunks gather while later ones still reduce, which keeps links busy.
+// How to search: list schedules to try, the work that compaction may spend on each, and by how many slots the first chunk goes
+// before the last one (the chunks between them in even steps): staggered chunks gather while later ones still reduce, which keeps
+// links busy.
 struct Effort {
   int32_t tries;
   int64_t work;
@@ -47,7 +48,7 @@ struct SlotResult {
 // The best schedule found (fewest slots): list schedules, each compacted; with seed 0 the first goes by the longest remaining
 // chain alone, all others perturb that priority. Deterministic in `seed`.
 // Time O(tries · (slots · links + work)), memory O(links · period + jobs · hops).
-SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
-                         const SlotRules& rules, const Effort& effort, uint64_t seed);
+SlotResult schedule_jobs(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
+                         const Effort& effort, uint64_t seed);
 
 }  // namespace certree

@@ -9,13 +9,14 @@ namespace certree {
 
 namespace {
 constexpr int32_t kFree = -1;
-constexpr int32_t kPart = 3;      // a part of all jobs: misfits of one sweep, and work without fewer, for which a horizon is given up, at first
+constexpr int32_t kPart =
+    3;  // a part of all jobs: misfits of one sweep, and work without fewer, for which a horizon is given up, at first
 constexpr int32_t kPatient = 32;  // times as many in the end
 constexpr int32_t kSteps = 32;    // in so many parts of what is above the longest chain is the horizon lowered, at first
 }  // namespace
 
-SlotCompactor::SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers,
-                             const SlotRules& rules, std::vector<int32_t> start, uint64_t seed)
+SlotCompactor::SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,
+                             std::vector<int32_t> start, uint64_t seed)
     : jobs_(jobs), capacity_(capacity), rules_(rules), start_(std::move(start)), random_(seed) {
   best_ = start_;
   horizon_ = *std::max_element(start_.begin(), start_.end());
@@ -42,9 +43,8 @@ void SlotCompactor::measure() {
   }
   order_.resize(count);  // by start: predecessors start earlier, so this is a topological order, and stays one
   std::iota(order_.begin(), order_.end(), 0);
-  std::sort(order_.begin(), order_.end(), [this](int32_t a, int32_t b) {
-    return start_[a] != start_[b] ? start_[a] < start_[b] : a < b;
-  });
+  std::sort(order_.begin(), order_.end(),
+            [this](int32_t a, int32_t b) { return start_[a] != start_[b] ? start_[a] < start_[b] : a < b; });
   position_.resize(count);
   for (size_t place = 0; place < count; ++place) position_[order_[place]] = static_cast<int32_t>(place);
   late_.assign((count + 63) / 64, 0);
@@ -95,8 +95,7 @@ bool SlotCompactor::has_place(int32_t link, size_t residue) {
 bool SlotCompactor::room(int32_t job, size_t residue) {
   const auto links = jobs_.links(job);
   return std::all_of(links.begin(), links.end(), [&](int32_t link) { return has_place(link, residue); }) &&
-         (rules_.reductions == 0 || jobs_.reducer[job] < 0 ||
-          arrivals_[jobs_.reducer[job] * width_ + residue] < rules_.reductions);
+         (rules_.reductions == 0 || jobs_.reducer[job] < 0 || arrivals_[jobs_.reducer[job] * width_ + residue] < rules_.reductions);
 }
 
 void SlotCompactor::put(int32_t job, int32_t slot) {

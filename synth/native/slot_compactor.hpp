@@ -13,7 +13,8 @@ namespace certree {
 // Start slots within a horizon, repaired by alternating sweeps: backwards, every transfer that starts too late for its
 // successors (or the horizon) moves to the latest slot that suits them; forwards, every transfer that starts too early for its
 // predecessors moves to the earliest that suits them. A slot taken by another transfer of the same link is won by a swap, at best
-// with one that has slack for the slot given in return; one that passes several links needs room on all others. Transfers that are in time stay where they are.
+// with one that has slack for the slot given in return; one that passes several links needs room on all others. Transfers that are
+// in time stay where they are.
 class SlotCompactor {
  public:
   // `start` is a valid schedule. Memory O(links · period + jobs · hops).
@@ -57,9 +58,9 @@ class SlotCompactor {
   size_t width_;
   int32_t horizon_;  // last slot allowed
   std::vector<int32_t> start_, best_;
-  std::vector<int32_t> order_, position_;      // topological order, and where each job stands in it
-  std::vector<int32_t> head_, tail_;           // longest chains to and from each job, in slots
-  std::vector<uint64_t> late_, early_;         // bits by position: who may start too late, or too early
+  std::vector<int32_t> order_, position_;  // topological order, and where each job stands in it
+  std::vector<int32_t> head_, tail_;       // longest chains to and from each job, in slots
+  std::vector<uint64_t> late_, early_;     // bits by position: who may start too late, or too early
   std::vector<int32_t> predecessor_offset_, predecessor_;
   std::vector<size_t> offset_;
   std::vector<int32_t> places_;    // per link and residue: the jobs that use it, -1 where free

@@ -46,9 +46,8 @@ void SlotPasses::put(int32_t job, size_t residue) {
 bool SlotPasses::pass(std::vector<int32_t>& start, bool backwards) {
   std::vector<int32_t> order(start.size()), time(start.size(), 0);
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    return start[a] != start[b] ? (start[a] > start[b]) == backwards : a < b;
-  });
+  std::sort(order.begin(), order.end(),
+            [&](int32_t a, int32_t b) { return start[a] != start[b] ? (start[a] > start[b]) == backwards : a < b; });
   used_.assign(capacity_.size() * width_, 0);
   arrivals_.assign(static_cast<size_t>(reducers_) * width_, 0);
   const auto& offset = backwards ? jobs_.successor_offset : predecessor_offset_;

@@ -73,17 +73,17 @@ class SwitchSplitting {
 
   std::vector<uint8_t> endpoint_;
   std::vector<Cable> cables_;
-  size_t pairs_;   // layers of two slots
+  size_t pairs_;  // layers of two slots
   Random random_;
-  std::vector<std::vector<int32_t>> around_;  // cables at each node
-  std::vector<int64_t> left_;                 // layer x cable x direction
-  std::vector<int64_t> ports_;                // layer x node x (out, in): units left at its cables
+  std::vector<std::vector<int32_t>> around_;    // cables at each node
+  std::vector<int64_t> left_;                   // layer x cable x direction
+  std::vector<int64_t> ports_;                  // layer x node x (out, in): units left at its cables
   std::vector<std::vector<SwitchPath>> paths_;  // by layer
   std::vector<int32_t> distances_;
   std::vector<int32_t> group_;
-  std::vector<int32_t> hops_;     // node x node: cables of the shortest path through switches between different groups
-  bool between_groups_ = false;   // whether only such paths of just so many cables are added
-  size_t cursor_ = 0;  // where the next layer starts in `distances_`
+  std::vector<int32_t> hops_;    // node x node: cables of the shortest path through switches between different groups
+  bool between_groups_ = false;  // whether only such paths of just so many cables are added
+  size_t cursor_ = 0;            // where the next layer starts in `distances_`
   std::vector<int32_t> before_;  // of one search: the cable by which each node was reached
 };
 

@@ -13,9 +13,9 @@ struct Tree {
   size_t parents = 1;            // members of earlier steps
   int32_t missing = 0;
   // What fails once fails again until the era ends, since room only shrinks and trees only grow:
-  int64_t era = -1;              // of the next two
-  size_t position = 0;           // members before this one add nothing
-  std::vector<int64_t> dead;     // by node, where paths may pass some: the last era in which a search from here found nothing
+  int64_t era = -1;           // of the next two
+  size_t position = 0;        // members before this one add nothing
+  std::vector<int64_t> dead;  // by node, where paths may pass some: the last era in which a search from here found nothing
 };
 
 class Grower {
@@ -116,7 +116,8 @@ class Grower {
       }
       if (next == 0) own = queue_.size();
     }
-    // A member's own switch is passed whatever its ports: it is dead to no member of its own, nor by this search to those of others.
+    // A member's own switch is passed whatever its ports: it is dead to no member of its own, nor by this search to those of
+    // others.
     for (size_t i = own; i < queue_.size(); ++i) tree.dead[queue_[i]] = era_;
     return false;
   }
@@ -148,8 +149,8 @@ class Grower {
   std::vector<int64_t> room_;        // by pair, in this step
   std::vector<int32_t> ports_;       // by node: pairs to endpoints
   std::vector<int32_t> open_ports_;  // those with room in this step
-  std::vector<int64_t> seen_;  // by node: the last search that came here
-  std::vector<int32_t> from_;  // by node: the pair by which that search came
+  std::vector<int64_t> seen_;        // by node: the last search that came here
+  std::vector<int32_t> from_;        // by node: the pair by which that search came
   std::vector<Tree> trees_;
   std::vector<int32_t> queue_, path_;
   Growth growth_;
@@ -176,15 +177,14 @@ void play_authors_rounds(Grower& grower, std::vector<size_t>& order, const std::
 
 }  // namespace
 
-Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& roots, Turns turns, const std::vector<int32_t>& priority,
-                  const std::function<void()>& each_step) {
+Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& roots, Turns turns,
+                  const std::vector<int32_t>& priority, const std::function<void()>& each_step) {
   Grower grower(network, roots);
   std::vector<size_t> ascending(roots.size());
   std::iota(ascending.begin(), ascending.end(), 0);
   auto order = ascending, later = ascending;
   if (turns == Turns::authors) {
-    std::sort(later.begin(), later.end(),
-              [&](size_t a, size_t b) { return std::tie(priority[a], a) > std::tie(priority[b], b); });
+    std::sort(later.begin(), later.end(), [&](size_t a, size_t b) { return std::tie(priority[a], a) > std::tie(priority[b], b); });
   }
   for (int32_t step = 0; !grower.all_complete(); ++step) {
     each_step();

@@ -10,20 +10,21 @@ namespace certree {
 // Joined pairs of nodes, out of each node in the order of their first link. Trees consist of endpoints; paths between them may pass
 // the other nodes.
 struct GrowthNetwork {
-  std::vector<uint8_t> endpoint;   // by node
-  std::vector<int32_t> offset;     // pairs out of node v: offset[v] .. offset[v + 1]
-  std::vector<int32_t> pair;       // number of the pair at each of these places
-  std::vector<int32_t> tail, head; // by pair
-  std::vector<int64_t> capacity;   // by pair: uses in one step
+  std::vector<uint8_t> endpoint;    // by node
+  std::vector<int32_t> offset;      // pairs out of node v: offset[v] .. offset[v + 1]
+  std::vector<int32_t> pair;        // number of the pair at each of these places
+  std::vector<int32_t> tail, head;  // by pair
+  std::vector<int64_t> capacity;    // by pair: uses in one step
 
   int32_t nodes() const { return static_cast<int32_t>(endpoint.size()); }
 };
 
 enum class Turns : int32_t {
-  ascending = 0,         // Algorithm 1: by root; a step ends when a whole round of turns adds nothing
-  remaining_height = 1,  // the same, but trees go by the distance to their farthest missing node at the start of the step, farthest first
-  authors = 2,           // the released program: first round by root, later ones by (priority, root) descending; a step ends when the
-                         // last tree of a round adds nothing
+  ascending = 0,  // Algorithm 1: by root; a step ends when a whole round of turns adds nothing
+  remaining_height =
+      1,        // the same, but trees go by the distance to their farthest missing node at the start of the step, farthest first
+  authors = 2,  // the released program: first round by root, later ones by (priority, root) descending; a step ends when the
+                // last tree of a round adds nothing
 };
 
 // One entry for each node added to a tree; the path of entry i is path[path_offset[i]] .. path[path_offset[i + 1]], pairs in order.
@@ -31,11 +32,12 @@ struct Growth {
   std::vector<int32_t> tree, step, src, dst, path, path_offset{0};
 };
 
-// Grows one tree from each root. In its turn a tree adds one node: its members of earlier steps, in the order of their joining, look
-// breadth first, in link order, over pairs with room for the nearest endpoint that is not in the tree; the path to it loses room for
-// this step. A path passes a switch that is not the member's own only when that has no room left towards endpoints. `priority`: by tree, for Turns::authors. `each_step` is called before every step, and may throw.
-// Time O(steps · trees · (nodes + pairs)) at worst, memory O(trees · nodes + transfers · hops).
-Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& roots, Turns turns, const std::vector<int32_t>& priority,
-                  const std::function<void()>& each_step);
+// Grows one tree from each root. In its turn a tree adds one node: its members of earlier steps, in the order of their joining,
+// look breadth first, in link order, over pairs with room for the nearest endpoint that is not in the tree; the path to it loses
+// room for this step. A path passes a switch that is not the member's own only when that has no room left towards endpoints.
+// `priority`: by tree, for Turns::authors. `each_step` is called before every step, and may throw. Time O(steps · trees · (nodes +
+// pairs)) at worst, memory O(trees · nodes + transfers · hops).
+Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& roots, Turns turns,
+                  const std::vector<int32_t>& priority, const std::function<void()>& each_step);
 
 }  // namespace certree

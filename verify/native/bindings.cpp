@@ -53,5 +53,6 @@ std::pair<int, size_t> check(int32_t variables, Column<int32_t> formula, Column<
 NB_MODULE(_proofs, m) {
   m.doc() = "Checking refutations.";
   m.def("check_rup", &certree::check, "variables"_a, "formula"_a, "proof"_a, "deletes"_a,
-        "Whether lines refute a formula, each clause derived from those before it by unit propagation: (number of a RupResult, line).");
+        "Whether lines refute a formula, each clause derived from those before it by unit propagation: (number of a RupResult, "
+        "line).");
 }

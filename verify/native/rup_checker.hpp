@@ -11,10 +11,10 @@ namespace certree {
 using Literal = int32_t;  // +v or -v, v >= 1
 
 enum class RupResult {
-  refuted,           // the empty clause follows
-  not_implied,       // an added clause does not follow by unit propagation
+  refuted,            // the empty clause follows
+  not_implied,        // an added clause does not follow by unit propagation
   nothing_to_delete,  // a deleted clause is not there
-  no_contradiction,  // all lines hold, but nothing is refuted
+  no_contradiction,   // all lines hold, but nothing is refuted
 };
 
 // Keeps every clause that is not deleted, and what follows from them by unit propagation alone. What was once derived stays:
@@ -44,9 +44,9 @@ class RupChecker {
   std::vector<Literal> tidy(const Literal* begin, const Literal* end) const;
   static uint64_t hash(const std::vector<Literal>& literals);
 
-  std::vector<int8_t> values_;                // by literal: 1 true, -1 false, 0 open
-  std::vector<Literal> trail_;                // what is true, in the order of its derivation
-  size_t next_ = 0;                           // of the trail, the first that was not propagated yet
+  std::vector<int8_t> values_;                 // by literal: 1 true, -1 false, 0 open
+  std::vector<Literal> trail_;                 // what is true, in the order of its derivation
+  size_t next_ = 0;                            // of the trail, the first that was not propagated yet
   std::vector<std::vector<Clause>> watching_;  // by literal: clauses of two literals or more that watch it
   std::vector<std::vector<Literal>> clauses_;  // the first two literals are watched; empty when deleted
   std::unordered_map<uint64_t, std::vector<Clause>> by_hash_;

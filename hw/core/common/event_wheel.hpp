@@ -14,7 +14,9 @@ class EventWheel {
  public:
   // No event is scheduled more than `horizon` cycles ahead.
   explicit EventWheel(std::uint64_t horizon)
-      : buckets_(std::bit_ceil(std::max<std::uint64_t>(64, horizon + 1))), occupied_(buckets_.size() / 64), mask_(buckets_.size() - 1) {}
+      : buckets_(std::bit_ceil(std::max<std::uint64_t>(64, horizon + 1))),
+        occupied_(buckets_.size() / 64),
+        mask_(buckets_.size() - 1) {}
 
   bool is_empty() const { return pending_ == 0; }
 

@@ -50,7 +50,8 @@ void Program::validate_lanes() const {
   require_below(bundle_source, bundles, nodes, "bundle_source");
   require_below(bundle_destination, bundles, nodes, "bundle_destination");
   require(bundle_latency.size() == bundles, "bundle_latency");
-  for (std::uint32_t bundle : message_hops.values) require(bundle_begin[bundle] < bundle_begin[bundle + 1], "a bundle without lanes");
+  for (std::uint32_t bundle : message_hops.values)
+    require(bundle_begin[bundle] < bundle_begin[bundle + 1], "a bundle without lanes");
   for (std::size_t message = 0; message < messages; ++message) {
     require(message_hops.begin[message] < message_hops.begin[message + 1], "a message without hops");
     for (std::uint32_t hop = message_hops.begin[message] + 1; hop < message_hops.begin[message + 1]; ++hop) {

@@ -56,8 +56,8 @@ struct Ledger {
     scoreboard.count(message.arrival);
     if (statistics.end < usable) statistics.end = usable;
     if (is_traced) {
-      trace.push_back(
-          {message.number, message.row, message.iteration, message.destination, message.fired, message.first, message.complete, usable});
+      trace.push_back({message.number, message.row, message.iteration, message.destination, message.fired, message.first,
+                       message.complete, usable});
     }
     messages.remove(id);
     --arrivals_left;

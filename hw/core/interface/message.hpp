@@ -11,20 +11,20 @@ namespace certree {
 struct Message {
   RowId row;
   std::uint32_t iteration = 0;
-  std::uint64_t number = 0;         // of all messages of the run, in the order in which they were sent
+  std::uint64_t number = 0;  // of all messages of the run, in the order in which they were sent
   NodeId destination;
-  ArrivalId arrival;                // the counter at the destination that it will raise
+  ArrivalId arrival;  // the counter at the destination that it will raise
   RowOp op = RowOp::kNop;
-  std::uint64_t chunk = 0;          // of all iterations: iteration · K + flow
-  std::uint64_t value = 0;          // the one integer that stands for the chunk's data
-  std::uint32_t hop = 0;            // the bundle that it is on, as an index into the program's list of hops
+  std::uint64_t chunk = 0;  // of all iterations: iteration · K + flow
+  std::uint64_t value = 0;  // the one integer that stands for the chunk's data
+  std::uint32_t hop = 0;    // the bundle that it is on, as an index into the program's list of hops
   std::uint32_t hops_end = 0;
   std::optional<LaneId> last_lane;  // the one that takes it to its destination, once it has asked for that
   std::uint64_t flits_received = 0;
-  Cycle fired;                      // when its row fired
-  Cycle requested;                  // when its first flit stood before the lane that it is on
-  Cycle first = kNever;             // when its first flit entered its first lane
-  Cycle complete;                   // when its last flit was received
+  Cycle fired;           // when its row fired
+  Cycle requested;       // when its first flit stood before the lane that it is on
+  Cycle first = kNever;  // when its first flit entered its first lane
+  Cycle complete;        // when its last flit was received
 };
 
 // Messages by handle; handles of finished ones are used again. Memory O(messages under way).

@@ -10,7 +10,8 @@ namespace certree {
 
 class ReductionUnit {
  public:
-  ReductionUnit(std::uint64_t start_cycles, std::uint64_t chunk_cycles) : start_cycles_(start_cycles), chunk_cycles_(chunk_cycles) {}
+  ReductionUnit(std::uint64_t start_cycles, std::uint64_t chunk_cycles)
+      : start_cycles_(start_cycles), chunk_cycles_(chunk_cycles) {}
 
   // Takes a message that is complete at time `complete`.
   void accept(MessageId message, Cycle complete) {

@@ -26,8 +26,8 @@ inline std::vector<WaitingRow> waiting_rows(const std::vector<Waiting>& waiting)
   return rows;
 }
 
-using TraceRow =
-    std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+using TraceRow = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t,
+                            std::uint64_t>;
 
 // (row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.
 inline std::vector<TraceRow> trace_rows(const std::vector<TraceRecord>& trace) {

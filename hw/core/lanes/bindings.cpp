@@ -20,8 +20,7 @@ namespace {
 
 Program read_program(const nb::mapping& scalars, const nb::mapping& columns) {
   Program program = read_rows(scalars, columns);
-  program.message_hops = {column<std::uint32_t>(columns, "message_hops_begin"),
-                          column<std::uint32_t>(columns, "message_hops")};
+  program.message_hops = {column<std::uint32_t>(columns, "message_hops_begin"), column<std::uint32_t>(columns, "message_hops")};
   program.bundle_begin = column<std::uint32_t>(columns, "bundle_begin");
   program.bundle_source = column<std::uint32_t>(columns, "bundle_source");
   program.bundle_destination = column<std::uint32_t>(columns, "bundle_destination");
@@ -32,7 +31,8 @@ Program read_program(const nb::mapping& scalars, const nb::mapping& columns) {
 // An engine together with the numpy array that is its memory.
 class Run {
  public:
-  Run(const Scalars& scalars, const RowColumns& columns, const std::string& engine, const std::string& mode, Cells cells, bool traced)
+  Run(const Scalars& scalars, const RowColumns& columns, const std::string& engine, const std::string& mode, Cells cells,
+      bool traced)
       : cells_(cells),
         engine_(chosen<Make*>("engine", engine, {{"fast", &make<FastEngine>}, {"lanes", &make<LanesEngine>}})(
             read_program(scalars, columns), run_mode(mode), run_memory(scalars, cells), traced)) {}
@@ -51,9 +51,7 @@ class Run {
   std::unique_ptr<MessageEngine> engine_;
 };
 
-Counters statistics(const Run& run) {
-  return statistics_dict(run.engine().statistics(), run.engine().busiest_lane_cycles());
-}
+Counters statistics(const Run& run) { return statistics_dict(run.engine().statistics(), run.engine().busiest_lane_cycles()); }
 
 // (message, lane, start) of every lane that a message got.
 std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> hops(const Run& run) {
@@ -72,14 +70,18 @@ void bind_lanes(nb::module_& module) {
            nb::arg("columns"), nb::arg("engine"), nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
       .def("advance", &Run::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
            "Run for about `budget` flit moves (lanes) or events (fast); returns whether the run has ended.")
-      .def_prop_ro("cycle", [](const Run& run) { return run.engine().now().value; }, "The current time.")
-      .def_prop_ro("is_deadlocked", [](const Run& run) { return run.engine().is_deadlocked(); },
-                   "Whether the run ended because nothing could change any more.")
+      .def_prop_ro(
+          "cycle", [](const Run& run) { return run.engine().now().value; }, "The current time.")
+      .def_prop_ro(
+          "is_deadlocked", [](const Run& run) { return run.engine().is_deadlocked(); },
+          "Whether the run ended because nothing could change any more.")
       .def("statistics", &statistics, "Counters of the run so far.")
-      .def("waiting", [](const Run& run) { return waiting_rows(run.engine().waiting()); },
-           "(node, row or -1, iteration, arrival or -1) of every node that is not done.")
-      .def("trace", [](const Run& run) { return trace_rows(run.engine().trace()); },
-           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
+      .def(
+          "waiting", [](const Run& run) { return waiting_rows(run.engine().waiting()); },
+          "(node, row or -1, iteration, arrival or -1) of every node that is not done.")
+      .def(
+          "trace", [](const Run& run) { return trace_rows(run.engine().trace()); },
+          "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
       .def("hops", &hops, "(message, lane, start) of every lane that a message got.");
 }
 

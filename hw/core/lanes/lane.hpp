@@ -8,8 +8,8 @@
 
 namespace certree {
 
-// In message flow a message owns its lane. `crossing`: cycles on the link and in the router behind it, where it may go on by another
-// lane; `ends`: cycles in the first router and in the wires of the two interfaces.
+// In message flow a message owns its lane. `crossing`: cycles on the link and in the router behind it, where it may go on by
+// another lane; `ends`: cycles in the first router and in the wires of the two interfaces.
 class Lane {
  public:
   Lane(NodeId source, std::uint64_t crossing, std::uint64_t ends, std::uint32_t message_flits)

@@ -13,12 +13,12 @@
 namespace certree {
 
 // Every cycle has two halves, so that the order of nodes and lanes cannot change a result. Evaluate: interfaces fire rows by what
-// their counters showed when the cycle began, and every lane moves its flits by one stage. Commit: messages whose last flit came out
-// are written or handed to the reduction unit, messages whose first flit came to a router queue for their next lane. Cycles in which
-// no lane holds a flit are skipped up to the next time that some counter or reduction unit changes by itself. Lanes touch nothing
-// but themselves, so in quiet cycles (no interface changes, no message starts or ends or asks for a lane) each lane moves its flits
-// through a whole block of cycles at once.
-// Time O(flits · links they pass), memory O(rows + lanes · path latency + messages under way).
+// their counters showed when the cycle began, and every lane moves its flits by one stage. Commit: messages whose last flit came
+// out are written or handed to the reduction unit, messages whose first flit came to a router queue for their next lane. Cycles in
+// which no lane holds a flit are skipped up to the next time that some counter or reduction unit changes by itself. Lanes touch
+// nothing but themselves, so in quiet cycles (no interface changes, no message starts or ends or asks for a lane) each lane moves
+// its flits through a whole block of cycles at once. Time O(flits · links they pass), memory O(rows + lanes · path latency +
+// messages under way).
 class LanesEngine final : public MessageEngine {
  public:
   LanesEngine(Program program, RunMode mode, std::span<std::uint64_t> cells, bool traced);

@@ -13,11 +13,11 @@
 
 namespace certree {
 
-// A message takes one lane of each bundle on its way, each for as many cycles as it has flits: virtual cut-through, with room in every
-// router for what waits there. A lane serves messages in the order in which their first flits stood before it.
-// At one point in time things happen in this order: messages whose last flit came out are written or handed to the reduction unit,
-// those at one node in the order of the lanes they came by; messages whose first flit came to a router queue for their next lane,
-// in the order of the lanes they came by; then interfaces fire rows by what their counters show.
+// A message takes one lane of each bundle on its way, each for as many cycles as it has flits: virtual cut-through, with room in
+// every router for what waits there. A lane serves messages in the order in which their first flits stood before it. At one point
+// in time things happen in this order: messages whose last flit came out are written or handed to the reduction unit, those at one
+// node in the order of the lanes they came by; messages whose first flit came to a router queue for their next lane, in the order
+// of the lanes they came by; then interfaces fire rows by what their counters show.
 class MessageEngine : public Transport {
  public:
   // `cells`: see Memory. Throws std::invalid_argument when the program is inconsistent.
@@ -48,8 +48,8 @@ class MessageEngine : public Transport {
   void begin_hop(MessageId id, LaneId lane, Cycle start);
 
   bool is_on_last_hop(MessageId id);
-  // Cycles from entering a lane to asking for the next one; and those in the wires of the two interfaces and the first router, which
-  // come to the same wherever they stand, and are counted at the end.
+  // Cycles from entering a lane to asking for the next one; and those in the wires of the two interfaces and the first router,
+  // which come to the same wherever they stand, and are counted at the end.
   std::uint64_t crossing_cycles(LaneId lane) const {
     return std::uint64_t{program_.bundle_latency[bundle_of_lane_[lane.value]]} + program_.router_cycles;
   }

@@ -22,7 +22,7 @@ struct AggregationLayout {
   std::uint64_t interface_cycles = 0;  // of a packet, at both ends of its way together
   std::uint32_t router_cycles = 0;
   std::uint64_t seed = 0;
-  std::uint64_t loss = 0;    // see PacketFaults
+  std::uint64_t loss = 0;  // see PacketFaults
   std::uint64_t copies = 0;
   std::uint64_t latest = 0;
   std::uint32_t nodes = 0;

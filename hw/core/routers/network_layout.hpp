@@ -14,8 +14,8 @@ inline constexpr std::uint32_t kLowerHalf = 1;
 inline constexpr std::uint32_t kUpperHalf = 2;
 inline constexpr std::uint32_t kMaxVcs = 64;
 
-// One step of a way: an output port and which half of the VCs the packet may use there (dateline rule). At its end a packet leaves by
-// the port that belongs to the channel it came by, or by the one to interface `port - kEjectAt` of the router.
+// One step of a way: an output port and which half of the VCs the packet may use there (dateline rule). At its end a packet leaves
+// by the port that belongs to the channel it came by, or by the one to interface `port - kEjectAt` of the router.
 struct Hop {
   static constexpr std::uint32_t kEjectAt = 0x2000;
   static constexpr std::uint32_t kEjectPort = 0x3FFF;
@@ -41,8 +41,8 @@ struct NetworkLayout {
   bool rotate_vcs = false;        // packets bid for the VC behind the one that their output gave away last, not for any
   bool reuse_when_empty = false;  // a VC is free again when its last credit is back, instead of when the tail leaves
   std::uint32_t routers = 0;
-  // Channels. Those that leave a router are its output ports in the order of their numbers; those that enter one are its input ports
-  // in the order of `input_order`, which names every channel once.
+  // Channels. Those that leave a router are its output ports in the order of their numbers; those that enter one are its input
+  // ports in the order of `input_order`, which names every channel once.
   std::vector<std::uint32_t> channel_source;       // router, or kInterface
   std::vector<std::uint32_t> channel_destination;  // router, or kInterface
   std::vector<std::uint32_t> channel_latency;
@@ -52,8 +52,8 @@ struct NetworkLayout {
   // kInterface elsewhere.
   std::vector<std::uint32_t> channel_ring;
   // Traffic classes.
-  std::vector<std::uint64_t> vc_mask;     // class · kDatelines + dateline -> VCs it may use
-  std::vector<std::uint32_t> unit_flits;  // class -> so much of a packet must fit behind a VC that it takes (1: wormhole)
+  std::vector<std::uint64_t> vc_mask;            // class · kDatelines + dateline -> VCs it may use
+  std::vector<std::uint32_t> unit_flits;         // class -> so much of a packet must fit behind a VC that it takes (1: wormhole)
   std::vector<std::uint32_t> sub_message_flits;  // class -> flits of a sub-message; 0: its packets are ordinary ones
   // Ways.
   std::vector<std::uint16_t> table;  // router · routers + destination -> Hop; may be empty when all packets bring their route

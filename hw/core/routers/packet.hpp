@@ -11,8 +11,8 @@ namespace certree {
 using PacketId = Id<struct PacketTag>;
 inline constexpr PacketId kNoPacket{UINT32_MAX};
 
-// Type codes in a flit's header (MultiTree paper, Table II). A packet is head, bodies, tail; a message ends each sub-message but the
-// last with a sub-tail and has no tail of its own before the very end.
+// Type codes in a flit's header (MultiTree paper, Table II). A packet is head, bodies, tail; a message ends each sub-message but
+// the last with a sub-tail and has no tail of its own before the very end.
 enum class FlitCode : std::uint8_t {
   kMessageHead = 0b000,
   kMessageBody = 0b001,
@@ -55,12 +55,12 @@ struct alignas(64) Packet {
   std::uint32_t route = kTableRouted;  // first hop in the list of source routes
   std::uint32_t hop = 0;               // hops of its source route that are used up
   std::uint32_t traffic_class = 0;
-  std::uint32_t owner = 0;   // the caller's, for instance the message that it carries a part of
+  std::uint32_t owner = 0;     // the caller's, for instance the message that it carries a part of
   std::uint32_t priority = 0;  // of packets behind one input port that want one output, the highest goes first
-  std::uint64_t number = 0;  // the caller's, by which a trace names it
-  Cycle release;          // from when on it may be sent
-  Cycle head = kNever;    // when its first flit was received
-  Cycle tail = kNever;    // when its last flit was received
+  std::uint64_t number = 0;    // the caller's, by which a trace names it
+  Cycle release;               // from when on it may be sent
+  Cycle head = kNever;         // when its first flit was received
+  Cycle tail = kNever;         // when its last flit was received
 };
 
 using PacketTable = std::vector<Packet>;

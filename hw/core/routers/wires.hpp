@@ -13,7 +13,7 @@ enum class EventKind : std::uint8_t { kFlit, kCredit, kWake };
 
 struct NetworkEvent {
   std::uint32_t target;  // the channel; kWake: the router
-  PacketId packet;  // of a head flit; kNoPacket for the flits behind it
+  PacketId packet;       // of a head flit; kNoPacket for the flits behind it
   EventKind kind;
   std::uint8_t vc;
   FlitCode code;  // of a flit

@@ -47,9 +47,9 @@ void check_throws(const std::function<void()>& body, const std::string& part, co
 
 }  // namespace certree::testing
 
-#define TEST(name)                                                         \
-  static void name();                                                      \
-  static const certree::testing::Listed listed_##name(#name, name);        \
+#define TEST(name)                                                  \
+  static void name();                                               \
+  static const certree::testing::Listed listed_##name(#name, name); \
   static void name()
 #define CHECK(...) certree::testing::check((__VA_ARGS__), #__VA_ARGS__, __FILE__, __LINE__)
 #define CHECK_THROWS(error, part, ...) certree::testing::check_throws<error>([&] { __VA_ARGS__; }, part, __FILE__, __LINE__)

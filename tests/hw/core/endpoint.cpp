@@ -19,7 +19,9 @@ using namespace certree::endpoint;
 
 namespace {
 
-bool is(const Span& span, std::uint64_t first, std::uint64_t last) { return span.first == Cycle{first} && span.last == Cycle{last}; }
+bool is(const Span& span, std::uint64_t first, std::uint64_t last) {
+  return span.first == Cycle{first} && span.last == Cycle{last};
+}
 
 std::vector<std::uint32_t> taken(LoadOrder& order, std::uint64_t from, std::uint64_t now) {
   std::vector<std::uint32_t> chunks;
@@ -76,7 +78,7 @@ TEST(the_ways_of_dmas_pass_memory_and_bus_in_order) {
 TEST(a_wire_serializes_and_delays_first_and_last_byte) {
   Wire wire({16, 1}, 200);
   CHECK(is(wire.send({0}, {0}, 1600), 200, 300));
-  CHECK(is(wire.send({10}, {20}, 160), 300, 310));   // behind the first
+  CHECK(is(wire.send({10}, {20}, 160), 300, 310));    // behind the first
   CHECK(is(wire.send({400}, {450}, 160), 600, 650));  // as slow as it comes
   CHECK(wire.bytes() == 1920 && wire.busy_cycles() == 100 + 10 + 50);
 }
@@ -130,7 +132,7 @@ TEST(alus_side_by_side_add_side_by_side) {
 TEST(banks_give_and_take_a_packet_a_cycle_each) {
   Crossbar crossbar({4, 64, 1, 256, 256});
   CHECK(is(crossbar.read({0}, 1024), 1, 4));
-  CHECK(is(crossbar.read({0}, 100), 5, 5));  // less than a packet, behind the first
+  CHECK(is(crossbar.read({0}, 100), 5, 5));                    // less than a packet, behind the first
   CHECK(is(crossbar.take({0}, {0}, {0}, 1024, false), 1, 5));  // a packet behind its first byte; ways in and out are two
   CHECK(crossbar.reads().busy_cycles() == 5);
 }

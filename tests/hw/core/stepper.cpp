@@ -45,8 +45,9 @@ TEST(a_packet_may_be_sent_in_any_cycle) {
   run.advance({102});
   CHECK(run.network().now().value == 102 && run.backlog(0) == 3);
   run.advance(kNever);
-  CHECK(run.network().now().value == 111 && run.received() == std::vector<PacketId>{{0}});  // 1 + 2 wires + 4 cycles, and 4 flits behind
-  CHECK(run.send(0, 0, 1, 0, 0) == 1);  // its number is only free once the next cycle has come
+  CHECK(run.network().now().value == 111 &&
+        run.received() == std::vector<PacketId>{{0}});  // 1 + 2 wires + 4 cycles, and 4 flits behind
+  CHECK(run.send(0, 0, 1, 0, 0) == 1);                  // its number is only free once the next cycle has come
   run.advance(kNever);
   CHECK(run.send(0, 0, 1, 0, 0) == 0);
 }

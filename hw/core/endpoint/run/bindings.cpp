@@ -21,7 +21,8 @@ endpoint::Rate read_rate(const nb::mapping& scalars, const std::string& name) {
 
 endpoint::Parameters read_parameters(const nb::mapping& scalars) {
   endpoint::Parameters parameters;
-  parameters.system = numbered<endpoint::System>("system", scalar<std::uint64_t>(scalars, "system"), {"accelerator", "engine", "ideal"});
+  parameters.system =
+      numbered<endpoint::System>("system", scalar<std::uint64_t>(scalars, "system"), {"accelerator", "engine", "ideal"});
   const auto latency = scalar<std::uint64_t>(scalars, "bus_latency");
   const auto overhead = scalar<std::uint64_t>(scalars, "bus_overhead");
   const auto gap = scalar<std::uint64_t>(scalars, "bus_gap");
@@ -109,7 +110,8 @@ nb::typed<nb::dict, nb::str, nb::any> counters(const EndpointRun& run) {
     into.sum += from.sum;
     into.count += from.count;
   };
-  std::uint64_t memory = 0, out = 0, in = 0, adder = 0, alus = 0, reads = 0, writes = 0, byte_cycles = 0, memory_bytes = 0, interrupts = 0;
+  std::uint64_t memory = 0, out = 0, in = 0, adder = 0, alus = 0, reads = 0, writes = 0, byte_cycles = 0, memory_bytes = 0,
+                interrupts = 0;
   std::vector<std::uint64_t> peaks(simulation.program().rooms.size());
   for (const endpoint::Endpoint& node : simulation.endpoints()) {
     collect(memory_queued, node.memory.queued());
@@ -200,11 +202,14 @@ void bind_endpoints(nb::module_& module) {
            nb::arg("cells").noconvert(), nb::arg("traced"))
       .def("advance", &EndpointRun::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
            "Run for about `budget` events; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](const EndpointRun& run) { return run.simulation().now().value; }, "The current time.")
-      .def_prop_ro("is_stalled", [](const EndpointRun& run) { return run.simulation().is_stalled(); },
-                   "Whether nothing could go on any more.")
-      .def_prop_ro("is_empty", [](const EndpointRun& run) { return run.simulation().is_empty(); },
-                   "Whether nothing is left anywhere: no message, no room or place taken, no chunk queued.")
+      .def_prop_ro(
+          "cycle", [](const EndpointRun& run) { return run.simulation().now().value; }, "The current time.")
+      .def_prop_ro(
+          "is_stalled", [](const EndpointRun& run) { return run.simulation().is_stalled(); },
+          "Whether nothing could go on any more.")
+      .def_prop_ro(
+          "is_empty", [](const EndpointRun& run) { return run.simulation().is_empty(); },
+          "Whether nothing is left anywhere: no message, no room or place taken, no chunk queued.")
       .def("counters", &counters, "Sums over all nodes; (sum, number) of delays.")
       .def("waiting", &waiting, "(node, reason, chunk, phase, row) of everything that does not go on.")
       .def("moves", &moves, "(cycle, node, chunk, move, row taken, row sent) of a traced run.");

@@ -131,7 +131,8 @@ bool Simulation::take(NodeId node, std::uint32_t number) {
   return true;
 }
 
-// A chunk that is through with its phase goes on to the next state machine, or is written back; in an engine when it has a place there.
+// A chunk that is through with its phase goes on to the next state machine, or is written back; in an engine when it has a place
+// there.
 bool Simulation::go_on(NodeId node, std::uint32_t machine) {
   Endpoint& endpoint = endpoints_[node.value];
   const ChunkId chunk = endpoint.machines[machine].at_work();
@@ -205,8 +206,8 @@ std::vector<Waiting> Simulation::waiting() const {
       if (!ports_[port].has_next()) continue;
       const Message& message = messages_[ports_[port].front()];
       const std::uint32_t phase = program_.row_phase[message.row];
-      const bool works = endpoint.chunks[message.chunk.value].place == phase + 1 &&
-                         endpoint.machine(phase, message.chunk).works_on(message.chunk);
+      const bool works =
+          endpoint.chunks[message.chunk.value].place == phase + 1 && endpoint.machine(phase, message.chunk).works_on(message.chunk);
       found.push_back({node, works ? Reason::kPortFull : Reason::kNotAtWork, message.chunk, phase, message.row});
     }
   }

@@ -15,8 +15,8 @@ struct Message {
   std::uint32_t row = 0;
   Mode mode = Mode::kNormal;
   std::uint32_t hop = 0;
-  Cycle injected;              // its first byte stood before its first link
-  Cycle head, tail;            // its first and last byte have come so far
+  Cycle injected;    // its first byte stood before its first link
+  Cycle head, tail;  // its first and last byte have come so far
   std::vector<std::uint64_t> values;
 };
 

@@ -32,7 +32,8 @@ void Program::check() const {
   for (const Column* column : {&row_destination, &row_phase, &row_adds, &row_bytes, &row_needs}) {
     require(column->size() == rows(), "columns of rows are equally long");
   }
-  require(all_below(row_source, nodes) && all_below(row_destination, nodes) && all_below(row_phase, phases), "nodes and phases of rows");
+  require(all_below(row_source, nodes) && all_below(row_destination, nodes) && all_below(row_phase, phases),
+          "nodes and phases of rows");
   require(all_below(row_adds, 2), "row_adds is 0 (overwrite) or 1 (add)");
   require(std::find(row_bytes.begin(), row_bytes.end(), 0) == row_bytes.end(), "rows have bytes");
   const std::size_t links = link_bytes.size();
@@ -44,7 +45,8 @@ void Program::check() const {
           "flows");
   require_lists(row_feeds, rows(), rows(), "rows that others wait for");
   require_lists(row_links, rows(), static_cast<std::uint32_t>(links), "links of rows");
-  for (std::uint32_t row = 0; row < rows(); ++row) require(row_links.begin[row] < row_links.begin[row + 1], "every row takes a link");
+  for (std::uint32_t row = 0; row < rows(); ++row)
+    require(row_links.begin[row] < row_links.begin[row + 1], "every row takes a link");
   require_lists(row_from, rows(), cells, "cells that rows read");
   require_lists(row_to, rows(), cells, "cells that rows write");
   require(row_from.begin == row_to.begin, "a row writes as many cells as it reads");

@@ -40,12 +40,12 @@ struct Parameters {
   Rules rules;
 };
 
-// A chunk follows one of `ways` programs, in turn; each has its rows, which are messages, for every phase and node in the order in which
-// a state machine sends them.
+// A chunk follows one of `ways` programs, in turn; each has its rows, which are messages, for every phase and node in the order in
+// which a state machine sends them.
 struct Program {
   std::uint32_t nodes = 0, phases = 0, ways = 0, chunks = 0, cells = 0;  // cells: of a chunk, at all nodes together
   Column row_begin;                                                      // (way · phases + phase) · nodes + node, and the end
-  Column receipts;                                                       // with the same index: messages that a node gets in a phase
+  Column receipts;  // with the same index: messages that a node gets in a phase
   Column row_source, row_destination, row_phase, row_adds, row_bytes;
   Column row_needs;  // arrivals of the same chunk that a row waits for
   Lists row_feeds;   // the rows that wait for what a row brings
@@ -56,13 +56,15 @@ struct Program {
   // machine its own, or that many more for all.
   Column row_flow, flow_link, flow_phase, flow_depth;
   Column phase_machines;
-  std::vector<std::uint64_t> rooms, sizes;  // of partitions
+  std::vector<std::uint64_t> rooms, sizes;         // of partitions
   std::uint64_t load_bytes = 0, result_bytes = 0;  // of a chunk at a node
   std::vector<Command> commands;
   bool lifo = false;
 
   std::uint32_t rows() const { return static_cast<std::uint32_t>(row_source.size()); }
-  std::uint32_t place(std::uint32_t way, std::uint32_t phase, std::uint32_t node) const { return (way * phases + phase) * nodes + node; }
+  std::uint32_t place(std::uint32_t way, std::uint32_t phase, std::uint32_t node) const {
+    return (way * phases + phase) * nodes + node;
+  }
 
   // Throws std::invalid_argument when columns contradict each other.
   void check() const;

@@ -57,11 +57,11 @@ bool Simulation::run(std::uint64_t budget) {
 }
 
 bool Simulation::is_empty() const {
-  return messages_.under_way() == 0 && std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.held() == 0; }) &&
+  return messages_.under_way() == 0 &&
+         std::all_of(ports_.begin(), ports_.end(), [](const Port& port) { return port.held() == 0; }) &&
          std::all_of(endpoints_.begin(), endpoints_.end(), [](const Endpoint& endpoint) {
-           return endpoint.sram.is_empty() &&
-                  std::all_of(endpoint.machines.begin(), endpoint.machines.end(),
-                              [](const StateMachine& machine) { return machine.is_idle(); });
+           return endpoint.sram.is_empty() && std::all_of(endpoint.machines.begin(), endpoint.machines.end(),
+                                                          [](const StateMachine& machine) { return machine.is_idle(); });
          });
 }
 

@@ -163,7 +163,7 @@ class Simulation {
   std::vector<Endpoint> endpoints_;
   std::vector<std::uint32_t> wire_begin_;  // of every link, and the end
   std::vector<Wire> wires_;
-  std::vector<Port> ports_;  // of every wire, or of every flow, lane and state machine
+  std::vector<Port> ports_;               // of every wire, or of every flow, lane and state machine
   std::vector<std::uint32_t> flow_port_;  // the first of every flow
   MessagePool messages_;
   std::vector<Trip> trips_;

@@ -15,8 +15,8 @@ struct Tally {
   }
 };
 
-// LogGP (Alexandrov et al. 1995): overhead o at either end, latency L, g from the last byte of one transfer to the first of the next,
-// G for each byte.
+// LogGP (Alexandrov et al. 1995): overhead o at either end, latency L, g from the last byte of one transfer to the first of the
+// next, G for each byte.
 struct BusParameters {
   Rate rate;
   std::uint64_t latency = 0;

@@ -37,8 +37,8 @@ struct CrossbarParameters {
   std::uint64_t packet_bytes = 256;
 };
 
-// A message occupies all that it needs at once, or waits: a way into a bank, for a sum also an ALU and a way out of a bank. What comes
-// in by packets is worked on as it comes, so that only the last packet is still to be done when the message is complete.
+// A message occupies all that it needs at once, or waits: a way into a bank, for a sum also an ALU and a way out of a bank. What
+// comes in by packets is worked on as it comes, so that only the last packet is still to be done when the message is complete.
 class Crossbar {
  public:
   explicit Crossbar(const CrossbarParameters& parameters)
@@ -47,8 +47,8 @@ class Crossbar {
         writes_(parameters.banks, parameters.bank_bytes),
         alus_(parameters.alus, parameters.alu_bytes) {}
 
-  // A message from a port whose first byte came in cycle `head`, that was complete in `tail`, and that is taken `now`: as fast as the
-  // slowest unit that it needs.
+  // A message from a port whose first byte came in cycle `head`, that was complete in `tail`, and that is taken `now`: as fast as
+  // the slowest unit that it needs.
   Span take(Cycle now, Cycle head, Cycle tail, std::uint64_t bytes, bool adds) {
     const auto cycles_of = [&](std::uint64_t part) {
       const std::uint64_t stored = writes_.cycles(part);

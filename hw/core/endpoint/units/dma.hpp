@@ -9,21 +9,22 @@ namespace certree::endpoint {
 
 // The units that a way passes.
 enum class Stage : std::uint8_t {
-  kMemory,        // read or write of memory
-  kMemoryTwice,   // both summands
-  kToInterface,   // accelerator to network interface
+  kMemory,       // read or write of memory
+  kMemoryTwice,  // both summands
+  kToInterface,  // accelerator to network interface
   kToAccelerator,
-  kAdder,         // the accelerator adds
-  kOneCycle,      // all that an ideal interface takes
+  kAdder,     // the accelerator adds
+  kOneCycle,  // all that an ideal interface takes
 };
 
 namespace ways {
 
-inline constexpr Stage kLoad[] = {Stage::kMemory, Stage::kToInterface};          // TX DMA, engine mode
+inline constexpr Stage kLoad[] = {Stage::kMemory, Stage::kToInterface};         // TX DMA, engine mode
 inline constexpr Stage kWriteBack[] = {Stage::kToAccelerator, Stage::kMemory};  // RX DMA, engine mode
-inline constexpr Stage kSend[] = {Stage::kMemory, Stage::kToInterface};          // TX DMA, normal mode
+inline constexpr Stage kSend[] = {Stage::kMemory, Stage::kToInterface};         // TX DMA, normal mode
 inline constexpr Stage kReceive[] = {Stage::kToAccelerator, Stage::kMemory};    // RX DMA, normal mode
-inline constexpr Stage kReceiveAndAdd[] = {Stage::kToAccelerator, Stage::kMemory, Stage::kMemoryTwice, Stage::kAdder, Stage::kMemory};
+inline constexpr Stage kReceiveAndAdd[] = {Stage::kToAccelerator, Stage::kMemory, Stage::kMemoryTwice, Stage::kAdder,
+                                           Stage::kMemory};
 inline constexpr Stage kIdealReceive[] = {Stage::kOneCycle};
 
 }  // namespace ways

@@ -29,8 +29,8 @@ class LoadOrder {
     std::size_t chosen = commands_.size();
     for (std::size_t i = 0; i < commands_.size(); ++i) {
       if (next_[i] == commands_[i].last || commands_[i].start > now) continue;
-      const bool better = chosen == commands_.size() || (lifo_ ? commands_[i].start >= commands_[chosen].start
-                                                               : commands_[i].start < commands_[chosen].start);
+      const bool better = chosen == commands_.size() ||
+                          (lifo_ ? commands_[i].start >= commands_[chosen].start : commands_[i].start < commands_[chosen].start);
       if (better) chosen = i;
     }
     if (chosen == commands_.size()) return false;

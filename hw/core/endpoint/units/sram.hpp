@@ -18,7 +18,9 @@ class Sram {
   // How many chunks have ever entered: whose turn it is when they enter in the order of loading.
   std::uint64_t entered(std::uint32_t partition) const { return entered_[partition]; }
   std::uint64_t peak(std::uint32_t partition) const { return peak_[partition]; }
-  bool is_empty() const { return std::all_of(held_.begin(), held_.end(), [](std::uint64_t bytes) { return bytes == 0; }); }
+  bool is_empty() const {
+    return std::all_of(held_.begin(), held_.end(), [](std::uint64_t bytes) { return bytes == 0; });
+  }
 
   void enter(Cycle now, std::uint32_t partition) {
     integrate(now);

@@ -8,14 +8,17 @@
 
 namespace certree {
 
-// A packet takes the lanes of its way one after the other, each for as many cycles as it has flits; a lane serves packets in the order
-// in which they came to stand before it, those that came in one cycle in the order of the lanes that they came by, new ones last.
-// Virtual cut-through with room for whatever waits. Time O(hops · log(packets under way)), memory O(lanes + packets under way).
+// A packet takes the lanes of its way one after the other, each for as many cycles as it has flits; a lane serves packets in the
+// order in which they came to stand before it, those that came in one cycle in the order of the lanes that they came by, new ones
+// last. Virtual cut-through with room for whatever waits. Time O(hops · log(packets under way)), memory O(lanes + packets under
+// way).
 class LaneCarrier final : public PacketCarrier {
  public:
   explicit LaneCarrier(const AggregationLayout& layout) : layout_(layout), lanes_(layout.lane_latency.size()) {}
 
-  void send(std::uint32_t id, std::uint32_t way) override { enqueue(id, layout_.way_lanes.begin[way], layout_.way_lanes.begin[way + 1]); }
+  void send(std::uint32_t id, std::uint32_t way) override {
+    enqueue(id, layout_.way_lanes.begin[way], layout_.way_lanes.begin[way + 1]);
+  }
   Cycle next_activity() const override { return events_.empty() ? kNever : events_.top().when; }
   void begin_cycle(Cycle now, std::vector<std::uint32_t>& arrived) override;
   void finish_cycle() override {}

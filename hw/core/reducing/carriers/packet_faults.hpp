@@ -8,13 +8,13 @@ namespace certree {
 
 struct Fate {
   bool is_lost = false;
-  bool is_copied = false;        // the network makes a copy of it, which arrives whatever becomes of the packet itself
-  std::uint64_t late = 0;        // cycles
-  std::uint64_t copy_late = 0;   // cycles, of the copy
+  bool is_copied = false;       // the network makes a copy of it, which arrives whatever becomes of the packet itself
+  std::uint64_t late = 0;       // cycles
+  std::uint64_t copy_late = 0;  // cycles, of the copy
 };
 
-// The fate of a packet depends on the seed, its edge and direction, and on how many went there before it, and on nothing else: engines
-// that send the same packets lose the same.
+// The fate of a packet depends on the seed, its edge and direction, and on how many went there before it, and on nothing else:
+// engines that send the same packets lose the same.
 class PacketFaults {
  public:
   // A packet is lost when a draw of 64 bits is below `loss`, copied likewise, and up to `latest` cycles late, each equally likely.
@@ -23,7 +23,8 @@ class PacketFaults {
 
   Fate fate(EdgeId edge, bool is_up, std::uint64_t before) const {
     if (loss_ == 0 && copies_ == 0 && latest_ == 0) return {};
-    const std::uint64_t packet = splitmix64(splitmix64(splitmix64(seed_) + 2 * std::uint64_t{edge.value} + (is_up ? 1 : 0)) + before);
+    const std::uint64_t packet =
+        splitmix64(splitmix64(splitmix64(seed_) + 2 * std::uint64_t{edge.value} + (is_up ? 1 : 0)) + before);
     Fate fate;
     fate.is_lost = draw(packet, 1) < loss_;
     fate.is_copied = draw(packet, 2) < copies_;

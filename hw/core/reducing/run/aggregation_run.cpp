@@ -44,7 +44,8 @@ void AggregationRun::build(std::span<std::uint64_t> cells) {
     const std::uint32_t parent = layout_.edge_parent[edge];
     if (switch_of_node_[parent] != kNone) continue;
     switch_of_node_[parent] = static_cast<std::uint32_t>(switches_.size());
-    switches_.emplace_back(NodeId{parent}, layout_.buffer_packets, layout_.adders, layout_.reduce_start_cycles, layout_.reduce_packet_cycles);
+    switches_.emplace_back(NodeId{parent}, layout_.buffer_packets, layout_.adders, layout_.reduce_start_cycles,
+                           layout_.reduce_packet_cycles);
   }
   std::vector<std::size_t> first_packet(flows);
   std::size_t packets = 0;
@@ -69,7 +70,8 @@ void AggregationRun::build(std::span<std::uint64_t> cells) {
       if (row + layout_.flow_packets[flow] > cells.size()) throw std::invalid_argument("aggregation: too few cells");
       host_of_edge_[end] = static_cast<std::uint32_t>(hosts_.size());
       hosts_.push_back({NodeId{child}, flow, edge,
-                        WindowSender({layout_.window, layout_.timeout, splitmix64(layout_.seed) + end}, cells.subspan(row, layout_.flow_packets[flow]))});
+                        WindowSender({layout_.window, layout_.timeout, splitmix64(layout_.seed) + end},
+                                     cells.subspan(row, layout_.flow_packets[flow]))});
     }
     for (std::uint32_t i = 0; i < switches_.size(); ++i) {
       if (!below[i].empty()) switches_[i].add_flow(flow, layout_.places, std::move(below[i]), above[i]);

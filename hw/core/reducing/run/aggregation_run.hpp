@@ -15,15 +15,15 @@
 namespace certree {
 
 struct AggregationCounters {
-  Cycle end;                     // when the last result so far was taken
-  std::uint64_t sent = 0;        // packets put on their way, of hosts and switches
-  std::uint64_t copied = 0;      // by the network
-  std::uint64_t lost = 0;        // by the network
-  std::uint64_t dropped = 0;     // at full payload buffers
-  std::uint64_t received = 0;    // by hosts and switches
-  std::uint64_t resent = 0;      // by hosts, after a time-out
-  std::uint64_t ignored = 0;     // contributions of packets before the one that the place works on
-  std::uint64_t repeated = 0;    // contributions that were in the sum already
+  Cycle end;                        // when the last result so far was taken
+  std::uint64_t sent = 0;           // packets put on their way, of hosts and switches
+  std::uint64_t copied = 0;         // by the network
+  std::uint64_t lost = 0;           // by the network
+  std::uint64_t dropped = 0;        // at full payload buffers
+  std::uint64_t received = 0;       // by hosts and switches
+  std::uint64_t resent = 0;         // by hosts, after a time-out
+  std::uint64_t ignored = 0;        // contributions of packets before the one that the place works on
+  std::uint64_t repeated = 0;       // contributions that were in the sum already
   std::uint64_t results_again = 0;  // results that a host had already
 };
 
@@ -54,8 +54,8 @@ struct Stall {
   std::uint32_t works_on = 0;
 };
 
-// At one point in time things happen in this order: packets that have come are taken, those from lower nodes first; then adders finish,
-// those of lower switches first; then hosts send again what is overdue. Time O(packets · hops · log(packets under way)).
+// At one point in time things happen in this order: packets that have come are taken, those from lower nodes first; then adders
+// finish, those of lower switches first; then hosts send again what is overdue. Time O(packets · hops · log(packets under way)).
 class AggregationRun {
  public:
   // `cells`: an integer for each host (row) and packet of all flows, flow by flow; results replace contributions. Throws

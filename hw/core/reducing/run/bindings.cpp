@@ -102,15 +102,15 @@ std::vector<SwitchRow> switches(const BoundRun& bound) {
   return rows;
 }
 
-using TraceRow = std::tuple<std::uint64_t, std::uint32_t, bool, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, bool,
-                            std::uint32_t>;
+using TraceRow =
+    std::tuple<std::uint64_t, std::uint32_t, bool, std::uint32_t, std::uint32_t, std::uint32_t, std::uint64_t, bool, std::uint32_t>;
 
 // (time, event, is_up, edge, number, place works on, arrived, has_result, answer), the last four after `add` and `pass`.
 std::vector<TraceRow> trace(const BoundRun& bound) {
   std::vector<TraceRow> rows;
   for (const AggregationRecord& line : bound.run().trace()) {
-    rows.emplace_back(line.when.value, static_cast<std::uint32_t>(line.event), line.is_up, line.edge.value, line.number, line.works_on,
-                      line.arrived, line.has_result, static_cast<std::uint32_t>(line.answer));
+    rows.emplace_back(line.when.value, static_cast<std::uint32_t>(line.event), line.is_up, line.edge.value, line.number,
+                      line.works_on, line.arrived, line.has_result, static_cast<std::uint32_t>(line.answer));
   }
   return rows;
 }
@@ -133,12 +133,14 @@ std::vector<BlockedRow> blocked(const BoundRun& bound) {
 
 void bind_reducing(nb::module_& module) {
   nb::class_<BoundRun>(module, "AggregationRun", "Reducing switches at work; `cells` is the memory of all hosts, changed in place.")
-      .def(nb::init<const Scalars&, const Columns&, const std::optional<Scalars>&, const std::optional<Columns>&, const Cells&, bool>(), nb::arg("scalars"),
-           nb::arg("columns"), nb::arg("network_scalars").none(), nb::arg("network").none(), nb::arg("cells").noconvert(),
-           nb::arg("traced"))
+      .def(nb::init<const Scalars&, const Columns&, const std::optional<Scalars>&, const std::optional<Columns>&, const Cells&,
+                    bool>(),
+           nb::arg("scalars"), nb::arg("columns"), nb::arg("network_scalars").none(), nb::arg("network").none(),
+           nb::arg("cells").noconvert(), nb::arg("traced"))
       .def("advance", &BoundRun::advance, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
            "Run for about `budget` events; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](const BoundRun& bound) { return bound.run().now().value; }, "The current time.")
+      .def_prop_ro(
+          "cycle", [](const BoundRun& bound) { return bound.run().now().value; }, "The current time.")
       .def("counters", &counters, "Counters of the run so far.")
       .def("switches", &switches,
            "(node, most aggregators in use, cycles of aggregators in use, most payloads, dropped ones) of every switch.")
@@ -148,8 +150,9 @@ void bind_reducing(nb::module_& module) {
            "(flow, host, number, times sent, switch or -1, what its place works on); empty when the run has not stalled.")
       .def("blocked", &blocked,
            "(packet, router, channel, VC, wanted channel, VC held of it) of packets in routers that can never move again.")
-      .def("waiting", [](const BoundRun& bound) { return bound.run().waiting(); },
-           "(flow, host, oldest packet without a result) of every host that waits.");
+      .def(
+          "waiting", [](const BoundRun& bound) { return bound.run().waiting(); },
+          "(flow, host, oldest packet without a result) of every host that waits.");
 }
 
 }  // namespace certree

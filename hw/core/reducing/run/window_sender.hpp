@@ -10,14 +10,14 @@
 namespace certree {
 
 struct SenderRules {
-  std::uint32_t window;    // packets that may be under way, from the oldest without a result on
-  std::uint64_t timeout;   // cycles after which a packet without result is sent again, for the first time
-  std::uint64_t salt;      // of this sender's pauses
+  std::uint32_t window;   // packets that may be under way, from the oldest without a result on
+  std::uint64_t timeout;  // cycles after which a packet without result is sent again, for the first time
+  std::uint64_t salt;     // of this sender's pauses
 };
 
-// The pause before a packet is sent once more doubles each time, six times at most, and is up to twice as long, by chance: hosts that
-// all send again at once would fill up the same buffers in the same order for ever.
-// Time O(log window) for each time a packet is sent; memory O(window) and the packets' values, which results replace.
+// The pause before a packet is sent once more doubles each time, six times at most, and is up to twice as long, by chance: hosts
+// that all send again at once would fill up the same buffers in the same order for ever. Time O(log window) for each time a packet
+// is sent; memory O(window) and the packets' values, which results replace.
 class WindowSender {
  public:
   // `cells`: an integer for each packet, the host's own at first, the result in the end.

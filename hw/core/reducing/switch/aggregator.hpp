@@ -12,7 +12,8 @@ class Aggregator {
  public:
   Aggregator(std::uint32_t places, std::vector<EdgeId> below, std::optional<EdgeId> above);
 
-  // A contribution has gone through the adder; appends what is to be sent. O(1 + packets sent), O(children) when a place begins again.
+  // A contribution has gone through the adder; appends what is to be sent. O(1 + packets sent), O(children) when a place begins
+  // again.
   Ruling add(const AggregationPacket& packet, std::uint32_t child, Cycle now, Occupancy& used, std::vector<AggregationPacket>& out);
   // A result has come from above.
   Ruling pass(const AggregationPacket& packet, Cycle now, Occupancy& used, std::vector<AggregationPacket>& out);

@@ -9,9 +9,9 @@
 
 namespace certree {
 
-// The parser is `receive`: contributions go to the payload buffer and through an adder, those of child k through adder k modulo their
-// number, one after the other in the order in which they came, repeated or not, as in a pipeline whose timing does not depend on what
-// it carries; results are taken at once. A contribution counts, and is answered, when it has gone through its adder.
+// The parser is `receive`: contributions go to the payload buffer and through an adder, those of child k through adder k modulo
+// their number, one after the other in the order in which they came, repeated or not, as in a pipeline whose timing does not depend
+// on what it carries; results are taken at once. A contribution counts, and is answered, when it has gone through its adder.
 class ReducingSwitch {
  public:
   struct Outcome {

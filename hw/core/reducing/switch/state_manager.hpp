@@ -5,8 +5,8 @@
 
 namespace certree {
 
-// What is to be sent when a packet has been taken: nothing, the sum to the switch above, the result to the child that asks again, or
-// to all children.
+// What is to be sent when a packet has been taken: nothing, the sum to the switch above, the result to the child that asks again,
+// or to all children.
 enum class Answer : std::uint8_t { kNothing, kUp, kOne, kAll };
 
 // What the other arrays have to do, before the answer.

@@ -1,4 +1,5 @@
-// Which contributions have arrived: a matrix of bits, a row for each child and a column, the bitmap, for each place (NetReduce, Fig. 20).
+// Which contributions have arrived: a matrix of bits, a row for each child and a column, the bitmap, for each place (NetReduce,
+// Fig. 20).
 #pragma once
 
 #include <bit>

@@ -19,7 +19,8 @@ constexpr std::uint64_t kCheckMask = 63;
 
 }  // namespace
 
-FlitNetwork::FlitNetwork(NetworkLayout layout) : layout_(validated(std::move(layout))), wires_(layout_), routing_(layout_, packets_) {
+FlitNetwork::FlitNetwork(NetworkLayout layout)
+    : layout_(validated(std::move(layout))), wires_(layout_), routing_(layout_, packets_) {
   wire_up();
 }
 
@@ -60,7 +61,8 @@ PacketId FlitNetwork::add(const Packet& packet) {
   const bool is_routed = packet.route == kTableRouted ? !layout_.table.empty() : packet.route < layout_.routes.values.size();
   if (packet.injector >= injectors_.size() || packet.destination >= routers_.size() || packet.flits == 0 || !is_routed ||
       packet.traffic_class >= layout_.unit_flits.size()) {
-    throw std::invalid_argument("router network: packet " + std::to_string(packets_.size()) + " names something that does not exist");
+    throw std::invalid_argument("router network: packet " + std::to_string(packets_.size()) +
+                                " names something that does not exist");
   }
   if (unused_.empty()) {
     packets_.push_back(packet);
@@ -181,8 +183,8 @@ void FlitNetwork::look_for_starvation() {
       for (std::uint32_t vc = 0; vc < layout_.vcs; ++vc) {
         const InputVc& input = router.input_vc(port, vc);
         const bool has_vc = input.state == VcState::kActive;
-        const bool waits = input.flits > 0 && (has_vc ? router.output(input.output).has_credit(input.output_vc)
-                                                      : input.state == VcState::kWaiting);
+        const bool waits = input.flits > 0 &&
+                           (has_vc ? router.output(input.output).has_credit(input.output_vc) : input.state == VcState::kWaiting);
         if (!watchdog_->look_at(waiter++, {waits, input.sent, waits ? router.busy_cycles(input.output) : 0})) continue;
         note_starved({input.front, id, router.inputs()[port], vc, router.outputs()[input.output],
                       has_vc ? input.output_vc : BlockedPacket::kAnyVc});
@@ -249,7 +251,8 @@ void FlitNetwork::check_conservation() const {
       const std::uint64_t buffered = destination.is_router ? routers_[destination.unit].input_vc(destination.port, vc).flits : 0;
       flits += buffered;
       if (sender.credits(vc) + places[channel * vcs + vc] + buffered != layout_.buffer_flits) {
-        throw std::logic_error("credits of channel " + std::to_string(channel) + ", VC " + std::to_string(vc) + " are not conserved");
+        throw std::logic_error("credits of channel " + std::to_string(channel) + ", VC " + std::to_string(vc) +
+                               " are not conserved");
       }
     }
   }

@@ -41,9 +41,9 @@ struct NetworkCounters {
 };
 
 // A cycle has two halves: events that were under way arrive, then every interface and router evaluates what it has, reading its own
-// state only and sending nothing that arrives before the next cycle; their order cannot change a result. Routers and interfaces that
-// can do nothing are not looked at until an event reaches them, and cycles in which nobody is active are skipped. Time O(flits ·
-// channels they pass · VCs), memory O(channels · VCs + longest delay + packets + flits under way).
+// state only and sending nothing that arrives before the next cycle; their order cannot change a result. Routers and interfaces
+// that can do nothing are not looked at until an event reaches them, and cycles in which nobody is active are skipped. Time O(flits
+// · channels they pass · VCs), memory O(channels · VCs + longest delay + packets + flits under way).
 class FlitNetwork {
  public:
   // Throws std::invalid_argument when the layout is inconsistent.
@@ -62,9 +62,9 @@ class FlitNetwork {
   void trace_links() { link_trace_.emplace(sources_.size(), layout_.vcs); }
   const std::optional<LinkTrace>& link_trace() const { return link_trace_; }
 
-  // From now on looks for packets that wait for `bound` cycles or longer at the front of a buffer or of an interface's queue while the
-  // channel that they want carries flits of others, and they have a credit for it or wait for a VC of it. One that has a VC and no
-  // credit waits for the packet in front of the buffer behind, which is looked at itself.
+  // From now on looks for packets that wait for `bound` cycles or longer at the front of a buffer or of an interface's queue while
+  // the channel that they want carries flits of others, and they have a credit for it or wait for a VC of it. One that has a VC and
+  // no credit waits for the packet in front of the buffer behind, which is looked at itself.
   void watch(std::uint64_t bound);
   const std::optional<Watchdog>& watchdog() const { return watchdog_; }
   // Of the reports of the watchdog, in their order.
@@ -91,8 +91,8 @@ class FlitNetwork {
   std::vector<BlockedPacket> blocked() const;
   const std::optional<RoutingUnit::Lost>& lost() const { return routing_.lost(); }
 
-  // Every flit that was injected is in a buffer, on a channel or has left; every credit is at its counter, on its way, or stands for a
-  // flit on the channel or in the buffer. Throws std::logic_error otherwise. O(channels · VCs + events).
+  // Every flit that was injected is in a buffer, on a channel or has left; every credit is at its counter, on its way, or stands
+  // for a flit on the channel or in the buffer. Throws std::logic_error otherwise. O(channels · VCs + events).
   void check_conservation() const;
 
  private:

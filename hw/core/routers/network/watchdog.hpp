@@ -10,9 +10,9 @@ namespace certree {
 
 // What may wait, as it is at one time.
 struct Waiter {
-  bool waits;              // it has a flit that nothing but others keeps from leaving
-  std::uint64_t sent;      // flits that it has sent so far
-  std::uint64_t carried;   // flits that the channel that it wants has carried so far
+  bool waits;             // it has a flit that nothing but others keeps from leaving
+  std::uint64_t sent;     // flits that it has sent so far
+  std::uint64_t carried;  // flits that the channel that it wants has carried so far
 };
 
 // A waiter that waited as long as the bound, or longer, while its channel carried flits of others.

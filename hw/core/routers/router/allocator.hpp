@@ -15,8 +15,8 @@ struct Match {
 };
 
 // Round-robin arbiters on both sides. iSLIP (McKeown 1999): outputs choose first, each an input that asks for it, then each input
-// accepts one of the outputs that chose it; pointers move past a match of the first iteration only. The separable allocator lets the
-// inputs choose first. Sets are bits in words of 64: an iteration costs O(choosers · words), and O(1) for each match.
+// accepts one of the outputs that chose it; pointers move past a match of the first iteration only. The separable allocator lets
+// the inputs choose first. Sets are bits in words of 64: an iteration costs O(choosers · words), and O(1) for each match.
 class Allocator {
  public:
   Allocator(AllocatorKind kind, std::uint32_t iterations, std::uint32_t inputs, std::uint32_t outputs);

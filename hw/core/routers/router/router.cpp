@@ -109,8 +109,7 @@ std::uint32_t Router::dateline_of(const InputVc& input, Hop hop) const {
 }
 
 void Router::refresh(const InputVc& input) {
-  const bool may_bid =
-      input.state == VcState::kActive && input.flits > 0 && output_vcs_[input.output].has_credit(input.output_vc);
+  const bool may_bid = input.state == VcState::kActive && input.flits > 0 && output_vcs_[input.output].has_credit(input.output_vc);
   const std::uint64_t before = sending_[input.port], bit = std::uint64_t{1} << input.vc;
   const std::uint64_t after = may_bid ? before | bit : before & ~bit;
   sending_[input.port] = after;
@@ -132,7 +131,8 @@ bool Router::evaluate(Cycle now) {
   return done <= now + 1;
 }
 
-// The VCs of its output that a head may take: those that are free, and with room for as much as must fit; a wormhole VC may be full.
+// The VCs of its output that a head may take: those that are free, and with room for as much as must fit; a wormhole VC may be
+// full.
 std::uint64_t Router::vcs_for(const InputVc& input) const {
   const OutputVcs& output = output_vcs_[input.output];
   std::uint64_t vcs = output.free() & input.wanted;
@@ -143,8 +143,8 @@ std::uint64_t Router::vcs_for(const InputVc& input) const {
   return std::uint64_t{1} << first_of(ahead != 0 ? ahead : vcs);
 }
 
-// Packets that need less room must not take it from one that came before them for ever: it keeps a free VC from those behind it until
-// that has drained. Which one it is cannot change back and forth: the first, and nobody else takes it.
+// Packets that need less room must not take it from one that came before them for ever: it keeps a free VC from those behind it
+// until that has drained. Which one it is cannot change back and forth: the first, and nobody else takes it.
 void Router::keep_a_vc(const InputVc& input) {
   const std::uint64_t free = output_vcs_[input.output].free() & input.wanted & ~kept_[input.output];
   kept_[input.output] |= free & -free;

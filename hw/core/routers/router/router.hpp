@@ -60,9 +60,9 @@ class Router {
   std::uint32_t buffer_flits_;
   std::uint32_t routing_offset_;  // cycles from "in front" to the first bid for a VC
   bool vc_stage_is_own_cycle_;
-  std::vector<std::uint32_t> inputs_;    // port -> channel
-  std::vector<std::uint32_t> outputs_;   // port -> channel
-  std::vector<std::uint32_t> ejection_;    // input port -> output port
+  std::vector<std::uint32_t> inputs_;       // port -> channel
+  std::vector<std::uint32_t> outputs_;      // port -> channel
+  std::vector<std::uint32_t> ejection_;     // input port -> output port
   std::vector<std::uint32_t> input_ring_;   // input port -> ring by which packets come (NetworkLayout::channel_ring)
   std::vector<std::uint32_t> output_ring_;  // output port -> ring by which they go
   std::vector<std::uint32_t> interfaces_;   // output ports that lead to interfaces

@@ -8,8 +8,8 @@
 
 namespace certree {
 
-// Source routes are used up hop by hop (the paper's Next and Eject fields); other packets look the next hop up in the router's table.
-// A packet that passes more routers than there are goes round: nothing but the router decides where it goes next.
+// Source routes are used up hop by hop (the paper's Next and Eject fields); other packets look the next hop up in the router's
+// table. A packet that passes more routers than there are goes round: nothing but the router decides where it goes next.
 class RoutingUnit {
  public:
   RoutingUnit(const NetworkLayout& layout, PacketTable& packets) : layout_(layout), packets_(packets) {}

@@ -20,7 +20,8 @@ namespace {
 
 PacketList read_packets(const nb::mapping& columns) {
   return {column<std::uint32_t>(columns, "injector"), column<std::uint32_t>(columns, "destination"),
-          column<std::uint32_t>(columns, "flits"), column<std::uint32_t>(columns, "route"), column<std::uint64_t>(columns, "release")};
+          column<std::uint32_t>(columns, "flits"), column<std::uint32_t>(columns, "route"),
+          column<std::uint64_t>(columns, "release")};
 }
 
 // One time of every packet as a numpy column.
@@ -33,7 +34,8 @@ nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>> times(PacketRun& run, Cycle P
 }
 
 // (class, number, channel, start, flits) of every stretch of consecutive flits of a packet; empty without a trace.
-std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> link_uses(const FlitNetwork& network) {
+std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> link_uses(
+    const FlitNetwork& network) {
   std::vector<std::tuple<std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint64_t>> rows;
   if (!network.link_trace()) return rows;
   for (const LinkUse& use : network.link_trace()->uses()) {
@@ -85,11 +87,11 @@ std::vector<std::uint32_t> received(const PacketStepper& run) {
 // An engine together with the numpy array that is its memory.
 class FlitRun {
  public:
-  FlitRun(const Scalars& scalars, const RowColumns& rows, const Scalars& network_scalars, const Columns& network, const Columns& plan,
-          const Columns& others, const std::string& mode, const Cells& cells, bool traced)
+  FlitRun(const Scalars& scalars, const RowColumns& rows, const Scalars& network_scalars, const Columns& network,
+          const Columns& plan, const Columns& others, const std::string& mode, const Cells& cells, bool traced)
       : cells_(cells),
-        engine_(read_rows(scalars, rows), run_mode(mode),
-                   read_layout(network_scalars, network), read_plan(plan), read_packets(others), run_memory(scalars, cells), traced) {}
+        engine_(read_rows(scalars, rows), run_mode(mode), read_layout(network_scalars, network), read_plan(plan),
+                read_packets(others), run_memory(scalars, cells), traced) {}
 
   bool run(std::uint64_t budget) { return engine_.run(budget); }
   bool is_deadlocked() const { return engine_.is_deadlocked(); }
@@ -127,17 +129,23 @@ void bind_run(nb::class_<Run>& bound) {
   bound
       .def("advance", &Run::run, nb::arg("budget"), nb::call_guard<nb::gil_scoped_release>(),
            "Run for about `budget` cycles; returns whether the run has ended.")
-      .def_prop_ro("cycle", [](Run& run) { return run.network().now().value; }, "The current time.")
+      .def_prop_ro(
+          "cycle", [](Run& run) { return run.network().now().value; }, "The current time.")
       .def_prop_ro("is_deadlocked", &Run::is_deadlocked, "Whether the run ended because nothing could move any more.")
-      .def("lost", [](Run& run) { return lost(run.network()); },
-           "(packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one.")
-      .def("blocked", [](Run& run) { return blocked_packets(run.network()); },
-           "(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on.")
-      .def("watch", [](Run& run, std::uint64_t bound) { run.network().watch(bound); }, nb::arg("bound"),
-           "From now on look for packets that wait for `bound` cycles or longer while others pass.")
-      .def_prop_ro("starved_count", [](Run& run) { return starved_count(run.network()); }, "The number of such packets so far.")
-      .def("starved", [](Run& run) { return starved(run.network()); },
-           "(class, number, destination, place as in `blocked`, first cycle, cycles, flits of others) of the first of them.");
+      .def(
+          "lost", [](Run& run) { return lost(run.network()); },
+          "(packet, router where it is, destination, routers that it has passed) of a packet that never arrives; -1 without one.")
+      .def(
+          "blocked", [](Run& run) { return blocked_packets(run.network()); },
+          "(packet, router, channel, VC, wanted channel, VC held of it) of everything that cannot go on.")
+      .def(
+          "watch", [](Run& run, std::uint64_t bound) { run.network().watch(bound); }, nb::arg("bound"),
+          "From now on look for packets that wait for `bound` cycles or longer while others pass.")
+      .def_prop_ro(
+          "starved_count", [](Run& run) { return starved_count(run.network()); }, "The number of such packets so far.")
+      .def(
+          "starved", [](Run& run) { return starved(run.network()); },
+          "(class, number, destination, place as in `blocked`, first cycle, cycles, flits of others) of the first of them.");
 }
 
 }  // namespace
@@ -150,12 +158,13 @@ void bind_routers(nb::module_& module) {
           [](PacketRun* self, const Scalars& scalars, const Columns& columns, const Columns& packets) {
             new (self) PacketRun(read_layout(scalars, columns), read_packets(packets));
           },
-          nb::arg("scalars"), nb::arg("columns"), nb::arg("packets"),
-          "Columns of `network_layout.hpp` and `packet_run.hpp`.")
-      .def("heads", [](PacketRun& run) { return times(run, &Packet::head); },
-           "When the first flit of each packet was received; all ones: never.")
-      .def("tails", [](PacketRun& run) { return times(run, &Packet::tail); },
-           "When the last flit of each packet was received; all ones: never.")
+          nb::arg("scalars"), nb::arg("columns"), nb::arg("packets"), "Columns of `network_layout.hpp` and `packet_run.hpp`.")
+      .def(
+          "heads", [](PacketRun& run) { return times(run, &Packet::head); },
+          "When the first flit of each packet was received; all ones: never.")
+      .def(
+          "tails", [](PacketRun& run) { return times(run, &Packet::tail); },
+          "When the last flit of each packet was received; all ones: never.")
       .def("counters", &counters, "Counters of the run so far.");
   bind_run(packet_run);
   nb::class_<PacketStepper>(module, "PacketStepper", "A network of routers whose packets are decided on as it goes.")
@@ -171,28 +180,34 @@ void bind_routers(nb::module_& module) {
       .def(
           "advance", [](PacketStepper& run, std::uint64_t until) { run.advance({until}); }, nb::arg("until") = kNever.value,
           nb::call_guard<nb::gil_scoped_release>(),
-          "Go on to the cycle in which the next packet is received whole, or to `until`; without it, when nothing is under way any more, "
+          "Go on to the cycle in which the next packet is received whole, or to `until`; without it, when nothing is under way any "
+          "more, "
           "to the cycle behind the last event.")
-      .def_prop_ro("cycle", [](PacketStepper& run) { return run.network().now().value; }, "The current time.")
+      .def_prop_ro(
+          "cycle", [](PacketStepper& run) { return run.network().now().value; }, "The current time.")
       .def_prop_ro("is_idle", &PacketStepper::is_idle, "Whether nothing is under way, credits included.")
       .def("received", &received, "Numbers of the packets received whole at the start of this cycle.")
       .def("backlog", &PacketStepper::backlog, nb::arg("injector"), "Flits of an injector's packets that have not left it.");
-  auto flit_run = nb::class_<FlitRun>(module, "FlitRun",
-                                      "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.");
+  auto flit_run = nb::class_<FlitRun>(
+      module, "FlitRun", "Tables on a network of routers; `cells` is the memory of all nodes and is changed in place.");
   flit_run
-      .def(nb::init<const Scalars&, const RowColumns&, const Scalars&, const Columns&, const Columns&, const Columns&, const std::string&,
-                    const Cells&, bool>(),
+      .def(nb::init<const Scalars&, const RowColumns&, const Scalars&, const Columns&, const Columns&, const Columns&,
+                    const std::string&, const Cells&, bool>(),
            nb::arg("scalars"), nb::arg("rows"), nb::arg("network_scalars"), nb::arg("network"), nb::arg("plan"), nb::arg("others"),
            nb::arg("mode"), nb::arg("cells").noconvert(), nb::arg("traced"))
       .def("statistics", &flit_statistics, "Counters of the run so far.")
       .def("flits_by_code", &flits_by_code, "Flits received so far, by their codes (`packet.hpp`).")
-      .def("waiting", [](FlitRun& run) { return waiting_rows(run.engine().waiting()); },
-           "(node, row or -1, iteration, arrival or -1) of every node that is not done.")
-      .def("trace", [](FlitRun& run) { return trace_rows(run.engine().trace()); },
-           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
-      .def("link_uses", [](FlitRun& run) { return link_uses(run.network()); },
-           "(class, number, channel, start, flits) of every stretch of consecutive flits of a message or packet over a link; classes are 0 "
-           "for the collective, where `number` is that of the message, and 1 for other packets, in the order of their columns.");
+      .def(
+          "waiting", [](FlitRun& run) { return waiting_rows(run.engine().waiting()); },
+          "(node, row or -1, iteration, arrival or -1) of every node that is not done.")
+      .def(
+          "trace", [](FlitRun& run) { return trace_rows(run.engine().trace()); },
+          "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
+      .def(
+          "link_uses", [](FlitRun& run) { return link_uses(run.network()); },
+          "(class, number, channel, start, flits) of every stretch of consecutive flits of a message or packet over a link; "
+          "classes are 0 "
+          "for the collective, where `number` is that of the message, and 1 for other packets, in the order of their columns.");
   bind_run(flit_run);
 }
 

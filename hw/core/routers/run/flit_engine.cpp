@@ -20,7 +20,8 @@ MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLay
   require(plan.ways.begin.size() == messages + 1 && plan.ways.begin.front() == 0 &&
               plan.ways.begin.back() == plan.ways.values.size() && ways < layout.routes.begin.size(),
           "ways");
-  for (std::size_t message = 0; message < messages; ++message) require(plan.ways.begin[message] < plan.ways.begin[message + 1], "ways");
+  for (std::size_t message = 0; message < messages; ++message)
+    require(plan.ways.begin[message] < plan.ways.begin[message + 1], "ways");
   for (const std::uint32_t way : plan.ways.values) require(way < ways, "ways");
   const std::uint64_t flits = std::accumulate(plan.packet_flits.begin(), plan.packet_flits.end(), std::uint64_t{0});
   require(!plan.packet_flits.empty() && flits == program.message_flits, "packet_flits");
@@ -76,7 +77,7 @@ bool RouterTransport::receive(PacketId id) {
 }
 
 FlitEngine::FlitEngine(Program program, RunMode mode, NetworkLayout layout, MessagePlan plan, const PacketList& others,
-                             std::span<std::uint64_t> cells, bool traced)
+                       std::span<std::uint64_t> cells, bool traced)
     : program_(validated(std::move(program))),
       plan_(validated(std::move(plan), program_, layout)),
       ledger_(program_, cells, traced),

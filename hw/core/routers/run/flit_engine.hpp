@@ -38,17 +38,18 @@ class RouterTransport : public Transport {
   std::vector<std::vector<std::uint32_t>> injectors_;  // of nodes
 };
 
-// A cycle: what was under way arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last chunk;
-// other traffic that is still under way then is left there. Time and memory as FlitNetwork and O(rows + messages under way).
+// A cycle: what was under way arrives, interfaces take whole messages in and fire rows, flits move. The run ends with the last
+// chunk; other traffic that is still under way then is left there. Time and memory as FlitNetwork and O(rows + messages under way).
 class FlitEngine {
  public:
   // `cells`: see Memory. `others`: packets of class kOtherClass. Throws std::invalid_argument for columns that are inconsistent.
   FlitEngine(Program program, RunMode mode, NetworkLayout layout, MessagePlan plan, const PacketList& others,
-                std::span<std::uint64_t> cells, bool traced);
+             std::span<std::uint64_t> cells, bool traced);
   FlitEngine(const FlitEngine&) = delete;
   FlitEngine& operator=(const FlitEngine&) = delete;
 
-  // Runs until the end, or until nothing can move any more or a packet is lost, or for about `budget` cycles; returns whether it has ended.
+  // Runs until the end, or until nothing can move any more or a packet is lost, or for about `budget` cycles; returns whether it
+  // has ended.
   bool run(std::uint64_t budget);
 
   bool is_deadlocked() const { return is_deadlocked_; }

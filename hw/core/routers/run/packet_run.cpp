@@ -23,7 +23,8 @@ std::vector<Packet> packets_of(const PacketList& list, const NetworkLayout& layo
     packet.release = {list.release[i]};
     packet.number = i;
     if (list.route[i] == kTableRouted) continue;
-    if (list.route[i] + std::size_t{1} >= layout.routes.begin.size()) throw std::invalid_argument("a packet's route does not exist");
+    if (list.route[i] + std::size_t{1} >= layout.routes.begin.size())
+      throw std::invalid_argument("a packet's route does not exist");
     packet.route = layout.routes.begin[list.route[i]];
   }
   return packets;

@@ -22,7 +22,8 @@ class PacketRun {
   // All packets are of class 0. Throws std::invalid_argument as `packets_of`.
   PacketRun(NetworkLayout layout, const PacketList& list);
 
-  // Runs until every packet is received, or nothing can move any more, or a packet is lost, or for about `budget` cycles; returns whether it has ended.
+  // Runs until every packet is received, or nothing can move any more, or a packet is lost, or for about `budget` cycles; returns
+  // whether it has ended.
   bool run(std::uint64_t budget);
 
   bool is_deadlocked() const { return is_deadlocked_; }

@@ -7,7 +7,8 @@ namespace certree {
 
 std::uint32_t PacketStepper::send(std::uint32_t injector, std::uint32_t destination, std::uint32_t flits, std::uint32_t route,
                                   std::uint32_t priority) {
-  if (route + std::size_t{1} >= network_.layout().routes.begin.size()) throw std::invalid_argument("a packet's route does not exist");
+  if (route + std::size_t{1} >= network_.layout().routes.begin.size())
+    throw std::invalid_argument("a packet's route does not exist");
   Packet packet;
   packet.injector = injector;
   packet.destination = destination;

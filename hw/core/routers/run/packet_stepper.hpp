@@ -10,13 +10,13 @@ class PacketStepper {
  public:
   explicit PacketStepper(NetworkLayout layout) : network_(std::move(layout)) { network_.begin_cycle(); }
 
-  // A packet of class 0 by a source route (its number in the layout); returns its number, which a later packet may have, too, once this
-  // one has been received. Throws std::invalid_argument for what does not exist.
+  // A packet of class 0 by a source route (its number in the layout); returns its number, which a later packet may have, too, once
+  // this one has been received. Throws std::invalid_argument for what does not exist.
   std::uint32_t send(std::uint32_t injector, std::uint32_t destination, std::uint32_t flits, std::uint32_t route,
                      std::uint32_t priority);
 
-  // Goes on to the cycle in which the next packet is received whole, to `until` if that comes before; with kNever, when nothing is under
-  // way any more, to the cycle behind the last event.
+  // Goes on to the cycle in which the next packet is received whole, to `until` if that comes before; with kNever, when nothing is
+  // under way any more, to the cycle behind the last event.
   void advance(Cycle until);
   // The packets that were received whole at the start of this cycle; they may be named until the next `advance`.
   const std::vector<PacketId>& received() const { return received_; }
