@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
+CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
 .PHONY: demo test lint types setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
@@ -14,6 +15,7 @@ test: setup
 lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/lint-imports
 
 # mypy reads a package folder, not an editable install: give it one made of links, and the stubs of the native code. (Import-linter
