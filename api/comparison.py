@@ -6,8 +6,8 @@ from typing import Any
 
 from certree.api.evidence import certified_or_fail
 from certree.api.reports.schedules import closed_form, schedule_report
-from certree.api.runnable import playable
-from certree.hw.run import run_exactly
+from certree.hw.engines.runs import Options
+from certree.hw.run import run as run_schedule
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -86,8 +86,7 @@ class Comparison:
         if self.run is None:
             return {}
         try:
-            source = playable(schedule, size, self.machine)
-            result = run_exactly(source, self.run)
+            result = run_schedule(schedule, Options(mode=self.run), message_bytes=size, machine=self.machine)
         except UnsupportedError as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {

@@ -1,35 +1,24 @@
-"""From a schedule to what is run: its tables, by way of files, so that what runs is what ships (very large ones from memory: see
-MOST_THROUGH_FILES); or the schedule itself where rows cannot say it."""
+"""What a person names, as what is run: a file or a folder, a method; and how the candidates of method `auto` are compared."""
 
-import tempfile
 from pathlib import Path
 
 from certree.api.inputs import machine_or_default, read_schedule, size_or_default
+from certree.hw.engines.runs import FASTEST, MODES, Options, check_known
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.run import run_exactly
-from certree.hw.tables.directory import export_tables, read_tables
-from certree.hw.tables.lowering import lower
+from certree.hw.run import run as run_schedule
+from certree.hw.run import tables_or_plan, through_files
+from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.schedule.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.models.tables import Tables
 from certree.synth.method import Form
 
-FASTEST = "fastest"  # of both ways to run
-#: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
-MOST_THROUGH_FILES = 100_000
-
-
-def through_files(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
-    """The schedule's tables after export to a temporary directory and reading back."""
-    tables = lower(schedule, message_bytes, machine)
-    with tempfile.TemporaryDirectory(prefix="certree-") as folder:
-        export_tables(tables, Path(folder) / "tables")
-        return read_tables(Path(folder) / "tables")
+#: flits of the message at all endpoints up to which candidates are compared by exact runs: through routers about a second each
+MOST_COMPARED_EXACTLY = 1 << 20
 
 
 def made_tables(topology: str, collective: str, method: str, message_bytes: int) -> Tables:
@@ -38,43 +27,26 @@ def made_tables(topology: str, collective: str, method: str, message_bytes: int)
 
     machine = machine_or_default(None)
     request = Request(parse_topology(topology), parse_collective(collective), message_bytes, machine)
-    return through_files(written_out(load_methods()[method](request)), message_bytes, machine)
+    return through_files(load_methods()[method](request), message_bytes, machine)
 
 
-def playable(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables | Plan:
-    """The schedule's tables after export and reading back; a plan of its own transfers where it has no tables.
-    UnsupportedError for a symmetric schedule that is too large to be written out."""
-    return playable_or_reason(written_out(schedule), message_bytes, machine)[0]
-
-
-def playable_or_reason(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Tables | Plan, str | None]:
-    """What `playable` gives, and why it is no tables."""
-    try:
-        if schedule.transfers > MOST_THROUGH_FILES:
-            return lower(schedule, message_bytes, machine), None
-        return through_files(schedule, message_bytes, machine), None
-    except UnsupportedError as error:
-        return Plan.of(schedule, message_bytes, machine), str(error)
-
-
-def form_of(run: str, message_bytes: int, machine: Machine) -> Form | None:
+def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> Form | None:
     """How candidates are compared: `slotted` by closed form (None), `paced` simulated, or by the `fastest` of both.
 
-    Paced runs are on lanes that serve whole messages, one after the other: routers, which let flits of messages that meet on
-    their way take turns, would take minutes for a candidate. A run that ends with wrong data counts as one that cannot be run.
+    Paced runs of large messages are on lanes that serve whole messages, one after the other, as the name of the form says: routers,
+    which let flits of messages that meet on their way take turns, would take minutes for a candidate. A run that ends with wrong
+    data counts as one that cannot be run.
     """
+    check_known("run", run, (*MODES, FASTEST))
+    is_large = message_bytes // machine.flit_bytes * endpoints > MOST_COMPARED_EXACTLY
+    options = Options(mode="paced", without_routers=is_large)
 
     def slotted_cycles(schedule: AnySchedule) -> int:
         plan, timing = slotted(schedule, message_bytes, machine)
         return schedule_cycles(plan, timing, machine)
 
     def paced_cycles(schedule: AnySchedule) -> int:
-        source: Tables | Plan
-        try:
-            source = lower(written_out(schedule), message_bytes, machine)
-        except UnsupportedError:
-            source = Plan.of(written_out(schedule), message_bytes, machine)
-        result = run_exactly(source, "paced")
+        result = run_schedule(tables_or_plan(schedule, message_bytes, machine, files=False), options)
         if not result.data_ok:
             raise UnsupportedError("the paced run ends with wrong data")
         return result.cycles
@@ -87,23 +59,23 @@ def form_of(run: str, message_bytes: int, machine: Machine) -> Form | None:
 
     return {
         "slotted": None,
-        "paced": Form("paced on lanes", paced_cycles),
-        FASTEST: Form("in slots or paced on lanes", fewest_cycles),
+        "paced": Form("paced on lanes" if is_large else "paced", paced_cycles),
+        FASTEST: Form("in slots or paced on lanes" if is_large else "in slots or paced", fewest_cycles),
     }[run]
 
 
-def source_to_run(path: Path, size: int | None, machine: Machine | None) -> tuple[Tables | Plan, str | None]:
-    """As `tables_to_run`, but a schedule file without tables becomes a plan; with the reason in that case."""
+def source_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables | Plan:
+    """As `tables_to_run`, but a schedule file without tables becomes a plan."""
     if path.is_dir():
-        return tables_to_run(path, size, machine), None
-    return playable_or_reason(written_out(read_schedule(path)), size_or_default(size), machine_or_default(machine))
+        return tables_to_run(path, size, machine)
+    return tables_or_plan(read_schedule(path), size_or_default(size), machine_or_default(machine))
 
 
 def tables_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables:
     """The tables in a directory as they are, or made again from their schedule for another size or machine; those of a
     schedule file after export to a temporary directory and reading back."""
     if not path.is_dir():
-        return through_files(written_out(read_schedule(path)), size_or_default(size), machine_or_default(machine))
+        return through_files(read_schedule(path), size_or_default(size), machine_or_default(machine))
     tables = read_tables(path)
     if size is None and machine is None:
         return tables

@@ -56,9 +56,9 @@ def synthesize(
     _require_one_budget(effort, time_limit)
     if run != "slotted" and method != "auto":
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
-    message, on = size_or_default(size), machine_or_default(machine)
+    wanted, message, on = parsing.topology(network), size_or_default(size), machine_or_default(machine)
     request = Request(
-        topology=parsing.topology(network),
+        topology=wanted,
         collective=parsing.collective(collective, root),
         message_bytes=message,
         machine=on,
@@ -68,7 +68,7 @@ def synthesize(
         effort=effort or 1,
         seed=seed,
         monitor=parsing.monitor(time_limit, progress),
-        form=form_of(run, message, on),
+        form=form_of(run, len(wanted.endpoints), message, on),
     )
     found, interrupted = _found(load_methods()[method], request)
     if found is None:

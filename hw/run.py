@@ -1,25 +1,185 @@
-"""Runs that are exact with the machine's routers, on the engine that takes least time for them."""
+"""The one place that runs a schedule: it picks the engine and says whether the result is exact, before and after the run."""
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
 
-from certree.hw.engines.flit import simulate_flits
-from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import SimulationResult, simulate
-from certree.hw.engines.split_runs import simulate_paced
-from certree.hw.engines.transparency import router_effect
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.engines.engine import RowEngine
+from certree.hw.engines.flit import FlitEngine
+from certree.hw.engines.lanes import LaneEngine
+from certree.hw.engines.program import first_cells, first_wrong
+from certree.hw.engines.runs import Engine, Options, Run
+from certree.hw.engines.schedule_run import Plan, parts
+from certree.hw.engines.table_rows import NotPacedError
+from certree.hw.engines.transparency import meeting_effect, router_effect
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import check_writable
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.models.tables import Tables
 
+#: transfers of one iteration up to which tables are written and read back before they run; beyond, that takes longer than the run
+MOST_THROUGH_FILES = 100_000
+_PLAIN = Options()
+_COUNTERS = ("cycles", "contention_cycles", "late", "flit_hops", "messages", "busiest_lane_cycles")
 
-def run_exactly(
-    source: Tables | Plan, run: str = "slotted", *, flow: str = "message", progress: Callable[[int], None] | None = None
-) -> SimulationResult:
-    """A run on the fast engine where routers add nothing, through them, flit by flit, where they may.
 
-    Raises UnsupportedError for what neither plays, such as a paced run in parts (`certree.hw.engines.split_runs`) through routers.
-    Time and memory as `simulate` or as `simulate_flits`.
+def run(
+    source: Tables | Plan | AnySchedule,
+    options: Options = _PLAIN,
+    *,
+    message_bytes: int | None = None,
+    machine: Machine | None = None,
+) -> Run:
+    """Run tables, or a schedule, cycle by cycle (`hw/README.md`), one integer of data per rank and chunk.
+
+    A schedule needs `message_bytes` and `machine`, and runs as `tables_or_plan` gives it. With engine "auto" the cycles are those
+    of the machine with its routers: the run is on lanes where routers add nothing to it, known from the network and the machine
+    before the run and from what waited after it, and through routers elsewhere.
+
+    Raises InputError for unknown names, TableFormatError for malformed tables, UnsupportedError for what the machine cannot run,
+    for engine "fast" where routers may add something, and for a paced run of several iterations. Time and memory as LaneEngine or
+    FlitEngine.
     """
-    if router_effect(source, flow) is not None:
-        return simulate_flits(source, run, flow=flow, progress=progress)[0]
-    if run == "paced":
-        return simulate_paced(source, flow, progress=progress)
-    return simulate(source, run, flow=flow, progress=progress)
+    prepared = source if isinstance(source, Tables | Plan) else _prepared(source, message_bytes, machine)
+    if options.mode == "paced" and prepared.repeats > 1:
+        raise UnsupportedError(
+            f"a table of {prepared.repeats} iterations cannot be paced: the timestep counter knows one; run it slotted"
+        )
+    if options.trace is not None:
+        check_writable(options.trace, force=options.force)
+    try:
+        return _run_whole(prepared, options)
+    except NotPacedError as error:
+        if isinstance(prepared, Tables) or not _may_be_cut(options):
+            raise
+        try:
+            return _run_parts(prepared, options)
+        except UnsupportedError:
+            raise error from None
+
+
+def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, *, files: bool = True) -> Tables | Plan:
+    """What runs of a schedule: its tables after export to a temporary directory and reading back, so that what runs is what ships;
+    where rows cannot say it, a plan of its own transfers, with the reason. Not by way of files where `files` is false, or where
+    one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is too large to be
+    written out."""
+    whole = written_out(schedule)
+    try:
+        if files and whole.transfers <= MOST_THROUGH_FILES:
+            return through_files(whole, message_bytes, machine)
+        return lower(whole, message_bytes, machine)
+    except UnsupportedError as error:
+        return Plan.of(whole, message_bytes, machine, no_tables=str(error))
+
+
+def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables:
+    """The schedule's tables after export to a temporary directory and reading back; UnsupportedError where it has none."""
+    tables = lower(written_out(schedule), message_bytes, machine)
+    with tempfile.TemporaryDirectory(prefix="certree-") as folder:
+        export_tables(tables, Path(folder) / "tables")
+        return read_tables(Path(folder) / "tables")
+
+
+def _prepared(schedule: AnySchedule, message_bytes: int | None, machine: Machine | None) -> Tables | Plan:
+    if message_bytes is None or machine is None:
+        raise InputError("a schedule runs for a message size and on a machine: message_bytes and machine are needed")
+    return tables_or_plan(schedule, message_bytes, machine)
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """A run on one engine that has ended, and what routers may add to it."""
+
+    engine: RowEngine
+    counters: Mapping[str, int]
+    deadlock: tuple[str, ...]
+    router_effect: str | None
+
+
+def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[np.uint64]]) -> _Ended:
+    """Run on the engine that the options name, or that is exact; `cells` gives the data at the start, once for each attempt."""
+
+    def on(engine: RowEngine, effect: str | None) -> _Ended:
+        counters = engine.run(options.progress)
+        return _Ended(engine, counters, engine.deadlock(), effect)
+
+    effect = None
+    if not options.needs_routers:
+        effect = router_effect(source, options.framing)
+        if effect is None or options.leaves_routers_out:
+            ended = on(LaneEngine(source, options, cells()), effect)
+            waited = ended.counters["contention_cycles"], ended.counters["late"]
+            effect = effect or meeting_effect(source, options.mode, *waited, options.clocks)
+            if effect is None or options.leaves_routers_out:
+                return replace(ended, router_effect=effect)
+        if options.engine == Engine.FAST:
+            raise UnsupportedError(
+                f"the fast engine is not exact with these routers: {effect}; flit has them, lanes leaves them out"
+            )
+    return on(FlitEngine(source, options, cells()), effect)
+
+
+def _run_whole(source: Tables | Plan, options: Options) -> Run:
+    ended = _ended(source, options, lambda: first_cells(source.topology, source.chunks * source.repeats))
+    engine = ended.engine
+    if options.trace is not None:
+        engine.write_trace(options.trace, force=options.force)
+    predictable = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
+    shown = _shown(source, options, [ended])
+    return replace(
+        shown,
+        closed_form_cycles=engine.closed_form() if predictable else None,
+        starved=engine.starved(),
+        others=None if options.others is None else engine.other_traffic(),
+    )
+
+
+def _may_be_cut(options: Options) -> bool:
+    needs_one_run = (options.clocks, options.trace, options.others, options.longest_wait)
+    return options.in_parts and all(option is None for option in needs_one_run)
+
+
+def _run_parts(plan: Plan, options: Options) -> Run:
+    """Run each of the parts of a schedule on the data that the one before left. `cycles` are from the start of the first to the
+    last arrival of the last, the barriers between them taking no time."""
+    cells, ended = first_cells(plan.topology, plan.chunks), []
+    for tables in parts(plan.schedule, plan.message_bytes, plan.machine):
+        ended.append(_ended(tables, options, cells.copy))
+        cells = ended[-1].engine.cells
+        if ended[-1].deadlock:
+            break
+    shown = _shown(plan, options, ended)
+    return replace(shown, source="tables", no_tables=None, parts=len(ended))
+
+
+def _shown(source: Tables | Plan, options: Options, ended: Sequence[_Ended]) -> Run:
+    """The counters of all parts, the data that the last of them left, and the engine that needs routers if any does."""
+    total = {name: sum(one.counters[name] for one in ended) for name in _COUNTERS}
+    wrong, deadlock = first_wrong(source.schedule, ended[-1].engine.cells), ended[-1].deadlock
+    names = [one.engine.name for one in ended]
+    busiest = Fraction(total["busiest_lane_cycles"], max(1, total["cycles"]))
+    return Run(
+        mode=options.mode,
+        engine=Engine.FLIT if Engine.FLIT in names else names[0],
+        source="tables" if isinstance(source, Tables) else "schedule",
+        cycles=total["cycles"],
+        closed_form_cycles=None,
+        contention_cycles=total["contention_cycles"],
+        late=total["late"],
+        data_ok=wrong is None and not deadlock,
+        wrong=wrong,
+        max_link_utilization=busiest if len(ended) == 1 else None,
+        flit_hops=total["flit_hops"],
+        messages=total["messages"],
+        deadlock=deadlock,
+        router_effect=next((one.router_effect for one in ended if one.router_effect is not None), None),
+        no_tables=source.no_tables if isinstance(source, Plan) else None,
+    )

@@ -10,9 +10,7 @@ from pathlib import Path
 from certree.api.evidence import certified_or_fail
 from certree.api.papers.examples import EXAMPLES, SIZE, Example
 from certree.api.reports.schedules import schedule_report, schedule_words
-from certree.api.runnable import playable_or_reason
-from certree.hw.engines.transparency import router_effect
-from certree.hw.run import run_exactly
+from certree.hw.run import run as run_schedule
 from certree.models.common.files import parse_size, write_atomically
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
@@ -55,19 +53,18 @@ def work(example: Example) -> Worked:
 
 
 def _simulation(schedule: Schedule) -> str:
-    source, reason = playable_or_reason(schedule, parse_size(SIZE), load_machine(MACHINE))
-    result = run_exactly(source, "slotted")
+    result = run_schedule(schedule, message_bytes=parse_size(SIZE), machine=load_machine(MACHINE))
     predicted = result.closed_form_cycles
     if result.cycles == predicted:
         agrees = "as the closed form says"
     else:
-        effect = router_effect(source, "message")
+        effect = result.router_effect
         agrees = f"closed form {predicted:,}" + ("" if effect is None else f", which routers add to: {effect}")
     data = "right at every rank" if result.data_ok else "WRONG"
-    played = "" if reason is None else f" Played from the schedule itself: {reason}."
+    itself = "" if result.no_tables is None else f" Run from the schedule itself: {result.no_tables}."
     return (
         f"Simulated: {result.cycles:,} cycles, {agrees}; {result.contention_cycles:,} cycles of contention,"
-        f" {result.late} late rows; data {data}.{played}"
+        f" {result.late} late rows; data {data}.{itself}"
     )
 
 

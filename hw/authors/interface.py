@@ -2,7 +2,7 @@
 
 Written after what the simulator does when it is run and read, for preset `multitree-authors`: what starts an event acts in the next
 cycle, a chunk is added up before the next one is, a step begins when all interfaces of the node are free. `hw/README.md` has the
-rows that it explains. It is no model to build on: `simulator.simulate` and `flit_engine.simulate_flits` are.
+rows that it explains. It is no model to build on: the engines of `certree.hw.run` are.
 """
 
 import heapq

@@ -1,127 +1,54 @@
 """Tables on a network of routers: the messages of rows travel as packets or messages, beside other traffic."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from pathlib import Path
-
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.core_progress import run_to_end
 from certree.hw.core_ranges import narrowed
-from certree.hw.engines.clocks import Clocks
-from certree.hw.engines.framing import FLOWS, packet_lengths, with_flow
-from certree.hw.engines.program import first_cells
+from certree.hw.engines.engine import RowEngine, step_cycles
+from certree.hw.engines.framing import framed, packet_lengths
+from certree.hw.engines.runs import Engine, Options, OtherTraffic
 from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import SimulationResult, describe_waiting, exact_step_cycles, judged_run, refuse_run
 from certree.hw.engines.table_rows import TableRows
-from certree.hw.engines.traces import LinkUses, write_trace
+from certree.hw.engines.traces import LinkUses
 from certree.hw.routers.blockage import Starved, describe_blockage, describe_lost, describe_starved
 from certree.hw.routers.injection import BUDGET, packet_columns
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
-from certree.hw.routers.packets import NO_PACKETS, Packets
-from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.common.files import check_writable
+from certree.hw.routers.packets import Packets
+from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.tables import Tables
 
 Int64 = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class OtherTraffic:
-    """What became of the packets beside a collective: how many arrived before it ended, their latencies in cycles."""
+class FlitEngine(RowEngine):
+    """The engine `flit`: tables, or a plan, on routers (`hw/README.md`, "Routers").
 
-    packets: int
-    arrived: int
-    latency: int  # of all that arrived, summed
-    longest: int
-
-
-def simulate_flits(
-    source: Tables | Plan,
-    run: str = "slotted",
-    *,
-    flow: str = "message",
-    others: Packets = NO_PACKETS,
-    clocks: Clocks | None = None,
-    step_time: str = "paper",
-    longest_wait: int | None = None,
-    trace: Path | None = None,
-    force: bool = False,
-    progress: Callable[[int], None] | None = None,
-) -> tuple[SimulationResult, OtherTraffic]:
-    """Play tables, or a schedule that has none, on routers (`hw/README.md`, "Routers"), one integer of data per rank and chunk.
-
-    `flow`: each chunk is one message, or packets of `packet_payload_bytes`. `others`: packets beside the collective, on virtual
-    channels of their own; those that have not arrived when the collective ends are left. `longest_wait`: `starved` of the result
-    says what waited for so many cycles or more while others passed (`watchdog.hpp`). `clocks`, `step_time` and `trace` as
-    in `simulator.simulate`, whose result it is for what `with_flow` gives; a lane's slices in a picture begin when flits leave its
+    Other packets beside the collective have virtual channels of their own. A lane's slices in a picture begin when flits leave its
     router, and packets that take turns on it flit by flit have a slice for each turn.
-    Raises TableFormatError for malformed tables, UnsupportedError for what the routers cannot run.
-    Time O(flits · links they pass), memory O(rows + nodes · chunks · repeats + virtual channels + packets under way),
-    with a trace also O(hops of all messages).
-    """
-    if flow not in FLOWS:
-        raise InputError(f"unknown flow {flow!r}; known: {', '.join(FLOWS)}")
-    refuse_run(source, run)
-    if trace is not None:
-        check_writable(trace, force=force)
-    played, lengths = with_flow(source, flow), packet_lengths(source, flow)
-    cells = first_cells(source.topology, source.chunks * source.repeats)
-    step_cycles = exact_step_cycles(played) if step_time == "exact" else None
-    engine = FlitEngine(
-        played, run, lengths, cells, traced=trace is not None, others=others, clocks=clocks, step_cycles=step_cycles
-    )
-    core = engine.core
-    if longest_wait is not None:
-        core.watch(longest_wait)
-    run_to_end(core, BUDGET, progress)
-    if trace is not None:
-        write_trace(trace, engine.rows, core.trace(), engine.link_uses, force=force)
-    statistics = core.statistics()
-    deadlock = describe_lost(core.lost(), np.arange(core.lost()[0] + 1))
-    if core.is_deadlocked:
-        names = np.arange(1 + max((entry[0] for entry in core.blocked()), default=0))
-        deadlock = describe_waiting(engine.rows, core.waiting()) + describe_blockage(engine.network, core.blocked(), names)
-    starved = describe_starved(engine.network, core.starved(), core.starved_count, engine.name_of)
-    result = replace(judged_run(played, run, "flit", statistics, cells, deadlock, clocks), starved=starved)
-    names_of_others = ("other_packets", "other_latency", "longest_other_latency")
-    return result, OtherTraffic(len(others.id), *(statistics[name] for name in names_of_others))
-
-
-class FlitEngine:
-    """One run of tables, or of a plan, on routers: `core` is ready to advance.
-
-    `source` is what `with_flow` gives, `lengths` what `packet_lengths` does. `cells` is changed in place.
     Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and RouterNetwork do, and UnsupportedError for packets
-    that no buffer holds. Time and memory O(rows log rows + hops of all messages) to set up, then as `flit_network.hpp`.
+    that no buffer holds. Time O(flits · links they pass), memory O(rows + hops of all messages + nodes · chunks · repeats +
+    virtual channels + packets under way), with a trace also O(hops of all messages).
     """
 
-    def __init__(
-        self,
-        source: Tables | Plan,
-        run: str,
-        lengths: list[int],
-        cells: NDArray[np.uint64],
-        *,
-        traced: bool,
-        others: Packets = NO_PACKETS,
-        clocks: Clocks | None = None,
-        step_cycles: int | None = None,
-    ) -> None:
-        self.source = source
-        self.rows: TableRows | ScheduleRows = TableRows(source) if isinstance(source, Tables) else ScheduleRows(source)
-        if run == "paced":
+    name = Engine.FLIT
+    budget = BUDGET
+
+    def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
+        self.source, self.cells, others = framed(source, options.framing), cells, options.packets
+        lengths = packet_lengths(source, options.framing)
+        self.rows = TableRows(self.source) if isinstance(self.source, Tables) else ScheduleRows(self.source)
+        if options.mode == "paced":
             self.rows.check_paced()
-        if clocks is not None:
-            self.rows.set_clocks(clocks)
-        if step_cycles is not None:
-            self.rows.scalars["step_cycles"] = step_cycles
+        if options.clocks is not None:
+            self.rows.set_clocks(options.clocks)
+        if (cycles := step_cycles(self.source, options)) is not None:
+            self.rows.scalars["step_cycles"] = cycles
+        machine = self.source.machine
         self.network = RouterNetwork(
-            source.topology, source.machine, _classes(source, lengths, others), issue_cycles=source.machine.ni_issue_cycles
+            source.topology, machine, _classes(self.source, lengths, others), issue_cycles=machine.ni_issue_cycles
         )
         ways, plan = self._plan()
         order = np.argsort(others.start, kind="stable")
@@ -138,10 +65,29 @@ class FlitEngine:
             self.network.core_columns(hops),
             plan | {"packet_flits": np.array(lengths, np.uint32)},
             columns,
-            run,
+            options.mode,
             cells,
-            traced,
+            options.trace is not None,
         )
+        if options.longest_wait is not None:
+            self.core.watch(options.longest_wait)
+
+    def deadlock(self) -> tuple[str, ...]:
+        """Who waits for what in a run that cannot go on, or which packet never arrives, in words; empty for one that has ended."""
+        if not self.core.is_deadlocked:
+            return describe_lost(self.core.lost(), np.arange(self.core.lost()[0] + 1))
+        names = np.arange(1 + max((entry[0] for entry in self.core.blocked()), default=0))
+        return self._waiting() + describe_blockage(self.network, self.core.blocked(), names)
+
+    def starved(self) -> tuple[str, ...]:
+        """What waited longer than `Options.longest_wait`, in words."""
+        return describe_starved(self.network, self.core.starved(), self.core.starved_count, self._name_of)
+
+    def other_traffic(self) -> OtherTraffic:
+        """What became of other packets."""
+        names = ("other_packets", "other_latency", "longest_other_latency")
+        statistics = self.core.statistics()
+        return OtherTraffic(len(self._other_ids), *(statistics[name] for name in names))
 
     def link_uses(self) -> LinkUses:
         """Who had which lane when, of a traced run that has ended."""
@@ -152,7 +98,7 @@ class FlitEngine:
             [(int(self._other_ids[use[1]]), *use[2:]) for use in uses if use[0] == 1],
         )
 
-    def name_of(self, entry: Starved) -> str:
+    def _name_of(self, entry: Starved) -> str:
         """What waits: a message, or a packet beside the collective by its id."""
         traffic_class, number, destination = entry[:3]
         return f"packet {self._other_ids[number]}" if traffic_class else f"a message to node {destination}"

@@ -7,20 +7,20 @@ from certree.hw.engines.schedule_run import Plan
 from certree.models.schedule.timing import ceil_div, slot_timing
 from certree.models.tables import Tables
 
-FLOWS = ("message", "packet")
+FRAMINGS = ("message", "packet")
 
 
 @overload
-def with_flow(source: Tables, flow: str) -> Tables: ...
+def framed(source: Tables, framing: str) -> Tables: ...
 @overload
-def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan: ...
-def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan:
-    """The tables (or the plan) for message flow, or for packet flow: the same rows, slots that have room for a header in every
-    packet.
+def framed(source: Tables | Plan, framing: str) -> Tables | Plan: ...
+def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
+    """The tables (or the plan) as they are for whole messages; for packets the same rows, and slots that have room for a header in
+    every packet.
 
     O(rows log rows).
     """
-    if flow == "message":
+    if framing == "message":
         return source
     machine = source.machine
     heads = machine.head_flits * len(packet_lengths(source, "packet"))
@@ -31,10 +31,10 @@ def with_flow(source: Tables | Plan, flow: str) -> Tables | Plan:
     return replace(source, machine=longer, slot_cycles=timing.slot_cycles)
 
 
-def packet_lengths(tables: Tables | Plan, flow: str) -> list[int]:
+def packet_lengths(tables: Tables | Plan, framing: str) -> list[int]:
     """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
     machine = tables.machine
     granules = tables.chunk_bytes // machine.flit_bytes
-    payload = granules if flow == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
+    payload = granules if framing == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
     count = ceil_div(granules, payload)
     return [machine.head_flits + min(payload, granules - index * payload) for index in range(count)]

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.table_rows import PlayedRows
+from certree.hw.engines.table_rows import NotPacedError, PlayedRows
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.tables import RowOp
@@ -60,14 +60,14 @@ class ScheduleRows(PlayedRows):
         }
 
     def check_paced(self) -> None:
-        """Raise UnsupportedError unless each row waits for all that ever reaches its cell: slots keep apart what comes later."""
+        """Raise NotPacedError unless each row waits for all that ever reaches its cell: slots keep apart what comes later."""
         rows, arrivals = self._row_columns, self._arrivals
         low, high = arrivals.range(rows["src"], rows["chunk"], 0, self._schedule.steps)
         waiting = np.diff(self.rows["row_waits_begin"].astype(np.int64))
         early = np.flatnonzero(high - low > waiting)
         if len(early):
             row = early[0]
-            raise UnsupportedError(
+            raise NotPacedError(
                 f"node {rows['src'][row]} sends chunk {rows['chunk'][row]} in step {rows['step'][row]} and receives it later; "
                 "without tables only slots keep the two apart: run it slotted"
             )

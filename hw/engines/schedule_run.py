@@ -1,27 +1,43 @@
-"""A schedule as it runs where no table can say it: its transfers, with the sizes and the slot of one message."""
+"""A schedule as it runs where no table can say it: its transfers, with the sizes and the slot of one message; or in parts.
 
-from dataclasses import dataclass
+Parts are for paced runs of schedules that use a chunk's place twice, each with tables of its own, one after the other. A ring
+all-reduce along the rows of a grid and then one along its columns sums up in the same places twice. Rows of one table could not
+tell the two apart, and a neighbour that is ahead would spoil what is still on its way. Nobody begins a part before all have ended
+the part before: a barrier, as between two calls of a library.
+"""
 
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule import Op, Schedule
 from certree.models.schedule.timing import SlotTiming, slotted
+from certree.models.tables import Tables
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The counterpart of `Tables` for any schedule: `schedule` has steps of one round. What both have has the same names."""
+    """The counterpart of `Tables` for any schedule: `schedule` has steps of one round. What both have has the same names.
+
+    `no_tables`: why there are none, where that is known.
+    """
 
     schedule: Schedule
     machine: Machine
     timing: SlotTiming
+    no_tables: str | None = None
 
     @classmethod
-    def of(cls, schedule: Schedule, message_bytes: int, machine: Machine) -> "Plan":
+    def of(cls, schedule: Schedule, message_bytes: int, machine: Machine, *, no_tables: str | None = None) -> "Plan":
         """The plan for a message of that many bytes; errors as `slotted`. O(rows log rows)."""
         spread, timing = slotted(schedule, message_bytes, machine)
-        return cls(spread, machine, timing)
+        return cls(spread, machine, timing, no_tables)
 
     @property
     def topology(self) -> Topology:
@@ -57,3 +73,37 @@ class Plan:
     def slot_cycles(self) -> int:
         """Length of a slot."""
         return self.timing.slot_cycles
+
+
+def parts(schedule: Schedule, message_bytes: int, machine: Machine) -> Iterator[Tables]:
+    """The tables of each part of `cuts`, in order.
+
+    Raises UnsupportedError for repeating schedules, delays of two or more, and parts without tables (`lower`). O(rows log rows).
+    """
+    spread, _ = slotted(schedule, message_bytes, machine)
+    if spread.repeats > 1 or spread.delay > 1:
+        raise UnsupportedError("only schedules of one iteration and of delay 1 are cut into parts")
+    names, before = ("chunk", "op", "src", "dst", "route"), cuts(spread)
+    for first, end in zip([0, *before], [*before, spread.steps], strict=True):
+        kept = (spread.step >= first) & (spread.step < end)
+        columns = {name: getattr(spread, name)[kept] for name in names}
+        rounds = spread.rounds[first:end]
+        part = replace(spread, step=spread.step[kept] - first, rounds=rounds, certificate=None, **columns)
+        yield lower(part, message_bytes, machine)
+
+
+def cuts(schedule: Schedule) -> list[int]:
+    """The fewest steps before which to cut so that in no part a REDUCE leaves or reaches a place (node, chunk) that a COPY has left
+    or reached in an earlier step. O(rows log rows)."""
+    cell = np.concatenate([node.astype(np.int64) * schedule.chunks + schedule.chunk for node in (schedule.src, schedule.dst)])
+    step, copy = np.tile(schedule.step, 2).astype(np.int64), np.tile(schedule.op == Op.COPY, 2)
+    order = np.lexsort((copy, step, cell))
+    cell, step, copy = cell[order], step[order], copy[order]
+    last = np.maximum.accumulate(np.where(copy, np.arange(len(cell)), -1))  # the last COPY up to each place of the order
+    meets = ~copy & (last >= 0)
+    meets[meets] &= cell[last[meets]] == cell[meets]
+    found: list[int] = []
+    for copied, reduced in sorted({*zip(step[last[meets]].tolist(), step[meets].tolist(), strict=True)}, key=lambda pair: pair[1]):
+        if not found or found[-1] <= copied:
+            found.append(reduced)
+    return found

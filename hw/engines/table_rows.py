@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from certree.hw.core_ranges import check_fits, narrowed
 from certree.hw.engines.clocks import Clocks
 from certree.hw.tables.consistency import arrival_keys, check_tables, dependencies, transfer_keys
+from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
@@ -17,6 +18,10 @@ Int64 = NDArray[np.int64]
 MAX_CYCLES = 1 << 62
 MAX_CELLS = 1 << 29  # integers of data: 4 GiB
 MAX_FLITS = 1 << 31  # of one message
+
+
+class NotPacedError(UnsupportedError):
+    """A schedule that only slots keep in order."""
 
 
 class PlayedRows(ABC):
@@ -73,7 +78,7 @@ class PlayedRows(ABC):
 
     @abstractmethod
     def check_paced(self) -> None:
-        """Raise UnsupportedError when only slots keep what a row reads apart from what arrives later."""
+        """Raise NotPacedError when only slots keep what a row reads apart from what arrives later."""
 
     @abstractmethod
     def describe_arrival(self, arrival: int) -> str:

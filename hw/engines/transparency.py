@@ -21,7 +21,7 @@ SHARED_INTERFACE = "messages over several links share an interface"
 MET_ON_THE_WAY = "messages over several links wait for each other on their way, where routers let their flits take turns"
 
 
-def router_effect(source: Tables | Plan, flow: str) -> str | None:
+def router_effect(source: Tables | Plan, framing: str) -> str | None:
     """What the routers of the machine may add to a run; None where they add nothing (`hw/README.md`, "Collectives").
 
     None as well where the machine has no router that the flit engine could play. Sufficient, not necessary. O(rows log rows).
@@ -29,7 +29,7 @@ def router_effect(source: Tables | Plan, flow: str) -> str | None:
     machine = source.machine
     if machine.router.interfaces == "node" and _can_be_played(machine) and _shares_interfaces(source.schedule):
         return SHARED_INTERFACE
-    return pipeline_effect(source.topology, machine, min(packet_lengths(source, flow)), is_far=has_routes(source.schedule))
+    return pipeline_effect(source.topology, machine, min(packet_lengths(source, framing)), is_far=has_routes(source.schedule))
 
 
 def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far: bool) -> str | None:
@@ -64,7 +64,7 @@ def meeting_effect(source: Tables | Plan, run: str, contention_cycles: int, late
     Sufficient, not necessary. O(rows + hops of the routes, log).
     """
     schedule = source.schedule
-    if not has_routes(schedule):
+    if not has_routes(schedule) or not _can_be_played(source.machine):
         return None
     ways = _pairs_of_ways(schedule)
     is_wide = bool((schedule.topology.pair_capacity[np.concatenate(ways)] > 1).any())

@@ -6,7 +6,8 @@ MultiTree is run both ways, slotted (strict lockstep) and paced (its own lockste
 import tempfile
 from pathlib import Path
 
-from certree.hw.engines.simulator import SimulationResult, simulate
+from certree.hw.engines.runs import Options, Run
+from certree.hw.run import run as run_schedule
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
@@ -23,11 +24,11 @@ SIZES_KIB = (32, 64, 128, 256, 512, 1 << 10, 2 << 10, 4 << 10, 8 << 10, 16 << 10
 ALL_REDUCE = parse_collective("all-reduce")
 
 
-def played(schedule: Schedule, request: Request, mode: str) -> SimulationResult:
+def played(schedule: Schedule, request: Request, mode: str) -> Run:
     """Export, read back, run; a wrong sum is an error, and so is any lateness or contention of a slotted run."""
     with tempfile.TemporaryDirectory(prefix="certree-") as folder:
         export_tables(lower(schedule, request.message_bytes, request.machine), Path(folder) / "tables")
-        result = simulate(read_tables(Path(folder) / "tables"), mode, engine="lanes")
+        result = run_schedule(read_tables(Path(folder) / "tables"), Options(mode=mode, engine="lanes"))
     if not result.data_ok:
         raise AssertionError("wrong sums")
     if mode == "slotted" and (result.late, result.contention_cycles, result.cycles) != (0, 0, result.closed_form_cycles):

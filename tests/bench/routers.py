@@ -5,11 +5,11 @@ from time import process_time
 
 from simulator import reference_speed, tables
 
-from certree.hw.engines.flit import simulate_flits
 from certree.hw.routers.injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
+from tests.hw.runs import on_routers
 
 MIB = 1 << 20
 
@@ -37,7 +37,7 @@ def run(smoke: bool) -> None:
     for spec, method, mode in (("torus:8x8", "multitree", "slotted"), ("torus:8x8", "multitree", "paced")):
         program = tables(spec, method, size)
         start = process_time()
-        result, _ = simulate_flits(program, mode)
+        result = on_routers(program, mode)
         if not result.data_ok:
             raise AssertionError(f"{method} on {spec}: wrong sums")
         _line(spec, f"{method}, {mode}", result.cycles, result.flit_hops, process_time() - start, baseline)

@@ -3,7 +3,6 @@
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
-from certree.hw.engines.simulator import simulate
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
@@ -11,6 +10,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.hw.engines.reference import ReferenceMachine
+from tests.hw.runs import on_lanes
 
 MIB = 1 << 20
 #: network, method, run mode, whether the engine that moves every flit runs too; 375 KiB times the nodes for large networks
@@ -56,7 +56,7 @@ def run(smoke: bool) -> None:
         program = tables(spec, method, size)
         for engine in ("fast", "lanes")[: 1 + moves_flits]:
             start = process_time()
-            result = simulate(program, mode, engine=engine)
+            result = on_lanes(program, mode, engine=engine)
             seconds = process_time() - start
             if not result.data_ok:
                 raise AssertionError(f"{method} on {spec}: wrong sums")

@@ -4,14 +4,13 @@ import json
 
 import pytest
 
-from certree.hw.engines.flit import simulate_flits
-from certree.hw.engines.framing import packet_lengths, with_flow
-from certree.hw.engines.simulator import simulate
+from certree.hw.engines.framing import framed, packet_lengths
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
 from certree.verify.tla.table_constants import plan_of
 from certree.verify.tla.traces.interfaces import check_trace
+from tests.hw.runs import on_lanes, on_routers
 from tests.specs.test_schedules import resorted, tables_of
 from tests.specs.test_table_model import MACHINE, down, paths, ring, schedule_of, up
 
@@ -25,7 +24,7 @@ CROWDED = schedule_of(
 
 def traced(folder, schedule, run, size=4096):
     tables = lower(schedule, size, MACHINE)
-    result = simulate(tables, run, trace=folder / "trace.ndjson", force=True)
+    result = on_lanes(tables, run, trace=folder / "trace.ndjson", force=True)
     return tables, folder / "trace.ndjson", result
 
 
@@ -58,9 +57,9 @@ def test_traces_are_behaviours(tmp_path, schedule, run, contention):
 def test_runs_through_routers_are_behaviours(tmp_path, spec, run, flow, contention):
     """Each flit through routers with credits; the specification sees messages, however many packets carry one."""
     tables = tables_of(spec, "multitree", 1 << 13)
-    result, _ = simulate_flits(tables, run, flow=flow, trace=tmp_path / "trace.ndjson")
+    result = on_routers(tables, run, framing=flow, trace=tmp_path / "trace.ndjson")
     assert (result.contention_cycles > 0, len(packet_lengths(tables, flow)) > 1) == (contention, flow == "packet")
-    checked = check_trace(with_flow(tables, flow), tmp_path / "trace.ndjson", run)
+    checked = check_trace(framed(tables, flow), tmp_path / "trace.ndjson", run)
     assert checked.as_expected, checked.message
 
 
@@ -83,7 +82,7 @@ def test_messages_wait_for_each_link_of_their_way(tmp_path, make):
     """Paced; a message that is said to have come without waiting on its way is refused, with its name."""
     tables, trace = make(), tmp_path / "trace.ndjson"
     assert max(map(len, tables.routes)) > 1
-    assert simulate(tables, "paced", trace=trace).contention_cycles > 0
+    assert on_lanes(tables, "paced", trace=trace).contention_cycles > 0
     result = check_trace(tables, trace, "paced")
     assert result.as_expected, result.message
     log = [json.loads(line) for line in trace.read_text().splitlines()]
@@ -101,14 +100,14 @@ def test_messages_wait_for_each_link_of_their_way(tmp_path, make):
 def test_flits_that_take_turns_on_a_link_are_no_messages_in_lanes(tmp_path):
     """Routers with virtual channels do that where messages meet on their way; a lane serves one message after the other."""
     tables = squeezed()
-    simulate_flits(tables, "paced", trace=tmp_path / "trace.ndjson")
+    on_routers(tables, "paced", trace=tmp_path / "trace.ndjson")
     assert check_trace(tables, tmp_path / "trace.ndjson", "paced").message.startswith("ArrivedAsLogged: node ")
 
 
 def test_a_packet_trace_is_no_message_trace(tmp_path):
     """Headers of packets take their time."""
     tables = lower(ring(), 1 << 13, MACHINE)
-    simulate_flits(tables, flow="packet", trace=tmp_path / "trace.ndjson")
+    on_routers(tables, framing="packet", trace=tmp_path / "trace.ndjson")
     assert check_trace(tables, tmp_path / "trace.ndjson").message.startswith("ArrivedAsLogged: node ")
 
 

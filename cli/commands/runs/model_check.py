@@ -12,7 +12,7 @@ from certree.api.inputs import aggregated_schedule, holds_schedule, machine_or_d
 from certree.api.runnable import made_tables, tables_to_run
 from certree.cli.words.parameters import COUNT, MACHINE, SIZE, option_json
 from certree.cli.words.terminal import show, working
-from certree.hw.engines.framing import FLOWS, with_flow
+from certree.hw.engines.framing import FRAMINGS, framed
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, write_atomically
 from certree.models.machine.machine import Machine
@@ -64,7 +64,7 @@ TIME_LIMITS = (300.0, 3600.0)
 @click.option("--aggregators", type=COUNT, help="Aggregators of its switches; by default what the trace says.")
 @click.option(
     "--flow",
-    type=click.Choice(FLOWS),
+    type=click.Choice(FRAMINGS),
     default="message",
     show_default=True,
     help="A chunk of the tables as one message, or as packets.",
@@ -159,7 +159,7 @@ def model_check_command(
                 list(names) or None, full, lambda result: report(result_words(result_report(result))), _listed_tables
             )
         else:
-            tables = with_flow(tables_to_run(schedule, size, machine), flow)
+            tables = framed(tables_to_run(schedule, size, machine), flow)
             limit = TIME_LIMITS[full]
             results = [model_check_tables(tables, limit) if trace is None else check_trace(tables, trace, run or RUNS[0], limit)]
     if picture is not None and results[0].picture:

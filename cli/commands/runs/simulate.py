@@ -1,7 +1,5 @@
 """`certree simulate`: tables, or schedules that have none, run cycle by cycle."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,34 +13,27 @@ from certree.cli.commands.runs.flow_report import simulate_by_flows
 from certree.cli.words.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json
 from certree.cli.words.terminal import note, now_and_then, show, working
 from certree.hw.engines.clocks import Clocks, parse_clocks
-from certree.hw.engines.flit import OtherTraffic, simulate_flits
-from certree.hw.engines.framing import FLOWS
+from certree.hw.engines.framing import FRAMINGS
+from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine, Options, Run
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import RUN_MODES, STEP_TIMES, SimulationResult, simulate
-from certree.hw.engines.split_runs import simulate_paced
-from certree.hw.engines.transparency import has_routes, meeting_effect, router_effect
-from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets
+from certree.hw.routers.packets import read_packets
+from certree.hw.run import run as run_schedule
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import READINGS
 from certree.models.machine.machine import Machine
 from certree.models.tables import Tables
-
-#: engine -> what runs: `fast` gives each message a lane of its own way, `lanes` does the same flit by flit, `flit` sends it through
-#: routers; `auto` takes fast unless routers may add to it or other packets share them; `flow` knows no NIs, only links and servers
-#: with GenModel's costs
-ENGINES = ("auto", "fast", "lanes", "flit", "flow")
 
 
 @click.command("simulate")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--size", type=SIZE, help="Message size; 64MiB by default, that of the tables for a directory.")
 @click.option("--params", "machine", type=MACHINE, help="Machine; multitree by default, that of the tables for a directory.")
-@click.option("--run", type=click.Choice(RUN_MODES), default="slotted", show_default=True, help="How the NIs take their rows.")
-@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
+@click.option("--run", type=click.Choice(MODES), default="slotted", show_default=True, help="How the NIs take their rows.")
+@click.option("--engine", type=click.Choice([*ENGINES, Engine.FLOW.value]), default="auto", show_default=True,
               help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers; "
                    "flow: GenModel's seconds, flows sharing links.")  # fmt: skip
 @click.option(
-    "--flow", type=click.Choice(FLOWS), default="message", show_default=True, help="A chunk as one message, or as packets."
+    "--flow", type=click.Choice(FRAMINGS), default="message", show_default=True, help="A chunk as one message, or as packets."
 )
 @click.option(
     "--background", type=click.Path(path_type=Path), help="CSV file of other packets (see inject) on virtual channels of their own."
@@ -90,96 +81,36 @@ def simulate_command(
     closed form (which holds for equal clocks), or when something waited too long while others passed.
     """
     _require_fitting(context, engine)
-    if engine == "flow":
+    if engine == Engine.FLOW:
         return simulate_by_flows(path, size, model, reading, as_json=as_json)
     check_output(trace, force=force)
-    through_routers = engine == "flit" or (engine == "auto" and background is not None)
-    if background is not None and not through_routers:
-        raise InputError("--background needs the flit engine: other packets meet the collective in routers")
-    if longest_wait is not None and not through_routers:
-        raise InputError("--longest-wait needs the flit engine: in the others nothing is kept waiting by a router")
-    source, reason = source_to_run(path, size, machine)
-    clocks = _clocks(source, skew, drift)
-    others = NO_PACKETS if background is None else read_packets(background, source.topology)
-    beside: OtherTraffic | None = None
+    source = source_to_run(path, size, machine)
     with working("simulating") as tell:
-        options = _Options(run, flow, clocks, step_time, trace, force, now_and_then(tell))
-        result = None if through_routers else _without_routers(source, engine, options)
-        if result is None:
-            result, beside = options.on_routers(source, others, longest_wait)
-    if reason is not None and result.parts == 1:
-        note(f"no tables, playing the schedule itself: {reason}")
+        options = Options(
+            mode=run,
+            engine=engine,
+            framing=flow,
+            clocks=_clocks(source, skew, drift),
+            step_time=step_time,
+            others=None if background is None else read_packets(background, source.topology),
+            longest_wait=longest_wait,
+            trace=trace,
+            force=force,
+            progress=now_and_then(tell),
+        )
+        result = run_schedule(source, options)
+    if result.router_effect is not None and result.engine == Engine.FLIT:
+        note(f"through routers, flit by flit: {result.router_effect}")
+    if result.no_tables is not None:
+        note(f"no tables, running the schedule itself: {result.no_tables}")
     document = simulation_report(result, source) | {"flow": flow}
     if longest_wait is not None:
         document["starved"] = list(result.starved)
-    if beside is not None and background is not None:
-        document["background"] = {"packets": beside.packets, "arrived": beside.arrived, "longest_latency": beside.longest}
-        show(document, simulation_words, as_json=as_json)
-        return 0 if result.data_ok and not result.starved else 1
+    if result.others is not None:
+        others = result.others
+        document["background"] = {"packets": others.packets, "arrived": others.arrived, "longest_latency": others.longest}
     show(document, simulation_words, as_json=as_json)
     return 0 if holds(result) and not result.starved else 1
-
-
-@dataclass(frozen=True)
-class _Options:
-    """How a run is played, whatever plays it."""
-
-    run: str
-    flow: str
-    clocks: Clocks | None
-    step_time: str
-    trace: Path | None
-    force: bool
-    progress: Callable[[int], None] | None
-
-    def on_routers(self, source: Tables | Plan, others: Packets, longest_wait: int | None) -> tuple[SimulationResult, OtherTraffic]:
-        return simulate_flits(
-            source,
-            self.run,
-            flow=self.flow,
-            others=others,
-            clocks=self.clocks,
-            step_time=self.step_time,
-            longest_wait=longest_wait,
-            trace=self.trace,
-            force=self.force,
-            progress=self.progress,
-        )
-
-    def on_lanes(self, source: Tables | Plan, engine: str, *, traced: bool) -> SimulationResult:
-        """`traced`: with the trace that is asked for. What cannot be paced in one go is played in parts."""
-        plain = self.clocks is None and self.trace is None and self.step_time == "paper"
-        if self.run == "paced" and engine in ("auto", "fast") and plain:
-            return simulate_paced(source, self.flow, progress=self.progress)
-        return simulate(
-            source,
-            self.run,
-            flow=self.flow,
-            engine=engine,
-            clocks=self.clocks,
-            step_time=self.step_time,
-            trace=self.trace if traced else None,
-            force=self.force,
-            progress=self.progress,
-        )
-
-
-def _without_routers(source: Tables | Plan, engine: str, options: _Options) -> SimulationResult | None:
-    """A run on lanes; None where `auto` has to take routers, InputError where `fast` would not be exact without them."""
-    if engine == "lanes":
-        return options.on_lanes(source, engine, traced=True)
-    effect = router_effect(source, options.flow)
-    if effect is None:
-        traced = not has_routes(source.schedule)  # others may turn out not to be exact
-        result = options.on_lanes(source, engine, traced=traced)
-        if result.parts == 1:
-            effect = meeting_effect(source, options.run, result.contention_cycles, result.late, options.clocks)
-        if effect is None:
-            return result if traced or options.trace is None else options.on_lanes(source, engine, traced=True)
-    if engine == "fast":
-        raise InputError(f"--engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
-    note(f"through routers, flit by flit: {effect}")
-    return None
 
 
 def _require_fitting(context: click.Context, engine: str) -> None:
@@ -188,7 +119,7 @@ def _require_fitting(context: click.Context, engine: str) -> None:
     both = {"path", "size", "engine", "as_json"}
     for name in context.params:
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in both and (name in ours) != (engine == "flow"):
+        if given and name not in both and (name in ours) != (engine == Engine.FLOW):
             option = "params" if name == "machine" else name.replace("_", "-")
             raise InputError(f"--{option} needs " + ("--engine flow" if name in ours else "another engine than flow"))
 
@@ -197,27 +128,28 @@ def _clocks(source: Tables | Plan, skew: str | None, drift: str | None) -> Clock
     return None if skew is drift is None else parse_clocks(len(source.topology.kind), skew, drift)
 
 
-def holds(result: SimulationResult) -> bool:
-    """Whether the run shows what is promised: right data, and slotted no wait, no late row, exactly the closed form if there is
-    one."""
-    if result.run != "slotted":
+def holds(result: Run) -> bool:
+    """Whether the run shows what is promised: right data, and slotted without other packets no wait, no late row, exactly the
+    closed form if there is one."""
+    if result.mode != "slotted" or result.others is not None:
         return result.data_ok
     exact = result.closed_form_cycles in (None, result.cycles)
     return result.data_ok and exact and not result.late and not result.contention_cycles
 
 
-def simulation_report(result: SimulationResult, source: Tables | Plan) -> dict[str, Any]:
+def simulation_report(result: Run, source: Tables | Plan) -> dict[str, Any]:
     """The JSON document of `simulate`."""
     return {
         "topology": source.topology.name,
         "collective": str(source.collective.kind),
         "source": result.source,
-        "run": result.run,
+        "run": result.mode,
         "engine": result.engine,
         "cycles": result.cycles,
         "closed_form_cycles": result.closed_form_cycles,
         "contention_cycles": result.contention_cycles,
         "late": result.late,
+        "exact": result.is_exact,
         "data_ok": result.data_ok,
         "max_link_utilization": None if result.max_link_utilization is None else str(result.max_link_utilization),
         "parts": result.parts,

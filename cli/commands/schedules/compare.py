@@ -19,7 +19,7 @@ from certree.cli.words.parameters import (
     option_params,
 )
 from certree.cli.words.terminal import emit, note, say, say_table, working
-from certree.hw.engines.simulator import RUN_MODES
+from certree.hw.engines.runs import MODES
 from certree.models.common.errors import InputError
 from certree.models.common.files import parse_size, write_atomically
 from certree.models.machine.machine import Machine
@@ -37,7 +37,7 @@ NO_RUN = "none"
 @click.option("--size", "sizes", type=comma_list(parse_size), default="32KiB,1MiB,64MiB", show_default=True, help="Sizes.")
 @click.option("--methods", type=comma_list(str), help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @option_params()
-@click.option("--simulate", "run", type=click.Choice([*RUN_MODES, NO_RUN]), default="slotted", show_default=True,
+@click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
               help="How each cell is simulated, if at all.")  # fmt: skip
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)

@@ -10,7 +10,7 @@ import click
 from certree.api.checking import verify
 from certree.api.errors import SearchInterrupted
 from certree.api.reports.schedules import schedule_report, schedule_words
-from certree.api.runnable import FASTEST, form_of
+from certree.api.runnable import form_of
 from certree.api.synthesis import synthesize
 from certree.cli.words.parameters import (
     COUNT,
@@ -25,7 +25,7 @@ from certree.cli.words.parameters import (
     option_size,
 )
 from certree.cli.words.terminal import note, show, working
-from certree.hw.engines.simulator import RUN_MODES
+from certree.hw.engines.runs import FASTEST, MODES
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -52,10 +52,10 @@ INTERRUPTED = 130
 @option_params()
 @click.option(
     "--run",
-    type=click.Choice([*RUN_MODES, FASTEST]),
+    type=click.Choice([*MODES, FASTEST]),
     default="slotted",
     show_default=True,
-    help="How the schedules that method auto compares are run; paced ones are simulated, on lanes that serve whole messages.",
+    help="How the schedules that method auto compares are run; paced ones are simulated, large messages without routers.",
 )
 @click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
@@ -100,7 +100,7 @@ def synthesize_command(
         interrupted, made = True, stopped.best
     verdict = verify(made)
     document = schedule_report(made, verdict, size, machine)
-    form = form_of(run, size, machine)
+    form = form_of(run, len(topology.endpoints), size, machine)
     if form is not None and verdict.valid:
         document |= {"compared": form.name, "compared_cycles": form.cycles(made)}
     if output is not None:

@@ -8,7 +8,8 @@ from importlib import resources
 import pytest
 
 from certree.cli.commands.runs.simulate import holds
-from certree.hw.engines.simulator import SimulationResult, simulate
+from certree.hw.engines.runs import Run
+from certree.hw.run import run
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile
 from tests.cli.artefacts import schedule_file, without_first_transfer
@@ -51,7 +52,7 @@ def test_routers_that_add_something_are_played(file):
     assert outcome.document["engine"] == "flit"
     assert "through routers, flit by flit: messages over several links share an interface" in outcome.err
     assert_bad_input(
-        certree(*asked, "--engine", "fast"), "--engine fast is not exact with these routers: messages over several links"
+        certree(*asked, "--engine", "fast"), "the fast engine is not exact with these routers: messages over several links"
     )
     assert certree(*asked, "--engine", "lanes", "--json").document["cycles"] < outcome.document["cycles"]
 
@@ -65,7 +66,7 @@ def test_messages_that_meet_in_routers_are_played_there(tmp_path):
     assert outcome.document == certree(*asked, "--engine", "flit", "--json").document
     assert "through routers, flit by flit: messages over several links wait for each other on their way" in outcome.err
     refused = certree(*asked, "--engine", "fast", "--trace", tmp_path / "fast.ndjson")
-    assert_bad_input(refused, "--engine fast is not exact with these routers: messages over several links wait for each other")
+    assert_bad_input(refused, "the fast engine is not exact with these routers: messages over several links wait for each other")
     assert not (tmp_path / "fast.ndjson").exists()
     assert certree("simulate", path, "--size", "16KiB", "--json").document["engine"] == "fast"
 
@@ -108,9 +109,9 @@ def test_trace(file, tmp_path):
 
 def result(**changes):
     """A slotted run that keeps every promise, with changes."""
-    fields = {field.name: None for field in dataclasses.fields(SimulationResult)}
-    good = {"run": "slotted", "cycles": 9, "closed_form_cycles": 9, "contention_cycles": 0, "late": 0, "data_ok": True}
-    return SimulationResult(**(fields | good | changes))
+    fields = {field.name: None for field in dataclasses.fields(Run)}
+    good = {"mode": "slotted", "cycles": 9, "closed_form_cycles": 9, "contention_cycles": 0, "late": 0, "data_ok": True}
+    return Run(**(fields | good | changes))
 
 
 def test_a_2d_ring_is_paced_in_parts(tmp_path):
@@ -123,7 +124,10 @@ def test_a_2d_ring_is_paced_in_parts(tmp_path):
     assert "in 2 parts, since it uses a chunk's place more than once" in certree(*asked).out
     compared = certree("compare", "torus:3x3", "--size", "96KiB", "--methods", "ring-2d", "--simulate", "paced", "--json").document
     assert compared["cells"][0]["simulated_cycles"] == document["cycles"]
-    for more in (("--skew", "0=5"), ("--engine", "flit"), ("--engine", "lanes"), ("--step-time", "exact")):
+    for engine in ("fast", "flit", "lanes"):
+        assert certree(*asked, "--engine", engine, "--json").document == document | {"engine": engine}
+    assert certree(*asked, "--step-time", "exact", "--json").document["parts"] == 2
+    for more in (("--skew", "0=5"), ("--trace", tmp_path / "trace.ndjson"), ("--longest-wait", "9")):
         refused = certree(*asked, *more)
         assert (refused.code, refused.out) == (2, "")
         assert refused.err.endswith("run it slotted\n")
@@ -136,7 +140,7 @@ def test_broken_promises_of_a_slotted_run(change):
 
 
 def test_paced_runs_promise_right_data_only():
-    paced = {"run": "paced", "closed_form_cycles": None, "contention_cycles": 5, "late": 0}
+    paced = {"mode": "paced", "closed_form_cycles": None, "contention_cycles": 5, "late": 0}
     assert holds(result(**paced))
     assert not holds(result(**paced, data_ok=False))
 
@@ -144,10 +148,10 @@ def test_paced_runs_promise_right_data_only():
 def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
     """The exit code is 1 when the tables' slots do not last as long as they must."""
 
-    def hurried(tables, run, **options):
-        return simulate(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), run)
+    def hurried(tables, options):
+        return run(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), options)
 
-    monkeypatch.setattr("certree.cli.commands.runs.simulate.simulate", hurried)
+    monkeypatch.setattr("certree.cli.commands.runs.simulate.run_schedule", hurried)
     outcome = certree("simulate", file, "--size", "16KiB", "--json")
     assert outcome.code == 1
     assert outcome.document["late"] > 0
@@ -176,14 +180,16 @@ def test_background_packets_share_the_links(tmp_path):
     words = certree("simulate", schedule, "--size", "64KiB", "--background", packets).out
     assert "background: 2 of 3 packets arrived, the slowest in" in words
     assert_bad_input(
-        certree("simulate", schedule, "--background", packets, "--engine", "fast"), "--background needs the flit engine"
+        certree("simulate", schedule, "--background", packets, "--engine", "fast"), "other packets need the flit engine"
     )
     watched = ("simulate", schedule, "--size", "64KiB", "--background", packets, "--longest-wait")
     assert certree(*watched, "100000", "--json").document["starved"] == []
     impatient = certree(*watched, "1")
     assert impatient.code == 1
     assert "starved: a message to node " in impatient.out
-    assert_bad_input(certree("simulate", schedule, "--longest-wait", "9"), "--longest-wait needs the flit engine")
+    alone = ("simulate", schedule, "--size", "64KiB", "--longest-wait", "100000")
+    assert certree(*alone, "--json").document["engine"] == "flit"
+    assert_bad_input(certree(*alone, "--engine", "lanes"), "waits in routers need the flit engine")
     trace = tmp_path / "t.json"
     assert certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--trace", trace).code == 0
     slices = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X" and event["pid"] == 1}
@@ -220,14 +226,14 @@ def test_a_schedule_without_tables_is_played_itself(tmp_path):
     outcome = certree("simulate", path, "--size", "64KiB", "--json")
     assert (outcome.code, outcome.document["source"], outcome.document["data_ok"]) == (0, "schedule", True)
     assert outcome.document["cycles"] == outcome.document["closed_form_cycles"]
-    assert "no tables, playing the schedule itself" in outcome.err
+    assert "no tables, running the schedule itself" in outcome.err
 
 
 def test_very_large_tables_run_from_memory(file, monkeypatch):
     """The same run; only the files in between are left out."""
     through_files = certree("simulate", file, "--size", "16KiB", "--json")
-    monkeypatch.setattr("certree.api.runnable.MOST_THROUGH_FILES", 0)
-    monkeypatch.setattr("certree.api.runnable.through_files", None)
+    monkeypatch.setattr("certree.hw.run.MOST_THROUGH_FILES", 0)
+    monkeypatch.setattr("certree.hw.run.through_files", None)
     assert certree("simulate", file, "--size", "16KiB", "--json").document == through_files.document
 
 

@@ -5,13 +5,13 @@ from fractions import Fraction
 import pytest
 
 from certree.api.papers.experiments.collectives.all_reduce_runs import run_all_reduce
-from certree.hw.engines.flit import simulate_flits
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import Request, load_methods
 from tests.cli.running import assert_bad_input, certree
+from tests.hw.runs import on_routers
 
 
 def test_cells():
@@ -48,7 +48,7 @@ def test_comparisons_and_targets_go_through_them(run: str):
     """Where routers add something, what is simulated for a table or a target has them, too."""
     size, machine = 1 << 14, load_machine("booksim2")
     schedule = load_methods()["multitree"](Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), size, machine))
-    through, _ = simulate_flits(lower(schedule, size, machine), run)
+    through = on_routers(lower(schedule, size, machine), run)
     asked = ("compare", "torus:4x4", "--size", str(size), "--methods", "multitree", "--params", "booksim2", "--simulate", run)
     (cell,) = certree(*asked, "--json").document["cells"]
     assert cell["simulated_cycles"] == through.cycles

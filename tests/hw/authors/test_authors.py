@@ -6,14 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.engines.flit import simulate_flits
-from certree.hw.engines.simulator import simulate
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
+from tests.hw.runs import on_lanes, on_routers
 
 AUTHORS, KIB = load_machine("multitree-authors"), 1024
 README = Path(__file__).parents[3] / "hw" / "README.md"
@@ -37,21 +36,21 @@ REPORTED = {
 
 @pytest.mark.parametrize(("spec", "size"), REPORTED)
 def test_rings_take_their_cycles_exactly(spec: str, size: int):
-    result, _ = simulate_flits(ring(spec, size), "paced", flow="packet")
+    result = on_routers(ring(spec, size), "paced", framing="packet")
     assert result.cycles == REPORTED[spec, size] - DRAIN
     assert result.data_ok
 
 
 def test_the_mesh_takes_as_long_as_the_torus():
     """Their total on the mesh is one cycle more: there a credit counts a cycle later (`test_authors_interface.py`)."""
-    torus, mesh = (simulate_flits(ring(spec, 256 * KIB), "paced", flow="packet")[0].cycles for spec in ("torus:4x4", "mesh:4x4"))
+    torus, mesh = (on_routers(ring(spec, 256 * KIB), "paced", framing="packet").cycles for spec in ("torus:4x4", "mesh:4x4"))
     assert mesh == torus == 39_585 - DRAIN - 1
 
 
 def test_the_worked_ring_step_by_step():
     """32 KiB on 16 nodes: 15 reduce steps of 315 cycles, 15 gather steps of 298, the last arrival at 9,196."""
     tables = ring("torus:4x4", 32 * KIB)
-    cycles = [simulate_flits(_first_steps(tables, steps), "paced", flow="packet")[0].cycles for steps in range(1, 31)]
+    cycles = [on_routers(_first_steps(tables, steps), "paced", framing="packet").cycles for steps in range(1, 31)]
     assert [b - a for a, b in pairwise(cycles)] == [315] * 14 + [298] * 15
     assert cycles[0] == 1 + 315
     assert cycles[-1] == 9_196
@@ -81,11 +80,11 @@ ARRIVAL_COLUMNS = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
 def test_slots_and_lanes_know_the_interface_too():
     """Issue and start are in the closed form, and in the engine that knows no routers."""
     tables = ring("torus:4x4", 32 * KIB)
-    slotted, _ = simulate_flits(tables)
+    slotted = on_routers(tables)
     assert slotted.cycles == slotted.closed_form_cycles
-    assert simulate(tables, "paced", flow="packet", without_routers=True).cycles == 9_196
+    assert on_lanes(tables, "paced", framing="packet").cycles == 9_196
     later = replace(tables, machine=replace(AUTHORS, ni_start_cycles=101))
-    run = simulate(later, without_routers=True)
+    run = on_lanes(later)
     assert run.cycles == run.closed_form_cycles == slotted.cycles + 100
 
 
@@ -111,7 +110,7 @@ def test_multitree_paced(spec: str, size: int, flow: str):
     machine = replace(AUTHORS, router=replace(AUTHORS.router, interfaces="link"))
     request = Request(parse_topology(spec), parse_collective("all-reduce"), size, machine, options={"order": "authors"})
     tables = lower(load_methods()["multitree"](request), size, machine)
-    result, _ = simulate_flits(tables, "paced", flow=flow)
+    result = on_routers(tables, "paced", framing=flow)
     assert (result.cycles, result.data_ok) == (PACED[spec, size, flow], True)
     name, unit = spec.replace(":", " ").replace("x", "×"), f"{size // KIB} KiB" if size < 1024 * KIB else "1 MiB"
     (row,) = [line for line in README.read_text().splitlines() if line.startswith(f"| {name}, {unit} | {flow}s |")]
@@ -125,5 +124,5 @@ def test_it_is_not_the_depth_of_their_queues():
         machine = replace(AUTHORS, ni_buffer_flits=buffer, router=replace(AUTHORS.router, interfaces="link"))
         request = Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), 256 * KIB, machine)
         tables = lower(load_methods()["multitree"](request), 256 * KIB, machine)
-        cycles.append(simulate_flits(tables, "paced")[0].cycles)
+        cycles.append(on_routers(tables, "paced").cycles)
     assert cycles[1] < cycles[0]

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certree.hw.engines.clocks import Clocks, parse_clocks
-from certree.hw.engines.flit import NO_PACKETS, FlitEngine, simulate_flits
-from certree.hw.engines.framing import FLOWS, packet_lengths, with_flow
+from certree.hw.engines.flit import FlitEngine
+from certree.hw.engines.framing import FRAMINGS, packet_lengths
 from certree.hw.engines.program import first_cells
+from certree.hw.engines.runs import MODES, Options
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import RUN_MODES, simulate
-from certree.hw.engines.transparency import MET_ON_THE_WAY, has_routes, meeting_effect, router_effect
+from certree.hw.engines.transparency import MET_ON_THE_WAY, has_routes, router_effect
 from certree.hw.routers.flit_format import FlitType
-from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
+from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets, synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
@@ -29,7 +29,7 @@ from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedul
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.hw.routers.packet_lists import packets
-from tests.hw.runs import some_clocks, with_latencies
+from tests.hw.runs import on_lanes, on_routers, some_clocks, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 EQUAL = ("cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "messages", "flit_hops", "max_link_utilization")
@@ -56,8 +56,8 @@ def machines(draw: st.DrawFn) -> Machine:
 
 def agree(tables: Tables, run: str, flow: str) -> None:
     """Routers that nobody shares take the same cycles as lanes."""
-    ours, _ = simulate_flits(tables, run, flow=flow)
-    lanes = simulate(tables, run, flow=flow, without_routers=True)
+    ours = on_routers(tables, run, framing=flow)
+    lanes = on_lanes(tables, run, framing=flow)
     assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
     assert ours.deadlock == lanes.deadlock == ()
 
@@ -66,7 +66,7 @@ def agree(tables: Tables, run: str, flow: str) -> None:
 @settings(max_examples=60)
 def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
     tables = lower(schedule, size, machine)
-    result, _ = simulate_flits(tables, flow=flow)
+    result = on_routers(tables, framing=flow)
     assert (result.late, result.contention_cycles, result.data_ok, result.deadlock) == (0, 0, True, ())
     assert result.cycles == result.closed_form_cycles
     agree(tables, "slotted", flow)
@@ -95,7 +95,7 @@ def any_machines(draw: st.DrawFn) -> Machine:
     )
 
 
-@given(schedules(), st.integers(1, 20_000), any_machines(), st.sampled_from(["message", "packet"]), st.sampled_from(RUN_MODES))
+@given(schedules(), st.integers(1, 20_000), any_machines(), st.sampled_from(["message", "packet"]), st.sampled_from(MODES))
 @settings(max_examples=80)
 def test_routers_that_are_said_to_add_nothing_add_nothing(schedule: Schedule, size: int, machine: Machine, flow: str, run: str):
     tables = lower(schedule, size, machine)
@@ -112,40 +112,33 @@ def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject
     source = (lower if data.draw(st.booleans()) else Plan.of)(schedule, size, machine)
     if isinstance(source, Tables) and data.draw(st.booleans()):
         source = replace(source, slot_cycles=max(1, source.slot_cycles // data.draw(st.integers(1, 5))))
-    run, flow = data.draw(st.sampled_from(RUN_MODES if schedule.repeats == 1 else ["slotted"])), data.draw(st.sampled_from(FLOWS))
+    run, flow = data.draw(st.sampled_from(MODES if schedule.repeats == 1 else ["slotted"])), data.draw(st.sampled_from(FRAMINGS))
     clocks = data.draw(some_clocks(len(schedule.topology.kind))) if data.draw(st.booleans()) else None
-    if router_effect(source, flow) is not None:
-        return
-    fast = simulate(source, run, flow=flow, clocks=clocks)
-    if meeting_effect(source, run, fast.contention_cycles, fast.late, clocks) is None:
-        ours, _ = simulate_flits(source, run, flow=flow, clocks=clocks)
+    fast = on_lanes(source, run, framing=flow, clocks=clocks)
+    if fast.is_exact:
+        ours = on_routers(source, run, framing=flow, clocks=clocks)
         names = EQUAL[:-1] if has_routes(schedule) else EQUAL  # routers may take other lanes side by side
         assert [getattr(ours, name) for name in names] == [getattr(fast, name) for name in names]
-
-
-def met(tables: Tables, run: str = "slotted", clocks: Clocks | None = None) -> str | None:
-    result = simulate(tables, run, clocks=clocks)
-    return meeting_effect(tables, run, result.contention_cycles, result.late, clocks)
 
 
 def test_messages_that_meet_on_their_way_are_noticed():
     """Trees through switches, paced: they wait for each other, and routers let their flits take turns."""
     tables = made("switch:6", "double-binary-tree", 6 * 2000)
     assert router_effect(tables, "message") is None
-    assert met(tables) is None
-    assert met(tables, "paced") == MET_ON_THE_WAY
-    assert simulate_flits(tables, "paced")[0].contention_cycles != simulate(tables, "paced").contention_cycles
+    assert on_lanes(tables).router_effect is None
+    assert on_lanes(tables, "paced").router_effect == MET_ON_THE_WAY
+    assert on_routers(tables, "paced").contention_cycles != on_lanes(tables, "paced").contention_cycles
     upset = parse_clocks(7, "0=40", None)  # not by enough for messages to meet
-    assert met(tables, clocks=upset) is None
-    assert simulate_flits(tables, clocks=upset)[0].cycles == simulate(tables, clocks=upset).cycles
+    assert on_lanes(tables, clocks=upset).router_effect is None
+    assert on_routers(tables, clocks=upset).cycles == on_lanes(tables, clocks=upset).cycles
 
 
 def test_of_lanes_side_by_side_routers_give_one_that_is_fixed_before():
     """Messages of two slots that overlap have a lane each on lanes, and one on routers."""
     schedule = tree_schedule("ring:4,capacity=2,far", CollectiveKind.ALL_GATHER, 2, delay=1, repeats=1, seed=3)
     tables = lower(schedule, 8 * 1000, MULTITREE)
-    assert met(tables) is None
-    assert met(tables, clocks=Clocks((0, 30, 0, 60), (Fraction(0),) * 4)) == MET_ON_THE_WAY
+    assert on_lanes(tables).router_effect is None
+    assert on_lanes(tables, clocks=Clocks((0, 30, 0, 60), (Fraction(0),) * 4)).router_effect == MET_ON_THE_WAY
 
 
 @pytest.mark.parametrize(("buffer", "holds"), [(17, False), (18, False), (20, True)])
@@ -153,7 +146,7 @@ def test_heads_that_are_routed_keep_their_credits_longer(buffer: int, holds: boo
     """Router pipelines of seven cycles: behind a buffer of 17 flits the end of a message competes with the next one's beginning."""
     machine = replace(MULTITREE, link_latency_cycles=6, router_cycles=7, ni_cycles=0, vc_buffer_flits=buffer, ni_buffer_flits=13)
     tables = made("torus:3x3", "multitree", 9 * 700, machine)
-    exact = simulate_flits(tables, "paced")[0].cycles == simulate(tables, "paced", engine="lanes").cycles
+    exact = on_routers(tables, "paced").cycles == on_lanes(tables, "paced", engine="lanes").cycles
     assert (router_effect(tables, "message") is None) == holds
     assert exact or not holds
 
@@ -231,41 +224,41 @@ def background(tables: Tables, load: Fraction, cycles: int, seed: int) -> Packet
 def test_background_traffic_does_not_starve(spec: str, run: str):
     """Links that a collective could fill alone pass the packets of others within a few times their uncontended latency."""
     tables = made(spec, "multitree", 1 << 18)
-    alone, _ = simulate_flits(tables, run)
+    alone = on_routers(tables, run)
     others = background(tables, Fraction(1, 10), alone.cycles // 2, 5)
-    result, beside = simulate_flits(tables, run, others=others)
+    result = on_routers(tables, run, others=others)
     assert result.data_ok
-    assert (beside.packets, beside.arrived) == (len(others.id), len(others.id))
+    assert (result.others.packets, result.others.arrived) == (len(others.id), len(others.id))
     assert result.cycles >= alone.cycles
     farthest = 8 + 6 * 153 + 5
-    assert beside.longest < 2 * farthest
+    assert result.others.longest < 2 * farthest
 
 
 def test_a_collective_does_not_starve_beside_saturating_packets():
     """Every node sends as fast as it can to one of them; the collective shares its links and still ends, with right sums."""
     tables = made("mesh:3x3", "multitree", 1 << 14)
-    alone, _ = simulate_flits(tables)
+    alone = on_routers(tables)
     others = synthetic_packets(
         tables.topology, load=Fraction(1), flits=5, cycles=2 * alone.cycles, seed=2, hot_spot=(4, Fraction(1, 2))
     )
-    result, beside = simulate_flits(tables, others=others)
+    result = on_routers(tables, others=others)
     assert result.data_ok
     assert result.late > 0
     assert alone.cycles < result.cycles < 4 * alone.cycles
-    assert beside.arrived > 0
+    assert result.others.arrived > 0
 
 
 def test_packets_after_the_end_change_nothing():
     tables = made("ring:4", "ring", 4096)
-    alone, _ = simulate_flits(tables)
-    result, beside = simulate_flits(tables, others=packets((0, 2, 9, alone.cycles + 1)))
-    assert (result.cycles, beside.arrived) == (alone.cycles, 0)
+    alone = on_routers(tables)
+    result = on_routers(tables, others=packets((0, 2, 9, alone.cycles + 1)))
+    assert (result.cycles, result.others.arrived) == (alone.cycles, 0)
 
 
 def test_buffers_shorter_than_the_loop_of_a_credit_slow_a_message_down():
     """16 flits a loop of 303 cycles: a message of 65 flits waits for credits four times, and rows are late."""
     tables = made("ring:4", "ring", 4096, replace(MULTITREE, vc_buffer_flits=16))
-    result, _ = simulate_flits(tables)
+    result = on_routers(tables)
     assert result.data_ok
     assert result.closed_form_cycles is not None
     assert result.cycles > result.closed_form_cycles
@@ -275,8 +268,8 @@ def test_buffers_shorter_than_the_loop_of_a_credit_slow_a_message_down():
 def test_one_interface_a_node_serializes_what_four_send_at_once():
     four = made("torus:4x4", "multitree", 1 << 16)
     one = replace(four, machine=replace(MULTITREE, router=replace(MULTITREE.router, interfaces="node")))
-    assert simulate_flits(one)[0].data_ok
-    assert simulate_flits(one)[0].cycles > simulate_flits(four)[0].cycles
+    assert on_routers(one).data_ok
+    assert on_routers(one).cycles > on_routers(four).cycles
 
 
 def test_a_table_that_waits_for_ever_says_so():
@@ -287,7 +280,7 @@ def test_a_table_that_waits_for_ever_says_so():
     columns = {
         name: getattr(cut, name)[order] for name in ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
     }
-    result, _ = simulate_flits(replace(cut, **columns), "paced")
+    result = on_routers(replace(cut, **columns), "paced")
     assert not result.data_ok
     assert any("waits for the" in line for line in result.deadlock)
 
@@ -304,19 +297,19 @@ def test_a_table_that_waits_for_ever_says_so():
 def test_machines_that_cannot_carry_the_messages(machine: dict, others: Packets, flow: str, reason: str):
     tables = made("ring:4", "ring", 4096, replace(MULTITREE, **machine))
     with pytest.raises(UnsupportedError, match=reason):
-        simulate_flits(tables, flow=flow, others=others)
+        on_routers(tables, framing=flow, others=others)
 
 
 def test_booksim2_carries_a_collective():
     """One interface a node and short buffers: right sums, whatever the time."""
-    result, _ = simulate_flits(made("torus:4x4", "ring", 1 << 14, load_machine("booksim2")))
+    result = on_routers(made("torus:4x4", "ring", 1 << 14, load_machine("booksim2")))
     assert result.data_ok
 
 
 def agree_on(source: Tables | Plan, flow: str) -> None:
     """Slotted, routers give the closed form, and what lanes give."""
-    ours, _ = simulate_flits(source, flow=flow)
-    lanes = simulate(source, flow=flow, without_routers=True)
+    ours = on_routers(source, framing=flow)
+    lanes = on_lanes(source, framing=flow)
     assert (ours.late, ours.contention_cycles, ours.data_ok, ours.deadlock) == (0, 0, True, ())
     assert ours.cycles == ours.closed_form_cycles
     assert [getattr(ours, name) for name in (*EQUAL, "source")] == [getattr(lanes, name) for name in (*EQUAL, "source")]
@@ -366,20 +359,20 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
     others = packets((0, 1, 1, 0), (1, 0, 4, 0))
     lengths = packet_lengths(tables, flow)
     cells = first_cells(tables.topology, tables.chunks)
-    engine = FlitEngine(with_flow(tables, flow), "slotted", lengths, cells, traced=False, others=others)
+    engine = FlitEngine(tables, Options(framing=flow, others=others), cells)
     while not engine.core.advance(1 << 20):
         pass
     codes = engine.core.flits_by_code()
     messages = engine.core.statistics()["messages"]
     assert messages == 4
-    beside = {FlitType.HEAD: 1, FlitType.BODY: 2, FlitType.TAIL: 1, FlitType.HEAD_TAIL: 1}
+    ordinary = {FlitType.HEAD: 1, FlitType.BODY: 2, FlitType.TAIL: 1, FlitType.HEAD_TAIL: 1}
     if flow == "message":  # 21 flits: head, 14 bodies, sub-tail, 4 bodies, tail
         own = {FlitType.MESSAGE_HEAD: 1, FlitType.MESSAGE_BODY: 18, FlitType.SUB_TAIL: 1, FlitType.MESSAGE_TAIL: 1}
-        expected = {code: count * messages for code, count in own.items()} | beside
+        expected = {code: count * messages for code, count in own.items()} | ordinary
     else:  # 17 and 5 flits
         assert lengths == [17, 5]
         own = {FlitType.HEAD: 2, FlitType.BODY: 15 + 3, FlitType.TAIL: 2}
-        expected = beside | {code: beside[code] + count * messages for code, count in own.items()}
+        expected = ordinary | {code: ordinary[code] + count * messages for code, count in own.items()}
     assert {code: count for code, count in enumerate(codes) if count} == expected
 
 
@@ -388,7 +381,7 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
 def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: str, tmp_path: Path):
     """Whoever the others are: all of them arrive while the collective runs, and it ends within the time that both need in turn."""
     tables = made("torus:4x4", "multitree", 1 << 17)
-    alone, _ = simulate_flits(tables, "paced", flow=flow)
+    alone = on_routers(tables, "paced", framing=flow)
     hot_spot = (5, Fraction(1, 4)) if traffic == "hot-spot" else None
     others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8, hot_spot=hot_spot)
     if traffic == "file":
@@ -396,9 +389,9 @@ def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: 
         rows = ["id,src,dst,flits,start", *(",".join(map(str, row)) for row in zip(*(c.tolist() for c in columns), strict=True))]
         (tmp_path / "p.csv").write_text("\n".join(rows))
         others = read_packets(tmp_path / "p.csv", tables.topology)
-    result, beside = simulate_flits(tables, "paced", flow=flow, others=others)
+    result = on_routers(tables, "paced", framing=flow, others=others)
     assert result.data_ok
-    assert beside.arrived == beside.packets == len(others.id) > 0
+    assert result.others.arrived == result.others.packets == len(others.id) > 0
     busiest = np.bincount(others.src, weights=others.flits).max() + np.bincount(others.dst, weights=others.flits).max()
     assert alone.cycles <= result.cycles < 2 * (alone.cycles + busiest)
 
@@ -415,8 +408,8 @@ def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: in
     """Rows that are late, and messages that wait for each other's ports, take the same cycles on routers as on lanes."""
     tables = lower(schedule, size, MULTITREE)
     clocks = parse_clocks(len(tables.topology.kind), skew, drift)
-    ours, _ = simulate_flits(tables, flow=flow, clocks=clocks)
-    lanes = simulate(tables, flow=flow, clocks=clocks)
+    ours = on_routers(tables, framing=flow, clocks=clocks)
+    lanes = on_lanes(tables, framing=flow, clocks=clocks)
     assert ours.data_ok
     assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
 
@@ -424,9 +417,9 @@ def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: in
 @pytest.mark.parametrize("spec", ["mesh:3x3", "torus:4x4"])
 def test_the_exact_step_time_paces_both_alike(spec: str):
     tables = made(spec, "multitree", 1 << 15)
-    paper, exact = (simulate_flits(tables, "paced", step_time=step)[0].cycles for step in ("paper", "exact"))
-    assert exact == simulate(tables, "paced", step_time="exact").cycles
-    assert paper == simulate(tables, "paced", step_time="paper").cycles
+    paper, exact = (on_routers(tables, "paced", step_time=step).cycles for step in ("paper", "exact"))
+    assert exact == on_lanes(tables, "paced", step_time="exact").cycles
+    assert paper == on_lanes(tables, "paced", step_time="paper").cycles
     assert exact >= paper
 
 

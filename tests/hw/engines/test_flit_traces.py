@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.engines.flit import simulate_flits
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import simulate
 from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
@@ -21,6 +19,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.hw.routers.packet_lists import packets
+from tests.hw.runs import on_lanes, on_routers
 from tests.hw.trees import MULTITREE, schedules
 
 
@@ -31,8 +30,8 @@ def made(spec: str, method: str, size: int) -> Tables:
 
 def assert_same_lines(source: Tables | Plan, run: str, flow: str, folder: Path) -> None:
     routers, lanes = folder / "routers.ndjson", folder / "lanes.ndjson"
-    result, _ = simulate_flits(source, run, flow=flow, trace=routers, force=True)
-    simulate(source, run, flow=flow, trace=lanes, force=True)
+    result = on_routers(source, run, framing=flow, trace=routers, force=True)
+    on_lanes(source, run, framing=flow, trace=lanes, force=True)
     assert len(routers.read_bytes().splitlines()) == result.messages > 0
     assert routers.read_bytes() == lanes.read_bytes()
 
@@ -72,8 +71,8 @@ def test_the_picture_has_every_flit_on_its_link(tmp_path: Path, spec: str):
     """A track for each interface and lane; slices of one lane do not overlap, and are as long as all flits that passed it."""
     tables = made(spec, "ring", 1 << 14)
     others = synthetic_packets(tables.topology, load=Fraction(1, 5), flits=5, cycles=1500, seed=4)
-    result, beside = simulate_flits(tables, others=others, trace=tmp_path / "t.json")
-    assert beside.arrived == len(others.id)
+    result = on_routers(tables, others=others, trace=tmp_path / "t.json")
+    assert result.others.arrived == len(others.id)
     tracks, drawn = picture(tmp_path / "t.json")
     assert {(event["pid"], event["tid"]) for event in drawn} <= set(tracks)
     nodes = {f"node {i}" for i in range(len(tables.topology.kind))}
@@ -90,7 +89,7 @@ def test_the_picture_has_every_flit_on_its_link(tmp_path: Path, spec: str):
 def test_packets_that_share_a_link_take_turns_on_it(tmp_path: Path):
     """A message and a long packet, each with a VC of its own: while both have flits, each flit is a slice of its own."""
     tables = made("ring:4", "ring", 1 << 14)
-    _, _ = simulate_flits(tables, others=packets((0, 1, 100, 0)), trace=tmp_path / "t.json")
+    on_routers(tables, others=packets((0, 1, 100, 0)), trace=tmp_path / "t.json")
     tracks, drawn = picture(tmp_path / "t.json")
     lane = next(thread for (process, thread), name in tracks.items() if (process, name) == (1, "0>1"))
     shared = [event for event in drawn if event["pid"] == 1 and event["tid"] == lane][:150]
@@ -105,5 +104,5 @@ def test_packets_that_share_a_link_take_turns_on_it(tmp_path: Path):
 def test_a_trace_is_not_overwritten(tmp_path: Path):
     (tmp_path / "t.json").write_text("mine")
     with pytest.raises(InputError, match="--force"):
-        simulate_flits(made("ring:4", "ring", 4096), trace=tmp_path / "t.json")
+        on_routers(made("ring:4", "ring", 4096), trace=tmp_path / "t.json")
     assert (tmp_path / "t.json").read_text() == "mine"

@@ -3,14 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.engines.simulator import simulate
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import hops
 from certree.models.tables import Tables
-from tests.hw.runs import agree, hasty, machines, mutated, once, same_in_both, some_clocks, with_latencies
+from tests.hw.runs import agree, hasty, machines, mutated, on_lanes, once, same_in_both, some_clocks, with_latencies
 from tests.hw.trees import schedules
 
 
@@ -30,7 +29,7 @@ def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int
 @settings(max_examples=20)
 def test_neighbours_need_no_time_in_routers(schedule: Schedule, size: int, machine: Machine):
     tables = lower(schedule, size, machine)
-    assert same_in_both(tables).cycles == simulate(tables).closed_form_cycles
+    assert same_in_both(tables).cycles == on_lanes(tables).closed_form_cycles
 
 
 @given(schedules(routed=True), st.integers(1, 2000), machines())
@@ -62,7 +61,7 @@ def test_the_core_agrees_with_the_reference_whatever_the_clocks(data: st.DataObj
 @settings(max_examples=100)
 def test_one_wrong_entry_is_refused_or_runs_as_the_reference_runs_it(tables: Tables):
     try:
-        simulate(tables)
+        on_lanes(tables)
     except InputError:
         return
     agree(tables, "slotted")

@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import simulate
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import routes_between
@@ -19,7 +18,7 @@ from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedul
 from certree.models.schedule.timing import way_of
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
-from tests.hw.runs import machines, same_in_both, with_latencies
+from tests.hw.runs import machines, on_lanes, same_in_both, with_latencies
 from tests.hw.trees import MULTITREE, schedules
 
 KIB = 1 << 10
@@ -36,7 +35,7 @@ def assert_exact(plan: Plan) -> None:
 def test_a_schedule_runs_as_its_tables_do(schedule: Schedule, size: int, machine):
     plan, tables = Plan.of(schedule, size, machine), lower(schedule, size, machine)
     assert_exact(plan)
-    assert replace(simulate(plan), source="tables") == simulate(tables)
+    assert replace(on_lanes(plan), source="tables") == on_lanes(tables)
 
 
 def recursive_doubling(ranks: int) -> Schedule:
@@ -122,7 +121,7 @@ def test_all_to_all(network: str):
     plan = Plan.of(schedule, 4 * KIB, MULTITREE)
     assert_exact(plan)
     wrong = replace(plan.schedule, chunk_target=np.roll(ends[1], 1))
-    assert not simulate(replace(plan, schedule=wrong)).data_ok
+    assert not on_lanes(replace(plan, schedule=wrong)).data_ok
 
 
 def exchange(delay: int) -> Schedule:
@@ -133,17 +132,17 @@ def exchange(delay: int) -> Schedule:
 
 
 def test_what_would_be_left_to_chance_is_refused():
-    assert simulate(Plan.of(exchange(1), 64, MULTITREE)).messages == 2
+    assert on_lanes(Plan.of(exchange(1), 64, MULTITREE)).messages == 2
     with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 1 while a transfer into it is on its way"):
-        simulate(Plan.of(exchange(2), 64, MULTITREE))
+        on_lanes(Plan.of(exchange(2), 64, MULTITREE))
     mixed = replace(exchange(2), op=np.array([0, 1]), src=np.array([1, 2]), dst=np.array([0, 0]), topology=parse_topology("full:3"))
     with pytest.raises(UnsupportedError, match="a copy and a reduce of chunk 0 are on their way to node 0 at once"):
-        simulate(Plan.of(mixed, 64, MULTITREE))
+        on_lanes(Plan.of(mixed, 64, MULTITREE))
 
 
 def test_only_slots_keep_an_exchange_apart():
     with pytest.raises(UnsupportedError, match="node 0 sends chunk 0 in step 0 and receives it later"):
-        simulate(Plan.of(recursive_doubling(4), 64, MULTITREE), "paced")
+        on_lanes(Plan.of(recursive_doubling(4), 64, MULTITREE), "paced")
 
 
 def test_copies_along_a_path_can_be_paced():

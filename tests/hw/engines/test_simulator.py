@@ -12,7 +12,7 @@ import pytest
 
 from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.program import initial_cells
-from certree.hw.engines.simulator import SimulationResult, simulate
+from certree.hw.engines.runs import Run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
@@ -22,7 +22,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
 from certree.models.tables import NIL, RowOp, Tables
-from tests.hw.runs import agree, same_in_both
+from tests.hw.runs import agree, on_lanes, same_in_both
 from tests.hw.trees import MULTITREE, tree_schedule
 
 MIB = 1 << 20
@@ -38,18 +38,18 @@ def one_hop(op: Op, bytes_: int) -> Tables:
 
 
 def test_seventeen_flits_over_one_hop_take_175_cycles():
-    assert simulate(one_hop(Op.COPY, 2 * 256)).cycles == 175
+    assert on_lanes(one_hop(Op.COPY, 2 * 256)).cycles == 175
 
 
 def test_a_long_message_takes_its_flits_and_the_path():
-    assert simulate(one_hop(Op.COPY, 2 * MIB)).cycles == 1 + MIB // 16 + 158
+    assert on_lanes(one_hop(Op.COPY, 2 * MIB)).cycles == 1 + MIB // 16 + 158
 
 
 def test_a_reduction_adds_its_start_and_whole_quanta():
     # 256 bytes at 128 a cycle are 2 cycles of work: one quantum of 16, after one cycle to start.
-    assert simulate(one_hop(Op.REDUCE, 2 * 256)).cycles == 175 + 1 + 16
+    assert on_lanes(one_hop(Op.REDUCE, 2 * 256)).cycles == 175 + 1 + 16
     # 4 KiB: 257 flits, 32 cycles of work, two quanta.
-    assert simulate(one_hop(Op.REDUCE, 2 * 4096)).cycles == 257 + 158 + 1 + 32
+    assert on_lanes(one_hop(Op.REDUCE, 2 * 4096)).cycles == 257 + 158 + 1 + 32
 
 
 def test_every_contribution_changes_the_sum():
@@ -61,7 +61,7 @@ def test_every_contribution_changes_the_sum():
 
 
 def test_utilization_counts_header_flits():
-    assert simulate(one_hop(Op.COPY, 2 * 256)).max_link_utilization == Fraction(17, 175)
+    assert on_lanes(one_hop(Op.COPY, 2 * 256)).max_link_utilization == Fraction(17, 175)
 
 
 def star(lanes: int, **fields: int) -> Tables:
@@ -74,7 +74,7 @@ def star(lanes: int, **fields: int) -> Tables:
 
 
 def test_lanes_carry_messages_side_by_side():
-    wide, narrow = simulate(star(2)), simulate(star(1))
+    wide, narrow = on_lanes(star(2)), on_lanes(star(1))
     assert (wide.cycles, wide.contention_cycles) == (175, 0)
     assert (narrow.cycles, narrow.contention_cycles) == (175 + 17, 17)
 
@@ -91,7 +91,7 @@ def test_parallel_links_are_as_long_as_the_slowest():
     )
     columns = {"chunk": [0, 1], "op": [1, 1], "step": [0, 0], "src": [1, 1], "dst": [0, 0]}
     arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    result = simulate(lower(make_schedule(twice, parse_collective("all-gather"), [1, 1], arrays), 2 * 256, MULTITREE))
+    result = on_lanes(lower(make_schedule(twice, parse_collective("all-gather"), [1, 1], arrays), 2 * 256, MULTITREE))
     assert result.cycles == result.closed_form_cycles == 17 + 2 * 1 + 2 * 3 + 20
 
 
@@ -101,15 +101,15 @@ RING = tree_schedule("ring:5", CollectiveKind.ALL_REDUCE, 2, delay=1, repeats=3,
 def test_a_slot_one_cycle_too_short_is_late():
     """Boundary pair: at the exported slot length nothing is late, one cycle below something is."""
     chain = lower(tree_schedule("ring:5", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=4), 4096, MULTITREE)
-    assert simulate(chain).late == 0
-    short = simulate(replace(chain, slot_cycles=chain.slot_cycles - 1))
+    assert on_lanes(chain).late == 0
+    short = on_lanes(replace(chain, slot_cycles=chain.slot_cycles - 1))
     assert short.late > 0
     assert short.data_ok  # the NI waits, so the sum is right all the same
 
 
 def test_a_slot_of_half_the_length_is_late_and_slower_than_promised():
     tables = lower(RING, 50_000, MULTITREE)
-    short = simulate(replace(tables, slot_cycles=tables.slot_cycles // 2))
+    short = on_lanes(replace(tables, slot_cycles=tables.slot_cycles // 2))
     assert short.late > 0
     assert short.closed_form_cycles is not None
     assert short.cycles > short.closed_form_cycles
@@ -124,7 +124,7 @@ def test_a_dependency_not_awaited_gives_a_wrong_sum():
     step[row] = 0
     order = np.lexsort((tables.flow, tables.op, step, tables.node))
     fields = {name: getattr(tables, name)[order] for name in ("node", "op", "flow", "parent", "addr", "size", "route")}
-    result = simulate(replace(tables, children=children[order], step=step[order], **fields))
+    result = on_lanes(replace(tables, children=children[order], step=step[order], **fields))
     assert not result.data_ok
     assert result.wrong == (0, 0)
 
@@ -143,14 +143,14 @@ def test_a_step_without_rows_lasts_the_estimated_step_time(buffer: int, step_tim
     """Footnote 4 at its boundary: the 17 flits of a message, less the buffer unless it holds them all. Node 1 waits two steps."""
     machine = replace(MULTITREE, ni_buffer_flits=buffer)
     tables = built("full:2", "all-gather", [0, 1], [(0, Op.COPY, 0, 0, 1), (1, Op.COPY, 2, 1, 0)], machine)
-    assert simulate(tables, "paced").cycles == 2 * step_time + 175
+    assert on_lanes(tables, "paced").cycles == 2 * step_time + 175
     agree(tables, "paced")
 
 
 def test_a_step_without_rows_can_last_as_long_as_it_must():
     """Serialization and latency: the copies of a step have arrived when the next one begins."""
     tables = built("full:2", "all-gather", [0, 1], [(0, Op.COPY, 0, 0, 1), (1, Op.COPY, 2, 1, 0)])
-    assert simulate(tables, "paced", step_time="exact").cycles == 2 * 175 + 175
+    assert on_lanes(tables, "paced", step_time="exact").cycles == 2 * 175 + 175
 
 
 def test_skew_and_drift_move_the_opening_of_slots():
@@ -181,7 +181,7 @@ def test_a_copy_and_a_sum_of_the_same_time():
     parent = np.where((tables.op == RowOp.GATHER) & (tables.node == 1), NIL, tables.parent)
     slot = MULTITREE.reduce_start_cycles + MULTITREE.reduce_quantum_cycles
     tables = replace(tables, children=children, parent=parent, slot_cycles=slot)
-    assert simulate(tables).data_ok
+    assert on_lanes(tables).data_ok
     agree(tables, "slotted")
 
 
@@ -190,7 +190,7 @@ def test_rows_that_wait_for_each_other_are_a_deadlock():
     arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
     tables = lower(make_schedule(parse_topology("ring:3"), parse_collective("all-reduce"), [NO_ROOT], arrays), 64, MULTITREE)
     for run in ("slotted", "paced"):
-        result = simulate(tables, run)
+        result = on_lanes(tables, run)
         assert not result.data_ok
         assert result.deadlock == tuple(
             f"node {n} in row 0 (REDUCE of flow 0, step 0), iteration 0, waits for the REDUCE of flow 0 from node {(n - 1) % 3}"
@@ -203,24 +203,24 @@ def test_an_empty_collective_is_wrong_not_vacuously_right():
     rows = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
     arrivals = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
     empty = replace(tables, **{name: getattr(tables, name)[:0] for name in (*rows, *arrivals)})
-    result = simulate(empty)
+    result = on_lanes(empty)
     assert (result.cycles, result.data_ok, result.wrong) == (0, False, (0, 0))
 
 
 def test_repeating_tables_cannot_be_paced():
     with pytest.raises(UnsupportedError, match="3 iterations cannot be paced"):
-        simulate(lower(RING, 4096, MULTITREE), "paced")
+        on_lanes(lower(RING, 4096, MULTITREE), "paced")
 
 
 def test_unknown_run_mode():
     with pytest.raises(InputError, match="unknown run mode 'free'; known: slotted, paced"):
-        simulate(lower(RING, 4096, MULTITREE), "free")
+        on_lanes(lower(RING, 4096, MULTITREE), "free")
 
 
 def test_malformed_tables_do_not_reach_the_core():
     tables = lower(RING, 4096, MULTITREE)
     with pytest.raises(TableFormatError, match="the REDUCE of flow 0 from node 0 to node 0 is sent, but not expected"):
-        simulate(replace(tables, parent=np.where(tables.op == RowOp.REDUCE, tables.node, tables.parent)))
+        on_lanes(replace(tables, parent=np.where(tables.op == RowOp.REDUCE, tables.node, tables.parent)))
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_malformed_tables_do_not_reach_the_core():
 )
 def test_sizes_beyond_the_counters_are_refused(machine: Machine, reason: str):
     with pytest.raises(UnsupportedError, match=reason):
-        simulate(lower(RING, 4096, machine), engine="lanes")
+        on_lanes(lower(RING, 4096, machine), engine="lanes")
 
 
 def test_a_row_to_a_stranger_does_not_reach_the_core():
@@ -244,7 +244,7 @@ def test_a_row_to_a_stranger_does_not_reach_the_core():
     tables = lower(make_schedule(parse_topology("ring:4"), parse_collective("all-reduce"), [NO_ROOT], arrays), 64, MULTITREE)
     far = replace(tables, parent=np.array([2], np.int32), arrival_node=np.array([2], np.int32))
     with pytest.raises(TableFormatError, match="node 0 sends to node 2, and no link joins them"):
-        simulate(far)
+        on_lanes(far)
 
 
 def test_progress_and_interrupt():
@@ -258,14 +258,14 @@ def test_progress_and_interrupt():
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        simulate(tables, engine="lanes", progress=interrupt)
+        on_lanes(tables, engine="lanes", progress=interrupt)
     assert seen == sorted(set(seen))
     assert len(seen) == 3
 
 
 def test_trace(tmp_path: Path):
     tables = lower(RING, 4096, MULTITREE)
-    result = simulate(tables, trace=tmp_path / "t.ndjson")
+    result = on_lanes(tables, trace=tmp_path / "t.ndjson")
     lines = [json.loads(line) for line in (tmp_path / "t.ndjson").read_text().splitlines()]
     assert len(lines) == result.messages
     for line in lines:
@@ -279,23 +279,23 @@ def test_trace(tmp_path: Path):
         assert line["destination"] in np.atleast_1d(targets)
     assert max(line["usable"] for line in lines) == result.cycles
     with pytest.raises(InputError, match="--force"):
-        simulate(tables, trace=tmp_path / "t.ndjson")
+        on_lanes(tables, trace=tmp_path / "t.ndjson")
 
 
 def test_tables_read_back_run_the_same(tmp_path: Path):
     tables = lower(RING, 4096, MULTITREE)
     export_tables(tables, tmp_path / "t")
-    assert simulate(read_tables(tmp_path / "t")) == simulate(tables)
+    assert on_lanes(read_tables(tmp_path / "t")) == on_lanes(tables)
 
 
 def test_the_order_of_links_changes_nothing():
     """The same network with its links listed in another order: the same run."""
     schedule = tree_schedule("torus:3x3", CollectiveKind.ALL_REDUCE, 3, delay=1, repeats=2, seed=9)
     squeezed = replace(schedule, step=schedule.step // 2)
-    results: list[SimulationResult] = []
+    results: list[Run] = []
     for order in (np.arange(len(schedule.topology.src)), np.random.default_rng(1).permutation(len(schedule.topology.src))):
         columns = {name: getattr(schedule.topology, name)[order] for name in ("src", "dst", "capacity", "latency")}
-        results.append(simulate(lower(replace(squeezed, topology=replace(schedule.topology, **columns)), 4096, MULTITREE)))
+        results.append(on_lanes(lower(replace(squeezed, topology=replace(schedule.topology, **columns)), 4096, MULTITREE)))
     assert results[0] == results[1]
     assert results[0].contention_cycles > 0
 
@@ -304,9 +304,9 @@ def test_picture(tmp_path: Path):
     """Every event has a named track; a lane has one message at a time, and as many slices as messages pass it."""
     schedule = tree_schedule("fattree:2x3", CollectiveKind.ALL_REDUCE, 3, delay=1, repeats=2, seed=9)
     tables = lower(replace(schedule, step=schedule.step // 2), 4096, MULTITREE)  # with contention
-    result = simulate(tables, trace=tmp_path / "t.json")
+    result = on_lanes(tables, trace=tmp_path / "t.json")
     document = json.loads((tmp_path / "t.json").read_text())
-    simulate(tables, trace=tmp_path / "t.json.gz")
+    on_lanes(tables, trace=tmp_path / "t.json.gz")
     assert gzip.decompress((tmp_path / "t.json.gz").read_bytes()) == (tmp_path / "t.json").read_bytes()
     assert document.keys() == {"traceEvents", "displayTimeUnit", "otherData"}
     named = {(event["pid"], event["tid"]) for event in document["traceEvents"] if event["name"] == "thread_name"}
@@ -315,10 +315,10 @@ def test_picture(tmp_path: Path):
     assert all(event["ph"] in "Xi" and event["ts"] >= 0 for event in drawn)
     assert max(event["ts"] + event.get("dur", 0) for event in drawn) == result.cycles
     flits = 1 + tables.chunk_bytes // 16
-    on_lanes = sorted((event["tid"], event["ts"]) for event in drawn if event["pid"] == 1)
-    assert len(on_lanes) * flits == result.flit_hops
+    slices = sorted((event["tid"], event["ts"]) for event in drawn if event["pid"] == 1)
+    assert len(slices) * flits == result.flit_hops
     assert all(event["dur"] == flits for event in drawn if event["pid"] == 1)
-    for (lane, start), (other, after) in pairwise(on_lanes):
+    for (lane, start), (other, after) in pairwise(slices):
         assert lane != other or start + flits <= after
     assert result.contention_cycles > 0
     names = [event["args"]["name"] for event in document["traceEvents"] if event["ph"] == "M"]

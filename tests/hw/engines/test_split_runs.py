@@ -6,9 +6,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import simulate
-from certree.hw.engines.split_runs import cuts, simulate_in_parts, simulate_paced
+from certree.hw.engines.clocks import Clocks
+from certree.hw.engines.runs import Options
+from certree.hw.engines.schedule_run import cuts, parts
+from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import load_machine
@@ -52,54 +53,65 @@ def test_cuts_are_needed_and_suffice(spec, expected):
         assert conflicts(schedule, list(fewer))
 
 
+def paced(schedule, framing="message", **options):
+    return run(schedule, Options(mode="paced", framing=framing, **options), message_bytes=SIZE, machine=MACHINE)
+
+
 def test_what_has_tables_is_one_part():
-    """The same run as that of its tables."""
+    """The same tables as without cutting."""
     for method in ("ring", "multitree"):
         schedule = made("torus:3x3", method)
-        result = simulate_in_parts(schedule, SIZE, MACHINE)
-        alone = simulate(lower(schedule, SIZE, MACHINE), "paced")
-        assert (result.parts, result.cycles, result.contention_cycles) == (1, alone.cycles, alone.contention_cycles)
-        assert result.data_ok
+        (alone,) = parts(schedule, SIZE, MACHINE)
+        assert replace(paced(alone.schedule), parts=1) == run(lower(schedule, SIZE, MACHINE), Options(mode="paced"))
 
 
 def test_a_barrier_in_a_ring_of_rings():
     """On a square torus all nodes do the same at the same time: two parts, twice the time of one."""
     schedule = made("torus:4x4", "ring-2d")
-    result = simulate_in_parts(schedule, SIZE, MACHINE)
-    assert (result.parts, result.data_ok) == (2, True)
+    result = paced(schedule)
+    assert (result.parts, result.data_ok, result.max_link_utilization, result.source) == (2, True, None, "tables")
+    assert result.messages == schedule.transfers
     half = replace(
         schedule,
         **{name: getattr(schedule, name)[schedule.step < 6] for name in ("chunk", "op", "step", "src", "dst", "route")},
         rounds=schedule.rounds[:6],
     )
-    assert result.cycles == 2 * simulate(lower(half, SIZE, MACHINE), "paced").cycles
-    assert simulate_in_parts(schedule, SIZE, MACHINE, "packet").cycles > result.cycles
+    assert result.cycles == 2 * run(lower(half, SIZE, MACHINE), Options(mode="paced")).cycles
+    assert paced(schedule, "packet").cycles > result.cycles
+    assert paced(schedule, step_time="exact").data_ok
+
+
+def test_parts_on_every_engine():
+    """Lanes, and routers that add nothing, take the same time; those that do have each part to themselves."""
+    schedule = made("torus:3x3", "ring-2d")
+    fast, lanes, flit = (paced(schedule, engine=engine) for engine in ("fast", "lanes", "flit"))
+    assert (fast.engine, lanes.engine, flit.engine) == ("fast", "lanes", "flit")
+    assert fast.cycles == lanes.cycles == flit.cycles
+    assert flit.data_ok
+    node = replace(MACHINE, router=replace(MACHINE.router, interfaces="node"))
+    shared = run(schedule, Options(mode="paced"), message_bytes=SIZE, machine=node)
+    alone = [run(part, Options(mode="paced", engine="flit")).cycles for part in parts(schedule, SIZE, node)]
+    assert (shared.engine, shared.parts, shared.data_ok, shared.cycles) == ("flit", 2, True, sum(alone))
+    with pytest.raises(UnsupportedError, match="the fast engine is not exact with these routers"):
+        run(schedule, Options(mode="paced", engine="fast"), message_bytes=SIZE, machine=node)
 
 
 def test_wrong_data_is_seen():
     schedule = made("torus:3x3", "ring-2d")
     kept = np.arange(schedule.transfers) != np.flatnonzero(schedule.op == 1)[-1]
     lost = replace(schedule, **{name: getattr(schedule, name)[kept] for name in ("chunk", "op", "step", "src", "dst", "route")})
-    assert not simulate_in_parts(lost, SIZE, MACHINE).data_ok
+    result = paced(lost)
+    assert (result.parts, result.data_ok) == (2, False)
 
 
 def test_what_is_refused():
+    """What cannot be cut either is refused for the reason that holds for the whole."""
     with pytest.raises(UnsupportedError, match="one iteration and of delay 1"):
-        simulate_in_parts(made("mesh:2x2", "packing", rate="optimal"), SIZE, MACHINE)
+        list(parts(made("mesh:2x2", "packing", rate="optimal"), SIZE, MACHINE))
     with pytest.raises(UnsupportedError):
-        simulate_in_parts(made("hypercube:3", "recursive-doubling"), SIZE, MACHINE)
-
-
-def test_paced_in_parts_where_need_be():
-    """What has tables runs from them; what cannot be cut either is refused for the reason that holds for the whole."""
-    ring = Plan.of(made("torus:3x3", "ring-2d"), SIZE, MACHINE)
-    result = simulate_paced(ring, "packet")
-    assert result == simulate_in_parts(made("torus:3x3", "ring-2d"), SIZE, MACHINE, "packet")
-    assert (result.parts, result.max_link_utilization, result.messages) == (2, None, made("torus:3x3", "ring-2d").transfers)
-    tree = made("torus:3x3", "multitree")
-    tables = lower(tree, SIZE, MACHINE)
-    assert simulate_paced(tables) == simulate(tables, "paced")
-    whole = replace(simulate_in_parts(tree, SIZE, MACHINE), parts=1)
-    assert whole == simulate(tables, "paced")
+        list(parts(made("hypercube:3", "recursive-doubling"), SIZE, MACHINE))
     with pytest.raises(UnsupportedError, match="receives it later; without tables only slots keep the two apart"):
-        simulate_paced(Plan.of(made("hypercube:3", "recursive-doubling"), SIZE, MACHINE))
+        paced(made("hypercube:3", "recursive-doubling"))
+    for needs_one_run in ({"in_parts": False}, {"clocks": Clocks.equal(9)}, {"longest_wait": 9}):
+        with pytest.raises(UnsupportedError, match="only slots keep the two apart"):
+            paced(made("torus:3x3", "ring-2d"), **needs_one_run)

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from certree.hw.engines.clocks import Clocks
-from certree.hw.engines.simulator import simulate
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
@@ -19,7 +18,7 @@ from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.timing import ceil_div, slot_timing
 from certree.models.schedule.tolerance import tolerant_slot
-from tests.hw.runs import machines, with_latencies
+from tests.hw.runs import machines, on_lanes, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 
@@ -34,7 +33,7 @@ def test_no_row_is_late_at_the_bound(data: st.DataObject, schedule: Schedule, si
     nodes = len(schedule.topology.kind)
     skews = data.draw(st.lists(st.sampled_from([0, skew]), min_size=nodes, max_size=nodes))
     drifts = data.draw(st.lists(st.sampled_from([-drift, Fraction(0), drift]), min_size=nodes, max_size=nodes))
-    result = simulate(replace(tables, slot_cycles=slot), clocks=Clocks(tuple(skews), tuple(drifts)))
+    result = on_lanes(replace(tables, slot_cycles=slot), clocks=Clocks(tuple(skews), tuple(drifts)))
     assert (result.late, result.contention_cycles, result.data_ok) == (0, 0, True)
 
 
@@ -53,8 +52,8 @@ def test_skew_is_added_to_a_slot_of_delay_one_and_is_needed():
     assert tolerant_slot(CHAIN, 4096, MULTITREE, skew=100, drift=Fraction(0)) == slot + 101
     leaf = int(CHAIN.src[0])
     clocks = Clocks(tuple(100 * (node == leaf) for node in range(2)), (Fraction(0),) * 2)
-    assert simulate(replace(tables, slot_cycles=slot + 100), clocks=clocks).late == 0
-    assert simulate(replace(tables, slot_cycles=slot + 99), clocks=clocks).late > 0
+    assert on_lanes(replace(tables, slot_cycles=slot + 100), clocks=clocks).late == 0
+    assert on_lanes(replace(tables, slot_cycles=slot + 99), clocks=clocks).late > 0
 
 
 def test_a_drift_that_no_slot_survives_is_bad_input():
@@ -85,7 +84,7 @@ def late_rows(schedule: Schedule, slot: int, skew: int, drift: int) -> int:
     tables = replace(lower(schedule, 4096, MULTITREE), slot_cycles=slot)
     rates = (Fraction(-drift, slot), Fraction(drift, slot))
     clocks = [Clocks(starts, drifts) for starts in product((0, skew), repeat=2) for drifts in product(rates, repeat=2)]
-    return max(simulate(tables, clocks=one).late for one in clocks)
+    return max(on_lanes(tables, clocks=one).late for one in clocks)
 
 
 @pytest.mark.parametrize(("delay", "repeats", "skew", "drift"), [(1, 3, 7, 2), (1, 9, 100, 5), (2, 4, 31, 3), (3, 5, 12, 1)])

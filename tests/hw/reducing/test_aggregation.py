@@ -9,9 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.engines.flit import simulate_flits
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import simulate
 from certree.hw.reducing.run import AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
 from certree.hw.reducing.trees import AggregationTrees
@@ -22,6 +20,7 @@ from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Request, load_methods
+from tests.hw.runs import on_lanes, on_routers
 
 MULTITREE = load_machine("multitree")
 #: short wires and an adder as fast as its links: runs of few cycles
@@ -229,7 +228,7 @@ def test_one_chunk_as_a_schedule_and_as_a_packet(network, children):
     schedule = schedule_of(network)
     machine = replace(MULTITREE, packet_payload_bytes=8 * KIB, vc_buffer_flits=1024)
     plan = Plan.of(schedule, 8 * KIB, machine)
-    slotted = [simulate(plan, "slotted", engine=engine) for engine in ("fast", "lanes")] + [simulate_flits(plan)[0]]
+    slotted = [on_lanes(plan, "slotted", engine=engine) for engine in ("fast", "lanes")] + [on_routers(plan)]
     protocol = [simulate_aggregation(AggregationTrees.of(schedule), machine, 8 * KIB, engine=engine) for engine in ("fast", "flit")]
     assert all(result.data_ok and result.cycles == result.closed_form_cycles for result in slotted + protocol)
     reductions = [machine.reduce_start_cycles + count * 8 * KIB // 128 for count in children]
@@ -243,7 +242,7 @@ def test_many_chunks_in_slots_and_as_packets():
     machine, chunks = replace(MULTITREE, packet_payload_bytes=KIB), 16
     schedule = schedule_of("switch:4", chunks)
     plan = Plan.of(schedule, chunks * KIB, machine)
-    slotted = simulate(plan, "slotted")
+    slotted = on_lanes(plan, "slotted")
     packets = simulate_aggregation(AggregationTrees.of(schedule), machine, chunks * KIB)
     assert slotted.cycles == slotted.closed_form_cycles
     assert packets.cycles == packets.closed_form_cycles

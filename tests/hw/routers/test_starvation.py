@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.engines.flit import simulate_flits
 from certree.hw.routers.injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
@@ -17,6 +16,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import Request, load_methods
 from tests.hw.routers.packet_lists import packets
+from tests.hw.runs import on_routers
 
 BOOKSIM2, MULTITREE = load_machine("booksim2"), load_machine("multitree")
 MESH = parse_topology("mesh:3x3")
@@ -113,11 +113,11 @@ def test_round_robin_lets_everyone_through_beyond_saturation(allocator: str):
 def test_neither_a_collective_nor_packets_beside_it_wait_longer_than_their_turns(flow: str):
     request = Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), 1 << 16, MULTITREE)
     tables = lower(load_methods()["multitree"](request), 1 << 16, MULTITREE)
-    alone = simulate_flits(tables, "paced", flow=flow)[0]
+    alone = on_routers(tables, "paced", framing=flow)
     others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8)
     turns = 2 * tables.chunk_bytes // 16 * 4  # a chunk for each of four virtual channels, and as many flits of others
-    result, beside = simulate_flits(tables, "paced", flow=flow, others=others, longest_wait=turns)
-    assert (result.starved, result.data_ok, beside.arrived) == ((), True, len(others.id))
-    short = simulate_flits(tables, "paced", flow=flow, others=others, longest_wait=2)[0]
+    result = on_routers(tables, "paced", framing=flow, others=others, longest_wait=turns)
+    assert (result.starved, result.data_ok, result.others.arrived) == ((), True, len(others.id))
+    short = on_routers(tables, "paced", framing=flow, others=others, longest_wait=2)
     assert short.cycles == result.cycles
     assert any(line.startswith("a message to node ") for line in short.starved)

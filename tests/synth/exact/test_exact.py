@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from certree.hw.engines.simulator import simulate
+from certree.hw.run import run as run_schedule
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.network.spec import parse_topology
@@ -71,7 +71,7 @@ def test_links_that_go_one_way_are_used_that_way(collective: str) -> None:
 def test_what_it_makes_runs_from_tables(spec: str) -> None:
     asked = ask(spec)
     made = exact(asked)
-    run = simulate(lower(made, asked.message_bytes, asked.machine))
+    run = run_schedule(lower(made, asked.message_bytes, asked.machine))
     assert (run.cycles, run.late, run.contention_cycles, run.data_ok) == (asked.cycles(made), 0, 0, True)
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certree.hw.engines.simulator import simulate
+from certree.hw.run import run as run_schedule
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import CertreeError, InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
@@ -108,7 +108,7 @@ def test_the_corners_root_what_they_cannot_receive():
 @pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter"])
 def test_tables_of_unequal_shares_run(kind):
     machine = load_machine("multitree")
-    result = simulate(lower(make("free-shares", "mesh:3x3", kind, message_bytes=1 << 16), 1 << 16, machine), "slotted")
+    result = run_schedule(lower(make("free-shares", "mesh:3x3", kind, message_bytes=1 << 16), 1 << 16, machine))
     assert result.data_ok
     assert result.cycles == result.closed_form_cycles
     assert not result.late

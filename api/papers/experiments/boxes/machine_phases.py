@@ -6,11 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import Task
-from certree.api.runnable import playable
-from certree.hw.engines.simulator import simulate
 from certree.hw.reducing.run import simulate_aggregation
 from certree.hw.reducing.setup import MAX_ADDERS, AggregationRules
 from certree.hw.reducing.trees import AggregationTrees
+from certree.hw.run import run as run_schedule
 from certree.models.common.errors import CertreeError
 from certree.models.machine.machine import Machine
 from certree.models.network.spec import parse_topology
@@ -87,8 +86,8 @@ def run_phase(arguments: Mapping[str, Any]) -> dict[str, Any]:
             aggregated = simulate_aggregation(AggregationTrees.of(schedule), machine, message_bytes, rules)
             cycles, data_ok = aggregated.cycles, aggregated.data_ok
         else:
-            played = simulate(playable(schedule, message_bytes, machine))
-            cycles, data_ok = played.cycles, played.data_ok
+            result = run_schedule(schedule, message_bytes=message_bytes, machine=machine)
+            cycles, data_ok = result.cycles, result.data_ok
     except CertreeError as error:
         return {"cycles": None, "reason": str(error)}
     return {"cycles": cycles} if data_ok else {"cycles": None, "reason": "the run ends with wrong data"}

@@ -7,10 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.experiments.collectives.all_reduce_runs import CLOSED_FORM, FASTEST, run_all_reduce
+from certree.api.papers.experiments.collectives.all_reduce_runs import CLOSED_FORM, run_all_reduce
 from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
+from certree.hw.engines.runs import FASTEST
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology

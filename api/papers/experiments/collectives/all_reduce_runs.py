@@ -11,22 +11,18 @@ from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
-from certree.hw.engines.framing import FLOWS
-from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import RUN_MODES, SimulationResult
-from certree.hw.engines.split_runs import simulate_in_parts
-from certree.hw.run import run_exactly
-from certree.hw.tables.lowering import lower
+from certree.hw.engines.framing import FRAMINGS
+from certree.hw.engines.runs import FASTEST, MODES, Options, Run
+from certree.hw.run import run as run_schedule
+from certree.hw.run import tables_or_plan
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric import AnySchedule
 from certree.synth.method import Request, load_methods
 
-FASTEST = "fastest"  # of both ways to run
 CLOSED_FORM = "closed-form"  # no run
 MEASURES = ("bandwidth", "time", "growth")
 MEAN = "mean"  # column of the mean over all networks
@@ -196,7 +192,7 @@ def all_reduce_runs(fields: Fields) -> Experiment:
     A line has `name`, `method` (of several the fastest counts), and may have `options`, `flow` ("message" or "packet"), `run`
     ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, single `parameters` of it, and `networks`, patterns
     that say which of the target's it is for.
-    What has no tables is paced part by part (`certree.hw.engines.split_runs`), or runs in slots from its own transfers; the cell
+    What has no tables is paced part by part (`certree.hw.engines.schedule_run`), or runs in slots from its own transfers; the cell
     says so. What no method makes is a cell with the reason.
     """
     machine = fields.text("machine")
@@ -227,8 +223,8 @@ def _line(fields: Fields, machine: str) -> Line:
     line = Line(
         name=fields.text("name"),
         methods=fields.text_or_texts("method", known=load_methods()),
-        flow=fields.text("flow", default="message", known=FLOWS),
-        run=fields.text("run", default="paced", known=(*RUN_MODES, FASTEST)),
+        flow=fields.text("flow", default="message", known=FRAMINGS),
+        run=fields.text("run", default="paced", known=(*MODES, FASTEST)),
         options=tuple(sorted(fields.mapping("options").items())),
         machine=_with(preset, fields.numbers("parameters"), fields),
         networks=fields.texts("networks", default=["*"]),
@@ -255,10 +251,10 @@ def _ratio(fields: Fields, lines: list[str]) -> Ratio:
 def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`cycles` of the fastest run, how it ran and its `closed_form_cycles`, or None with the `reason` why there are none.
 
-    `run`: one of RUN_MODES, FASTEST of them, or CLOSED_FORM, which runs nothing.
+    `run`: one of MODES, FASTEST of them, or CLOSED_FORM, which runs nothing.
     """
     machine = machine_from_document(arguments["machine"], "machine")
-    size, modes = arguments["message_bytes"], RUN_MODES if arguments["run"] == FASTEST else (arguments["run"],)
+    size, modes = arguments["message_bytes"], MODES if arguments["run"] == FASTEST else (arguments["run"],)
     network, collective = parse_topology(arguments["network"]), parse_collective("all-reduce")
     found, reasons = [], []
     for method in arguments["methods"]:
@@ -269,7 +265,7 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
             if arguments["run"] == CLOSED_FORM:
                 runs = [{"cycles": closed["closed_form_cycles"], "run": CLOSED_FORM, "data_ok": True}]
             else:
-                runs = [_simulated(written_out(made), size, machine, arguments["flow"], mode) for mode in modes]
+                runs = [_simulated(made, size, machine, arguments["flow"], mode) for mode in modes]
         except UnsupportedError as error:
             reasons.append(str(error))
             continue
@@ -280,23 +276,22 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return min(found, key=lambda run: run["cycles"]) if found else {"cycles": None, "reason": "; ".join(reasons)}
 
 
-def _simulated(schedule: Schedule, size: int, machine: Machine, flow: str, run: str) -> dict[str, Any]:
+def _simulated(schedule: AnySchedule, size: int, machine: Machine, framing: str, mode: str) -> dict[str, Any]:
     """The run as asked for, if need be in parts; in slots where nothing else is possible."""
+    source = tables_or_plan(schedule, size, machine, files=False)
     try:
-        return _told(run_exactly(lower(schedule, size, machine), run, flow=flow))
-    except UnsupportedError:
-        plan = Plan.of(schedule, size, machine)
-    if run == "slotted":
-        return _told(run_exactly(plan, run, flow=flow))
-    try:
-        result = simulate_in_parts(schedule, size, machine, flow)
+        result = run_schedule(source, Options(mode=mode, framing=framing))
     except UnsupportedError as error:
-        return _told(run_exactly(plan, flow=flow)) | {"reason": f"in slots, since it cannot be paced: {error}"}
+        if mode == "slotted":
+            raise
+        return _told(run_schedule(source, Options(framing=framing))) | {"reason": f"in slots, since it cannot be paced: {error}"}
+    if result.parts == 1:
+        return _told(result)
     return _told(result) | {
         "reason": f"paced in {result.parts} parts with a barrier between them, since it uses a chunk's place more than once"
     }
 
 
-def _told(result: SimulationResult) -> dict[str, Any]:
-    names = ("cycles", "contention_cycles", "data_ok", "run", "source")
-    return {name: getattr(result, name) for name in names}
+def _told(result: Run) -> dict[str, Any]:
+    names = ("cycles", "contention_cycles", "data_ok", "source")
+    return {name: getattr(result, name) for name in names} | {"run": result.mode}

@@ -11,11 +11,10 @@ from certree.api.reports.text import size_words
 from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
 from certree.hw.authors.interface import AuthorsInterfaces, Fault
 from certree.hw.authors.tables import tables_of
-from certree.hw.engines.flit import simulate_flits
-from certree.hw.engines.framing import FLOWS
-from certree.hw.engines.split_runs import simulate_in_parts
-from certree.hw.tables.lowering import lower
-from certree.models.common.errors import UnsupportedError
+from certree.hw.engines.framing import FRAMINGS
+from certree.hw.engines.runs import Engine, Options
+from certree.hw.run import run as run_schedule
+from certree.hw.run import tables_or_plan
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
@@ -137,7 +136,7 @@ def _row(fields: Fields, machine: Machine) -> _Row:
         options=tuple(sorted(fields.mapping("options").items())),
         chunks=int(chunks) or None,
         message_bytes=parse_size(fields.text("size")),
-        flow=fields.text("flow", known=FLOWS),
+        flow=fields.text("flow", known=FRAMINGS),
         interfaces=int(interfaces),
         machine=machine_from_document(document, fields.where),
     )
@@ -173,11 +172,8 @@ def _schedule(arguments: Mapping[str, Any], topology: Topology, machine: Machine
 
 
 def _paced(schedule: Schedule, size: int, machine: Machine, interfaces: int, flow: str) -> dict[str, Any]:
-    """On routers, with an interface for each link or one for each node; in parts, without what routers add, what uses a chunk's
-    place twice."""
+    """On routers, with an interface for each link or one for each node; in parts what uses a chunk's place twice."""
     own = replace(machine, router=replace(machine.router, interfaces="link" if interfaces > 1 else "node"))
-    try:
-        result = simulate_flits(lower(schedule, size, own), "paced", flow=flow)[0]
-    except UnsupportedError:
-        result = simulate_in_parts(schedule, size, replace(own, router=replace(own.router, vc_choice="rotate")), flow)
+    source = tables_or_plan(schedule, size, own, files=False)
+    result = run_schedule(source, Options(mode="paced", engine=Engine.FLIT, framing=flow))
     return {"cycles": result.cycles, "data_ok": result.data_ok}

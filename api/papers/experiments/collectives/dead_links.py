@@ -11,9 +11,9 @@ import numpy as np
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.collectives.against_published import Rival, all_reduce_task, rival_of
-from certree.api.papers.experiments.collectives.all_reduce_runs import FASTEST
 from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.hw.engines.runs import FASTEST
 from certree.models.common.errors import InputError
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document

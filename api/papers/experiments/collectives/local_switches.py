@@ -10,10 +10,9 @@ from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
-from certree.hw.engines.flit import simulate_flits
+from certree.hw.engines.runs import AUTO, MODES, Engine, Options
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.simulator import RUN_MODES
-from certree.hw.run import run_exactly
+from certree.hw.run import run as run_schedule
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -22,7 +21,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
-ENGINES = ("auto", "flit")
+ENGINES = (AUTO, Engine.FLIT)
 SWITCHES, SIZES = "switches", "sizes"
 NO_SWITCH, BEST = "no switch", "best"  # columns: of lines without local switches; of the best of all numbers of switches
 CYCLES, SAVED, AT_MOST = ": cycles", ": saved", " at most"  # ends of rows
@@ -182,8 +181,7 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     request = Request(network, collective, size, machine, options=arguments["options"])
     try:
         plan = Plan.of(written_out(load_methods()[arguments["method"]](request)), size, machine)
-        run = arguments["run"]
-        result = simulate_flits(plan, run)[0] if arguments["engine"] == "flit" else run_exactly(plan, run)
+        result = run_schedule(plan, Options(mode=arguments["run"], engine=arguments["engine"]))
     except UnsupportedError as error:
         return {"cycles": None, "reason": str(error)}
     if not result.data_ok:
@@ -249,7 +247,7 @@ def _line(fields: Fields) -> Line:
         network=fields.text("network"),
         collective=fields.text("collective"),
         method=fields.text("method", known=load_methods()),
-        run=fields.text("run", default="slotted", known=RUN_MODES),
+        run=fields.text("run", default="slotted", known=MODES),
         options=tuple(sorted(fields.mapping("options").items())),
         channels=1 if per_switch else int(text),
         channels_per_switch=int(text) if per_switch else 0,

@@ -1,0 +1,82 @@
+"""What the engines have in common: rows, a core that runs them, data, and what is said of a run that cannot go on."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.core_progress import run_to_end
+from certree.hw.engines.runs import Engine, Options, OtherTraffic
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.table_rows import PlayedRows
+from certree.hw.engines.traces import LinkUses, write_trace
+from certree.models.schedule.timing import schedule_cycles, slot_timing
+from certree.models.tables import Tables
+
+_REPORTED_NODES = 8
+
+
+class RowEngine(ABC):
+    """One run: `source` as framed, its `rows`, the `core` that is ready to advance, and the data in `cells`, changed in place."""
+
+    name: Engine
+    budget: int  # events or flit moves between two looks at signals and at the progress callback
+    source: Tables | Plan
+    rows: PlayedRows
+    cells: NDArray[np.uint64]
+    core: Any  # of `certree.hw._core`
+
+    def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
+        """Run to the end, or until nothing can move any more; the counters of the core."""
+        run_to_end(self.core, self.budget, progress)
+        statistics: Mapping[str, int] = self.core.statistics()
+        return statistics
+
+    def write_trace(self, path: Path, *, force: bool) -> None:
+        """Write the trace of a traced run that has ended."""
+        write_trace(path, self.rows, self.core.trace(), self.link_uses, force=force)
+
+    def closed_form(self) -> int:
+        """The cycles of a slotted run with equal clocks, at the slot length that the tables state."""
+        source = self.source
+        timing = slot_timing(source.schedule, source.message_bytes, source.machine)
+        return schedule_cycles(source.schedule, replace(timing, slot_cycles=source.slot_cycles), source.machine)
+
+    @abstractmethod
+    def link_uses(self) -> LinkUses:
+        """Who had which lane when, of a traced run that has ended."""
+
+    def deadlock(self) -> tuple[str, ...]:
+        """Who waits for what in a run that cannot go on, in words; empty for one that has ended."""
+        return self._waiting() if self.core.is_deadlocked else ()
+
+    def _waiting(self) -> tuple[str, ...]:
+        lines, waiting = [], self.core.waiting()
+        for node, row, iteration, arrival in waiting[:_REPORTED_NODES]:
+            awaited = self.rows.describe_arrival(arrival) if arrival >= 0 else "its step"
+            place = f"in {self.rows.describe_row(row)}, iteration {iteration}," if row >= 0 else "at its end"
+            lines.append(f"node {node} {place} waits for {awaited}")
+        if len(waiting) > _REPORTED_NODES:
+            lines.append(f"and {len(waiting) - _REPORTED_NODES} more nodes wait")
+        return tuple(lines)
+
+    def starved(self) -> tuple[str, ...]:
+        """What waited longer than `Options.longest_wait`, in words."""
+        return ()
+
+    def other_traffic(self) -> OtherTraffic | None:
+        """What became of other packets, where there can be any."""
+        return None
+
+
+def step_cycles(framed: Tables | Plan, options: Options) -> int | None:
+    """How long a paced step without rows lasts in truth: serialization, the longest path, and the reductions of one step; None for
+    the paper's estimate."""
+    if options.step_time == "paper":
+        return None
+    timing = slot_timing(framed.schedule, framed.message_bytes, framed.machine)
+    return timing.ser + timing.lat + timing.red
