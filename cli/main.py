@@ -2,9 +2,12 @@
 
 import importlib
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import click
@@ -13,54 +16,50 @@ from certree.cli.words.terminal import note
 
 INTERNAL_ERROR, INTERRUPTED = 70, 130
 
-#: name -> its line in `certree --help`. Command `a-b` is the object `a_b` of the module named here, which is imported only when
-#: it is called for: solvers and networkx take longer to load than most commands take to run.
-COMMANDS = {
-    "aggregate": ("runs.aggregate", "All-reduce in the switches of a network, with windows and loss."),
-    "bound": ("schedules.bound", "Lower bounds on any schedule for a network, each with its witness."),
-    "certify": ("schedules.certify", "Add bounds and certificate to a schedule."),
-    "compare": ("schedules.compare", "Methods beside each other, size by size."),
-    "cost": ("costs.cost", "What schedules take by a cost model, term by term."),
-    "endpoints": ("runs.endpoints", "A collective by the endpoints of a network: buses, memory, ACE's engines."),
-    "export": ("schedules.tables", "Write a schedule as tables for network interfaces."),
-    "fit": ("costs.fit", "GenModel parameters from measured times."),
-    "frontier": ("schedules.frontier", "The exact frontier of steps and rounds of a small network, with proofs."),
-    "gallery": ("papers.gallery", "A worked example of each paper, with pictures."),
-    "import": ("schedules.tables", "Read tables back as a schedule."),
-    "improve": ("schedules.improve", "A faster schedule from any valid one."),
-    "inject": ("runs.inject", "Packets through a network of routers: when each arrives."),
-    "list": ("listings.listing", "Methods, machine presets, table formats, topologies, collectives."),
-    "measure": ("costs.measure", "Benchmarks on this computer, for fit."),
-    "model-check": ("runs.model_check", "Check the TLA+ models, or a schedule's tables, with TLC."),
-    "reproduce": ("papers.reproduce", "A figure of a paper: ours beside what its text states."),
-    "simulate": ("runs.simulate", "Run tables, or a schedule that has none, cycle by cycle."),
-    "synthesize": ("schedules.synthesize", "Make a schedule, with its certificate."),
-    "topology": ("listings.topology", "Show, list and convert networks."),
-    "verify": ("schedules.verify", "Judge a schedule, a CSV, a tables directory or a frontier."),
-}
+#: the line of a command in the docstring of its module
+_LINE = re.compile(r'^(?:""")?`certree ([a-z-]+)`: (.+?)(?:""")?$', re.MULTILINE)
+_HEAD = 400  # characters of a module in which these lines stand
+
+
+@cache
+def commands() -> dict[str, tuple[str, str]]:
+    """By name: the module of a command, and its line in `certree --help`.
+
+    Command `a-b` is the object `a_b_command` of the module of `certree.cli.commands` whose docstring begins "`certree a-b`: LINE".
+    The docstrings are read, not imported: solvers and networkx take longer to load than most commands take to run.
+    """
+    from certree.cli import commands as package
+
+    found: dict[str, tuple[str, str]] = {}
+    for folder in map(Path, package.__path__):
+        for path in folder.rglob("*.py"):
+            module = ".".join((package.__name__, *path.relative_to(folder).with_suffix("").parts))
+            with path.open(encoding="utf-8") as file:
+                found |= {name: (module, line) for name, line in _LINE.findall(file.read(_HEAD))}
+    return dict(sorted(found.items()))
 
 
 class _LazyGroup(click.Group):
     """A group whose commands are imported when they are asked for by name."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in commands():
             return None
-        module = importlib.import_module(f"certree.cli.commands.{COMMANDS[cmd_name][0]}")
+        module = importlib.import_module(commands()[cmd_name][0])
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in COMMANDS:
-            raise click.UsageError(f"unknown command {args[0]!r}; known: {', '.join(COMMANDS)}")
+        if args and not args[0].startswith("-") and args[0] not in commands():
+            raise click.UsageError(f"unknown command {args[0]!r}; known: {', '.join(commands())}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in commands().items()])
 
 
 @click.group(cls=_LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})

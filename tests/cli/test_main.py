@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from certree.cli.main import COMMANDS
+from certree.cli.main import commands
 from certree.cli.words.terminal import emit
 from certree.models.common.errors import InputError, ToolMissingError, UndecidedError
 from tests.cli.running import assert_bad_input, certree, start
@@ -16,13 +16,13 @@ from tests.cli.running import assert_bad_input, certree, start
 def test_help_names_every_command():
     outcome = certree("--help")
     assert outcome.code == 0
-    for name in COMMANDS:
+    for name in commands():
         assert f"\n  {name} " in outcome.out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", list(commands()))
 def test_every_command_is_there_and_explains_itself(name):
-    module = importlib.import_module(f"certree.cli.commands.{COMMANDS[name][0]}")
+    module = importlib.import_module(commands()[name][0])
     assert getattr(module, f"{name.replace('-', '_')}_command").name == name
     outcome = certree(name, "--help")
     assert outcome.code == 0

@@ -1,4 +1,4 @@
-"""`certree cost`: what schedules take by a cost model of the literature, term by term, and whether they are optimal by it."""
+"""`certree cost`: What schedules take by a cost model, term by term."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`certree fit`: GenModel's parameters from measured times."""
+"""`certree fit`: GenModel parameters from measured times."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`certree measure`: benchmarks on this computer, for `certree fit`."""
+"""`certree measure`: Benchmarks on this computer, for fit."""
 
 from pathlib import Path
 from statistics import median

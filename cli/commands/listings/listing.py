@@ -1,4 +1,4 @@
-"""`certree list`: what can be named on the command line."""
+"""`certree list`: Methods, machine presets, table formats, topologies, collectives."""
 
 from typing import Any
 

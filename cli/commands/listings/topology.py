@@ -1,4 +1,4 @@
-"""`certree topology`: networks by name and in files."""
+"""`certree topology`: Show, list and convert networks."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""`certree gallery`: a worked example of each paper."""
+"""`certree gallery`: A worked example of each paper, with pictures."""
 
 from pathlib import Path
 

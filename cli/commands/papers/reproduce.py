@@ -1,4 +1,4 @@
-"""`certree reproduce`: a figure or table of a paper, ours beside what its text states."""
+"""`certree reproduce`: A figure of a paper: ours beside what its text states."""
 
 from collections.abc import Sequence
 from pathlib import Path

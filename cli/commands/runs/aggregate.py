@@ -1,4 +1,4 @@
-"""`certree aggregate`: an all-reduce in the switches of a network, packet by packet."""
+"""`certree aggregate`: All-reduce in the switches of a network, with windows and loss."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`certree endpoints`: a collective by the endpoints of a network, their buses and engines included."""
+"""`certree endpoints`: A collective by the endpoints of a network: buses, memory, ACE's engines."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`certree inject`: packets through a network of routers."""
+"""`certree inject`: Packets through a network of routers: when each arrives."""
 
 from fractions import Fraction
 from pathlib import Path

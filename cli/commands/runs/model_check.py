@@ -1,4 +1,4 @@
-"""`certree model-check`: the TLA+ models, or the tables of one schedule, checked with TLC."""
+"""`certree model-check`: Check the TLA+ models, or a schedule's tables, with TLC."""
 
 from collections.abc import Sequence
 from itertools import chain

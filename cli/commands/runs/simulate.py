@@ -1,4 +1,4 @@
-"""`certree simulate`: tables, or schedules that have none, run cycle by cycle."""
+"""`certree simulate`: Run tables, or a schedule that has none, cycle by cycle."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`certree bound`: how good any schedule can be, with witnesses."""
+"""`certree bound`: Lower bounds on any schedule for a network, each with its witness."""
 
 from typing import Any
 

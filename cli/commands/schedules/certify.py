@@ -1,4 +1,4 @@
-"""`certree certify`: evidence for a schedule from anywhere."""
+"""`certree certify`: Add bounds and certificate to a schedule."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`certree compare`: methods beside each other, size by size."""
+"""`certree compare`: Methods beside each other, size by size."""
 
 from fractions import Fraction
 from pathlib import Path

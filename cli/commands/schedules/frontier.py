@@ -1,4 +1,4 @@
-"""`certree frontier`: every point of latency against bandwidth that a small network allows, with proofs."""
+"""`certree frontier`: The exact frontier of steps and rounds of a small network, with proofs."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`certree improve`: a faster schedule from any valid one."""
+"""`certree improve`: A faster schedule from any valid one."""
 
 from fractions import Fraction
 from pathlib import Path

@@ -1,4 +1,6 @@
-"""`certree export` and `certree import`: schedules as tables for network interfaces, and back."""
+"""`certree export`: Write a schedule as tables for network interfaces.
+`certree import`: Read tables back as a schedule.
+"""
 
 from pathlib import Path
 from typing import Any

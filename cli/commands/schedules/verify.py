@@ -1,4 +1,4 @@
-"""`certree verify`: judge what is in a file or folder."""
+"""`certree verify`: Judge a schedule, a CSV, a tables directory or a frontier."""
 
 from pathlib import Path
 
