@@ -25,16 +25,18 @@ class Registry(Generic[T]):
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._entries: dict[str, T] = {}
+        self._examples: dict[str, tuple[str, ...]] = {}
 
-    def register(self, name: str) -> Callable[[T], T]:
-        """Add the decorated object under `name`; a second entry of that name, or one without a docstring, raises."""
+    def register(self, name: str, *examples: str) -> Callable[[T], T]:
+        """Add the decorated object under `name`; a second entry of that name, or one without a docstring, raises. `examples`: texts
+        that name something of the entry."""
 
         def add(entry: T) -> T:
             if name in self._entries:
                 raise ValueError(f"two {self.kind} entries are called {name!r}")
             if not (entry.__doc__ or "").strip():
                 raise ValueError(f"the {self.kind} {name!r} needs a docstring")
-            self._entries[name] = entry
+            self._entries[name], self._examples[name] = entry, examples
             return entry
 
         return add
@@ -50,6 +52,10 @@ class Registry(Generic[T]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._entries))
+
+    def examples(self, name: str) -> tuple[str, ...]:
+        """The examples that an entry was registered with."""
+        return self._examples[name]
 
     def describe(self) -> list[tuple[str, str]]:
         """(name, first docstring line) of every entry."""

@@ -11,7 +11,7 @@ import numpy as np
 from certree.models.common.errors import TopologyError
 from certree.models.common.registry import Registry
 from certree.models.network.families import load_families
-from certree.models.network.imports import SUFFIXES, import_topology, imported_unit
+from certree.models.network.imports import import_topology, imported_unit, suffixes
 from certree.models.network.imports.box import OPTION_HELP
 from certree.models.network.topology import MAX_CAPACITY, NodeKind, Topology
 from certree.models.network.topology_file import FILE_SUFFIXES, load_topology
@@ -23,7 +23,7 @@ MODIFIERS: Registry[Callable[[Topology, Columns, str], None]] = Registry("topolo
 def parse_topology(spec: str) -> Topology:
     """The topology that a token names; TopologyError (exit code 2) says what is wrong and what is allowed."""
     head, *modifiers = spec.split(",")
-    if head.lower().endswith(SUFFIXES):
+    if head.lower().endswith(suffixes()):
         base = dataclasses.replace(import_topology(Path(head), _import_options(modifiers)), name=spec)
         modifiers = [modifier for modifier in modifiers if modifier.partition("=")[0] not in OPTION_HELP]
     else:
@@ -48,7 +48,7 @@ def _import_options(modifiers: list[str]) -> list[tuple[str, str]]:
 def unit_bandwidth(spec: str) -> Fraction | None:
     """Bytes a second of a link of capacity 1, for a token that names an imported file; None for any other."""
     head, *modifiers = spec.split(",")
-    return imported_unit(Path(head), _import_options(modifiers)) if head.lower().endswith(SUFFIXES) else None
+    return imported_unit(Path(head), _import_options(modifiers)) if head.lower().endswith(suffixes()) else None
 
 
 def undamaged(topology: Topology) -> Topology | None:
@@ -66,7 +66,9 @@ def _base(head: str) -> Topology:
     if head.lower().endswith(FILE_SUFFIXES):
         return load_topology(Path(head))
     allowed = ", ".join(line.split(" - ")[0] for _, line in families.describe())
-    raise TopologyError(f"unknown topology {head!r}; allowed: {allowed}, or a file ending in {', '.join(FILE_SUFFIXES + SUFFIXES)}")
+    raise TopologyError(
+        f"unknown topology {head!r}; allowed: {allowed}, or a file ending in {', '.join(FILE_SUFFIXES + suffixes())}"
+    )
 
 
 def _keep(columns: Columns, keep: np.ndarray) -> None:

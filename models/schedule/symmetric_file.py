@@ -10,7 +10,7 @@ from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.common.files import canonical_json, check_format, read_json, write_atomically
 from certree.models.network.action import action_from_document
 from certree.models.network.families import load_families
-from certree.models.network.imports import SUFFIXES
+from certree.models.network.imports import suffixes
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import MAX_NODES, Topology
@@ -74,7 +74,7 @@ def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
 
 def _is_of_family(name: str) -> bool:
     """Whether a token names a network by its family: no file is opened for what a document says."""
-    return name.partition(":")[0] in load_families() and not name.partition(",")[0].lower().endswith(SUFFIXES)
+    return name.partition(":")[0] in load_families() and not name.partition(",")[0].lower().endswith(suffixes())
 
 
 def _named(topology: Topology) -> dict[str, str] | None:

@@ -10,7 +10,6 @@ from certree.models.common.registry import Registry, import_folder
 from certree.models.network.imports.box import Box, Options, compose, read_options, unit_of
 from certree.models.network.topology import Topology
 
-SUFFIXES = (".xml", ".txt")  # of the files that are read here
 MAX_BYTES = 1 << 24  # of a description: thousands of times what a large machine needs
 
 #: suffix -> reader of a box from the bytes of a file; raises TopologyError naming the option that is missing
@@ -21,6 +20,11 @@ def load_imports() -> Registry[Callable[[bytes, Options, str], Box]]:
     """The registry, with every module of this folder imported."""
     import_folder(__name__)
     return IMPORTS
+
+
+def suffixes() -> tuple[str, ...]:
+    """The suffixes of the files that are read here."""
+    return tuple(load_imports())
 
 
 def import_topology(path: Path, options: list[tuple[str, str]]) -> Topology:

@@ -4,15 +4,18 @@ import re
 
 import pytest
 
+from certree.api.papers.experiment import load_experiments
+from certree.hw.formats import FORMATS, load_formats
 from certree.hw.tables.directory import read_tables
+from certree.models.cost.model import load_models
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule_file import load_schedule
-from certree.synth.method import METHODS
+from certree.synth.method import METHODS, load_methods
 from tests.cli.artefacts import schedule_file, without_first_transfer
 from tests.cli.running import assert_bad_input, certree
 
 
-@pytest.mark.parametrize("form", ["readmemh", "json"])
+@pytest.mark.parametrize("form", list(load_formats()))
 def test_export_and_import_give_the_schedule_again(tmp_path, form):
     file = schedule_file(tmp_path, "mesh:3x3", "multitree")
     outcome = certree("export", file, "--format", form, "--size", "64KiB", "-o", tmp_path / "t", "--json")
@@ -38,9 +41,7 @@ def test_export_refuses_before_any_work(tmp_path):
     file = schedule_file(tmp_path)
     (tmp_path / "t").mkdir()
     assert_bad_input(certree("export", tmp_path / "none.json", "-o", tmp_path / "t"), "exists; pass --force")
-    assert_bad_input(
-        certree("export", file, "--format", "xml", "-o", tmp_path / "u"), "unknown table format 'xml'; known: json, readmemh"
-    )
+    assert_bad_input(certree("export", file, "--format", "xml", "-o", tmp_path / "u"), "unknown table format 'xml'; known: json, ")
     assert_bad_input(certree("export", file, "--size", "-1", "-o", tmp_path / "u"), "size '-1'")
     assert_bad_input(certree("export", tmp_path, "-o", tmp_path / "u"), "is a folder; expected a schedule file")
     assert not (tmp_path / "u").exists()
@@ -78,17 +79,19 @@ def test_list_names_what_can_be_typed():
     words, document = certree("list"), certree("list", "--json").document
     assert words.code == 0
     assert document["methods"] == list(METHODS)
-    assert {"multitree", "booksim2"} <= set(document["presets"])
-    assert document["formats"] == ["json", "readmemh"]
+    assert document["formats"] == list(FORMATS)
     assert document["collectives"] == list(CollectiveKind)
+    assert {"multitree", "booksim2"} <= set(document["presets"])
     for names in document.values():
+        assert names
         for name in names:
             assert re.search(rf"^  {re.escape(name)}(  +\S.*\S)?$", words.out, re.MULTILINE)
 
 
 def test_descriptions_are_whole_sentences():
-    for line in certree("list").out.partition("presets")[0].splitlines()[1:]:
-        assert line.endswith("."), line
+    for registry in (load_methods(), load_formats(), load_models(), load_experiments()):
+        for name, line in registry.describe():
+            assert line.endswith("."), name
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from certree.models.common.errors import InputError, TopologyError
 from certree.models.network.families import load_families
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind
+from certree.models.network.topology_file import topology_document, topology_from_document
 from tests.models.examples import network
 
 
@@ -192,10 +193,17 @@ def test_columns_are_read_only():
         parse_topology("ring:4").src[0] = 3
 
 
-def test_every_family_has_a_help_line_with_its_grammar():
+@pytest.mark.parametrize("family", list(load_families()))
+def test_every_family(family):
+    """A help line with its grammar; examples that are called what they are asked for by, and come back from their file."""
     families = load_families()
-    assert {"full", "hypercube", "mesh", "ring", "torus", "switch", "fattree", "bigraph"} <= set(families)
-    assert all(re.match(rf"{name}(:\S+|\[\S+\])? - \S", line) for name, line in families.describe())
+    assert re.match(rf"{family}(:\S+|\[\S+\])? - \S", families.explain(family))
+    assert families.examples(family)
+    for spec in families.examples(family):
+        topology = parse_topology(spec)
+        assert topology.name == spec
+        assert topology_from_document(topology_document(topology), spec).digest == topology.digest
+        assert set(parse_topology(f"{spec},capacity=2").capacity.tolist()) == {2}
 
 
 def test_pair_index():

@@ -12,7 +12,7 @@ from certree.models.common.errors import CertreeError, InputError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.verify.bounds.cheap import cheap_bounds
-from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, check_bound, load_witnesses, make_bound
+from certree.verify.bounds.witness import Instance, WitnessError, check_bound, load_witnesses, make_bound
 from certree.verify.certificates.quality import quality_of
 from tests.verify.build import network
 from tests.verify.schedules import random_network, random_schedule
@@ -260,9 +260,7 @@ def test_cheap_bounds_pass_their_own_check(spec: str, collective: str) -> None:
 
 
 def test_every_kind_states_its_witness_first() -> None:
-    kinds = ["counting", "cut", "degree", "direction", "distance", "metric", "partition", "subpartition", "tolls"]
-    assert list(load_witnesses()) == kinds
-    for _, first_line in WITNESSES.describe():
+    for _, first_line in load_witnesses().describe():
         assert first_line.startswith("{")
 
 

@@ -9,7 +9,7 @@ from certree.models.network.families.regular.grid import parse_sizes
 from certree.models.network.topology import Topology
 
 
-@FAMILIES.register("bigraph")
+@FAMILIES.register("bigraph", "bigraph:2x4")
 def bigraph(arguments: str) -> Topology:
     """bigraph:MxN - N switches with M endpoints each; each of the N/2 upper ones joined to each of the N/2 lower ones.
 

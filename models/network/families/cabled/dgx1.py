@@ -16,7 +16,7 @@ NVLINKS = (
 PLACES = ((0, 0), (0, 1), (1, 1), (1, 0), (0, 3), (0, 2), (1, 2), (1, 3))
 
 
-@FAMILIES.register("dgx1")
+@FAMILIES.register("dgx1", "dgx1")
 def dgx1(arguments: str) -> Topology:
     """dgx1 - 8 GPUs in the hybrid cube mesh of a DGX-1 (V100), single and double NVLinks; unit: one NVLink.
 

@@ -11,7 +11,7 @@ from certree.models.network.topology import Topology
 GPUS_A_BOARD, PLANES = 8, 6
 
 
-@FAMILIES.register("dgx2")
+@FAMILIES.register("dgx2", "dgx2", "dgx2:1")
 def dgx2(arguments: str) -> Topology:
     """dgx2[:P] - 16 GPUs on two boards and P planes of NVSwitches (6 by default); unit: one NVLink.
 

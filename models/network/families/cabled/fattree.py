@@ -8,7 +8,7 @@ from certree.models.network.families.regular.grid import parse_sizes
 from certree.models.network.topology import Topology
 
 
-@FAMILIES.register("fattree")
+@FAMILIES.register("fattree", "fattree:4x4")
 def fattree(arguments: str) -> Topology:
     """fattree:LxM - L leaf switches with M endpoints each, and M spine switches, each with one cable to every leaf.
 

@@ -9,7 +9,7 @@ from certree.models.network.families.regular.grid import parse_sizes
 from certree.models.network.topology import Topology
 
 
-@FAMILIES.register("leafspine")
+@FAMILIES.register("leafspine", "leafspine:3x2x4@2")
 def leafspine(arguments: str) -> Topology:
     """leafspine:LxSxM[@C] - L leaf switches with M endpoints each, S spine switches, leaf-spine cables of capacity C (1).
 

@@ -19,7 +19,7 @@ LATENCY_INSIDE, LATENCY_OUTSIDE = 90, 200
 ACE_SWITCHES = 4  # ACE, Table 5: fully connected switches of the alltoall platform, one inter-package link of every NPU to each
 
 
-@FAMILIES.register("switch-fc")
+@FAMILIES.register("switch-fc", "switch-fc:4x3", "switch-fc:2x2x4x2")
 def switch_fc(arguments: str) -> Topology:
     """switch-fc:[RxCx]NxS - R x C packages (one by default) of N nodes on S local switches, 1 to N; a torus between packages.
 
@@ -44,7 +44,7 @@ def switch_fc(arguments: str) -> Topology:
     return cables.build(np.array([(*divmod(package, columns), place) for package, place in places], np.int32))
 
 
-@FAMILIES.register("hier-torus")
+@FAMILIES.register("hier-torus", "hier-torus:2x2x4")
 def hier_torus(arguments: str) -> Topology:
     """hier-torus:RxCxN - R x C packages of N nodes in a ring of capacity 2; a unit torus between nodes of the same place.
 
@@ -57,7 +57,7 @@ def hier_torus(arguments: str) -> Topology:
     return cables.build(_coordinates(rows, columns, nodes))
 
 
-@FAMILIES.register("ace-torus")
+@FAMILIES.register("ace-torus", "ace-torus:4x2x2")
 def ace_torus(arguments: str) -> Topology:
     """ace-torus:LxVxH - V x H packages of L NPUs in a ring of capacity 8; unit rings along V and H between packages.
 
@@ -78,7 +78,7 @@ def ace_torus(arguments: str) -> Topology:
     return cables.build(_coordinates(rows, columns, inside))
 
 
-@FAMILIES.register("ace-alltoall")
+@FAMILIES.register("ace-alltoall", "ace-alltoall:4x2")
 def ace_alltoall(arguments: str) -> Topology:
     """ace-alltoall:LxP - P packages of L NPUs in a ring of capacity 8; four global switches with a unit link to every NPU.
 

@@ -8,7 +8,7 @@ from certree.models.network.families.regular.grid import parse_sizes
 from certree.models.network.topology import Topology
 
 
-@FAMILIES.register("switch")
+@FAMILIES.register("switch", "switch:6")
 def switch(arguments: str) -> Topology:
     """switch:N - N endpoints, one cable each to a single switch (node N)."""
     (nodes,) = parse_sizes("switch", arguments, dimensions=1)

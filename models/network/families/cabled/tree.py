@@ -24,7 +24,7 @@ def split_capacity(family: str, arguments: str) -> tuple[str, int]:
     return sizes, int(text)
 
 
-@FAMILIES.register("tree")
+@FAMILIES.register("tree", "tree:3+4@10", "tree:2x3/2x2@10")
 def tree(arguments: str) -> Topology:
     """tree:M1+M2+...[/...][@C] - a root over middle switches with M1, M2, ... endpoints; AxM is A of M; uplinks of capacity C.
 
@@ -47,7 +47,7 @@ def _middles(arguments: str, text: str) -> list[int]:
     return groups
 
 
-@FAMILIES.register("ss")
+@FAMILIES.register("ss", "ss:24")
 def single_switch(arguments: str) -> Topology:
     """ss:N - GenTree's single switch with N servers; SS24 is ss:24, SS32 is ss:32. The same network as switch:N."""
     (nodes,) = parse_sizes("ss", arguments, dimensions=1)
@@ -56,28 +56,28 @@ def single_switch(arguments: str) -> Topology:
     return cables.build()
 
 
-@FAMILIES.register("sym384")
+@FAMILIES.register("sym384", "sym384")
 def sym384(arguments: str) -> Topology:
     """sym384 - GenTree's symmetric tree: 16 middle switches with 24 servers each; uplinks 10 times as wide as a server's link."""
     no_arguments("sym384", arguments)
     return _trees("sym384", [[24] * 16], UPLINK)
 
 
-@FAMILIES.register("sym512")
+@FAMILIES.register("sym512", "sym512")
 def sym512(arguments: str) -> Topology:
     """sym512 - GenTree's symmetric tree: 16 middle switches with 32 servers each; uplinks 10 times as wide as a server's link."""
     no_arguments("sym512", arguments)
     return _trees("sym512", [[32] * 16], UPLINK)
 
 
-@FAMILIES.register("asy384")
+@FAMILIES.register("asy384", "asy384")
 def asy384(arguments: str) -> Topology:
     """asy384 - GenTree's asymmetric tree: 8 middle switches with 32 servers, 8 with 16; uplinks 10 times as wide."""
     no_arguments("asy384", arguments)
     return _trees("asy384", [[32] * 8 + [16] * 8], UPLINK)
 
 
-@FAMILIES.register("cdc384")
+@FAMILIES.register("cdc384", "cdc384")
 def cdc384(arguments: str) -> Topology:
     """cdc384 - GenTree's two data centres, 8 middle switches with 32 servers and 8 with 16; one unit link between their roots.
 

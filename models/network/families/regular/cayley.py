@@ -17,7 +17,7 @@ MAX_LINKS = 1 << 24
 Permutation = tuple[int, ...]
 
 
-@FAMILIES.register("cayley")
+@FAMILIES.register("cayley", "cayley:10@1+3", "cayley:102+021")
 def cayley(arguments: str) -> Topology:
     """cayley:SIZES@VECTORS|PERMUTATIONS - a group, links from g to g·s and g·s⁻¹: 16@1+3, 8x8@0x1+1x1, 102+021
 

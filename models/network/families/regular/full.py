@@ -8,7 +8,7 @@ from certree.models.network.families.regular.grid import parse_sizes
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
 
 
-@FAMILIES.register("full")
+@FAMILIES.register("full", "full:5")
 def full(arguments: str) -> Topology:
     """full:N - every node linked to every other."""
     (nodes,) = parse_sizes("full", arguments, dimensions=1)

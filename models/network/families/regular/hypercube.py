@@ -6,7 +6,7 @@ from certree.models.network.families.regular.grid import grid, parse_sizes
 from certree.models.network.topology import Topology
 
 
-@FAMILIES.register("hypercube")
+@FAMILIES.register("hypercube", "hypercube:3")
 def hypercube(arguments: str) -> Topology:
     """hypercube:D - 2^D nodes; links join ids that differ in one bit."""
     (dimensions,) = parse_sizes("hypercube", arguments, dimensions=1)

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, TopologyError
-from certree.models.network.imports import MAX_BYTES, SUFFIXES, load_imports
+from certree.models.network.imports import MAX_BYTES, load_imports, suffixes
 from certree.models.network.imports.box import parse_bandwidth
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
+from certree.models.network.topology_file import FILE_SUFFIXES
 
 HERE = Path(__file__).parent
 NV, SYS = "speed=NV:25GB/s", "speed=SYS:19.2GB/s"
@@ -31,7 +32,8 @@ def cables(topology):
 
 
 def test_suffixes_name_the_formats():
-    assert tuple(sorted(SUFFIXES)) == tuple(load_imports())
+    assert all(name == name.lower() and name.startswith(".") for name in load_imports())
+    assert not set(suffixes()) & set(FILE_SUFFIXES)
 
 
 @pytest.mark.parametrize("name", ["dgx1.xml", "dgx1.txt"])
