@@ -52,7 +52,9 @@ class Comparison:
     effort: int
     seed: int
     run: str | None  # how to simulate; None: not at all
+    without_routers: bool = False
     _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any]]] = field(default_factory=dict)
+    _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
     def cell(self, entry: Entry, size: int) -> dict[str, Any]:
         """One method at one size: what is said of its schedule, or the reason why there is none."""
@@ -73,7 +75,7 @@ class Comparison:
         bound = bandwidth_bound_cycles(Fraction(report["bandwidth_bound"]), size, self.machine)
         cell["bound_cycles"] = str(bound)
         cell["time_over_bound"] = None if times["time_cycles"] is None else str(times["time_cycles"] / bound)
-        return cell | self._simulated(schedule, size)
+        return cell | self._simulation(schedule, size)
 
     def _judge(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any]]:
         key = (entry.text, made.digest)
@@ -82,15 +84,22 @@ class Comparison:
             self._judged[key] = schedule, schedule_report(schedule, verdict, size, self.machine)
         return self._judged[key]
 
-    def _simulated(self, schedule: AnySchedule, size: int) -> dict[str, Any]:
-        if self.run is None:
-            return {}
+    def _simulation(self, schedule: AnySchedule, size: int) -> dict[str, Any]:
+        key = (schedule.digest, size)  # several methods may make the same schedule
+        if key not in self._simulated:
+            self._simulated[key] = {} if self.run is None else self._run(schedule, size, self.run)
+        return self._simulated[key]
+
+    def _run(self, schedule: AnySchedule, size: int, mode: str) -> dict[str, Any]:
+        options = Options(mode=mode, without_routers=self.without_routers)
         try:
-            result = run_schedule(schedule, Options(mode=self.run), message_bytes=size, machine=self.machine)
+            result = run_schedule(schedule, options, message_bytes=size, machine=self.machine)
         except UnsupportedError as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {
             "simulated_cycles": result.cycles,
+            "engine": result.engine,
+            "exact": result.is_exact,
             "contention_cycles": result.contention_cycles,
             "late": result.late,
             "data_ok": result.data_ok,

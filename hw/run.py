@@ -121,9 +121,7 @@ def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[
             if effect is None or options.leaves_routers_out:
                 return replace(ended, router_effect=effect)
         if options.engine == Engine.FAST:
-            raise UnsupportedError(
-                f"the fast engine is not exact with these routers: {effect}; flit has them, lanes leaves them out"
-            )
+            raise UnsupportedError(f"the fast engine is not exact with these routers: {effect}; the flit engine has them")
     return on(FlitEngine(source, options, cells()), effect)
 
 

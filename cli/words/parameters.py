@@ -81,6 +81,12 @@ def option_params() -> Decorator:
     return click.option("--params", "machine", type=MACHINE, default=DEFAULT_MACHINE, show_default=True, help=help_text)
 
 
+def option_without_routers() -> Decorator:
+    """--without-routers."""
+    help_text = "Leave out what the machine's routers add where messages meet: faster, not exact."
+    return click.option("--without-routers", is_flag=True, help=help_text)
+
+
 def option_collective(*, required: bool = True, help_text: str = "") -> Decorator:
     """--collective and --root, which the command gets as one `collective: Collective`; None without `required` and --collective.
 

@@ -18,6 +18,12 @@ def note(text: str) -> None:
     _write(sys.stderr, _printable(text))
 
 
+def note_routers(engine: str, effect: str | None) -> None:
+    """Say on which side of what routers add a run was: `effect` says what that is, None that it is nothing."""
+    if effect is not None:
+        note(("through routers, flit by flit: " if engine == "flit" else "without routers, which may take longer: ") + effect)
+
+
 def say(text: str) -> None:
     """A result for people on stdout."""
     _write(sys.stdout, _printable(text))

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_progress import run_to_end
+from certree.hw.engines.framing import framed
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
+from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.table_rows import PlayedRows
+from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
-from certree.models.schedule.timing import schedule_cycles, slot_timing
+from certree.models.schedule.timing import SlotTiming, schedule_cycles, slot_timing
 from certree.models.tables import Tables
 
 _REPORTED_NODES = 8
@@ -25,10 +27,18 @@ class RowEngine(ABC):
 
     name: Engine
     budget: int  # events or flit moves between two looks at signals and at the progress callback
-    source: Tables | Plan
-    rows: PlayedRows
-    cells: NDArray[np.uint64]
     core: Any  # of `certree.hw._core`
+
+    def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
+        self.source, self.cells = framed(source, options.framing), cells
+        self.rows: Rows = TableRows(self.source) if isinstance(self.source, Tables) else ScheduleRows(self.source)
+        if options.mode == "paced":
+            self.rows.check_paced()
+        if options.clocks is not None:
+            self.rows.set_clocks(options.clocks)
+        if options.step_time == "exact":
+            timing = self._timing()
+            self.rows.scalars["step_cycles"] = timing.ser + timing.lat + timing.red
 
     def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
         """Run to the end, or until nothing can move any more; the counters of the core."""
@@ -43,8 +53,10 @@ class RowEngine(ABC):
     def closed_form(self) -> int:
         """The cycles of a slotted run with equal clocks, at the slot length that the tables state."""
         source = self.source
-        timing = slot_timing(source.schedule, source.message_bytes, source.machine)
-        return schedule_cycles(source.schedule, replace(timing, slot_cycles=source.slot_cycles), source.machine)
+        return schedule_cycles(source.schedule, replace(self._timing(), slot_cycles=source.slot_cycles), source.machine)
+
+    def _timing(self) -> SlotTiming:
+        return slot_timing(self.source.schedule, self.source.message_bytes, self.source.machine)
 
     @abstractmethod
     def link_uses(self) -> LinkUses:
@@ -71,12 +83,3 @@ class RowEngine(ABC):
     def other_traffic(self) -> OtherTraffic | None:
         """What became of other packets, where there can be any."""
         return None
-
-
-def step_cycles(framed: Tables | Plan, options: Options) -> int | None:
-    """How long a paced step without rows lasts in truth: serialization, the longest path, and the reductions of one step; None for
-    the paper's estimate."""
-    if options.step_time == "paper":
-        return None
-    timing = slot_timing(framed.schedule, framed.message_bytes, framed.machine)
-    return timing.ser + timing.lat + timing.red

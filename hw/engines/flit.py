@@ -5,12 +5,10 @@ from numpy.typing import NDArray
 
 from certree.hw import _core
 from certree.hw.core_ranges import narrowed
-from certree.hw.engines.engine import RowEngine, step_cycles
-from certree.hw.engines.framing import framed, packet_lengths
+from certree.hw.engines.engine import RowEngine
+from certree.hw.engines.framing import packet_lengths
 from certree.hw.engines.runs import Engine, Options, OtherTraffic
-from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.table_rows import TableRows
 from certree.hw.engines.traces import LinkUses
 from certree.hw.routers.blockage import Starved, describe_blockage, describe_lost, describe_starved
 from certree.hw.routers.injection import BUDGET, packet_columns
@@ -37,16 +35,8 @@ class FlitEngine(RowEngine):
     budget = BUDGET
 
     def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
-        self.source, self.cells, others = framed(source, options.framing), cells, options.packets
-        lengths = packet_lengths(source, options.framing)
-        self.rows = TableRows(self.source) if isinstance(self.source, Tables) else ScheduleRows(self.source)
-        if options.mode == "paced":
-            self.rows.check_paced()
-        if options.clocks is not None:
-            self.rows.set_clocks(options.clocks)
-        if (cycles := step_cycles(self.source, options)) is not None:
-            self.rows.scalars["step_cycles"] = cycles
-        machine = self.source.machine
+        super().__init__(source, options, cells)
+        lengths, others, machine = packet_lengths(source, options.framing), options.packets, self.source.machine
         self.network = RouterNetwork(
             source.topology, machine, _classes(self.source, lengths, others), issue_cycles=machine.ni_issue_cycles
         )

@@ -4,8 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.engines.engine import RowEngine, step_cycles
-from certree.hw.engines.framing import framed
+from certree.hw.engines.engine import RowEngine
 from certree.hw.engines.program import Program
 from certree.hw.engines.runs import Engine, Options
 from certree.hw.engines.schedule_run import Plan
@@ -26,11 +25,8 @@ class LaneEngine(RowEngine):
 
     def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
         self.name = Engine.LANES if options.engine == Engine.LANES else Engine.FAST
-        self.source, self.cells = framed(source, options.framing), cells
-        self._program = Program(self.source, options.clocks, step_cycles(self.source, options))
-        self.rows = self._program.played
-        if options.mode == "paced":
-            self.rows.check_paced()
+        super().__init__(source, options, cells)
+        self._program = Program(self.source, self.rows)
         if self.name == Engine.LANES:
             self._program.check_stages()
         traced = options.trace is not None

@@ -6,10 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_ranges import check_fits, narrowed
-from certree.hw.engines.clocks import Clocks
-from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.table_rows import TableRows
+from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
@@ -21,24 +19,21 @@ MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB
 
 
 class Program:
-    """Everything that an engine of message flow runs (`common/program.hpp`): rows and the lanes of their messages; `scalars` and
-    `columns` go to the core as they are, `played` tells what they stand for.
+    """Everything that an engine without routers runs (`common/program.hpp`): rows and the lanes of their messages; `scalars` and
+    `columns` go to the core as they are.
 
-    Raises TableFormatError when tables are malformed, UnsupportedError for sizes beyond the core's counters, and for routes that
-    pass a link twice or a router in no time. O(rows log rows + hops) time.
+    Raises TableFormatError for neighbours that no link joins, UnsupportedError for sizes beyond the core's counters, and for routes
+    that pass a link twice or a router in no time. O(hops log hops) time.
     """
 
-    def __init__(self, source: Tables | Plan, clocks: Clocks | None = None, step_cycles: int | None = None) -> None:
-        self.played: TableRows | ScheduleRows = TableRows(source) if isinstance(source, Tables) else ScheduleRows(source)
-        self._topology, self._machine = source.topology, source.machine
+    def __init__(self, source: Tables | Plan, rows: Rows) -> None:
+        self._rows, self._topology, self._machine = rows, source.topology, source.machine
         self._routes = source.routes if isinstance(source, Tables) else source.schedule.routes
-        if clocks is not None:
-            self.played.set_clocks(clocks)
-        self.scalars = self.played.scalars | ({} if step_cycles is None else {"step_cycles": step_cycles})
-        self.columns = self.played.rows | {name: narrowed(name, column) for name, column in self._lanes().items()}
+        self.scalars = rows.scalars
+        self.columns = rows.rows | {name: narrowed(name, column) for name, column in self._lanes().items()}
 
     def _lanes(self) -> dict[str, NDArray[np.integer]]:
-        sent = self.played.sent
+        sent = self._rows.sent
         message, pair = way_of(self._topology, sent["src"], sent["dst"], sent["route"], self._routes)
         if (pair < 0).any():
             lost = int(message[np.argmax(pair < 0)])
@@ -62,7 +57,7 @@ class Program:
         key = np.sort(message * (int(bundle.max(initial=0)) + 1) + bundle)
         if (np.diff(key) == 0).any():
             raise UnsupportedError("a route passes one link twice; the simulator runs routes without circles")
-        if len(message) > len(self.played.sent["src"]) and (latency + self._machine.router_cycles == 0).any():
+        if len(message) > len(self._rows.sent["src"]) and (latency + self._machine.router_cycles == 0).any():
             raise UnsupportedError("routes over several links need routers or links that take a cycle; these take none")
 
     def check_stages(self) -> None:

@@ -76,6 +76,8 @@ class Options:
         for what, value in (("other packets", self.others), ("waits in routers", self.longest_wait)):
             if value is not None and (self.engine not in (AUTO, Engine.FLIT) or self.without_routers):
                 raise InputError(f"{what} need the flit engine: the others have no routers; engine is {self.engine!r}")
+        if self.engine == Engine.FLIT and self.without_routers:
+            raise InputError("engine flit has routers; without_routers is for the others")
 
     @property
     def needs_routers(self) -> bool:

@@ -1,10 +1,10 @@
-"""A schedule's own transfers as rows, messages and expected arrivals: what the engines play where no table can say it."""
+"""A schedule's own transfers as rows, messages and expected arrivals: what the engines run where no table can say it."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.table_rows import NotPacedError, PlayedRows
+from certree.hw.engines.table_rows import NotPacedError, Rows
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.tables import RowOp
@@ -12,7 +12,7 @@ from certree.models.tables import RowOp
 Int64 = NDArray[np.int64]
 
 
-class ScheduleRows(PlayedRows):
+class ScheduleRows(Rows):
     """What `TableRows` makes of tables, of a plan: a row for each (source, step, op, chunk), and a message for each transfer.
 
     A row waits for everything that has landed in its cell (source, chunk) by its step, and for nothing else. Raises

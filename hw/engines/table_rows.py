@@ -1,4 +1,4 @@
-"""Rows, messages and expected arrivals in plain columns: what every engine plays; and `Tables` in that form."""
+"""Rows, messages and expected arrivals in plain columns: what every engine runs; and `Tables` in that form."""
 
 from abc import ABC, abstractmethod
 
@@ -24,7 +24,7 @@ class NotPacedError(UnsupportedError):
     """A schedule that only slots keep in order."""
 
 
-class PlayedRows(ABC):
+class Rows(ABC):
     """`scalars` and the `rows` columns of `common/program.hpp`; `sent` are the transfers that the rows command, in the order
     of their messages: `src`, `dst` and `route` among their columns.
 
@@ -96,8 +96,8 @@ def estimated_step_cycles(message_flits: int, machine: Machine) -> int:
     return message_flits if fits else message_flits - machine.ni_buffer_flits
 
 
-class TableRows(PlayedRows):
-    """`PlayedRows` of one set of tables.
+class TableRows(Rows):
+    """`Rows` of one set of tables.
 
     Raises TableFormatError when the tables are malformed, UnsupportedError for sizes beyond the core's counters.
     O(rows log rows) time.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.hw.engines.program import Program
-from certree.hw.engines.table_rows import PlayedRows
+from certree.hw.engines.table_rows import Rows
 from certree.models.common.files import write_atomically
 
 CHROME_SUFFIX = ".json"
@@ -28,19 +28,19 @@ class LinkUses:
     others: Sequence[tuple[int, int, int, int]] = ()
 
 
-def write_trace(path: Path, played: PlayedRows, records: Iterable[Record], uses: Callable[[], LinkUses], *, force: bool) -> None:
+def write_trace(path: Path, rows: Rows, records: Iterable[Record], uses: Callable[[], LinkUses], *, force: bool) -> None:
     """Write the trace of a run; the form goes by the suffix of the name. O(messages + link uses) time and memory, sorted."""
     if path.name.removesuffix(".gz").endswith(CHROME_SUFFIX):
-        data = json.dumps(chrome_document(played, records, uses()), separators=(",", ":")).encode()
+        data = json.dumps(chrome_document(rows, records, uses()), separators=(",", ":")).encode()
     else:
-        data = "".join(json.dumps(entry) + "\n" for entry in message_entries(played, records)).encode()
+        data = "".join(json.dumps(entry) + "\n" for entry in message_entries(rows, records)).encode()
     write_atomically(path, data, force=force)
 
 
-def message_entries(played: PlayedRows, records: Iterable[Record]) -> Iterator[dict[str, Any]]:
+def message_entries(rows: Rows, records: Iterable[Record]) -> Iterator[dict[str, Any]]:
     """Node, row (of that node), iteration, destination, and the times of each message, in the order in which they became usable."""
     for row, iteration, destination, fired, first, complete, usable, _ in sorted(records, key=lambda record: record[-2::-1]):
-        node, place = played.node_of(row)
+        node, place = rows.node_of(row)
         yield {
             "node": node,
             "row": place,
@@ -66,7 +66,7 @@ def lane_uses(program: Program, hops: Iterable[tuple[int, int, int]]) -> LinkUse
     return LinkUses(names, [(number, lane, start, flits) for number, lane, start in hops])
 
 
-def chrome_document(played: PlayedRows, records: Iterable[Record], uses: LinkUses) -> dict[str, Any]:
+def chrome_document(rows: Rows, records: Iterable[Record], uses: LinkUses) -> dict[str, Any]:
     """The Trace Event Format (JSON object form): times are cycles, written as microseconds.
 
     Process 0 has a track for each network interface: a slice from "complete" to "usable" for each arriving REDUCE, an instant for
@@ -77,22 +77,22 @@ def chrome_document(played: PlayedRows, records: Iterable[Record], uses: LinkUse
         _name("process_name", _NODES, 0, "network interfaces"),
         _name("process_name", _LINKS, 0, "links"),
     ]
-    events += [_name("thread_name", _NODES, node, f"node {node}") for node in range(played.scalars["nodes"])]
+    events += [_name("thread_name", _NODES, node, f"node {node}") for node in range(rows.scalars["nodes"])]
     events += [_name("thread_name", _LINKS, lane, name) for lane, name in enumerate(uses.names)]
     labels: dict[int, str] = defaultdict(lambda: "under way")  # a message that never arrived, in a run that cannot go on
-    drawn = list(_interface_events(played, records, labels))
+    drawn = list(_interface_events(rows, records, labels))
     drawn += [_slice(_LINKS, lane, start, cycles, labels[number]) for number, lane, start, cycles in uses.messages]
     drawn += [_slice(_LINKS, lane, start, cycles, f"packet {name}") for name, lane, start, cycles in uses.others]
     drawn.sort(key=lambda event: (event["ts"], event["pid"], event["tid"], event["name"]))
     return {"traceEvents": events + drawn, "displayTimeUnit": "ns", "otherData": {"unit of time": "cycle"}}
 
 
-def _interface_events(played: PlayedRows, records: Iterable[Record], labels: dict[int, str]) -> Iterator[dict[str, Any]]:
+def _interface_events(rows: Rows, records: Iterable[Record], labels: dict[int, str]) -> Iterator[dict[str, Any]]:
     """What happens at network interfaces; `labels` gets the name of each message."""
     fired = set()
     for row, iteration, destination, firing, _, complete, usable, number in records:
-        node, place = played.node_of(row)
-        labels[number] = f"flow {played.rows['row_flow'][row]} of {iteration}"
+        node, place = rows.node_of(row)
+        labels[number] = f"flow {rows.rows['row_flow'][row]} of {iteration}"
         if (row, iteration) not in fired:
             fired.add((row, iteration))
             yield _instant(node, firing, f"row {place} fires: {labels[number]}")

@@ -24,19 +24,19 @@ MET_ON_THE_WAY = "messages over several links wait for each other on their way, 
 def router_effect(source: Tables | Plan, framing: str) -> str | None:
     """What the routers of the machine may add to a run; None where they add nothing (`hw/README.md`, "Collectives").
 
-    None as well where the machine has no router that the flit engine could play. Sufficient, not necessary. O(rows log rows).
+    None as well where the machine has no router that the flit engine could run. Sufficient, not necessary. O(rows log rows).
     """
     machine = source.machine
-    if machine.router.interfaces == "node" and _can_be_played(machine) and _shares_interfaces(source.schedule):
+    if machine.router.interfaces == "node" and _has_routers(machine) and _shares_interfaces(source.schedule):
         return SHARED_INTERFACE
     return pipeline_effect(source.topology, machine, min(packet_lengths(source, framing)), is_far=has_routes(source.schedule))
 
 
 def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far: bool) -> str | None:
     """What the pipeline and the buffers of the routers may add to packets of at least `flits` flits that share no lane with others
-    which come another way; None: nothing, or no router that the flit engine could play. `is_far`: whether any goes over several
+    which come another way; None: nothing, or no router that the flit engine could run. `is_far`: whether any goes over several
     links. O(links)."""
-    if not _can_be_played(machine):
+    if not _has_routers(machine):
         return None
     router = machine.router
     route, vc, switch, traversal = router.stages(machine.router_cycles)
@@ -64,7 +64,7 @@ def meeting_effect(source: Tables | Plan, run: str, contention_cycles: int, late
     Sufficient, not necessary. O(rows + hops of the routes, log).
     """
     schedule = source.schedule
-    if not has_routes(schedule) or not _can_be_played(source.machine):
+    if not has_routes(schedule) or not _has_routers(source.machine):
         return None
     ways = _pairs_of_ways(schedule)
     is_wide = bool((schedule.topology.pair_capacity[np.concatenate(ways)] > 1).any())
@@ -102,7 +102,7 @@ def _has_rings(topology: Topology) -> bool:
     return grid is not None and bool(grid.is_ring.any())
 
 
-def _can_be_played(machine: Machine) -> bool:
+def _has_routers(machine: Machine) -> bool:
     try:
         machine.router.stages(machine.router_cycles)
     except UnsupportedError:

@@ -10,6 +10,7 @@ import numpy as np
 from certree.hw import _core
 from certree.hw.core_progress import run_to_end
 from certree.hw.engines.program import initial_cells
+from certree.hw.engines.runs import AUTO, Engine, check_known
 from certree.hw.reducing.setup import AggregationRules, AggregationSetup, router_effect, routers_of
 from certree.hw.reducing.trace import check_traceable, write_aggregation_trace
 from certree.hw.reducing.trees import AggregationTrees
@@ -18,7 +19,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.files import check_writable
 from certree.models.machine.machine import Machine
 
-ENGINES = ("auto", "fast", "lanes", "flit")
+ENGINES = (AUTO, Engine.FAST.value, Engine.FLIT.value)
 MAX_CYCLES = 1 << 62  # kLastCycle of the core
 _BUDGET = 1 << 18  # events between two looks at signals and at the progress callback
 _REPORTED = 8
@@ -49,7 +50,7 @@ class AggregationResult:
     `results_again`: results that a host had. `stall`: why the run cannot end, and who waits; empty for runs that ended.
     """
 
-    engine: str
+    engine: Engine
     router_effect: str | None
     cycles: int
     closed_form_cycles: int | None
@@ -74,7 +75,8 @@ def simulate_aggregation(
     message_bytes: int,
     rules: AggregationRules | None = None,
     *,
-    engine: str = "auto",
+    engine: str = AUTO,
+    without_routers: bool = False,
     allow_stall: bool = False,
     trace: Path | None = None,
     force: bool = False,
@@ -82,27 +84,28 @@ def simulate_aggregation(
 ) -> AggregationResult:
     """All-reduce a message of every host in the switches, one integer of data for each host and packet (`hw/README.md`).
 
-    `engine`: "lanes" sends packets over lanes, an event for each, and leaves routers out; "flit" sends them flit by flit through
-    routers; both have the same hosts and switches. "fast" is "lanes" where routers add nothing, InputError elsewhere; "auto" is
-    "fast" there and "flit" elsewhere. Chosen where `rules` say None: the window that never makes a host wait; twice the window of
-    aggregators for each flow; payload places for all aggregators and children; a time-out of twice a round trip with a full window.
-    A switch with fewer aggregators than twice the window for each of its flows raises InputError, or, with `allow_stall`, runs: the
-    run ends when a result can never come any more. `trace`: file for JSON lines, see `aggregation_trace.py`; not overwritten unless
-    `force`. Raises UnsupportedError for sizes and times beyond the core's counters.
-    Time O(packets · hosts · hops · log), flit O(flits · hops); memory O(hosts · packets + places · children).
+    `engine`: "fast" sends packets over lanes, an event for each, without routers, and raises UnsupportedError where these add
+    something, unless `without_routers`; "flit" sends them flit by flit through routers; both have the same hosts and switches.
+    "auto" is "fast" where that is exact (or `without_routers`), "flit" elsewhere. Chosen where `rules` say None: the window that
+    never makes a host wait; twice the window of aggregators for each flow; payload places for all aggregators and children; a
+    time-out of twice a round trip with a full window. A switch with fewer aggregators than twice the window for each of its flows
+    raises InputError, or, with `allow_stall`, runs: the run ends when a result can never come any more. `trace`: file for JSON
+    lines, see `aggregation_trace.py`; not overwritten unless `force`. Raises UnsupportedError for sizes and times beyond the core's
+    counters. Time O(packets · hosts · hops · log), flit O(flits · hops); memory O(hosts · packets + places · children).
     """
-    if engine not in ENGINES:
-        raise InputError(f"unknown engine {engine!r}; known: {', '.join(ENGINES)}")
+    check_known("engine", engine, ENGINES)
+    if without_routers and engine == Engine.FLIT:
+        raise InputError("engine flit has routers; without_routers is for the others")
     if trace is not None:
         check_writable(trace, force=force)
         check_traceable(trees)
     setup = AggregationSetup(trees, machine, message_bytes, rules or AggregationRules(), allow_stall=allow_stall)
     effect = router_effect(setup)
-    if engine == "fast" and effect is not None:
-        raise InputError(f"engine fast is not exact with these routers: {effect}; flit plays them, lanes leaves them out")
-    if engine == "auto":
-        engine = "fast" if effect is None else "flit"
-    network = routers_of(setup) if engine == "flit" else None
+    is_exact = effect is None or without_routers
+    if engine == Engine.FAST and not is_exact:
+        raise UnsupportedError(f"the fast engine is not exact with these routers: {effect}; the flit engine has them")
+    chosen = Engine.FLIT if engine == Engine.FLIT or not is_exact else Engine.FAST
+    network = routers_of(setup) if chosen == Engine.FLIT else None
     columns = setup.columns(network)
     hops = [] if network is None else [network.hops_of(lanes) for lanes in setup.ways.each_on(network)]
     endpoints = trees.topology.endpoints
@@ -138,10 +141,10 @@ def simulate_aggregation(
     cycles = counters.pop("cycles")
     busiest = counters.pop("busiest_lane_cycles")
     return AggregationResult(
-        engine=engine,
+        engine=chosen,
         router_effect=effect,
         cycles=cycles,
-        closed_form_cycles=None if engine == "flit" and effect is not None else setup.closed_form_cycles(),
+        closed_form_cycles=None if chosen == Engine.FLIT and effect is not None else setup.closed_form_cycles(),
         packets=setup.packets,
         packet_bytes=setup.payload,
         padded_bytes=sum(setup.packets) * setup.payload,

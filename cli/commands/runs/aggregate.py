@@ -8,8 +8,17 @@ import click
 
 from certree.api.inputs import aggregated_schedule
 from certree.api.reports.text import one_line, size_words
-from certree.cli.words.parameters import COUNT, Parsed, check_output, option_json, option_params, option_size
-from certree.cli.words.terminal import note, now_and_then, show, working
+from certree.cli.words.parameters import (
+    COUNT,
+    Parsed,
+    check_output,
+    option_json,
+    option_params,
+    option_size,
+    option_without_routers,
+)
+from certree.cli.words.terminal import note_routers, now_and_then, show, working
+from certree.hw.engines.runs import Engine
 from certree.hw.reducing.run import ENGINES, AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
 from certree.hw.reducing.trees import AggregationTrees
@@ -42,7 +51,8 @@ _SHOWN = 8  # switches listed for people
 @click.option("--timeout", type=COUNT, help="Cycles until a host sends again; by default two round trips with a full window.")
 @click.option("--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet was sent so often in vain.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
-              help="fast: an event for each packet and link; flit: routers, as auto where these matter; lanes: none.")  # fmt: skip
+              help="fast: an event for each packet and link; flit: routers, as auto where these matter.")  # fmt: skip
+@option_without_routers()
 @click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never come.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Write one JSON line for each step, for model-check --trace.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
@@ -64,6 +74,7 @@ def aggregate_command(
     timeout: int | None,
     give_up: int,
     engine: str,
+    without_routers: bool,
     allow_stall: bool,
     trace: Path | None,
     force: bool,
@@ -84,13 +95,14 @@ def aggregate_command(
             size,
             rules,
             engine=engine,
+            without_routers=without_routers,
             allow_stall=allow_stall,
             trace=trace,
             force=force,
             progress=now_and_then(tell),
         )
-    if result.router_effect is not None and engine == "auto":
-        note(f"through routers, flit by flit: {result.router_effect}")
+    if engine != Engine.FLIT:
+        note_routers(result.engine, result.router_effect)
     document = {
         "topology": schedule.topology.name,
         "message_bytes": size,

@@ -10,8 +10,8 @@ from click.core import ParameterSource
 from certree.api.reports.text import one_line, size_words
 from certree.api.runnable import source_to_run
 from certree.cli.commands.runs.flow_report import simulate_by_flows
-from certree.cli.words.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json
-from certree.cli.words.terminal import note, now_and_then, show, working
+from certree.cli.words.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json, option_without_routers
+from certree.cli.words.terminal import note, note_routers, now_and_then, show, working
 from certree.hw.engines.clocks import Clocks, parse_clocks
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine, Options, Run
@@ -32,6 +32,7 @@ from certree.models.tables import Tables
 @click.option("--engine", type=click.Choice([*ENGINES, Engine.FLOW.value]), default="auto", show_default=True,
               help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers; "
                    "flow: GenModel's seconds, flows sharing links.")  # fmt: skip
+@option_without_routers()
 @click.option(
     "--flow", type=click.Choice(FRAMINGS), default="message", show_default=True, help="A chunk as one message, or as packets."
 )
@@ -60,6 +61,7 @@ def simulate_command(
     machine: Machine | None,
     run: str,
     engine: str,
+    without_routers: bool,
     flow: str,
     background: Path | None,
     longest_wait: int | None,
@@ -89,6 +91,7 @@ def simulate_command(
         options = Options(
             mode=run,
             engine=engine,
+            without_routers=without_routers,
             framing=flow,
             clocks=_clocks(source, skew, drift),
             step_time=step_time,
@@ -99,8 +102,7 @@ def simulate_command(
             progress=now_and_then(tell),
         )
         result = run_schedule(source, options)
-    if result.router_effect is not None and result.engine == Engine.FLIT:
-        note(f"through routers, flit by flit: {result.router_effect}")
+    note_routers(result.engine, result.router_effect)
     if result.no_tables is not None:
         note(f"no tables, running the schedule itself: {result.no_tables}")
     document = simulation_report(result, source) | {"flow": flow}

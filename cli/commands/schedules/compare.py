@@ -17,6 +17,7 @@ from certree.cli.words.parameters import (
     option_json,
     option_output,
     option_params,
+    option_without_routers,
 )
 from certree.cli.words.terminal import emit, note, say, say_table, working
 from certree.hw.engines.runs import MODES
@@ -39,6 +40,7 @@ NO_RUN = "none"
 @option_params()
 @click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
               help="How each cell is simulated, if at all.")  # fmt: skip
+@option_without_routers()
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
 @option_output("a plot, F.svg or F.png")
@@ -50,6 +52,7 @@ def compare_command(
     methods: list[str] | None,
     machine: Machine,
     run: str,
+    without_routers: bool,
     effort: int,
     seed: int,
     output: Path | None,
@@ -64,7 +67,7 @@ def compare_command(
     if output is not None and output.suffix.lower() not in PLOT_SUFFIXES:
         raise InputError(f"{output}: the name of a plot ends in {', '.join(PLOT_SUFFIXES)}")
     check_output(output, force=force)
-    comparison = Comparison(topology, collective, machine, effort, seed, None if run == NO_RUN else run)
+    comparison = Comparison(topology, collective, machine, effort, seed, None if run == NO_RUN else run, without_routers)
     cells = []
     with working("comparing") as report:
         for size in sizes:

@@ -55,8 +55,13 @@ def test_auto_says_when_it_goes_through_routers():
     outcome, why = certree(*command, "--json"), "packets that come different ways meet at a link"
     assert f"through routers, flit by flit: {why}" in outcome.err
     assert (outcome.document["engine"], outcome.document["router_effect"]) == ("flit", why)
-    assert certree(*command, "--engine", "lanes", "--json").document["engine"] == "lanes"
-    assert_bad_input(certree(*command, "--engine", "fast"), f"engine fast is not exact with these routers: {why}; flit plays them")
+    without = certree(*command, "--without-routers", "--json")
+    assert (without.document["engine"], without.document["router_effect"]) == ("fast", why)
+    assert f"without routers, which may take longer: {why}" in without.err
+    assert_bad_input(
+        certree(*command, "--engine", "fast"), f"the fast engine is not exact with these routers: {why}; the flit engine"
+    )
+    assert_bad_input(certree(*command, "--engine", "flit", "--without-routers"), "engine flit has routers")
 
 
 def test_spines_have_a_flow_each_and_a_schedule_has_its_own(tmp_path):

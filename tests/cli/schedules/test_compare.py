@@ -118,3 +118,11 @@ def test_bad_input():
     assert_bad_input(certree("compare", "ring:4", "--size", "1MiB,"), "size ''")
     assert_bad_input(certree("compare", "ring:4", "--size", "-1"), "size '-1'")
     assert_bad_input(certree("compare", "ring:4", "--effort", "0"), "0 is not in the range x>=1")
+
+
+def test_cells_say_on_which_engine_they_ran():
+    asked = ("compare", "fattree:4x4", "--size", "64KiB", "--methods", "halving-doubling,multitree", "--simulate", "paced")
+    keys = ("simulated_cycles", "engine", "exact")
+    through, without = (certree(*asked, *more, "--json").document["cells"] for more in ((), ("--without-routers",)))
+    assert [tuple(cell[key] for key in keys) for cell in through] == [(10_297, "flit", True), (9_027, "flit", True)]
+    assert [tuple(cell[key] for key in keys) for cell in without] == [(10_041, "fast", False), (8_977, "fast", False)]

@@ -10,8 +10,9 @@ import pytest
 from certree.hw import _core
 from certree.hw.endpoints.program import Choices, EndpointProgram, Payload
 from certree.hw.engines.flit import FlitEngine
-from certree.hw.engines.framing import packet_lengths
 from certree.hw.engines.program import Program
+from certree.hw.engines.runs import Options
+from certree.hw.engines.table_rows import TableRows
 from certree.hw.routers.network import RouterNetwork, TrafficClass
 from certree.models.machine.endpoint import load_endpoint
 from certree.models.network.spec import parse_topology
@@ -28,7 +29,7 @@ def refused(message: str) -> Iterator[None]:
 
 
 def run_of(tables: Tables, *, engine: str = "fast", mode: str = "slotted", op: int | None = None) -> _core.Run:
-    program = Program(tables)
+    program = Program(tables, TableRows(tables))
     if op is not None:
         program.columns["row_op"][0] = op
     cells = np.zeros((program.scalars["nodes"], tables.chunks * tables.repeats), np.uint64)
@@ -59,9 +60,11 @@ def test_row_operations(tables: Tables) -> None:
 
 @pytest.mark.parametrize("mode", ["", "fast"])
 def test_run_modes_through_routers(tables: Tables, mode: str) -> None:
-    cells = np.zeros((6, tables.chunks * tables.repeats), np.uint64)
+    """What `Options` would not let through."""
+    cells, options = np.zeros((6, tables.chunks * tables.repeats), np.uint64), Options()
+    object.__setattr__(options, "mode", mode)
     with refused(f"unknown run mode '{mode}'; allowed: slotted, paced"):
-        FlitEngine(tables, mode, packet_lengths(tables, "message"), cells, traced=False)
+        FlitEngine(tables, options, cells)
 
 
 @pytest.mark.parametrize(
@@ -109,7 +112,7 @@ def test_turns_of_growing_trees(turns: int) -> None:
 
 
 def test_scalars_out_of_range(tables: Tables) -> None:
-    program = Program(tables)
+    program = Program(tables, TableRows(tables))
     cells = np.zeros((6, tables.chunks * tables.repeats), np.uint64)
     with refused("period is out of range"):
         _core.Run(program.scalars | {"period": -1}, program.columns, "fast", "slotted", cells, False)
