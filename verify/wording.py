@@ -20,12 +20,6 @@ def network_text(topology: Topology) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 
 
-def short(value: object) -> str:
-    """The value as Python writes it, cut when it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:50]}..."
-
-
 def contributions_text(nodes: Sequence[int]) -> str:
     """`the contribution of node 3`, `the contributions of nodes 3, 5`."""
     plural = "s" if len(nodes) != 1 else ""

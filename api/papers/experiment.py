@@ -10,9 +10,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Plot
 from certree.models.common.errors import InputError
+from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.registry import Registry, import_folder
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.api.papers.experiment import Cell, Experiment, Value, load_experiments
-from certree.api.papers.fields import Fields, exact_number
+from certree.models.common.fields import Fields, exact_number
 from certree.models.common.presets import Presets, parse_toml
 
 NOT_STATED = "-"
@@ -105,17 +105,17 @@ class Compared:
 
 def targets() -> list[tuple[str, str]]:
     """(name, title) of the targets that come with certree."""
-    return [(name, Fields(name, TARGETS.load(name)).text("title")) for name in TARGETS.names()]
+    return [(name, Fields(TARGETS.load(name), name).text("title")) for name in TARGETS.names()]
 
 
 def load_target(name: str) -> Target:
     """A target by name, or a TOML file; InputError says what is wrong in it."""
     data = TARGETS.read(name)
-    fields = Fields(name, parse_toml(data, name))
-    title, tolerance = fields.text("title"), fields.fraction("tolerance", default="0")
+    fields = Fields(parse_toml(data, name), name, quotes_optional=True)
+    title, tolerance = fields.text("title"), fields.exact("tolerance", default="0")
     remarks = fields.texts("remarks", default=[])
-    statements = tuple(_statement(entry, tolerance) for entry in fields.tables("stated"))
-    notes = tuple(_note(entry) for entry in fields.tables("notes"))
+    statements = fields.each("stated", lambda entry: _statement(entry, tolerance))
+    notes = fields.each("notes", _note)
     experiments = load_experiments()
     experiment = experiments[fields.text("experiment", known=experiments)](fields)
     fields.done()
@@ -123,16 +123,13 @@ def load_target(name: str) -> Target:
 
 
 def _statement(fields: Fields, tolerance: Fraction) -> Statement:
-    texts = fields.text_or_texts("paper")
-    statement = Statement(
+    return Statement(
         rows=fields.text_or_texts("row"),
         columns=_columns(fields),
-        values=tuple(map(_stated, texts)),
+        values=tuple(map(_stated, fields.figures("paper"))),
         says=fields.text("says"),
-        tolerance=fields.fraction("tolerance", default=str(tolerance)),
+        tolerance=fields.exact("tolerance", default=str(tolerance)),
     )
-    fields.done()
-    return statement
 
 
 def _stated(text: str) -> Value | Bound | None:
@@ -147,9 +144,7 @@ def _stated(text: str) -> Value | Bound | None:
 
 
 def _note(fields: Fields) -> Note:
-    note = Note(fields.text_or_texts("row"), _columns(fields), " ".join(fields.text("text").split()))
-    fields.done()
-    return note
+    return Note(fields.text_or_texts("row"), _columns(fields), " ".join(fields.text("text").split()))
 
 
 def _columns(fields: Fields) -> tuple[str, ...]:

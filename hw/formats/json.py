@@ -87,7 +87,7 @@ def _column(name: str, values: list[Any], widths: Widths) -> np.ndarray:
     if name in _NULLABLE:
         _whole_numbers(name, [value for value in values if value is not None])
         values = [NIL if value is None else value for value in values]
-    return int_column({name: values}, name, FILE, NIL if name in _NULLABLE else 0, 1 << 30, None, TableFormatError)
+    return int_column(values, f"{FILE}.{name}", NIL if name in _NULLABLE else 0, 1 << 30, error=TableFormatError)
 
 
 def _whole_numbers(name: str, values: list[Any]) -> None:
@@ -102,7 +102,7 @@ def _number_lists(name: str, values: list[Any], width: int, high: int) -> np.nda
     for row, line in enumerate(values):
         if not isinstance(line, list) or len(line) > width:
             raise TableFormatError(f"{FILE}: {name} row {row} must be a list of at most {width} numbers")
-        lines[row, : len(line)] = int_column({name: line}, name, f"{FILE}: row {row}", 0, high, None, TableFormatError)
+        lines[row, : len(line)] = int_column(line, f"{FILE}: row {row}.{name}", 0, high, error=TableFormatError)
     return lines
 
 

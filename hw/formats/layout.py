@@ -1,17 +1,18 @@
 """Bit layout of table rows: which fields, how wide, in which order."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
-from certree.models.common.errors import TableFormatError
+from certree.models.common.fields import Limits
 from certree.models.tables import NIL, Tables
 
 OP_BITS = 2
 MAX_BITS = 62  # a field fits a signed 64-bit integer with room for "all ones"
 MAX_CHILDREN = 4096
 MAX_LINKS = 1 << 16  # of a route, and the eject behind them
+_Bits = Annotated[int, Limits(1, MAX_BITS)]
 
 
 @dataclass(frozen=True)
@@ -27,15 +28,15 @@ class Field:
 class Widths:
     """Bits of each kind of field, and how many children a row and ports a route has. All tables of one export share them."""
 
-    flow: int
-    node: int
-    children: int
-    step: int
-    addr: int
-    size: int
-    route: int
-    port: int
-    hops: int
+    flow: _Bits
+    node: _Bits
+    children: Annotated[int, Limits(1, MAX_CHILDREN)]
+    step: _Bits
+    addr: _Bits
+    size: _Bits
+    route: _Bits
+    port: _Bits
+    hops: Annotated[int, Limits(1, MAX_LINKS)]
 
     @classmethod
     def of(cls, tables: Tables) -> "Widths":
@@ -53,18 +54,6 @@ class Widths:
             port=int(np.bincount(tables.topology.src).max()).bit_length() if tables.routes else 1,
             hops=max(map(len, tables.routes), default=0) + 1,
         )
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, object], where: str) -> "Widths":
-        """The widths a manifest states; TableFormatError when they are not whole numbers in range."""
-        names = cls.__dataclass_fields__
-        if not isinstance(document, dict) or set(document) != set(names):
-            raise TableFormatError(f"{where}: widths must hold {', '.join(names)}")
-        for name, value in document.items():
-            high = {"children": MAX_CHILDREN, "hops": MAX_LINKS}.get(name, MAX_BITS)
-            if type(value) is not int or not 1 <= value <= high:
-                raise TableFormatError(f"{where}: widths.{name} is {value!r}; allowed: 1 to {high}")
-        return cls(**document)
 
     def row(self) -> list[Field]:
         """The fields of a row, most significant first."""

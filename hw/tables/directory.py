@@ -11,7 +11,8 @@ from certree.hw.formats.layout import Widths
 from certree.hw.formats.source_routes import links_of_ports
 from certree.hw.tables.consistency import check_tables
 from certree.hw.tables.manifest import check_manifest, file_entry, header_fields, manifest_document
-from certree.models.common.errors import InputError, TableFormatError
+from certree.models.common.errors import InputError, TableFormatError, located, short
+from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, check_writable, read_bytes, read_json
 from certree.models.tables import Tables
 
@@ -79,37 +80,35 @@ def read_tables(directory: Path) -> Tables:
     where = str(directory / MANIFEST)
     if not directory.is_dir():
         raise InputError(f"{directory} is not a directory")
-    document = check_manifest(read_json(directory / MANIFEST), where)
+    manifest = check_manifest(read_json(directory / MANIFEST), where)
     formats = load_formats()
-    if document["encoding"] not in formats:
-        raise TableFormatError(f"{where}: encoding {document['encoding']!r}; known: {', '.join(formats)}")
-    files = _checked_files(directory, document["files"])
-    header = header_fields(document, where)
-    widths = Widths.from_document(document["widths"], where)
-    try:
-        columns = formats[document["encoding"]]().columns(files, widths, header["topology"].endpoints.tolist())
+    encoding = manifest.text("encoding", known=formats)
+    files = _checked_files(directory, manifest.table_of("files"))
+    header = header_fields(manifest)
+    widths = manifest.table_of("widths").read(Widths)
+    with located(str(directory), TableFormatError):
+        columns = formats[encoding]().columns(files, widths, header["topology"].endpoints.tolist())
         # Nothing is cut short: table.json, which both formats write, refuses numbers beyond 30 bits.
         columns |= {name: column.astype(np.int32) for name, column in columns.items() if name not in _WIDE}
         routes = links_of_ports(header["topology"], columns["node"], columns["route"], columns.pop(ROUTE_COLUMN))
         tables = Tables(**header, **columns, routes=routes)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
-    except InputError as error:
-        raise TableFormatError(f"{directory}: {error}") from None
     return tables
 
 
-def _checked_files(directory: Path, stated: dict[str, dict[str, object]]) -> dict[str, bytes]:
+def _checked_files(directory: Path, stated: Fields) -> dict[str, bytes]:
     """The contents of the files, once they are those of the manifest."""
     present = sorted(entry.name for entry in directory.iterdir() if entry.name != MANIFEST)
-    for name in sorted(set(present) ^ set(stated)):
-        fault = "is missing" if name in stated else "is not in the manifest"
+    for name in sorted(set(present) ^ set(stated.table)):
+        fault = "is missing" if name in stated.table else "is not in the manifest"
         raise TableFormatError(f"{directory / name} {fault}")
     files = {}
     for name in present:
         data = files[name] = read_bytes(directory / name)
+        entry = stated.table_of(name)
         for field, actual in file_entry(data).items():
-            if stated[name].get(field) != actual:
-                raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest says {stated[name].get(field)}")
+            if entry.raw(field, None) != actual:
+                raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest has {short(entry.raw(field, None))}")
     return files
 
 

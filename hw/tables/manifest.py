@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import Any
 
 from certree.hw.formats.layout import Widths
-from certree.models.common.errors import InputError, TableFormatError
-from certree.models.common.files import MAX_SIZE, check_format, sha256
+from certree.models.common.errors import TableFormatError, short
+from certree.models.common.fields import Fields
+from certree.models.common.files import MAX_SIZE, sha256
 from certree.models.machine.machine import machine_document, read_machine
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import parse_collective
@@ -26,10 +27,10 @@ _COUNTS = {  # field -> largest value allowed
     "chunk_bytes": _MAX_CYCLES,
     "slot_cycles": _MAX_CYCLES,
 }
-_KEYS = {
-    "format", "version", "note", "encoding", "topology", "topology_digest", "collective", "root", "schedule_digest", "machine",
+_KEYS = (
+    "note", "encoding", "topology", "topology_digest", "collective", "root", "schedule_digest", "machine",
     "padded_bytes", "granule_bytes", "chunk_granules", "widths", "files", *_COUNTS,
-}  # fmt: skip
+)  # fmt: skip
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -59,47 +60,34 @@ def file_entry(data: bytes) -> dict[str, Any]:
     return {"bytes": len(data), "crc32": f"{zlib.crc32(data):08x}", "sha256": sha256(data)}
 
 
-def check_manifest(document: Any, where: str) -> dict[str, Any]:
-    """The document, once format, version and field names are right."""
-    try:
-        manifest = check_format(document, FORMAT, VERSION, where)
-    except InputError as error:
-        raise TableFormatError(str(error)) from None
-    unknown, missing = sorted(manifest.keys() - _KEYS), sorted(_KEYS - manifest.keys())
-    if unknown or missing:
-        raise TableFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
-    if manifest["note"] != _NOTE:
-        raise TableFormatError(f"{where}: note is {manifest['note']!r}; expected {_NOTE!r}")
-    files = manifest["files"]
-    if not isinstance(files, dict) or not all(isinstance(entry, dict) for entry in files.values()):
-        raise TableFormatError(f"{where}: files must name each file's bytes, crc32 and sha256")
+def check_manifest(document: Any, where: str) -> Fields:
+    """The fields of the document, once format, version and field names are right."""
+    manifest = Fields.of_format(document, FORMAT, VERSION, where, TableFormatError).only(*_KEYS)
+    manifest.choice("note", [_NOTE])
     for name in ("encoding", "collective", "schedule_digest", "topology_digest"):
-        if not isinstance(manifest[name], str):
-            raise TableFormatError(f"{where}: {name} must be a string")
+        manifest.text(name)
     return manifest
 
 
-def header_fields(document: dict[str, Any], where: str) -> dict[str, Any]:
+def header_fields(manifest: Fields) -> dict[str, Any]:
     """The fields of `Tables` that are not columns; TableFormatError when the manifest contradicts itself."""
-    for name, high in _COUNTS.items():
-        value = document[name]
-        if not (name == "period" and value is None) and (type(value) is not int or not 1 <= value <= high):
-            raise TableFormatError(f"{where}: {name} is {value!r}; allowed: whole numbers from 1 to {high}")
-    topology = topology_from_document(document["topology"], f"{where}: topology")
-    machine = read_machine(document["machine"], f"{where}: machine")
-    chunk = document["chunk_bytes"]
-    for name, implied in (
-        ("topology_digest", topology.digest),
-        ("granule_bytes", machine.flit_bytes),
-        ("chunk_granules", chunk // machine.flit_bytes),
-        ("padded_bytes", chunk * document["chunks"] * document["repeats"]),
-    ):
-        if document[name] != implied:
-            raise TableFormatError(f"{where}: {name} is {document[name]!r}; the other fields imply {implied!r}")
+    counts: dict[str, Any] = {
+        name: (manifest.whole_or_none if name == "period" else manifest.whole)(name, 1, high) for name, high in _COUNTS.items()
+    }
+    topology = topology_from_document(manifest.raw("topology"), f"{manifest.where}: topology")
+    machine = read_machine(manifest.raw("machine"), f"{manifest.where}: machine")
+    for name, implied in {
+        "topology_digest": topology.digest,
+        "granule_bytes": machine.flit_bytes,
+        "chunk_granules": counts["chunk_bytes"] // machine.flit_bytes,
+        "padded_bytes": counts["chunk_bytes"] * counts["chunks"] * counts["repeats"],
+    }.items():
+        if manifest.raw(name) != implied:
+            manifest.refuse(f"{name} is {short(manifest.raw(name))}; the other fields imply {implied!r}")
     return {
         "topology": topology,
-        "collective": parse_collective(document["collective"], document["root"]),
+        "collective": parse_collective(manifest.text("collective"), manifest.raw("root")),
         "machine": machine,
-        "schedule_digest": document["schedule_digest"],
-        **{name: document[name] for name in _COUNTS},
+        "schedule_digest": manifest.text("schedule_digest"),
+        **counts,
     }

@@ -1,12 +1,12 @@
 """Checked conversion of JSON lists and numpy arrays to integer columns."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, short
 
 _BLOCK = 1 << 18  # rows
 _LARGEST_TABLE = 1 << 20  # words
@@ -15,44 +15,34 @@ _Number = TypeVar("_Number", bound=np.integer[Any])
 
 
 def int_column(
-    table: Mapping[str, Any],
-    name: str,
-    where: str,
-    low: int,
-    high: int,
-    length: int | None,
-    error: type[InputError] = InputError,
-    default: list[int] | None = None,
+    values: Any, where: str, low: int, high: int, length: int | None = None, error: Callable[[str], Exception] = InputError
 ) -> NDArray[np.int32]:
-    """The int32 column `table[name]`; `error` names the column and row of the first entry that is not a whole number
-    in low..high, or the length when it is not `length`. A numpy column must be of int32 already. O(rows)."""
-    values = table.get(name, default)
+    """A list of whole numbers as an int32 column; `error` names the row of the first entry that is not a whole number in low..high,
+    or the length when it is not `length`. A numpy column must be of int32 already. O(rows)."""
     if isinstance(values, np.ndarray):
-        return _checked_array(values, f"{where}.{name}", low, high, length, error)
-    if not isinstance(values, list):
-        raise error(f"{where}.{name} must be a list of whole numbers")
+        if values.ndim != 1 or values.dtype != np.int32:
+            raise error(f"{where} must be a column of int32, not {values.dtype} of shape {values.shape}")
+    elif not isinstance(values, list):
+        raise error(f"{where} must be a list of whole numbers")
     if length is not None and len(values) != length:
-        raise error(f"{where}.{name} has {len(values)} rows; expected {length}")
+        raise error(f"{where} has {len(values)} rows; expected {length}")
+    if isinstance(values, np.ndarray):
+        check_range(values, where, low, high, error)
+        return values
     if not set(map(type, values)) <= {int}:  # bool and float are other types
         row = next(row for row, value in enumerate(values) if type(value) is not int)
-        raise error(f"{where}.{name} row {row}: {values[row]!r} is not a whole number")
+        raise error(f"{where} row {row}: {short(values[row])} is not a whole number")
     if values and not (low <= min(values) and max(values) <= high):
         row = next(row for row, value in enumerate(values) if not low <= value <= high)
-        raise error(f"{where}.{name} row {row}: {values[row]}; allowed: {low} to {high}")
+        raise error(f"{where} row {row}: {short(values[row])}; allowed: {low} to {high}")
     return np.array(values, np.int32)
 
 
-def _checked_array(
-    values: NDArray[Any], where: str, low: int, high: int, length: int | None, error: type[InputError]
-) -> NDArray[np.int32]:
-    if values.ndim != 1 or values.dtype != np.int32:
-        raise error(f"{where} must be a column of int32, not {values.dtype} of shape {values.shape}")
-    if length is not None and len(values) != length:
-        raise error(f"{where} has {len(values)} rows; expected {length}")
-    if len(values) and not low <= int(values.min()) <= int(values.max()) <= high:
-        bad = np.flatnonzero((values < low) | (values > high))
-        raise error(f"{where} row {bad[0]}: {values[bad[0]]}; allowed: {low} to {high}")
-    return values
+def check_range(values: NDArray[Any], where: str, low: int, high: int, error: Callable[[str], Exception] = InputError) -> None:
+    """Raise `error` naming the first row of a column, or of lines of numbers, that has an entry outside low..high. O(entries)."""
+    if values.size and not low <= int(values.min()) <= int(values.max()) <= high:
+        row, *_ = np.argwhere((values < low) | (values > high))[0]
+        raise error(f"{where} row {row}: {values[row]}; allowed: {low} to {high}")
 
 
 def have_common(one: NDArray[np.int64], other: NDArray[np.int64]) -> bool:

@@ -1,6 +1,7 @@
 """Errors named by condition; each carries the exit code that the command line gives it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 
 
@@ -48,13 +49,33 @@ class UndecidedError(CertreeError):
     exit_code = 3
 
 
+def short(value: object) -> str:
+    """The value as Python writes it, cut when it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:50]}..."
+
+
+@contextmanager
+def located(where: str, error: Callable[[str], Exception] = InputError) -> Iterator[None]:
+    """Say of an InputError from the body where it is, unless it does: `error` of "{where}: {message}"."""
+    try:
+        yield
+    except InputError as reason:
+        raise error(str(reason) if str(reason).startswith(f"{where}: ") else f"{where}: {reason}") from None
+
+
 def unknown_name(kind: str, name: object, known: Iterable[object], besides: str = "") -> str:
     """What to say of a name that is not among the known ones: those, `besides` them what else may stand there, and the closest.
 
     >>> unknown_name("engine", "fats", ["fast", "flit"])
     "unknown engine 'fats'; known: fast, flit; did you mean 'fast'?"
     """
+    return f"unknown {kind} {short(name)}; {known_names(known, [name], besides)}"
+
+
+def known_names(known: Iterable[object], unknown: Iterable[object], besides: str = "") -> str:
+    """The known names, and which of them is the closest to an unknown one."""
     names = [str(one) for one in known]
-    close = get_close_matches(str(name), names, 1)
+    close = [found for name in unknown for found in get_close_matches(str(name), names, 1)]
     hint = f"; did you mean {close[0]!r}?" if close else ""
-    return f"unknown {kind} {name!r}; known: {', '.join([*names, besides] if besides else names)}{hint}"
+    return f"known: {', '.join([*names, besides] if besides else names)}{hint}"

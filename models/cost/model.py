@@ -1,13 +1,11 @@
 """What every cost model has: parameters from a TOML file whose names carry their units, and costs term by term."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol
+from typing import Protocol
 
 from certree.models.common.errors import InputError
-from certree.models.common.fields import read_fields
-from certree.models.common.files import check_format
+from certree.models.common.fields import Fields
 from certree.models.common.presets import Presets
 from certree.models.common.registry import Registry, import_folder
 from certree.models.cost.counting import Counts
@@ -38,15 +36,11 @@ class Cost:
 
 
 class CostModel(Protocol):
-    """The parameters of one model; a registered class reads itself from a document and prices what schedules do."""
+    """The parameters of one model; a registered dataclass is read by `Fields.read` and prices what schedules do."""
 
     @property
     def name(self) -> str:
         """What the parameters are called."""
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any], where: str) -> "CostModel":
-        """The model from a TOML document without `format` and `version`; InputError names the field that is wrong."""
 
     def cost(self, counts: Counts, message_bytes: int) -> Cost:
         """The time of a counted schedule for a message of so many bytes."""
@@ -70,27 +64,9 @@ def load_parameters(name: str) -> CostModel:
     if model not in models or not str(document.get("format", "")).startswith("certree-"):
         known = ", ".join(f'"certree-{entry}"' for entry in models)
         raise InputError(f"{name}: format is {document.get('format')!r}; the cost models have {known}")
-    check_format(document, f"certree-{model}", VERSION, name)
-    if not isinstance(document.get("name"), str):
-        raise InputError(f"{name}: name must be a string")
-    return models[model].from_document({key: value for key, value in document.items() if key not in ("format", "version")}, name)
+    return Fields.of_format(document, f"certree-{model}", VERSION, name).read(models[model])
 
 
 def model_name(model: CostModel) -> str:
     """The name that the model of these parameters is registered under."""
     return next(name for name in COST_MODELS if COST_MODELS[name] is type(model))
-
-
-class Flat:
-    """A model whose parameters are rationals, one field each, in the top level of its file. `whole_numbers` are those from 1 on;
-    `rates` must not be 0."""
-
-    whole_numbers: ClassVar[Sequence[str]] = ()
-    rates: ClassVar[Sequence[str]] = ()
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any], where: str) -> Any:
-        """The model of a document."""
-        rest = {key: value for key, value in document.items() if key != "name"}
-        least = dict.fromkeys(cls.whole_numbers, 1)
-        return cls(name=document["name"], **read_fields(rest, cls, where, least, cls.rates))  # type: ignore[call-arg]

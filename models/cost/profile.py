@@ -10,6 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
+from typing import Annotated
+
+from certree.models.common.fields import Limits
+
+LEAST_THRESHOLD = 2  # communicators: a single sender and its receiver are no incast
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Level:
     alpha_seconds: Fraction
     beta_seconds_per_float: Fraction
     epsilon_seconds_per_float: Fraction
-    incast_threshold: int
+    incast_threshold: Annotated[int, Limits(LEAST_THRESHOLD)]
 
     def flow_seconds(self, communicators: int) -> Fraction:
         """Seconds a float over a link with so many communicators (Equation 10)."""

@@ -1,20 +1,17 @@
 """What the endpoints of a fabric are made of: buses, links, the accelerator, an engine for collectives, and who runs a
 collective."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import Any, TypeVar
+from typing import Annotated
 
 from certree.models.common.errors import MachineError, unknown_name
-from certree.models.common.fields import read_fields
-from certree.models.common.files import check_format
+from certree.models.common.fields import Fields, FromZero, Limits, Positive, Share
 from certree.models.common.presets import Presets
 
 FORMAT, VERSION = "certree-endpoint", 1
 ENDPOINTS = Presets("certree.models.machine", "endpoints", "endpoint", MachineError)
-T = TypeVar("T")
 
 
 class Runs(StrEnum):
@@ -29,7 +26,7 @@ class Runs(StrEnum):
 class Interface:
     """The network interface. All times are cycles of its clock."""
 
-    clock_hertz: Fraction
+    clock_hertz: Positive
     packet_bytes: int
 
 
@@ -37,20 +34,20 @@ class Interface:
 class LinkKind:
     """A physical link in one direction."""
 
-    bytes_per_second: Fraction
-    efficiency: Fraction
-    latency_cycles: int
+    bytes_per_second: Positive
+    efficiency: Annotated[Fraction, Limits(0, 1, above=True)]
+    latency_cycles: FromZero
 
 
 @dataclass(frozen=True)
 class Buses:
     """Bandwidths of the buses to the network interface (either way) and to memory (both together), and LogGP's L, o and g."""
 
-    interface_bytes_per_second: Fraction
-    memory_bytes_per_second: Fraction
-    latency_cycles: int
-    overhead_cycles: int
-    gap_cycles: int
+    interface_bytes_per_second: Positive
+    memory_bytes_per_second: Positive
+    latency_cycles: FromZero
+    overhead_cycles: FromZero
+    gap_cycles: FromZero
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Accelerator:
     """FP32 additions that it could do in a cycle of its own clock."""
 
     adders: int
-    clock_hertz: Fraction
+    clock_hertz: Positive
 
 
 @dataclass(frozen=True)
@@ -82,10 +79,10 @@ class System:
     name: str
     runs: Runs
     chunk_bytes: int
-    compute_share: Fraction
-    memory_share: Fraction
+    compute_share: Share
+    memory_share: Share
     message_bytes: int | None = None
-    memory_bytes_per_second: Fraction | None = None
+    memory_bytes_per_second: Positive | None = None
 
 
 @dataclass(frozen=True)
@@ -131,72 +128,5 @@ class Endpoint:
 
 
 def load_endpoint(name: str) -> Endpoint:
-    """A preset by name, or a TOML file; MachineError or InputError says what is wrong in it."""
-    return endpoint_from_document(check_format(ENDPOINTS.load(name), FORMAT, VERSION, name), name)
-
-
-_TABLES: Mapping[str, type[Any]] = {
-    "interface": Interface,
-    "intra_package": LinkKind,
-    "inter_package": LinkKind,
-    "buses": Buses,
-    "accelerator": Accelerator,
-    "engine": Engine,
-}
-_LISTS: Mapping[str, type[Any]] = {"systems": System, "components": Component}
-_FROM_ZERO = {"latency_cycles": 0, "overhead_cycles": 0, "gap_cycles": 0}
-_WHOLE = (
-    "adders",
-    "sram_bytes",
-    "state_machines",
-    "alus",
-    "alu_bytes",
-    "banks",
-    "bank_bytes",
-    "chunk_bytes",
-    "message_bytes",
-    "count",
-    "packet_bytes",
-)
-_SHARES = ("efficiency", "compute_share", "memory_share")  # at most 1
-_POSITIVE = ("bytes_per_second", "efficiency", "interface_bytes_per_second", "memory_bytes_per_second", "clock_hertz")
-
-
-def endpoint_from_document(document: Mapping[str, Any], where: str) -> Endpoint:
-    """Parameters from a parsed TOML table; MachineError or InputError names table and field."""
-    values = {key: value for key, value in document.items() if key not in ("format", "version")}
-    names = {entry.name for entry in fields(Endpoint)}
-    unknown, missing = sorted(values.keys() - names), sorted(names - values.keys())
-    if unknown or missing:
-        raise MachineError(f"{where}: unknown fields {unknown}, missing fields {missing}")
-    for name, kind in _TABLES.items():
-        values[name] = _read(values[name], kind, f"{where}: {name}")
-    for name, kind in _LISTS.items():
-        if not isinstance(values[name], list) or not values[name]:
-            raise MachineError(f"{where}: {name} is {values[name]!r}; expected tables [[{name}]]")
-        values[name] = tuple(_named(entry, kind, f"{where}: {name} {place}") for place, entry in enumerate(values[name], 1))
-    if not isinstance(values["name"], str):
-        raise MachineError(f"{where}: name must be a string")
-    return Endpoint(**values)
-
-
-def _read(table: Any, kind: type[T], where: str, **known: Any) -> T:
-    names = {entry.name for entry in fields(kind)}  # type: ignore[arg-type]
-    least = {name: low for name, low in (_FROM_ZERO | dict.fromkeys(_WHOLE, 1)).items() if name in names}
-    values = read_fields(table, kind, where, least, _POSITIVE, besides=("name", "runs"))
-    for name in _SHARES:
-        if values.get(name, 0) > 1:
-            raise MachineError(f"{where}: {name} is {table[name]!r}; a share is at most 1")
-    return kind(**known, **values)
-
-
-def _named(entry: Any, kind: type[T], where: str) -> T:
-    """A table with a name, and of a system who runs it."""
-    texts = {"name": None, **({"runs": [str(known) for known in Runs]} if kind is System else {})}
-    known: dict[str, Any] = {}
-    for text, allowed in texts.items():
-        value = entry.get(text) if isinstance(entry, dict) else None
-        if not isinstance(value, str) or (allowed and value not in allowed):
-            raise MachineError(f"{where}: {text} is {value!r}; allowed: {', '.join(allowed) if allowed else 'a string'}")
-        known[text] = Runs(value) if text == "runs" else value
-    return _read({key: value for key, value in entry.items() if key not in known}, kind, where, **known)
+    """A preset by name, or a TOML file; MachineError names table and field of what is wrong in it."""
+    return Fields.of_format(ENDPOINTS.load(name), FORMAT, VERSION, name, MachineError).read(Endpoint)

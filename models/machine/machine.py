@@ -1,26 +1,17 @@
 """Machine parameters: what the closed form, the exporter and the simulator need to know of the hardware."""
 
-from dataclasses import MISSING, asdict, dataclass, field, fields
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from typing import Annotated, Any
 
 from certree.models.common.errors import MachineError
-from certree.models.common.files import check_format
+from certree.models.common.fields import Fields, Limits
 from certree.models.common.presets import Presets
-from certree.models.machine.router import Router, router_from_document
+from certree.models.machine.router import Router
 
 FORMAT, VERSION = "certree-machine", 1
 MACHINES = Presets("certree.models.machine", "presets", "machine", MachineError)
-_LIMIT = 1 << 40
-_MAY_BE_ZERO = {
-    "link_latency_cycles",
-    "router_cycles",
-    "ni_cycles",
-    "head_flits",
-    "reduce_start_cycles",
-    "ni_buffer_flits",
-    "ni_issue_cycles",
-    "ni_start_cycles",
-}
+_Count = Annotated[int, Limits(1, 1 << 40)]
+_Cycles = Annotated[int, Limits(0, 1 << 40)]
 
 
 @dataclass(frozen=True)
@@ -33,30 +24,25 @@ class Machine:
     """
 
     name: str
-    clock_hz: int
-    flit_bytes: int  # payload of one flit; also the granule of chunk sizes
-    head_flits: int  # flits a message spends on its header
-    link_latency_cycles: int  # for links whose topology states none
-    router_cycles: int  # pipeline depth of one router
-    ni_cycles: int  # wire between network interface and router, each way
-    ni_buffer_flits: int  # injection buffer of one output port
-    reduce_bytes_per_cycle: int  # incoming data the reduction unit takes
-    reduce_quantum_cycles: int  # the reduction unit works in whole quanta
-    reduce_start_cycles: int  # from the last flit's arrival to the start of the reduction
-    vc_count: int  # virtual channels of a channel; these three matter to the flit-level simulator only
-    vc_buffer_flits: int  # places of one virtual channel
-    packet_payload_bytes: int
-    ni_issue_cycles: int = 0  # from the firing of a row to its first flit
-    ni_start_cycles: int = 0  # from the common start to the opening of the first slot or timestep
+    clock_hz: _Count
+    flit_bytes: _Count  # payload of one flit; also the granule of chunk sizes
+    head_flits: _Cycles  # flits a message spends on its header
+    link_latency_cycles: _Cycles  # for links whose topology states none
+    router_cycles: _Cycles  # pipeline depth of one router
+    ni_cycles: _Cycles  # wire between network interface and router, each way
+    ni_buffer_flits: _Cycles  # injection buffer of one output port
+    reduce_bytes_per_cycle: _Count  # incoming data the reduction unit takes
+    reduce_quantum_cycles: _Count  # the reduction unit works in whole quanta
+    reduce_start_cycles: _Cycles  # from the last flit's arrival to the start of the reduction
+    vc_count: _Count  # virtual channels of a channel; these three matter to the flit-level simulator only
+    vc_buffer_flits: _Count  # places of one virtual channel
+    packet_payload_bytes: _Count
+    ni_issue_cycles: _Cycles = 0  # from the firing of a row to its first flit
+    ni_start_cycles: _Cycles = 0  # from the common start to the opening of the first slot or timestep
     router: Router = field(default_factory=Router)
 
     def __post_init__(self) -> None:
-        for entry in fields(self):
-            if entry.name in ("name", "router"):
-                continue
-            value, low = getattr(self, entry.name), 0 if entry.name in _MAY_BE_ZERO else 1
-            if type(value) is not int or not low <= value <= _LIMIT:
-                raise MachineError(f"{self.name}: {entry.name} is {value!r}; allowed: whole numbers from {low} to {_LIMIT}")
+        Fields(vars(self), self.name, MachineError).values(Machine)
 
     @property
     def interface_cycles(self) -> int:
@@ -74,24 +60,13 @@ def machine_document(machine: Machine) -> dict[str, Any]:
 
 
 def read_machine(document: Any, where: str) -> Machine:
-    """The machine of a document with format and version; InputError, or MachineError naming the field, for anything else."""
-    return machine_from_document(check_format(document, FORMAT, VERSION, where), where)
+    """The machine of a document with format and version; MachineError, naming the field, for anything else."""
+    return Fields.of_format(document, FORMAT, VERSION, where, MachineError).read(Machine)
 
 
 def machine_from_document(document: Any, where: str) -> Machine:
     """Machine parameters from a parsed TOML or JSON table; MachineError names the field."""
-    if not isinstance(document, dict):
-        raise MachineError(f"{where}: machine parameters must be a table")
-    values = {key: value for key, value in document.items() if key not in ("format", "version")}
-    names = {entry.name for entry in fields(Machine)}
-    optional = {entry.name for entry in fields(Machine) if entry.default is not MISSING or entry.default_factory is not MISSING}
-    unknown, missing = sorted(values.keys() - names), sorted(names - values.keys() - optional)
-    if unknown or missing:
-        raise MachineError(f"{where}: unknown fields {unknown}, missing fields {missing}")
-    if not isinstance(values["name"], str):
-        raise MachineError(f"{where}: name must be a string")
-    router = router_from_document(values.pop("router", {}), where)
-    return Machine(**values, router=router)
+    return Fields(document, where, MachineError).read(Machine)
 
 
 def load_machine(name: str) -> Machine:

@@ -1,22 +1,13 @@
 """Parameters of a router: how its pipeline is cut into stages, how it allocates, how packets flow."""
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from certree.models.common.errors import MachineError, UnsupportedError
+from certree.models.common.fields import Fields, Limits
 
-_LIMIT = 1 << 20
-_CHOICES = {
-    "allocator": ("islip", "separable"),
-    "flow_control": ("cut-through", "wormhole"),
-    "vc_choice": ("rotate", "any"),
-    "vc_reuse": ("tail", "empty"),
-    "interfaces": ("link", "node"),
-    "routing": ("dimension-order", "shortest"),
-    "datelines": (True, False),
-    "dateline_rule": ("wrap", "ends"),
-}
-_AT_LEAST = {"vc_cycles": 0, "traversal_cycles": 0, "credit_cycles": 0}
+_Count = Annotated[int, Limits(1, 1 << 20)]
+_Cycles = Annotated[int, Limits(0, 1 << 20)]
 
 
 @dataclass(frozen=True)
@@ -27,33 +18,28 @@ class Router:
     them is route computation.
     """
 
-    vc_cycles: int = 1  # VC allocation; 0: in the cycle of the switch allocation
-    switch_cycles: int = 1  # switch allocation, at least 1
-    traversal_cycles: int = 1
-    credit_cycles: int = 0  # from a credit's arrival to its use
-    allocator: str = "islip"  # or separable: the inputs choose first
-    allocator_iterations: int = 1
-    flow_control: str = "cut-through"  # a packet (of a message the first sub-message) moves on when it fits whole; or wormhole
-    vc_choice: str = "rotate"  # a packet bids for the VC behind the one that its output gave away last; or for any that is free
-    vc_reuse: str = "tail"  # a VC is free when the tail has left; or when it is empty again
-    interfaces: str = "link"  # one network interface for each lane of a node's links; or one for each node
-    routing: str = "dimension-order"  # where the network is a whole grid; or shortest: tables of shortest ways everywhere
+    vc_cycles: _Cycles = 1  # VC allocation; 0: in the cycle of the switch allocation
+    switch_cycles: _Count = 1  # switch allocation, at least 1
+    traversal_cycles: _Cycles = 1
+    credit_cycles: _Cycles = 0  # from a credit's arrival to its use
+    allocator: Literal["islip", "separable"] = "islip"  # or separable: the inputs choose first
+    allocator_iterations: _Count = 1
+    # a packet (of a message the first sub-message) moves on when it fits whole; or wormhole
+    flow_control: Literal["cut-through", "wormhole"] = "cut-through"
+    # a packet bids for the VC behind the one that its output gave away last; or for any that is free
+    vc_choice: Literal["rotate", "any"] = "rotate"
+    vc_reuse: Literal["tail", "empty"] = "tail"  # a VC is free when the tail has left; or when it is empty again
+    interfaces: Literal["link", "node"] = "link"  # one network interface for each lane of a node's links; or one for each node
+    # dimension order where the network is a whole grid; or tables of shortest paths everywhere
+    routing: Literal["dimension-order", "shortest"] = "dimension-order"
     datelines: bool = True  # on tori, each packet may take one half of the VCs of a ring only
-    dateline_rule: str = "wrap"  # the upper half up to the wrap-around link, the lower behind it; or ends: the upper half all the
-    # way around to a lower place, the lower half to a higher one (packets that a table routes; others have "wrap")
-    sub_message_flits: int = 16
+    # the upper half up to the wrap-around link, the lower behind it; or ends: the upper half all the way around to a lower place,
+    # the lower half to a higher one (packets that a table routes; others have "wrap")
+    dateline_rule: Literal["wrap", "ends"] = "wrap"
+    sub_message_flits: _Count = 16
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            value = getattr(self, field.name)
-            if field.name in _CHOICES:
-                allowed = _CHOICES[field.name]
-                if type(value) is not type(allowed[0]) or value not in allowed:
-                    known = ", ".join(str(choice).lower() for choice in allowed)
-                    raise MachineError(f"router: {field.name} is {value!r}; allowed: {known}")
-            elif type(value) is not int or not _AT_LEAST.get(field.name, 1) <= value <= _LIMIT:
-                low = _AT_LEAST.get(field.name, 1)
-                raise MachineError(f"router: {field.name} is {value!r}; allowed: whole numbers from {low} to {_LIMIT}")
+        Fields(vars(self), "router", MachineError).values(Router)
 
     def stages(self, router_cycles: int) -> tuple[int, int, int, int]:
         """(route, VC, switch, traversal) cycles of a pipeline of `router_cycles`.
@@ -70,13 +56,3 @@ class Router:
                 f"a router of {router_cycles} cycle(s) has no room for the stages {wanted} (VC, switch, traversal)"
             )
         return (route, *wanted)
-
-
-def router_from_document(document: Any, where: str) -> Router:
-    """A router from a parsed TOML or JSON table; what it leaves out has the default, MachineError names a field that is wrong."""
-    if not isinstance(document, dict):
-        raise MachineError(f"{where}: router must be a table")
-    unknown = sorted(document.keys() - asdict(Router()).keys())
-    if unknown:
-        raise MachineError(f"{where}: unknown fields {unknown} of router; known: {', '.join(asdict(Router()))}")
-    return Router(**document)

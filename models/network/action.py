@@ -1,7 +1,7 @@
 """A group that moves the nodes of a network, given by generators: permutations, or shifts of a box that wraps around."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import int_column
-from certree.models.common.errors import ScheduleFormatError
+from certree.models.common.errors import ScheduleFormatError, located
+from certree.models.common.fields import Fields
 from certree.models.network.topology import MAX_DIMENSIONS, MAX_NODES, Int32
 
 MAX_GENERATORS = 64
@@ -116,21 +117,22 @@ def generating(permutations: Iterator[Int32] | Sequence[Int32]) -> Action:
 
 def action_from_document(document: Any, nodes: int, where: str) -> Action:
     """The action in a parsed JSON document, {"box": sizes} or {"permutations": one for each generator}, on so many nodes."""
-    if not isinstance(document, Mapping) or set(document) not in ({"box"}, {"permutations"}):
-        raise ScheduleFormatError(f"{where} must hold either box or permutations")
-    if "box" in document:
-        sizes = int_column(document, "box", where, 1, MAX_NODES, None, ScheduleFormatError).tolist()
+    fields = Fields(document, where, ScheduleFormatError).only(optional=("box", "permutations"))
+    if ("box" in fields) == ("permutations" in fields):
+        fields.refuse("expected either box or permutations")
+    if "box" in fields:
+        sizes = fields.column("box", 1, MAX_NODES).tolist()
         if len(sizes) > MAX_DIMENSIONS:
-            raise ScheduleFormatError(f"{where}.box has {len(sizes)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
+            fields.refuse(f"box has {len(sizes)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
         if math.prod(sizes) != nodes:
-            raise ScheduleFormatError(f"{where}.box has {math.prod(sizes)} places; expected one for each of the {nodes} nodes")
+            fields.refuse(f"box has {math.prod(sizes)} places; expected one for each of the {nodes} nodes")
         return Action.of_box(sizes)
-    rows = document["permutations"]
-    if not isinstance(rows, list) or not 1 <= len(rows) <= MAX_GENERATORS:
-        raise ScheduleFormatError(f"{where}.permutations must be a list of 1 to {MAX_GENERATORS} lists")
-    named = {f"permutations {number}": row for number, row in enumerate(rows)}
-    columns = [int_column(named, name, where, 0, nodes - 1, nodes, ScheduleFormatError) for name in named]
-    try:
+    rows = fields.entries("permutations")
+    if len(rows) > MAX_GENERATORS:
+        fields.refuse(f"permutations has {len(rows)} lists; allowed: 1 to {MAX_GENERATORS}")
+    columns = [
+        int_column(row, f"{where}.permutations {number}", 0, nodes - 1, nodes, ScheduleFormatError)
+        for number, row in enumerate(rows)
+    ]
+    with located(where, ScheduleFormatError):
         return Action(np.array(columns))
-    except ScheduleFormatError as error:
-        raise ScheduleFormatError(f"{where}: {error}") from None

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.common.columns import int_column
-from certree.models.common.errors import TopologyError
-from certree.models.common.files import canonical_json, check_format, read_json, write_atomically
+from certree.models.common.errors import TopologyError, located
+from certree.models.common.fields import Fields
+from certree.models.common.files import canonical_json, read_json, write_atomically
 from certree.models.network.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
@@ -71,88 +71,53 @@ def save_topology(topology: Topology, path: Path, *, force: bool = False) -> Non
     write_atomically(path, data, force=force)
 
 
-def topology_from_document(document: Any, where: str) -> Topology:
-    """The topology in a parsed JSON document of our own format."""
-    document = check_format(document, FORMAT, VERSION, where)
-    _only_keys(document, {"format", "version", "name", "bandwidth", "clock", "nodes", "links"}, where)
-    nodes, links = (_object(document, key, where) for key in ("nodes", "links"))
-    _only_keys(nodes, {"kind", "reducing", "coordinates", "labels"}, f"{where}: nodes")
-    _only_keys(links, {"src", "dst", "capacity", "latency"}, f"{where}: links")
-    kinds = nodes.get("kind")
-    if not isinstance(kinds, list) or not all(isinstance(kind, str) and kind in _KINDS for kind in kinds):
-        raise TopologyError(f"{where}: nodes.kind must be a list of {', '.join(_KINDS)}")
+def topology_from_document(parsed: Any, where: str) -> Topology:
+    """The topology in a parsed JSON document of certree's own format."""
+    document = Fields.of_format(parsed, FORMAT, VERSION, where, TopologyError)
+    document.only("name", "nodes", "links", optional=("bandwidth", "clock"))
+    nodes = document.table_of("nodes").only("kind", optional=("reducing", "coordinates", "labels"))
+    links = document.table_of("links").only("src", "dst", "capacity", optional=["latency"])
+    kinds = nodes.entries("kind", empty=True)
+    if not all(isinstance(kind, str) and kind in _KINDS for kind in kinds):
+        nodes.refuse(f"kind must be a list of {', '.join(_KINDS)}")
     count = len(kinds)
-    src = int_column(links, "src", f"{where}: links", 0, MAX_NODES, None, TopologyError)
-    size = len(src)
+    columns = links.columns({"src": (0, MAX_NODES), "dst": (0, MAX_NODES), "capacity": (1, MAX_CAPACITY)})
+    size = len(columns["src"])
     reducing = np.zeros(count, np.bool_)
-    reducing[int_column(nodes, "reducing", f"{where}: nodes", 0, count - 1, None, TopologyError, default=[])] = True
-    latency = links.get("latency")
-    fields: dict[str, Any] = {
-        "name": _string(document.get("name"), f"{where}: name"),
-        "kind": np.array([_KINDS[kind] for kind in kinds], np.int8),
-        "src": src,
-        "dst": int_column(links, "dst", f"{where}: links", 0, MAX_NODES, size, TopologyError),
-        "capacity": int_column(links, "capacity", f"{where}: links", 1, MAX_CAPACITY, size, TopologyError),
-        "latency": np.full(size, UNKNOWN_LATENCY, np.int32)
-        if latency is None
-        else int_column(links, "latency", f"{where}: links", UNKNOWN_LATENCY, MAX_LATENCY, size, TopologyError),
-        "reducing": reducing,
-        "coordinates": _coordinates(nodes.get("coordinates"), count, where),
-        "labels": _labels(nodes.get("labels"), count, where),
-        "bandwidth": _optional_count(document.get("bandwidth"), f"{where}: bandwidth"),
-        "clock": _optional_count(document.get("clock"), f"{where}: clock"),
-    }
-    try:
-        return Topology(**fields)
-    except TopologyError as error:
-        raise TopologyError(f"{where}: {error}") from None
-
-
-def _object(document: dict[str, Any], key: str, where: str) -> dict[str, Any]:
-    value = document.get(key)
-    if not isinstance(value, dict):
-        raise TopologyError(f"{where}: {key} must be an object")
-    return value
-
-
-def _only_keys(document: dict[str, Any], known: set[str], where: str) -> None:
-    unknown = sorted(document.keys() - known)
-    if unknown:
-        raise TopologyError(f"{where}: unknown fields {unknown}; known: {sorted(known)}")
-
-
-def _string(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise TopologyError(f"{where} must be a string")
-    return value
-
-
-def _optional_count(value: Any, where: str) -> int | None:
-    if value is not None and (type(value) is not int or value < 1):
-        raise TopologyError(f"{where} must be null or a positive whole number")
-    return value
-
-
-def _coordinates(value: Any, count: int, where: str) -> np.ndarray | None:
-    if value is None:
-        return None
-    rows = value if isinstance(value, list) else []
-    widths = {len(row) if isinstance(row, list) else -1 for row in rows}
-    if (
-        len(rows) != count
-        or len(widths) != 1
-        or -1 in widths
-        or not all(type(x) is int and abs(x) <= MAX_COORDINATE for row in rows for x in row)
-    ):
-        raise TopologyError(
-            f"{where}: nodes.coordinates must hold {count} lists of whole numbers of one length, up to {MAX_COORDINATE}"
+    if "reducing" in nodes:
+        reducing[nodes.column("reducing", 0, count - 1)] = True
+    latency = np.full(size, UNKNOWN_LATENCY, np.int32)
+    if links.raw("latency", None) is not None:
+        latency = links.column("latency", UNKNOWN_LATENCY, MAX_LATENCY, size)
+    with located(where, TopologyError):
+        return Topology(
+            name=document.text("name"),
+            kind=np.array([_KINDS[kind] for kind in kinds], np.int8),
+            **columns,
+            latency=latency,
+            reducing=reducing,
+            coordinates=_coordinates(nodes, count),
+            labels=_labels(nodes, count),
+            bandwidth=document.whole_or_none("bandwidth", 1),
+            clock=document.whole_or_none("clock", 1),
         )
+
+
+def _coordinates(nodes: Fields, count: int) -> np.ndarray | None:
+    if nodes.raw("coordinates", None) is None:
+        return None
+    rows = nodes.entries("coordinates", empty=True)
+    widths = {len(row) if isinstance(row, list) else -1 for row in rows}
+    right = len(rows) == count and len(widths) == 1 and -1 not in widths
+    if not right or not all(type(x) is int and abs(x) <= MAX_COORDINATE for row in rows for x in row):
+        nodes.refuse(f"coordinates must hold {count} lists of whole numbers of one length, up to {MAX_COORDINATE}")
     return np.array(rows, np.int32)
 
 
-def _labels(value: Any, count: int, where: str) -> tuple[str, ...] | None:
-    if value is None:
+def _labels(nodes: Fields, count: int) -> tuple[str, ...] | None:
+    if nodes.raw("labels", None) is None:
         return None
-    if not isinstance(value, list) or len(value) != count or not all(isinstance(label, str) for label in value):
-        raise TopologyError(f"{where}: nodes.labels must be a list of {count} strings")
-    return tuple(value)
+    labels = nodes.entries("labels", empty=True)
+    if len(labels) != count or not all(isinstance(label, str) for label in labels):
+        nodes.refuse(f"labels must be a list of {count} strings")
+    return tuple(labels)

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, located, unknown_name
+from certree.models.common.fields import Fields
 from certree.models.network.topology import Topology
 
 
@@ -102,6 +103,14 @@ class Collective:
             raise InputError(f"root {self.root} is no endpoint of {topology.name}; its endpoints lie in {first} to {last}")
 
 
+def read_collective(fields: Fields) -> Collective:
+    """The collective in the fields `kind` and `root` of a document."""
+    fields.only("kind", "root")
+    kind, root = fields.text("kind"), fields.whole_or_none("root")
+    with located(fields.where, fields.error):
+        return parse_collective(kind, root)
+
+
 def parse_collective(name: str, root: int | None = None) -> Collective:
     """The collective of that name; InputError lists the known ones, or says that it needs a root or has none."""
     return Collective(parse_kind(name), root)
@@ -112,4 +121,4 @@ def parse_kind(name: str) -> CollectiveKind:
     try:
         return CollectiveKind(name)
     except ValueError:
-        raise InputError(f"unknown collective {name!r}; known: {', '.join(CollectiveKind)}") from None
+        raise InputError(unknown_name("collective", name, CollectiveKind)) from None

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from certree.models.common.errors import ScheduleFormatError
+from certree.models.common.fields import Fields
 from certree.models.common.files import MAX_SIZE
 from certree.models.machine.machine import Machine, machine_document, read_machine
 
@@ -28,12 +29,8 @@ class MadeFor:
         return {"message_bytes": self.message_bytes, "machine": machine_document(self.machine)}
 
 
-def made_for_from_document(document: Any, where: str) -> MadeFor:
+def read_made_for(fields: Fields) -> MadeFor:
     """What `MadeFor.document` gave; ScheduleFormatError or MachineError names the field that is wrong."""
-    if not isinstance(document, dict) or set(document) != {"message_bytes", "machine"}:
-        raise ScheduleFormatError(f"{where} must hold message_bytes and machine")
-    machine = read_machine(document["machine"], f"{where}: machine")
-    try:
-        return MadeFor(document["message_bytes"], machine)
-    except ScheduleFormatError as error:
-        raise ScheduleFormatError(f"{where}: {error}") from None
+    fields.only("message_bytes", "machine")
+    machine = read_machine(fields.raw("machine"), f"{fields.where}: machine")
+    return MadeFor(fields.whole("message_bytes", 1, MAX_SIZE), machine)

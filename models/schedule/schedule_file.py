@@ -12,30 +12,25 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.common.columns import int_column
-from certree.models.common.errors import InputError, ScheduleFormatError
-from certree.models.common.files import (
-    MAX_UNZIPPED,
-    canonical_json,
-    check_format,
-    parse_json,
-    read_bytes,
-    read_json,
-    write_atomically,
-)
+from certree.models.common.errors import InputError, ScheduleFormatError, located
+from certree.models.common.fields import Fields
+from certree.models.common.files import MAX_UNZIPPED, canonical_json, parse_object, read_bytes, read_json, write_atomically
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
-from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.collective import Collective, read_collective
 from certree.models.schedule.default_shares import chunk_owners
-from certree.models.schedule.made_for import MadeFor, made_for_from_document
+from certree.models.schedule.made_for import read_made_for
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
 
 FORMAT, VERSION = "certree-schedule", 1
 TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
-_KEYS = {
-    "format", "version", "topology", "collective", "chunks", "delay", "period", "repeats", "rounds",
-    "transfers", "routes", "certificate", "provenance",
+_KEYS = (
+    "topology", "collective", "chunks", "delay", "period", "repeats", "rounds", "transfers", "routes", "certificate", "provenance",
+)  # fmt: skip
+LIMITS = {
+    "chunk": (0, MAX_CHUNKS), "op": (0, 1), "step": (0, MAX_STEPS), "src": (0, MAX_NODES), "dst": (0, MAX_NODES),
+    "route": (DIRECT, MAX_CHUNKS),
 }  # fmt: skip
 MADE_FOR = "made_for"  # a key that may be missing: files had none before schedules remembered it
 #: what zipfile, the decompressors and numpy's header parser raise for a damaged or a forged archive; RuntimeError: encrypted
@@ -89,93 +84,47 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
 
 def schedule_from_document(document: Any, where: str) -> Schedule:
     """The schedule in a parsed JSON document."""
-    document = check_format(document, FORMAT, VERSION, where)
-    unknown, missing = sorted(document.keys() - _KEYS - {MADE_FOR}), sorted(_KEYS - document.keys())
-    if unknown or missing:
-        raise ScheduleFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
-    topology = topology_from_document(document["topology"], f"{where}: topology")
-    collective = _collective(document["collective"], where)
-    transfers = _object(document["transfers"], f"{where}: transfers")
-    if set(transfers) != set(TRANSFER_COLUMNS):
-        raise ScheduleFormatError(f"{where}: transfers has columns {sorted(transfers)}; expected {list(TRANSFER_COLUMNS)}")
-    limits = {"chunk": MAX_CHUNKS, "op": 1, "step": MAX_STEPS, "src": MAX_NODES, "dst": MAX_NODES, "route": MAX_CHUNKS}
-    length: int | None = None
-    columns = {}
-    for name in TRANSFER_COLUMNS:
-        low = DIRECT if name == "route" else 0
-        columns[name] = int_column(transfers, name, f"{where}: transfers", low, limits[name], length, ScheduleFormatError)
-        length = len(columns[name])
-    for name in ("certificate", "provenance"):
-        if not (isinstance(document[name], dict) or (name == "certificate" and document[name] is None)):
-            raise ScheduleFormatError(f"{where}: {name} must be an object")
-    try:
-        return Schedule(
-            topology=topology,
-            collective=collective,
-            **_chunks(_object(document["chunks"], f"{where}: chunks"), collective, where),
-            rounds=int_column(document, "rounds", f"{where}: schedule", 1, MAX_STEPS, None, ScheduleFormatError),
-            routes=_routes(document["routes"], where),
-            delay=_count(document["delay"], MAX_STEPS, f"{where}: delay"),
-            period=None if document["period"] is None else _count(document["period"], MAX_STEPS, f"{where}: period"),
-            repeats=_count(document["repeats"], MAX_REPEATS, f"{where}: repeats"),
-            certificate=document["certificate"],
-            provenance=document["provenance"],
-            made_for=read_made_for(document, where),
-            **columns,  # type: ignore[arg-type]
-        )
-    except ScheduleFormatError as error:
-        raise ScheduleFormatError(str(error) if str(error).startswith(where) else f"{where}: {error}") from None
+    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError).only(*_KEYS, optional=[MADE_FOR])
+    topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
+    collective = read_collective(fields.table_of("collective"))
+    columns = fields.table_of("transfers").only(*TRANSFER_COLUMNS).columns(LIMITS)
+    values: dict[str, Any] = {
+        **_chunks(fields.table_of("chunks"), collective),
+        "rounds": fields.column("rounds", 1, MAX_STEPS),
+        "routes": _routes(fields),
+        "delay": fields.whole("delay", 1, MAX_STEPS),
+        "period": fields.whole_or_none("period", 1, MAX_STEPS),
+        "repeats": fields.whole("repeats", 1, MAX_REPEATS),
+        **evidence(fields),
+    }
+    with located(where, ScheduleFormatError):
+        return Schedule(topology=topology, collective=collective, **values, **columns)  # type: ignore[arg-type]
 
 
-def read_made_for(document: dict[str, Any], where: str) -> MadeFor | None:
-    """What the document of a schedule of either form says that it was made for, if it does."""
-    return made_for_from_document(document[MADE_FOR], f"{where}: {MADE_FOR}") if MADE_FOR in document else None
+def evidence(fields: Fields) -> dict[str, Any]:
+    """The tables `certificate`, which may be null, `provenance` and `made_for`, which may be missing, of a schedule's document."""
+    certificate = None if fields.raw("certificate") is None else fields.table_of("certificate").table
+    made_for = read_made_for(fields.table_of(MADE_FOR)) if MADE_FOR in fields else None
+    return {"certificate": certificate, "provenance": fields.table_of("provenance").table, "made_for": made_for}
 
 
-def _object(value: Any, where: str) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ScheduleFormatError(f"{where} must be an object")
-    return value
-
-
-def _count(value: Any, high: int, where: str) -> int:
-    if type(value) is not int or not 1 <= value <= high:
-        raise ScheduleFormatError(f"{where} is {value!r}; allowed: whole numbers from 1 to {high}")
-    return value
-
-
-def _collective(value: Any, where: str) -> Collective:
-    document = _object(value, f"{where}: collective")
-    if set(document) != {"kind", "root"} or not isinstance(document["kind"], str):
-        raise ScheduleFormatError(f"{where}: collective must hold kind and root")
-    if document["root"] is not None and type(document["root"]) is not int:
-        raise ScheduleFormatError(f"{where}: collective.root is {document['root']!r}; allowed: null or a node id")
-    try:
-        return parse_collective(document["kind"], document["root"])
-    except InputError as error:
-        raise ScheduleFormatError(f"{where}: collective: {error}") from None
-
-
-def _chunks(chunks: dict[str, Any], collective: Collective, where: str) -> dict[str, np.ndarray]:
+def _chunks(chunks: Fields, collective: Collective) -> dict[str, np.ndarray]:
     """The columns `chunk_root` and, in a collective with targets, `chunk_target`."""
     names = ["root", "target"] if collective.has_targets else ["root"]
-    if not all(isinstance(chunks.get(name), list) for name in names) or set(chunks) != set(names):
-        raise ScheduleFormatError(f"{where}: chunks must hold {'the lists root and target' if names[1:] else 'one list, root'}")
-    if not collective.is_rooted:
-        if any(root is not None for root in chunks["root"]):
-            raise ScheduleFormatError(f"{where}: chunks.root entries must be null in an {collective.kind}")
-        return {"chunk_root": np.full(len(chunks["root"]), NO_ROOT, np.int32)}
-    return {
-        f"chunk_{name}": int_column(chunks, name, f"{where}: chunks", 0, MAX_NODES, None, ScheduleFormatError) for name in names
-    }
+    chunks.only(*names)
+    if collective.is_rooted:
+        return {f"chunk_{name}": chunks.column(name, 0, MAX_NODES) for name in names}
+    roots = chunks.entries("root", empty=True)
+    if any(root is not None for root in roots):
+        chunks.refuse(f"root entries must be null in an {collective.kind}")
+    return {"chunk_root": np.full(len(roots), NO_ROOT, np.int32)}
 
 
-def _routes(value: Any, where: str) -> tuple[tuple[int, ...], ...]:
-    if not isinstance(value, list) or not all(
-        isinstance(route, list) and all(type(link) is int and 0 <= link < MAX_CHUNKS for link in route) for route in value
-    ):
-        raise ScheduleFormatError(f"{where}: routes must be a list of lists of link numbers")
-    return tuple(tuple(route) for route in value)
+def _routes(fields: Fields) -> tuple[tuple[int, ...], ...]:
+    routes = fields.entries("routes", empty=True)
+    if not all(isinstance(route, list) and all(type(link) is int and 0 <= link < MAX_CHUNKS for link in route) for route in routes):
+        fields.refuse("routes must be a list of lists of link numbers")
+    return tuple(map(tuple, routes))
 
 
 def _npz_bytes(schedule: Schedule) -> bytes:
@@ -203,10 +152,7 @@ def _read_npz(path: Path) -> Any:
             columns = {name: _npy_column(archive, f"{name}.npy") for name in TRANSFER_COLUMNS}
     except _NPZ_ERRORS as error:
         raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
-    document = parse_json(head, f"{path}: head.json")
-    if not isinstance(document, dict):
-        raise ScheduleFormatError(f"{path}: head.json must hold an object")
-    return {**document, "transfers": columns}
+    return {**parse_object(head, f"{path}: head.json"), "transfers": columns}
 
 
 def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:
@@ -247,10 +193,8 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective) ->
     if not columns["chunk"]:
         raise ScheduleFormatError(f"{path}: no transfers")
     chunks, steps = max(columns["chunk"]) + 1, max(columns["step"]) + 1
-    try:
+    with located(str(path), ScheduleFormatError):
         root, target = chunk_owners(topology, collective, chunks)
-    except InputError as error:
-        raise ScheduleFormatError(f"{path}: {error}") from None
     return Schedule(
         topology=topology,
         collective=collective,

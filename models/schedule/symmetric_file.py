@@ -5,32 +5,31 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.common.columns import int_column
-from certree.models.common.errors import InputError, ScheduleFormatError
-from certree.models.common.files import canonical_json, check_format, read_json, write_atomically
+from certree.models.common.errors import InputError, ScheduleFormatError, located, short
+from certree.models.common.fields import Fields
+from certree.models.common.files import canonical_json, read_json, write_atomically
 from certree.models.network.action import action_from_document
 from certree.models.network.families import load_families
 from certree.models.network.imports import suffixes
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
-from certree.models.network.topology import MAX_NODES, Topology
+from certree.models.network.topology import Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_STEPS, NO_ROOT, Schedule
 from certree.models.schedule.schedule_file import (
+    LIMITS,
     MADE_FOR,
+    evidence,
     load_schedule,
-    read_made_for,
     save_schedule,
     schedule_from_document,
 )
 from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
 
 FORMAT, VERSION = "certree-symmetric-schedule", 1
-_COLUMNS = {"chunk": MAX_CHUNKS, "op": 1, "step": MAX_STEPS, "src": MAX_NODES, "dst": MAX_NODES}
-_KEYS = {
-    "format", "version", "topology", "collective", "action", "trees", "delay", "steps", "transfers", "certificate", "provenance",
-}  # fmt: skip
+_KEYS = ("topology", "collective", "action", "trees", "delay", "steps", "transfers", "certificate", "provenance")
+_LIMITS = {name: limits for name, limits in LIMITS.items() if name != "route"}
 
 
 def load_any_schedule(path: Path) -> AnySchedule:
@@ -65,7 +64,7 @@ def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
         "trees": base.chunks,
         "delay": base.delay,
         "steps": base.steps,
-        "transfers": {name: getattr(base, name).tolist() for name in _COLUMNS},
+        "transfers": {name: getattr(base, name).tolist() for name in _LIMITS},
         "certificate": schedule.certificate,
         "provenance": schedule.provenance,
         **({} if schedule.made_for is None else {MADE_FOR: schedule.made_for.document()}),
@@ -94,9 +93,7 @@ def _topology(value: Any, where: str) -> Topology:
         return topology_from_document(value, where)
     name = value["name"]
     if not isinstance(name, str) or not _is_of_family(name):
-        raise ScheduleFormatError(
-            f"{where}.name is {str(name)[:60]!r}; allowed: a network by the name of its family, or one in full"
-        )
+        raise ScheduleFormatError(f"{where}.name is {short(name)}; allowed: a network by the name of its family, or one in full")
     topology = parse_topology(name)
     if topology.digest != value["digest"]:
         raise ScheduleFormatError(f"{where}: {name} has the digest {topology.digest}, not the one that is stated")
@@ -105,46 +102,23 @@ def _topology(value: Any, where: str) -> Topology:
 
 def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
     """The symmetric schedule in a parsed JSON document."""
-    document = check_format(document, FORMAT, VERSION, where)
-    unknown, missing = sorted(document.keys() - _KEYS - {MADE_FOR}), sorted(_KEYS - document.keys())
-    if unknown or missing:
-        raise ScheduleFormatError(f"{where}: unknown fields {unknown}, missing fields {missing}")
-    topology = _topology(document["topology"], f"{where}: topology")
+    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError).only(*_KEYS, optional=[MADE_FOR])
+    topology = _topology(fields.raw("topology"), f"{where}: topology")
     kinds = {str(whole): base for base, whole in WHOLE.items()}
-    if document["collective"] not in list(kinds):
-        raise ScheduleFormatError(f"{where}: collective is {str(document['collective'])[:60]!r}; allowed: {', '.join(kinds)}")
-    for name, high in (("trees", MAX_CHUNKS), ("delay", MAX_STEPS), ("steps", MAX_CHUNKS)):
-        if type(document[name]) is not int or not 1 <= document[name] <= high:
-            raise ScheduleFormatError(f"{where}: {name} is {document[name]!r}; allowed: whole numbers from 1 to {high}")
-    transfers = document["transfers"]
-    if not isinstance(transfers, dict) or set(transfers) != set(_COLUMNS):
-        raise ScheduleFormatError(f"{where}: transfers must hold the columns {', '.join(_COLUMNS)}")
-    length: int | None = None
-    columns = {}
-    for name, high in _COLUMNS.items():
-        columns[name] = int_column(transfers, name, f"{where}: transfers", 0, high, length, ScheduleFormatError)
-        length = len(columns[name])
-    for name in ("certificate", "provenance"):
-        if not (isinstance(document[name], dict) or (name == "certificate" and document[name] is None)):
-            raise ScheduleFormatError(f"{where}: {name} must be an object")
-    made_for = read_made_for(document, where)
-    kind = kinds[document["collective"]]
+    kind = kinds[fields.choice("collective", kinds)]
+    trees, steps = (fields.whole(name, 1, MAX_CHUNKS) for name in ("trees", "steps"))
+    delay = fields.whole("delay", 1, MAX_STEPS)
+    columns = fields.table_of("transfers").only(*_LIMITS).columns(_LIMITS)
     rooted = kind is not CollectiveKind.ALL_REDUCE
-    try:
+    with located(where, ScheduleFormatError):
         base = Schedule(
             topology=topology,
             collective=parse_collective(kind, 0 if rooted else None),
-            chunk_root=np.full(document["trees"], 0 if rooted else NO_ROOT, np.int32),
-            rounds=np.ones(document["steps"], np.int32),
-            route=np.full(length or 0, DIRECT, np.int32),
-            delay=document["delay"],
-            chunk=columns["chunk"],
-            op=columns["op"].astype(np.int8),
-            step=columns["step"],
-            src=columns["src"],
-            dst=columns["dst"],
+            chunk_root=np.full(trees, 0 if rooted else NO_ROOT, np.int32),
+            rounds=np.ones(steps, np.int32),
+            route=np.full(len(columns["chunk"]), DIRECT, np.int32),
+            delay=delay,
+            **columns,  # type: ignore[arg-type]
         )
-        action = action_from_document(document["action"], len(topology.kind), "action")
-        return SymmetricSchedule(base, action, document["certificate"], document["provenance"], made_for)
-    except ScheduleFormatError as error:
-        raise ScheduleFormatError(f"{where}: {error}") from None
+        action = action_from_document(fields.raw("action"), len(topology.kind), "action")
+        return SymmetricSchedule(base, action, **evidence(fields))

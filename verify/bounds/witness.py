@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.errors import CertreeError, InputError
+from certree.models.common.errors import CertreeError, InputError, short
 from certree.models.common.registry import Registry, import_folder
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.rule import Subject, rule
-from certree.verify.wording import network_text, short
+from certree.verify.wording import network_text
 
 QUANTITIES = ("bandwidth", "latency")
 _KEYS = {"kind", "quantity", "value", "witness"}

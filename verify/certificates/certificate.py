@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from certree.models.common.errors import short
 from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
 from certree.verify.certificates.fewest_steps import check_fewest
@@ -11,7 +12,6 @@ from certree.verify.certificates.quality import quality_of
 from certree.verify.exact.rup import ProofError
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Quality
-from certree.verify.wording import short
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["format", "version", "topology", "schedule", "bounds", "claim"]

@@ -10,7 +10,7 @@ than the schedule has. Fewer still are then impossible too: a step without trans
 from collections.abc import Mapping
 from typing import Any
 
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import UnsupportedError, short
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.witness import Instance
@@ -18,7 +18,6 @@ from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import check_refutation
 from certree.verify.exact.rows import shares_of
 from certree.verify.exact.rup import ProofError
-from certree.verify.wording import short
 
 
 def question_before(schedule: Schedule) -> Question:

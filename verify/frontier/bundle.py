@@ -16,7 +16,7 @@ from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
 
-from certree.models.common.errors import CertreeError, InputError
+from certree.models.common.errors import CertreeError, InputError, short
 from certree.models.common.files import check_format
 from certree.models.common.shown import Shown
 from certree.models.network.routing import DIRECT
@@ -35,7 +35,7 @@ from certree.verify.exact.rup import ProofError
 from certree.verify.frontier.points import covers, covers_all_chunks, obligations
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Violation
-from certree.verify.wording import network_text, short
+from certree.verify.wording import network_text
 
 FORMAT, VERSION = "certree-frontier", 2
 MAX_CHUNKS, MAX_NUMBER = 1 << 12, 1 << 24

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from fractions import Fraction
 
+from certree.models.common.fields import Positive
 from certree.models.cost.counting import Counts
-from certree.models.cost.model import COST_MODELS, Cost, Flat, Term
+from certree.models.cost.model import COST_MODELS, Cost, Term
 
 
 @COST_MODELS.register("ace")
 @dataclass(frozen=True)
-class AceEndpoint(Flat):
+class AceEndpoint:
     """Cores of an accelerator that load, add up and write to remote memory, and a latency for each step (ACE, Fig. 5).
 
     A byte that is sent is loaded once, a byte that is added needs one load more: 2 bytes of load for each byte of remote write
@@ -18,15 +19,12 @@ class AceEndpoint(Flat):
     open whether loads and links overlap; its figure stacks them, so here they add up.
     """
 
-    whole_numbers = ("cores",)
-    rates = ("core_read_bytes_per_second", "memory_bytes_per_second", "link_bytes_per_second", "link_efficiency")
-
     name: str
     cores: int
-    core_read_bytes_per_second: Fraction
-    memory_bytes_per_second: Fraction
-    link_bytes_per_second: Fraction
-    link_efficiency: Fraction
+    core_read_bytes_per_second: Positive
+    memory_bytes_per_second: Positive
+    link_bytes_per_second: Positive
+    link_efficiency: Positive
     step_seconds: Fraction
 
     def cost(self, counts: Counts, message_bytes: int) -> Cost:

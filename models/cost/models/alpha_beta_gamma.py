@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from certree.models.cost.counting import Counts
-from certree.models.cost.model import COST_MODELS, Cost, Flat, Term
+from certree.models.cost.model import COST_MODELS, Cost, Term
 from certree.models.cost.profile import Profile
 
 
 @COST_MODELS.register("alpha-beta-gamma")
 @dataclass(frozen=True)
-class AlphaBetaGamma(Flat):
+class AlphaBetaGamma:
     """Start-up of a step, a byte over a unit link, an addition for a byte (GenTree, Equation 1).
 
     Its Table 1 is this model on the closed forms of `profile.py`.

@@ -1,18 +1,15 @@
 """GenModel: the cost of an all-reduce with incast and memory access (GenTree, Section 3.3)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 from certree.models.common.errors import InputError
-from certree.models.common.fields import read_fields
 from certree.models.cost.counting import Counts, LinkKind
 from certree.models.cost.model import COST_MODELS, Cost, Term, load_parameters
 from certree.models.cost.profile import Level, Server
 
 FLOAT_BYTES = 4  # the paper counts data in floats
-LEAST_THRESHOLD = 2  # communicators: a single sender and its receiver are no incast
 
 
 @COST_MODELS.register("genmodel")
@@ -27,28 +24,8 @@ class GenModel:
     name: str
     server: Server
     middle: Level
-    root_level: Level | None
-    cross_level: Level | None
-
-    @classmethod
-    def from_document(cls, document: Mapping[str, Any], where: str) -> "GenModel":
-        """The model of a file with the tables server, middle, root and cross, of which the last two may be missing."""
-        unknown = sorted(document.keys() - {"name", "server", "middle", "root", "cross"})
-        if unknown:
-            raise InputError(f"{where}: unknown: {', '.join(unknown)}; expected name, [server], [middle], [root], [cross]")
-        for name in ("server", "middle"):
-            if name not in document:
-                raise InputError(
-                    f"{where}: table [{name}] is missing; [server] and [middle] are needed, [root] and [cross] where used"
-                )
-        least = {"incast_threshold": LEAST_THRESHOLD}
-        levels = {
-            name: Level(**read_fields(document[name], Level, f"{where}: {name}", least))
-            for name in ("middle", "root", "cross")
-            if name in document
-        }
-        server = Server(**read_fields(document["server"], Server, f"{where}: server", {}))
-        return cls(document["name"], server, levels["middle"], levels.get("root"), levels.get("cross"))
+    root_level: Level | None = field(default=None, metadata={"field": "root"})
+    cross_level: Level | None = field(default=None, metadata={"field": "cross"})
 
     def level(self, kind: LinkKind) -> Level:
         """The parameters of a kind of links; InputError where the file has none."""

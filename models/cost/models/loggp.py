@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from certree.models.cost.counting import Counts
-from certree.models.cost.model import COST_MODELS, Cost, Flat, Term
+from certree.models.cost.model import COST_MODELS, Cost, Term
 
 
 @COST_MODELS.register("loggp")
 @dataclass(frozen=True)
-class LogGP(Flat):
+class LogGP:
     """Latency L, overhead o at either end, gap g between messages, Gap G for each further byte.
 
     One message of k bytes takes o + (k - 1) G + L + o. A node that sends, or receives, m messages of k bytes in all in one step is

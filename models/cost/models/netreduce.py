@@ -8,24 +8,23 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from certree.models.common.errors import InputError
+from certree.models.common.fields import Positive
 from certree.models.cost.counting import Counts, LinkKind
-from certree.models.cost.model import COST_MODELS, Cost, Flat, Term
+from certree.models.cost.model import COST_MODELS, Cost, Term
 
 
 @COST_MODELS.register("netreduce")
 @dataclass(frozen=True)
-class Machines(Flat):
+class Machines:
     """Start-up, and bandwidth inside and between machines of several GPUs (NetReduce, Appendix B).
 
     Inside are the links of endpoints, between are those of switches, each kind's bandwidth that of its narrowest links.
     """
 
-    rates = ("inside_bytes_per_second", "between_bytes_per_second")
-
     name: str
     alpha_seconds: Fraction
-    inside_bytes_per_second: Fraction
-    between_bytes_per_second: Fraction
+    inside_bytes_per_second: Positive
+    between_bytes_per_second: Positive
 
     @property
     def ratio(self) -> Fraction:

@@ -110,7 +110,7 @@ measure = "seconds"
 model = "gentree"
 floats = ["1e7"]
 [[groups]]
-servers = "12"
+servers = 12
 plans = ["6x2"]
 """
 FAMILY = """
@@ -135,23 +135,23 @@ networks = ["ss:8"]
         (TIMES, 'model = "gentree"', "", "model is missing"),
         (TIMES, "[[lines]]", 'reading = { sharing = "fair" }\n[[lines]]', "allowed: max-min, equal, busiest, added-incast"),
         (TIMES, '"cps"', '"pcs"', "unknown method 'pcs'"),
-        (TIMES, '"cps"', '"cps"\nrings = [{ servers = "8", distance = "1" }]', "unknown field 'method'"),
+        (TIMES, '"cps"', '"cps"\nrings = [{ servers = 8, distance = 1 }]', "unknown field 'method'"),
         (
             TIMES,
             'method = "cps"',
-            'rings = [{ servers = "8", distance = "8" }]',
+            "rings = [{ servers = 8, distance = 8 }]",
             "distance 8 among 8 servers leads from each to itself",
         ),
         (
             TIMES,
             'method = "cps"',
-            'rings = [{ servers = "9", distance = "1" }]',
-            "servers is '9'; expected a whole number from 1 to 8",
+            "rings = [{ servers = 9, distance = 1 }]",
+            "servers is 9; allowed: whole numbers from 1 to 8",
         ),
-        (TIMES, 'method = "cps"', 'rings = [{ servers = "8" }]', "distance is missing"),
+        (TIMES, 'method = "cps"', "rings = [{ servers = 8 }]", "distance is missing"),
         (TIMES, '"1e7"', '"7"', "7 floats of 4 bytes leaves some of the 8 servers without data"),
         (COSTS, '"6x2"', '"6x3"', "plan '6x3' is none for 12 servers"),
-        (COSTS, '"12"', '"one"', "servers is 'one'; expected a whole number from 2"),
+        (COSTS, "servers = 12", 'servers = "one"', "servers is 'one'; allowed: whole numbers from 2"),
         (COSTS, '["1e7"]', '["1e7", "1e8"]', "floats has 2 entries; expected one"),
         (FAMILY, '"ss:8"', '"bigraph:2x4"', "bigraph:2x4 is no tree"),
         (FAMILY, '"1e7"', '"3"', "3 floats of 4 bytes leaves some of the 8 servers without data"),

@@ -49,11 +49,11 @@ def test_local_switches_in_small():
 
 
 def test_every_flit_and_whole_messages_take_the_same_cycles(tmp_path):
-    whole = changed(tmp_path, "switchfc-fig9", ('nodes = ["4", "8"]', 'nodes = ["8"]\nswitches = ["3"]\nengine = "auto"'))
+    whole = changed(tmp_path, "switchfc-fig9", ("nodes = [4, 8]", 'nodes = [8]\nswitches = ["3"]\nengine = "auto"'))
     cells = cells_of(whole)
     assert {cell["engine"] for cell in cells.values() if "engine" in cell} == {"fast"}
     fast = {place: cell["ours"] for place, cell in cells.items()}
-    flits = changed(tmp_path, "switchfc-fig9", ('nodes = ["4", "8"]', 'nodes = ["8"]\nswitches = ["3"]\nengine = "flit"'))
+    flits = changed(tmp_path, "switchfc-fig9", ("nodes = [4, 8]", 'nodes = [8]\nswitches = ["3"]\nengine = "flit"'))
     assert {place: cell["ours"] for place, cell in cells_of(flits).items()} == fast
     assert len(fast) == 14
 
@@ -68,7 +68,7 @@ def test_sizes(tmp_path):
 
 
 def test_what_no_method_makes_is_a_cell_with_the_reason(tmp_path):
-    cells = cells_of(changed(tmp_path, "switchfc-fig10", ('nodes = ["4", "8"]', 'nodes = ["6"]')), "--smoke")
+    cells = cells_of(changed(tmp_path, "switchfc-fig10", ("nodes = [4, 8]", "nodes = [6]")), "--smoke")
     missing = cells["6 nodes, 3 switches, all-reduce: cycles", "512 KiB"]
     assert missing["ours"] is None
     assert "power of 2" in missing["reason"]
@@ -76,7 +76,7 @@ def test_what_no_method_makes_is_a_cell_with_the_reason(tmp_path):
 
 
 def test_packages_gain_less_in_an_all_reduce_than_in_an_all_to_all(tmp_path):
-    small = changed(tmp_path, "switchfc-packages", ('switches = ["3", "4"]', 'switches = ["4"]'))
+    small = changed(tmp_path, "switchfc-packages", ("switches = [3, 4]", "switches = [4]"))
     cells = {row: Fraction(cell["ours"]) for (row, size), cell in cells_of(small).items() if size == "1 MiB"}
     for nodes in (4, 8):
         times = [1 / (1 - cells[f"{nodes} nodes, 4 switches, {what}: saved"]) for what in ("all-reduce", "all-to-all")]
@@ -108,7 +108,7 @@ def test_hardware(tmp_path):
         (
             'wires = "0"',
             'wires = "1/3"',
-            "area: shares are 1/3, 459/5000, 0, 4541/5000; expected numbers from 0 that together are 1",
+            "area: shares are 1/3, 459/5000, 0, 4541/5000; together they must be 1",
         ),
         ('wires = "0"', 'cables = "0"', "area: wires is missing"),
         ('over = "hier-torus:2x2x4"', 'over = "moebius:3"', "moebius"),
@@ -123,12 +123,12 @@ def test_bad_hardware(tmp_path, old, new, reason):
     ("old", "new", "reason"),
     [
         ('sizes = ["1MiB"]', 'sizes = ["1MiB", "2MiB"]', 'columns = "switches" is for one size; sizes has 2'),
-        ('nodes = ["4", "8"]', 'nodes = ["four"]', "nodes has four; expected whole numbers from 1, in quotes"),
-        ('nodes = ["4", "8"]', 'nodes = ["4"]\nswitches = ["5"]', "5 local switches; allowed: 1 to 4"),
+        ("nodes = [4, 8]", 'nodes = ["four"]', "nodes 0 is 'four'; allowed: whole numbers from 1"),
+        ("nodes = [4, 8]", 'nodes = [4]\nswitches = ["5"]', "5 local switches; allowed: 1 to 4"),
         ('over = "all-reduce on the ring"', 'over = "the moon"', "all-reduce is held against 'the moon'; known lines without"),
         ('over = "all-reduce on the ring"', 'over = "all-to-all"', "held against 'all-to-all'; known lines without"),
-        ('channels_per_switch = "2"', 'channels_per_switch = "0"', "lines 2: channels_per_switch is '0'; expected a whole number"),
-        ('channels = "2"', 'channels_per_switch = "2"', "lines 1: channels_per_switch needs {switches} or {half} in network"),
+        ("channels_per_switch = 2", "channels_per_switch = 0", "lines 2: channels_per_switch is 0; allowed: whole numbers from 1"),
+        ("channels = 2", "channels_per_switch = 2", "lines 1: channels_per_switch needs {switches} or {half} in network"),
         ('name = "all-reduce on the ring"', 'name = "all-to-all"', "each with a name of its own"),
         ('columns = "switches"', 'columns = "moons"', "unknown columns 'moons'; known: switches, sizes"),
         ('collective = "all-reduce"', 'collective = "all-hands"', "all-hands"),

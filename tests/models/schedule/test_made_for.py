@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.models.common.errors import InputError
+from certree.models.common.fields import Fields
 from certree.models.common.files import MAX_SIZE
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.machine.router import Router
-from certree.models.schedule.made_for import MadeFor, made_for_from_document
+from certree.models.schedule.made_for import MadeFor, read_made_for
 from certree.models.schedule.schedule_file import load_schedule, save_schedule, schedule_document, schedule_from_document
 from certree.models.schedule.symmetric_file import (
     load_any_schedule,
@@ -46,7 +47,7 @@ def made_fors(draw):
 
 @given(made_fors())
 def test_any_size_and_machine_survive_the_document(made_for):
-    assert made_for_from_document(json.loads(json.dumps(made_for.document())), "text") == made_for
+    assert read_made_for(Fields(json.loads(json.dumps(made_for.document())), "text")) == made_for
 
 
 @pytest.mark.parametrize("name", ["s.json", "s.json.gz", "s.npz"])
@@ -84,21 +85,21 @@ def test_what_is_derived_from_a_schedule_keeps_it():
 
 
 WRONG = [
-    ([], None, "made_for must hold message_bytes and machine"),
-    ([], [], "made_for must hold message_bytes and machine"),
-    (["machine_name"], "multitree", "made_for must hold message_bytes and machine"),
+    ([], None, "made_for is None; expected a table of fields"),
+    ([], [], r"made_for is \[\]; expected a table of fields"),
+    (["machine_name"], "multitree", "made_for: unknown field 'machine_name'; known: message_bytes, machine"),
     *((["message_bytes"], value, "message_bytes is .*; allowed: whole numbers from 1 to 1125899906842624")
       for value in (0, -1, MAX_SIZE + 1, 1.0, True, "1MiB", None, [1], {})),
     (["machine"], "multitree", 'machine: no "format" field'),
     (["machine"], {}, 'machine: no "format" field'),
     (["machine", "format"], "certree-topology", "machine: format is 'certree-topology'; expected 'certree-machine'"),
     (["machine", "version"], True, "machine: version True cannot be read; expected 1"),
-    (["machine", "name"], 7, "machine: name must be a string"),
+    (["machine", "name"], 7, "machine: name is 7; expected a string"),
     (["machine", "clock_hz"], 0, "clock_hz is 0; allowed: whole numbers from 1"),
     (["machine", "flit_bytes"], 16.0, "flit_bytes is 16.0; allowed: whole numbers from 1"),
     (["machine", "router_cycles"], 1 << 41, "router_cycles is .*; allowed: whole numbers from 0"),
-    (["machine", "speed"], 1, "machine: unknown fields .'speed'."),
-    (["machine", "router"], [], "machine: router must be a table"),
+    (["machine", "speed"], 1, "machine: unknown field 'speed'; known: name, "),
+    (["machine", "router"], [], r"machine: router is \[\]; expected a table of fields"),
     (["machine", "router", "allocator"], {}, "router: allocator is {}; allowed: islip, separable"),
 ]  # fmt: skip
 
@@ -119,5 +120,5 @@ def test_what_is_wrong_is_refused_by_name(form, path, value, reason):
 def test_a_machine_field_that_is_missing_is_named():
     document = MADE_FOR.document()
     del document["machine"]["clock_hz"]
-    with pytest.raises(InputError, match=r"here: machine: unknown fields \[\], missing fields \['clock_hz'\]"):
-        made_for_from_document(document, "here")
+    with pytest.raises(InputError, match="here: machine: clock_hz is missing; known: name, clock_hz"):
+        read_made_for(Fields(document, "here"))

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.errors import short
 from certree.models.network.topology import Topology
 from certree.verify.bounds.witness import WITNESSES, Bound, Instance, WitnessError, malformed, node_id, node_numbers, only_fields
 from certree.verify.bounds.witnesses.all_reduce import crossing_once
 from certree.verify.bounds.witnesses.rooted import crossing_share, positive
-from certree.verify.wording import short
 
 SEARCH_WORDS = 1 << 23  # words that one search may hold for its links
 SEARCH_WORK = 1 << 27  # words that all searches may look at

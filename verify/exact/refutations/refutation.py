@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import UnsupportedError, short
 from certree.models.common.files import sha256
 from certree.models.common.registry import Registry, import_folder
 from certree.verify.bounds.witness import Instance, check_bound
@@ -19,7 +19,6 @@ from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError, check_proof
 from certree.verify.rule import Subject, rule
-from certree.verify.wording import short
 
 MAX_PROOF_BYTES = 1 << 28  # of an unpacked proof
 

@@ -8,12 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, short
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.traces.endpoints import EndpointTrace
 from certree.models.traces.endpoints import Message as Name
 from certree.verify.rules.wiring import require_wired
-from certree.verify.wording import short
 
 #: a segment of the schedule, and of its pieces the first and the one after the last
 Part = tuple[int, int, int]

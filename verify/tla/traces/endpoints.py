@@ -9,14 +9,13 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, short
 from certree.models.schedule.schedule import Schedule
 from certree.models.traces.endpoints import EndpointTrace, TracedFlow, TracedSend
 from certree.verify.tla.model_list import ModelResult, run_generated, traced_result
 from certree.verify.tla.table_constants import function, members
 from certree.verify.tla.tlc import Result, TlcRun
 from certree.verify.tla.traces.endpoint_messages import check_messages
-from certree.verify.wording import short
 
 MODULE = "EndpointTraceModel"
 _GIVEN = ("Plan", "Machine", "Order", "Sends", "Size", "Room", "Depth", "Log")

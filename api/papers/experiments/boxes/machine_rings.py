@@ -7,9 +7,8 @@ from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.boxes.machine_phases import IN_SWITCHES, Phase
-from certree.api.papers.fields import Fields, exact_number
 from certree.api.pictures.figure import Panel, Plot, Series
-from certree.models.common.files import parse_size
+from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.cost.models.netreduce import (
     ClosedForm,
     Machines,
@@ -240,9 +239,7 @@ def machine_rings(fields: Fields) -> Experiment:
     panels have. Simulated are packets of `packet_bytes` and flits of `flit_bytes`, `racks` switches below a root where there are
     two levels, rings of up to `most_in_ring` GPUs and single switches of up to `most_at_switch` hosts.
     """
-    counts = _numbers(fields, "gpus", whole=True)
-    machine_gpus = _whole(fields, fields.text("machine_gpus"), "machine_gpus")
-    racks = _whole(fields, fields.text("racks"), "racks")
+    counts, machine_gpus, racks = fields.wholes("gpus", 1), fields.whole("machine_gpus", 1), fields.whole("racks", 1)
     for gpus in counts:
         if gpus % machine_gpus or gpus <= machine_gpus:
             fields.refuse(f"gpus has {gpus}; expected several whole machines of {machine_gpus}")
@@ -250,33 +247,11 @@ def machine_rings(fields: Fields) -> Experiment:
             fields.refuse(f"racks is {racks}; the {gpus // machine_gpus} machines of {gpus} GPUs do not fill so many evenly")
     return _MachineRings(
         machine_gpus,
-        _numbers(fields, "inside"),
-        _number(fields, fields.text("between"), "between"),
-        tuple(map(parse_size, fields.texts("sizes"))),
-        tuple(map(int, counts)),
-        _numbers(fields, "alphas"),
+        fields.exacts("inside", ABOVE_ZERO),
+        fields.exact("between", ABOVE_ZERO),
+        fields.sizes("sizes"),
+        counts,
+        fields.exacts("alphas", ABOVE_ZERO),
         racks=racks,
-        **{
-            name: _whole(fields, fields.text(name), name)
-            for name in ("flit_bytes", "packet_bytes", "most_in_ring", "most_at_switch")
-        },
+        **{name: fields.whole(name, 1) for name in ("flit_bytes", "packet_bytes", "most_in_ring", "most_at_switch")},
     )
-
-
-def _numbers(fields: Fields, name: str, *, whole: bool = False) -> tuple[Fraction, ...]:
-    read = _whole if whole else _number
-    return tuple(Fraction(read(fields, text, name)) for text in fields.texts(name))
-
-
-def _whole(fields: Fields, text: str, name: str) -> int:
-    value = _number(fields, text, name)
-    if value.denominator != 1:
-        fields.refuse(f"{name} has {text!r}; expected a whole number")
-    return int(value)
-
-
-def _number(fields: Fields, text: str, name: str) -> Fraction:
-    value = exact_number(text)
-    if value is None or value <= 0:
-        fields.refuse(f"{name} has {text!r}; expected a number above 0, in quotes")
-    return value

@@ -6,8 +6,8 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.models.common.fields import Fields, Limits
 from certree.models.cost.hardware import PARTS, Hardware, hardware_of, prices_from_shares
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
@@ -85,26 +85,20 @@ def network_hardware(fields: Fields) -> Experiment:
     """
     experiment = _NetworkHardware(
         machine=load_machine(fields.text("machine")),
-        pairs=tuple(map(_pair, fields.tables("networks"))),
+        pairs=fields.each("networks", _pair, least=1, distinct="name"),
         shares={measure: _shares(fields, measure) for measure in MEASURES},
     )
-    names = [pair.name for pair in experiment.pairs]
-    if not names or len(set(names)) < len(names):
-        fields.refuse(f"networks are called {names}; expected one or more, each with a name of its own")
     experiment.tasks()  # a network that there is not is an error before any work
     return experiment
 
 
 def _pair(fields: Fields) -> _Pair:
-    pair = _Pair(fields.text("name"), fields.text("network"), fields.text("over"))
-    fields.done()
-    return pair
+    return _Pair(fields.text("name"), fields.text("network"), fields.text("over"))
 
 
 def _shares(fields: Fields, measure: str) -> dict[str, Fraction]:
-    entries = Fields(f"{fields.where}: {measure}", fields.mapping(measure))
-    shares = {part: entries.fraction(part) for part in PARTS}
-    entries.done()
-    if min(shares.values()) < 0 or sum(shares.values()) != 1:
-        entries.refuse(f"shares are {', '.join(map(str, shares.values()))}; expected numbers from 0 that together are 1")
+    entries = fields.table_of(measure).only(*PARTS)
+    shares = {part: entries.exact(part, Limits(0, 1)) for part in PARTS}
+    if sum(shares.values()) != 1:
+        entries.refuse(f"shares are {', '.join(map(str, shares.values()))}; together they must be 1")
     return shares

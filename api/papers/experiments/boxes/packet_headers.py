@@ -6,10 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
-from certree.models.common.files import parse_size
+from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine
 
 
@@ -40,4 +39,4 @@ class _PacketHeaders(Experiment):
 @EXPERIMENTS.register("packet-headers")
 def packet_headers(fields: Fields) -> Experiment:
     """Head flits over payload flits, for packets of several `payloads` on a `machine`."""
-    return _PacketHeaders(load_machine(fields.text("machine")), tuple(map(parse_size, fields.texts("payloads"))))
+    return _PacketHeaders(load_machine(fields.text("machine")), fields.sizes("payloads"))

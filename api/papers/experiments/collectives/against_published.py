@@ -8,11 +8,10 @@ from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.collectives.all_reduce_runs import CLOSED_FORM, run_all_reduce
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
 from certree.hw.engines.runs import FASTEST
-from certree.models.common.files import parse_size
+from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.synth.method import load_methods
@@ -31,13 +30,11 @@ class Rival:
 
 def rival_of(fields: Fields) -> Rival:
     """`name`, `method` (one or several) and `options`."""
-    rival = Rival(
+    return Rival(
         fields.text("name"),
         fields.text_or_texts("method", known=load_methods()),
         tuple(sorted(fields.mapping("options").items())),
     )
-    fields.done()
-    return rival
 
 
 def all_reduce_task(rival: Rival, network: str, size: int, machine: Machine, run: str) -> Task:
@@ -136,8 +133,5 @@ def against_rivals(fields: Fields) -> Experiment:
     method makes is a cell with the reason.
     """
     machine = load_machine(fields.text("machine"))
-    lines = tuple(map(rival_of, fields.tables("lines")))
-    if len(lines) < 2 or len({line.name for line in lines}) < len(lines):
-        fields.refuse(f"lines are called {[line.name for line in lines]}; expected two or more, each with a name of its own")
-    sizes = tuple(map(parse_size, fields.texts("sizes")))
+    lines, sizes = fields.each("lines", rival_of, least=2, distinct="name"), fields.sizes("sizes")
     return _AgainstRivals((), sizes, machine, fields.texts("closed_form", default=[]), lines).on(fields.texts("networks"))

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from dataclasses import fields as dataclass_fields
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
 from certree.hw.engines.framing import FRAMINGS
@@ -16,7 +14,7 @@ from certree.hw.engines.runs import FASTEST, MODES, Options, Run
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import UnsupportedError
-from certree.models.common.files import parse_size
+from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
@@ -199,53 +197,38 @@ def all_reduce_runs(fields: Fields) -> Experiment:
     per_node = "bytes_per_node" in fields
     if per_node == ("sizes" in fields):
         fields.refuse("one of sizes and bytes_per_node is needed")
-    sizes = (fields.text("bytes_per_node"),) if per_node else fields.texts("sizes")
+    sizes = (fields.size("bytes_per_node"),) if per_node else fields.sizes("sizes")
     experiment = _AllReduceRuns(
         measure=fields.text("measure", known=MEASURES),
         networks=fields.texts("networks"),
-        sizes=tuple(map(parse_size, sizes)),
+        sizes=sizes,
         per_node=per_node,
-        lines=tuple(_line(entry, machine) for entry in fields.tables("lines")),
+        lines=fields.each("lines", lambda entry: _line(entry, machine), least=1, distinct="name"),
         ratios=(),
     )
     if experiment.measure == "growth" and len(sizes) > 1:
-        fields.refuse(f'measure = "growth" is for one size; sizes are {", ".join(sizes)}')
+        fields.refuse(f'measure = "growth" is for one size; sizes are {", ".join(fields.texts("sizes"))}')
     names = [line.name for line in experiment.lines]
-    if not names or len(set(names)) < len(names):
-        fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
     for network in experiment.networks:
         parse_topology(network)
-    return replace(experiment, ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
+    return replace(experiment, ratios=fields.each("ratios", lambda entry: _ratio(entry, names)))
 
 
 def _line(fields: Fields, machine: str) -> Line:
     preset = load_machine(fields.text("machine", default=machine))
-    line = Line(
+    return Line(
         name=fields.text("name"),
         methods=fields.text_or_texts("method", known=load_methods()),
         flow=fields.text("flow", default="message", known=FRAMINGS),
         run=fields.text("run", default="paced", known=(*MODES, FASTEST)),
         options=tuple(sorted(fields.mapping("options").items())),
-        machine=_with(preset, fields.numbers("parameters"), fields),
+        machine=machine_from_document(preset.document() | fields.numbers("parameters"), f"{fields.where}: parameters"),
         networks=fields.texts("networks", default=["*"]),
     )
-    fields.done()
-    return line
-
-
-def _with(machine: Machine, parameters: Mapping[str, int], fields: Fields) -> Machine:
-    numbers = [entry.name for entry in dataclass_fields(Machine) if entry.type in (int, "int")]
-    unknown = [name for name in parameters if name not in numbers]
-    if unknown:
-        fields.refuse(f"unknown machine parameter {unknown[0]!r}; known: {', '.join(numbers)}")
-    document = machine.document() | dict(parameters)
-    return machine_from_document(document, fields.where)
 
 
 def _ratio(fields: Fields, lines: list[str]) -> Ratio:
-    ratio = Ratio(fields.text("of", known=lines), fields.text("over", known=lines))
-    fields.done()
-    return ratio
+    return Ratio(fields.text("of", known=lines), fields.text("over", known=lines))
 
 
 def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields
 from certree.api.reports.text import size_words
 from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
 from certree.hw.authors.interface import AuthorsInterfaces, Fault
@@ -15,7 +14,7 @@ from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import Engine, Options
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
-from certree.models.common.files import parse_size
+from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
@@ -104,44 +103,33 @@ def _without(fault: str) -> str:
 def authors_runs(fields: Fields) -> Experiment:
     """Cycles of all-reduces as the MultiTree authors' simulator counts them, to the return of the last credit.
 
-    Each of `runs` has a `network`, a `method`, a `size`, a `flow` ("message" or "packet"), how
-    many `interfaces` a node has, as text, and may have `options` of the method, a number of `chunks`, as text, and single `router`
-    parameters beside those of `machine`. Of ring-2d and double-binary-tree they have schedules of their own
-    (`certree.hw.authors.baselines`).
+    Each of `runs` has a `network`, a `method`, a `size`, a `flow` ("message" or "packet"), how many `interfaces` a node has, and
+    may have `options` of the method, a number of `chunks`, and single `router` parameters beside those of `machine`. Of ring-2d
+    and double-binary-tree they have schedules of their own (`certree.hw.authors.baselines`).
     Columns of all rows but rings: the cycles with all faults of their interfaces (`certree.hw.authors.interface`), the least and
     the most over so many `orders` of events, the cycles without one fault and without any of them, those of a run of our schedule
     of that name paced as the paper has it, and the share of the messages that are opened while the one before between the same two
     nodes is on its way.
     """
     machine = load_machine(fields.text("machine"))
-    orders = fields.text("orders")
-    rows = tuple(_row(entry, machine) for entry in fields.tables("runs"))
-    if not orders.isdigit() or int(orders) < 1 or not rows:
-        fields.refuse(f"orders is {orders!r} and there are {len(rows)} runs; expected one or more of both")
-    return _AuthorsRuns(rows, int(orders))
+    rows = fields.each("runs", lambda entry: _row(entry, machine), least=1)
+    return _AuthorsRuns(rows, fields.whole("orders", 1))
 
 
 def _row(fields: Fields, machine: Machine) -> _Row:
-    interfaces = fields.text("interfaces")
-    if not interfaces.isdigit() or not 1 <= int(interfaces) <= 64:
-        fields.refuse(f"interfaces is {interfaces!r}; allowed: 1 to 64")
-    chunks = fields.text("chunks", default="0")
-    if not chunks.isdigit():
-        fields.refuse(f"chunks is {chunks!r}; expected a number")
     document = machine.document()
     document["router"] = document["router"] | fields.numbers("router")
     row = _Row(
         network=fields.text("network"),
         method=fields.text("method", known=load_methods()),
         options=tuple(sorted(fields.mapping("options").items())),
-        chunks=int(chunks) or None,
-        message_bytes=parse_size(fields.text("size")),
+        chunks=fields.whole("chunks", default=0) or None,
+        message_bytes=fields.size("size"),
         flow=fields.text("flow", known=FRAMINGS),
-        interfaces=int(interfaces),
+        interfaces=fields.whole("interfaces", 1, 64),
         machine=machine_from_document(document, fields.where),
     )
     parse_topology(row.network)
-    fields.done()
     return row
 
 

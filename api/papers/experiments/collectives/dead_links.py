@@ -11,11 +11,10 @@ import numpy as np
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.collectives.against_published import Rival, all_reduce_task, rival_of
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.hw.engines.runs import FASTEST
 from certree.models.common.errors import InputError
-from certree.models.common.files import parse_size
+from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.timing import bandwidth_bound_cycles
@@ -132,14 +131,9 @@ def dead_links(fields: Fields) -> Experiment:
     `method` (of several the fastest counts) and may have `options`; the first is ours. Simulated, paced and in slots, the faster
     run counts. The bound is the time that the tight partition leaves.
     """
-    dead, draws = fields.texts("dead"), fields.text("draws")
-    if not all(number.isdigit() for number in (*dead, draws)) or int(draws) < 1:
-        fields.refuse(f"dead and draws are {', '.join(dead)} and {draws}; expected whole numbers in quotes, draws from 1")
-    machine, size = load_machine(fields.text("machine")), parse_size(fields.text("size"))
-    lines = tuple(map(rival_of, fields.tables("lines")))
-    if len(lines) < 2:
-        fields.refuse("lines: two or more are needed, ours first")
-    return _DeadLinks("", tuple(map(int, dead)), int(draws), size, machine, lines).on([fields.text("network")])
+    dead, draws, machine = fields.wholes("dead"), fields.whole("draws", 1), load_machine(fields.text("machine"))
+    lines = fields.each("lines", rival_of, least=2)
+    return _DeadLinks("", dead, draws, fields.size("size"), machine, lines).on([fields.text("network")])
 
 
 def bound_cycles(arguments: Mapping[str, Any]) -> dict[str, Any]:

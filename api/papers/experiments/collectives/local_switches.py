@@ -7,14 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
 from certree.hw.engines.runs import AUTO, MODES, Engine, Options
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run as run_schedule
 from certree.models.common.errors import UnsupportedError
-from certree.models.common.files import parse_size
+from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
@@ -211,16 +210,13 @@ def local_switches(fields: Fields) -> Experiment:
         machine=load_machine(fields.text("machine")),
         engine=fields.text("engine", default="flit", known=ENGINES),
         columns=columns,
-        nodes=_counts(fields, "nodes"),
-        switches=_counts(fields, "switches") if "switches" in fields else None,
-        sizes=tuple(map(parse_size, fields.texts("sizes"))),
-        lines=tuple(map(_line, fields.tables("lines"))),
+        nodes=fields.wholes("nodes", 1),
+        switches=fields.wholes("switches", 1) if "switches" in fields else None,
+        sizes=fields.sizes("sizes"),
+        lines=fields.each("lines", _line, least=1, distinct="name"),
     )
     if columns == SWITCHES and len(experiment.sizes) > 1:
         fields.refuse(f'columns = "{SWITCHES}" is for one size; sizes has {len(experiment.sizes)}')
-    names = [line.name for line in experiment.lines]
-    if not names or len(set(names)) < len(names):
-        fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
     bases = [line.name for line in experiment.lines if not line.has_switches]
     for line in experiment.lines:
         if line.over is not None and line.over not in bases:
@@ -229,19 +225,8 @@ def local_switches(fields: Fields) -> Experiment:
     return experiment
 
 
-def _counts(fields: Fields, name: str) -> tuple[int, ...]:
-    texts = fields.texts(name)
-    if not all(text.isdecimal() and int(text) for text in texts):
-        fields.refuse(f"{name} has {', '.join(texts)}; expected whole numbers from 1, in quotes")
-    return tuple(map(int, texts))
-
-
 def _line(fields: Fields) -> Line:
     per_switch = "channels_per_switch" in fields
-    name = "channels_per_switch" if per_switch else "channels"
-    text = fields.text(name, default="1")
-    if not text.isdecimal() or not int(text):
-        fields.refuse(f"{name} is {text!r}; expected a whole number from 1, in quotes")
     line = Line(
         name=fields.text("name"),
         network=fields.text("network"),
@@ -249,12 +234,11 @@ def _line(fields: Fields) -> Line:
         method=fields.text("method", known=load_methods()),
         run=fields.text("run", default="slotted", known=MODES),
         options=tuple(sorted(fields.mapping("options").items())),
-        channels=1 if per_switch else int(text),
-        channels_per_switch=int(text) if per_switch else 0,
+        channels=1 if per_switch else fields.whole("channels", 1, default=1),
+        channels_per_switch=fields.whole("channels_per_switch", 1) if per_switch else 0,
         over=fields.text("over") if "over" in fields else None,
     )
     parse_collective(line.collective)
     if per_switch and not line.has_switches:
         fields.refuse(f"channels_per_switch needs {SWITCHES_WORD} or {HALF_WORD} in network, which is {line.network!r}")
-    fields.done()
     return line

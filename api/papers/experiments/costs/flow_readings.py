@@ -7,8 +7,8 @@ from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.costs.flow_times import FlowTimes
-from certree.api.papers.fields import Fields
 from certree.api.papers.target import Target, compared, load_target
+from certree.models.common.fields import Fields
 from certree.models.cost.flows.time import all_readings
 
 NEAR = (Fraction(1, 20), Fraction(1, 10))

@@ -9,8 +9,8 @@ import numpy as np
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.costs.gentree_picks import network_arguments, read_floats
-from certree.api.papers.fields import Fields
 from certree.models.common.errors import UnsupportedError
+from certree.models.common.fields import Fields
 from certree.models.cost.flows.flows import flows_at_distance, flows_of
 from certree.models.cost.flows.time import NO_TIME, FlowTime, FlowTimer, Reading, parse_reading
 from certree.models.cost.models.genmodel import FLOAT_BYTES, GenModel, load_genmodel
@@ -94,33 +94,25 @@ def flow_times(fields: Fields) -> Experiment:
     """
     model = fields.text("model")
     load_genmodel(model)
-    lines = tuple(map(_line, fields.tables("lines")))
-    if not lines:
-        fields.refuse("lines are missing")
-    return FlowTimes(lines, read_floats(fields), model, parse_reading(fields.mapping("reading")))
+    return FlowTimes(fields.each("lines", _line, least=1), read_floats(fields), model, parse_reading(fields.mapping("reading")))
 
 
 def _line(fields: Fields) -> Line:
     name, network = fields.text("name"), fields.text("network")
     topology = parse_topology(network)
-    rings = tuple(_ring(entry, topology) for entry in fields.tables("rings"))
+    rings = fields.each("rings", lambda entry: _ring(entry, topology))
     method = None if rings else fields.text("method", known=load_methods())
     options = {} if rings else fields.mapping("options")
-    fields.done()
     return Line(name, network, method, tuple(sorted(options.items())), rings)
 
 
 def _ring(fields: Fields, topology: Topology) -> tuple[int, int]:
     """(servers, distance); InputError where a server would send to itself."""
     ends = len(topology.endpoints)
-    servers, distance = (fields.text(name) for name in ("servers", "distance"))
-    for name, text in (("servers", servers), ("distance", distance)):
-        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= ends):
-            fields.refuse(f"{name} is {text!r}; expected a whole number from 1 to {ends}, in quotes")
-    if int(distance) == ends:
+    servers, distance = (fields.whole(name, 1, ends) for name in ("servers", "distance"))
+    if distance == ends:
         fields.refuse(f"distance {distance} among {ends} servers leads from each to itself")
-    fields.done()
-    return int(servers), int(distance)
+    return servers, distance
 
 
 def time_flows(arguments: Mapping[str, Any]) -> dict[str, Any]:

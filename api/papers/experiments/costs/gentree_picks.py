@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields, exact_number
+from certree.models.common.fields import Fields, exact_number
 from certree.models.common.files import sha256
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.network.spec import parse_topology
@@ -59,11 +59,11 @@ def gentree_picks(fields: Fields) -> Experiment:
     """
     model = fields.text("model")
     load_genmodel(model)
-    return _Picks(tuple(map(_switch, fields.tables("switches"))), read_floats(fields), model)
+    return _Picks(fields.each("switches", _switch), read_floats(fields), model)
 
 
 def _switch(fields: Fields) -> Switch:
-    text, network = fields.text("switch"), fields.text("network")
+    text, network = fields.figure("switch"), fields.text("network")
     try:
         switch = CROSSING if text == "crossing" else int(text)
         known = switch in switch_tree(parse_topology(network)).children
@@ -71,14 +71,12 @@ def _switch(fields: Fields) -> Switch:
         known = False
     if not known:
         fields.refuse(f"{network} has no switch {text!r}; expected the id of one, or crossing between two top switches")
-    found = Switch(fields.text("name"), network, switch)
-    fields.done()
-    return found
+    return Switch(fields.text("name"), network, switch)
 
 
 def read_floats(fields: Fields) -> tuple[str, ...]:
     """The list `floats`: lengths of vectors, whole numbers such as "3.2e7"."""
-    texts = fields.texts("floats")
+    texts = fields.figures("floats")
     for text in texts:
         value = exact_number(text)
         if value is None or value < 1 or value.denominator > 1:

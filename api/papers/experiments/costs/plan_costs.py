@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import prod
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.costs.gentree_picks import read_floats
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.models.common.fields import Fields
 from certree.models.cost.models.genmodel import GenModel, load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile
 
@@ -119,20 +119,13 @@ def plan_costs(fields: Fields) -> Experiment:
     floats = read_floats(fields)
     if len(floats) != 1:
         fields.refuse(f"floats has {len(floats)} entries; expected one")
-    plans = tuple(plan for group in fields.tables("groups") for plan in _plans(group))
-    if not plans:
-        fields.refuse("groups are missing")
+    plans = tuple(chain(*fields.each("groups", _plans, least=1)))
     return _PlanCosts(measure, plans, Fraction(floats[0]), load_genmodel(fields.text("model")))
 
 
 def _plans(fields: Fields) -> list[Plan]:
-    text = fields.text("servers")
-    servers = int(text) if text.isascii() and text.isdigit() and len(text) < 7 else 0
-    if servers < 2:
-        fields.refuse(f"servers is {text!r}; expected a whole number from 2, in quotes")
-    plans = [Plan(name, servers, _profile(name, servers, fields)) for name in fields.texts("plans")]
-    fields.done()
-    return plans
+    servers = fields.whole("servers", 2, 999_999)
+    return [Plan(name, servers, _profile(name, servers, fields)) for name in fields.texts("plans")]
 
 
 def _profile(name: str, servers: int, fields: Fields) -> Profile:

@@ -9,7 +9,7 @@ import numpy as np
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.costs.gentree_picks import network_arguments, read_floats
-from certree.api.papers.fields import Fields
+from certree.models.common.fields import Fields
 from certree.models.cost.flows.time import FlowTimer, Reading, parse_reading
 from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
 from certree.models.machine.machine import load_machine

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields
 from certree.api.parsing import DEFAULT_MACHINE
 from certree.api.pictures.figure import Panel, Plot, Series
-from certree.models.common.files import parse_size
+from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.cost.counting import count
 from certree.models.cost.model import load_parameters
 from certree.models.cost.models.ace import AceEndpoint
@@ -118,21 +117,11 @@ def endpoint_cores(fields: Fields) -> Experiment:
     endpoint = load_parameters(fields.text("params"))
     if not isinstance(endpoint, AceEndpoint):
         fields.refuse("params are of another model; expected certree-ace")
-    cores = fields.texts("cores")
-    if not all(text.isdecimal() and int(text) for text in cores):
-        fields.refuse(f"cores has {', '.join(cores)}; expected whole numbers from 1")
-    scenarios = tuple(map(_scenario, fields.tables("scenarios")))
-    size = parse_size(fields.text("size"))
-    return _EndpointCores(network, method, size, endpoint, tuple(map(int, cores)), scenarios)
+    cores, scenarios = fields.wholes("cores", 1), fields.each("scenarios", _scenario)
+    return _EndpointCores(network, method, fields.size("size"), endpoint, cores, scenarios)
 
 
 def _scenario(fields: Fields) -> Scenario:
-    name, changes = fields.text("name"), []
-    for parameter in CHANGEABLE:
-        if parameter in fields:
-            value = fields.fraction(parameter)
-            if value <= 0:
-                fields.refuse(f"{parameter} is {value}; expected a number above 0")
-            changes.append((parameter, value))
-    fields.done()
-    return Scenario(name, tuple(changes))
+    name = fields.text("name")
+    changes = tuple((parameter, fields.exact(parameter, ABOVE_ZERO)) for parameter in CHANGEABLE if parameter in fields)
+    return Scenario(name, changes)

@@ -6,13 +6,12 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.fields import Fields
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
 from certree.hw.endpoints.program import Choices, Payload
 from certree.hw.endpoints.run import run_endpoints
 from certree.models.common.errors import UnsupportedError
-from certree.models.common.files import parse_size
+from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.endpoint import load_endpoint
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
@@ -219,51 +218,42 @@ def endpoint_runs(fields: Fields) -> Experiment:
     `sizes_beside` are run too, and are in no mean. show = "time": microseconds. "delays": for one size the cycles of the parts of
     ACE's Fig. 11, and how much less of them.
     A line has `name`, `system`, `method`, and may have `chunk` and `ways` (how many parts of the schedule chunks play in turn,
-    "1"), `bounded` ("yes": a collective has its share of the memory bandwidth and no more), and `memory`
+    1), `bounded` ("yes": a collective has its share of the memory bandwidth and no more), and `memory`
     (bytes a second of the memory bus, "450e9")."""
     networks = fields.texts("networks")
     for network in networks:
         parse_topology(network)
     params = fields.text("params")
-    endpoint = load_endpoint(params)
+    systems = [system.name for system in load_endpoint(params).systems]
     experiment = _EndpointRuns(
         params=params,
         collective=parse_collective(fields.text("collective")),
         networks=networks,
-        sizes=tuple(map(parse_size, fields.texts("sizes"))),
-        sizes_beside=tuple(map(parse_size, fields.texts("sizes_beside", default=[]))),
+        sizes=fields.sizes("sizes"),
+        sizes_beside=fields.sizes("sizes_beside", default=[]),
         show=fields.text("show", default="time", known=SHOWN),
-        lines=tuple(_line(entry, [system.name for system in endpoint.systems]) for entry in fields.tables("lines")),
+        lines=fields.each("lines", lambda entry: _line(entry, systems), least=1, distinct="name"),
         ratios=(),
     )
     names = [line.name for line in experiment.lines]
-    if not names or len(set(names)) < len(names):
-        fields.refuse(f"lines are called {names}; expected one or more, each with a name of its own")
     if experiment.show == "delays" and len((*experiment.sizes, *experiment.sizes_beside)) > 1:
         fields.refuse('show = "delays" is for one size')
-    return replace(experiment, ratios=tuple(_ratio(entry, names) for entry in fields.tables("ratios")))
+    return replace(experiment, ratios=fields.each("ratios", lambda entry: _ratio(entry, names)))
 
 
 def _line(fields: Fields, systems: Sequence[str]) -> Line:
-    ways = fields.text("ways", default="1")
-    if not ways.isdecimal() or not int(ways):
-        fields.refuse(f"ways is {ways!r}; expected a whole number from 1, in quotes")
-    line = Line(
+    if "memory" in fields:
+        fields.exact("memory", ABOVE_ZERO)
+    return Line(
         name=fields.text("name"),
         system=fields.text("system", known=systems),
-        chunk_bytes=parse_size(fields.text("chunk")) if "chunk" in fields else None,
+        chunk_bytes=fields.size("chunk") if "chunk" in fields else None,
         method=fields.text("method", known=load_methods()),
-        ways=int(ways),
+        ways=fields.whole("ways", 1, default=1),
         bounded=fields.text("bounded", default="no", known=("no", "yes")) == "yes",
-        memory=fields.text("memory") if "memory" in fields else None,
+        memory=fields.figure("memory") if "memory" in fields else None,
     )
-    if "memory" in fields and fields.fraction("memory") <= 0:
-        fields.refuse(f"memory is {line.memory!r}; expected bytes a second, above 0")
-    fields.done()
-    return line
 
 
 def _ratio(fields: Fields, names: Sequence[str]) -> tuple[str, str]:
-    ratio = fields.text("of", known=names), fields.text("over", known=names)
-    fields.done()
-    return ratio
+    return fields.text("of", known=names), fields.text("over", known=names)
