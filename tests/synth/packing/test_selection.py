@@ -116,6 +116,18 @@ def test_the_search_clock_is_the_closed_form(topology: Topology, size: int, rule
     assert times.tolist() == [asked.cycles(schedule)]
 
 
+@given(st.integers(1, 1 << 16), st.integers(1, 40), st.integers(1, 9), st.integers(0, 9), st.integers(1, 30), st.integers(0, 3))
+@settings(max_examples=80)
+def test_the_least_cycles_are_those_of_the_best_of_all_repeats(
+    size: int, trees: int, delay: int, period: int, slots: int, peak: int
+) -> None:
+    asked = request(parse_topology("mesh:2x2"), size)
+    clock, rules = Clock(asked, Reach(158)), SlotRules(delay, period or None, 0)
+    most = int(clock.repeats[-1])
+    repeats = np.arange(2, most + 1) if period and most > 1 else np.array([1])
+    assert clock.least(trees, rules, slots, peak) == clock.cycles(trees, rules, slots, peak, repeats).min()
+
+
 @given(graphs(most=6), st.sampled_from([1 << 10, 1 << 14, 1 << 20]), st.integers(0, 5))
 @settings(max_examples=12)
 def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -> None:
