@@ -5,9 +5,9 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
-- `tables`: export, import_tables; `runnable`: from a schedule to what is run; `endpoint_runs`
-- `comparison`: methods compared by cycles; `costs`: by cost models
-- `reports`: results as JSON documents and in words; `pictures`: plots; `papers`: figures and tables of the papers
+- `tables`: export, import_tables; `runs`: inject, aggregate, endpoints; `runnable`: from a schedule to what is run
+- `comparison`: compare, by cycles; `costs`: cost, fit, measure; `listings`: names, explain, describe
+- `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
 """
 
 from importlib import import_module
@@ -18,30 +18,119 @@ if TYPE_CHECKING:
     from certree.api.checking import bound as bound
     from certree.api.checking import certify as certify
     from certree.api.checking import verify as verify
+    from certree.api.comparison import compare as compare
+    from certree.api.costs.costing import cost as cost
+    from certree.api.costs.fitting import fit as fit
+    from certree.api.costs.fitting import measure as measure
+    from certree.api.costs.fitting import save_parameters as save_parameters
     from certree.api.errors import DisagreementError as DisagreementError
     from certree.api.errors import InvalidScheduleError as InvalidScheduleError
     from certree.api.errors import SearchInterrupted as SearchInterrupted
     from certree.api.frontiers import frontier as frontier
     from certree.api.inputs import load as load
     from certree.api.inputs import save as save
+    from certree.api.listings import describe as describe
+    from certree.api.listings import explain as explain
+    from certree.api.listings import names as names
+    from certree.api.papers.gallery import gallery as gallery
+    from certree.api.papers.reproduction import reproduce as reproduce
     from certree.api.parsing import collective as collective
     from certree.api.parsing import machine as machine
     from certree.api.parsing import size as size
     from certree.api.parsing import topology as topology
+    from certree.api.pictures.drawing import draw as draw
+    from certree.api.runs.aggregation import aggregate as aggregate
+    from certree.api.runs.endpoints import endpoints as endpoints
+    from certree.api.runs.injection import Traffic as Traffic
+    from certree.api.runs.injection import inject as inject
     from certree.api.synthesis import improve as improve
     from certree.api.synthesis import synthesize as synthesize
     from certree.api.tables import export as export
     from certree.api.tables import import_tables as import_tables
+    from certree.hw.reducing.setup import AggregationRules as AggregationRules
+    from certree.models.common.errors import CertreeError as CertreeError
+    from certree.models.common.errors import InputError as InputError
+    from certree.models.common.errors import ToolMissingError as ToolMissingError
+    from certree.models.common.errors import UndecidedError as UndecidedError
+    from certree.models.common.errors import UnsupportedError as UnsupportedError
+    from certree.models.cost.fitting.measurements import Measurement as Measurement
+    from certree.models.machine.machine import Machine as Machine
+    from certree.models.network.topology import Topology as Topology
+    from certree.models.schedule.collective import Collective as Collective
+    from certree.models.schedule.schedule import Schedule as Schedule
+    from certree.models.schedule.symmetric import SymmetricSchedule as SymmetricSchedule
+    from certree.models.tables import Tables as Tables
+    from certree.verify.verdict import Verdict as Verdict
 
 #: module -> the names that this package has from it
 _PARTS = {
-    "checking": ("Bounds", "bound", "certify", "verify"),
-    "errors": ("DisagreementError", "InvalidScheduleError", "SearchInterrupted"),
-    "frontiers": ("frontier",),
-    "inputs": ("load", "save"),
-    "parsing": ("collective", "machine", "size", "topology"),
-    "synthesis": ("improve", "synthesize"),
-    "tables": ("export", "import_tables"),
+    "certree.api.checking": (
+        "Bounds",
+        "bound",
+        "certify",
+        "verify",
+    ),
+    "certree.api.comparison": ("compare",),
+    "certree.api.costs.costing": ("cost",),
+    "certree.api.costs.fitting": (
+        "fit",
+        "measure",
+        "save_parameters",
+    ),
+    "certree.api.errors": (
+        "DisagreementError",
+        "InvalidScheduleError",
+        "SearchInterrupted",
+    ),
+    "certree.api.frontiers": ("frontier",),
+    "certree.api.inputs": (
+        "load",
+        "save",
+    ),
+    "certree.api.listings": (
+        "describe",
+        "explain",
+        "names",
+    ),
+    "certree.api.papers.gallery": ("gallery",),
+    "certree.api.papers.reproduction": ("reproduce",),
+    "certree.api.parsing": (
+        "collective",
+        "machine",
+        "size",
+        "topology",
+    ),
+    "certree.api.pictures.drawing": ("draw",),
+    "certree.api.runs.aggregation": ("aggregate",),
+    "certree.api.runs.endpoints": ("endpoints",),
+    "certree.api.runs.injection": (
+        "Traffic",
+        "inject",
+    ),
+    "certree.api.synthesis": (
+        "improve",
+        "synthesize",
+    ),
+    "certree.api.tables": (
+        "export",
+        "import_tables",
+    ),
+    "certree.hw.reducing.setup": ("AggregationRules",),
+    "certree.models.common.errors": (
+        "CertreeError",
+        "InputError",
+        "ToolMissingError",
+        "UndecidedError",
+        "UnsupportedError",
+    ),
+    "certree.models.cost.fitting.measurements": ("Measurement",),
+    "certree.models.machine.machine": ("Machine",),
+    "certree.models.network.topology": ("Topology",),
+    "certree.models.schedule.collective": ("Collective",),
+    "certree.models.schedule.schedule": ("Schedule",),
+    "certree.models.schedule.symmetric": ("SymmetricSchedule",),
+    "certree.models.tables": ("Tables",),
+    "certree.verify.verdict": ("Verdict",),
 }
 _MODULES = {name: module for module, names in _PARTS.items() for name in names}
 __all__ = sorted(_MODULES)  # noqa: PLE0605
@@ -51,7 +140,7 @@ def __getattr__(name: str) -> Any:
     """Import a function when it is asked for."""
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    value = getattr(import_module(_MODULES[name]), name)
     globals()[name] = value
     return value
 

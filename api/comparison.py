@@ -1,14 +1,20 @@
-"""Methods beside each other: one cell for each method and size, or the reason why there is none."""
+"""Methods compared: one cell for each method and size, or the reason why there is none."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
+from certree.api import parsing
 from certree.api.evidence import certified_or_fail
+from certree.api.parsing import DEFAULT_MACHINE, Network
 from certree.api.reports.schedules import closed_form, schedule_report
+from certree.api.reports.text import size_words
 from certree.hw.engines.runs import Options
 from certree.hw.run import run as run_schedule
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
+from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
@@ -39,6 +45,69 @@ def parse_entry(text: str) -> Entry:
     if not all(name and equals for name, equals, _ in pairs) or len({name for name, _, _ in pairs}) < len(pairs):
         raise InputError(f"method {text!r}: expected NAME:OPTION=VALUE, every option once")
     return Entry(text, method, {name: value for name, _, value in pairs})
+
+
+@dataclass(frozen=True, repr=False)
+class ComparedMethods(Shown):
+    """Methods at several sizes: a JSON object for each, as `certree compare --json` has them; exact numbers as texts."""
+
+    topology: Topology
+    collective: Collective
+    machine: Machine
+    cells: tuple[dict[str, Any], ...]
+
+    def facts(self) -> dict[str, object]:
+        """Cycles by size and method."""
+        return {f"{size_words(cell['message_bytes'])} {cell['method']}": outcome_words(cell) for cell in self.cells}
+
+    def plotted(self, suffix: str) -> bytes:
+        """The plot as .svg or .png: time, and time over the bandwidth bound, over the size."""
+        from certree.api.pictures.plots import comparison_plot
+
+        return comparison_plot(self.cells, f"{self.title()}, machine {self.machine.name}", suffix)
+
+
+def compare(
+    network: Network,
+    collective: str | Collective = "all-reduce",
+    *,
+    root: int | None = None,
+    sizes: Sequence[int | str] = ("32KiB", "1MiB", "64MiB"),
+    methods: Sequence[str] | None = None,
+    machine: str | Path | Machine = DEFAULT_MACHINE,
+    run: str | None = "slotted",
+    without_routers: bool = False,
+    effort: int = 1,
+    seed: int = 0,
+    progress: Callable[[str], None] | None = None,
+) -> ComparedMethods:
+    """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
+
+    `methods`: each `name` or `name:option=value:...`; all by default. `run`: how each cell is simulated, "slotted" or "paced", or
+    None for closed forms alone; `without_routers`: leave out what routers add. `time_over_bound` of a cell is its closed form over what the best bandwidth bound alone would take.
+    `progress` receives a line for each cell. Raises InputError for anything malformed; what a method does not cover is a cell with
+    `not_applicable`.
+
+    >>> import certree.api as ct
+    >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
+    [109503, 78463]
+    """
+    entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
+    topology, asked = parsing.topology(network), parsing.collective(collective, root)
+    comparison = Comparison(topology, asked, parsing.machine(machine), effort, seed, run, without_routers)
+    cells = []
+    for size in map(parsing.size, sizes):
+        for entry in entries:
+            cells.append(comparison.cell(entry, size))
+            if progress is not None:
+                progress(f"{entry.text} at {size_words(size)}: {outcome_words(cells[-1])}")
+    return ComparedMethods(topology, asked, comparison.machine, tuple(cells))
+
+
+def outcome_words(cell: dict[str, Any]) -> str:
+    """What came out for one method at one size, in a few words."""
+    cycles = cell.get("time_cycles")
+    return cell.get("not_applicable") or cell.get("refuted") or f"{'-' if cycles is None else f'{cycles:,}'} cycles"
 
 
 @dataclass

@@ -9,12 +9,12 @@ from certree.api.parsing import Network
 from certree.models.common.errors import InputError
 from certree.models.common.files import first_bytes
 from certree.models.machine.machine import Machine
-from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.network.topology_file import save_topology
+from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import load_schedule_csv
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule, written_out
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule
 from certree.models.tables import Tables
 from certree.verify.checker import verify_schedule
@@ -68,9 +68,18 @@ def load(
     return schedule_of(path, topology, collective, root)
 
 
-def save(schedule: AnySchedule, path: str | Path, *, force: bool = False) -> None:
-    """Write a schedule as .json, .json.gz or .npz. Raises InputError where there is a file, unless `force`."""
-    save_any_schedule(schedule, Path(path), force=force)
+def save(subject: AnySchedule | Topology, path: str | Path, *, force: bool = False) -> None:
+    """Write a schedule (.json, .json.gz, .npz) or a network (.json, .graphml, zipped too).
+
+    Raises InputError for another suffix, and for a file that exists, unless `force`.
+
+    >>> import certree.api as ct
+    >>> ct.save(ct.topology("torus:4x4"), "torus.graphml")
+    """
+    if isinstance(subject, Topology):
+        save_topology(subject, Path(path), force=force)
+    else:
+        save_any_schedule(subject, Path(path), force=force)
 
 
 def schedule_of(
@@ -128,24 +137,6 @@ def _starts_as(path: Path, name: str) -> bool:
     if path.is_dir() or not path.name.endswith((".json", ".json.gz")):
         return False
     return re.match(_START.format(name).encode(), first_bytes(path, 200)) is not None
-
-
-def aggregated_schedule(source: str, size: int, machine: Machine, flows: int | None) -> Schedule:
-    """What `aggregate` runs: the schedule in a file, or for a network one that has a tree for each flow."""
-    if holds_schedule(Path(source)):
-        if flows is not None:
-            raise InputError("--flows is for networks; a schedule has the trees that it has")
-        return written_out(read_schedule(Path(source)))
-    from certree.synth.gentree.switch_tree import central_switches
-    from certree.synth.method import Request, load_methods
-
-    topology = parse_topology(source)
-    roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []
-    most = max(1, len(roots))
-    if flows is not None and flows > most:
-        raise InputError(f"--flows is {flows}; {topology.name} has {most} central switch(es) that reduce, one for each flow")
-    request = Request(topology, parse_collective("all-reduce"), size, machine, chunks=flows or most)
-    return written_out(load_methods()["netreduce"](request))
 
 
 def size_or_default(size: int | str | None) -> int:

@@ -1,27 +1,87 @@
 """What schedules cost by a model of the literature: one cell for each, exact, as `certree cost --json` has them."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.api.comparison import Entry
-from certree.api.inputs import verify_path
+from certree.api import parsing
+from certree.api.checking import verify
+from certree.api.comparison import Entry, parse_entry
+from certree.api.inputs import holds_schedule, schedule_of, size_or_default, verify_path
 from certree.api.parsing import DEFAULT_MACHINE
+from certree.api.reports.text import size_words
 from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.common.shown import Shown
 from certree.models.cost.counting import Counts, count
-from certree.models.cost.model import CostModel
+from certree.models.cost.model import CostModel, load_parameters, model_name
 from certree.models.cost.models.genmodel import GenModel
 from certree.models.cost.optimality import Optimality, optimality
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
+
+#: what networks are priced with
+METHODS = ("reduce-broadcast", "cps", "hierarchical-cps", "ring", "halving-doubling", "gentree")
+
+
+@dataclass(frozen=True, repr=False)
+class Costs(Shown):
+    """What schedules cost: one JSON object for each, exact numbers as texts; `not_applicable` where a method makes none, `refuted`
+    where a schedule is invalid. `notes`: why methods make none."""
+
+    model: CostModel
+    message_bytes: int
+    cells: tuple[dict[str, Any], ...]
+    notes: tuple[str, ...]
+
+    def title(self) -> str:
+        """The model and its parameters."""
+        return f"{model_name(self.model)}, parameters {self.model.name}, {size_words(self.message_bytes)}"
+
+    def facts(self) -> dict[str, object]:
+        """Seconds by subject and method."""
+        priced = [cell for cell in self.cells if "seconds" in cell]
+        return {f"{cell['subject']} {cell['method'] or ''}".strip(): f"{float(Fraction(cell['seconds'])):.6g} s" for cell in priced}
+
+
+def cost(
+    *subjects: str | Path | AnySchedule | Tables | Topology,
+    collective: str | Collective = "all-reduce",
+    root: int | None = None,
+    size: int | str | None = None,
+    parameters: str | Path = "gentree",
+    methods: Sequence[str] = METHODS,
+) -> Costs:
+    """What schedules, or what methods make of networks, cost by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
+
+    `parameters`: a preset or a TOML file, which names its model. `collective`, `root` and `methods` (each `name` or
+    `name:option=value:...`) are for networks; their cells come cheapest first. Times are exact, in seconds. Raises InputError for
+    anything malformed.
+
+    >>> import certree.api as ct
+    >>> ct.cost("switch:8", size="1MiB", methods=["ring", "cps"])
+    <Costs genmodel, parameters gentree, 1 MiB: switch:8 cps 0.0426088 s, switch:8 ring 0.279562 s>
+    """
+    costing = Costing(load_parameters(str(parameters)), str(parameters), size_or_default(size))
+    entries = [parse_entry(name) for name in methods]
+    cells: list[dict[str, Any]] = []
+    for subject in subjects:
+        if (isinstance(subject, str) and not holds_schedule(Path(subject))) or isinstance(subject, Topology):
+            topology, asked = parsing.topology(subject), parsing.collective(collective, root)
+            asked.require_fits(topology)
+            cells += costing.of_methods(topology, asked, entries)
+        else:
+            cells.append(costing.of_schedule(subject))
+    notes = [f"{cell['method']}: {cell['not_applicable']}" for cell in cells if "not_applicable" in cell]
+    return Costs(costing.model, costing.message_bytes, tuple(cells), tuple(notes))
 
 
 @dataclass(frozen=True)
@@ -32,19 +92,17 @@ class Costing:
     source: str
     message_bytes: int
 
-    def of_path(self, path: Path) -> dict[str, Any]:
-        """The cell of a schedule file or tables directory; `refuted` where it is wrong."""
-        judged = verify_path(path, None, None, None, None)
-        return {"subject": str(path), **self._cell(written_out(judged.schedule), judged.verdict)}
+    def of_schedule(self, subject: str | Path | AnySchedule | Tables) -> dict[str, Any]:
+        """The cell of a schedule, tables, a schedule file or a tables directory; `refuted` where it is wrong."""
+        if isinstance(subject, str | Path):
+            checked = verify_path(Path(subject), None, None, None, None)
+            return {"subject": str(subject), **self._cell(written_out(checked.schedule), checked.verdict)}
+        schedule = schedule_of(subject)
+        return {"subject": schedule.title(), **self._cell(written_out(schedule), verify(subject))}
 
-    def of_methods(
-        self, topology: Topology, collective: Collective, entries: list[Entry], tell: Callable[[str], None]
-    ) -> list[dict[str, Any]]:
+    def of_methods(self, topology: Topology, collective: Collective, entries: list[Entry]) -> list[dict[str, Any]]:
         """A cell for each method on a network, the cheapest first; `not_applicable` where it makes none."""
         cells = [self._made(topology, collective, entry) for entry in entries]
-        for cell in cells:
-            if "not_applicable" in cell:
-                tell(f"{cell['method']}: {cell['not_applicable']}")
         return sorted(cells, key=lambda cell: ("seconds" not in cell, Fraction(cell.get("seconds", 0))))
 
     def _made(self, topology: Topology, collective: Collective, entry: Entry) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from certree.api.evidence import certified_or_fail
 from certree.api.papers.examples import EXAMPLES, SIZE, Example
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.hw.run import run as run_schedule
-from certree.models.common.files import parse_size, write_atomically
+from certree.models.common.files import new_folder, parse_size, write_atomically
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import network_picture
@@ -68,15 +68,24 @@ def _simulation(schedule: Schedule) -> str:
     )
 
 
-def write_gallery(folder: Path, progress: Callable[[str], None] = lambda _text: None) -> list[Worked]:
-    """Work all examples and write their folders, `README.md` and `index.html` into `folder`, which must exist."""
+def gallery(output: str | Path, progress: Callable[[str], None] | None = None) -> list[Worked]:
+    """Work an example of each paper and write pictures, tables, `README.md` and `index.html` into a new folder.
+
+    `progress` receives a line for each example. Raises InputError for a folder that exists; it appears when all are done.
+
+    >>> import certree.api as ct
+    >>> {example.verdict.partition(":")[0] for example in ct.gallery("gallery")}  # doctest: +SKIP
+    {'refuted', 'valid'}
+    """
     done = []
-    for example in EXAMPLES:
-        progress(f"{example.slug}: {example.method} on {example.topology}")
-        done.append(work(example))
-        _write_example(folder / example.slug, done[-1])
-    write_atomically(folder / "README.md", _readme(done).encode(), force=False)
-    write_atomically(folder / "index.html", _html(done).encode(), force=False)
+    with new_folder(Path(output)) as folder:
+        for example in EXAMPLES:
+            if progress is not None:
+                progress(f"{example.slug}: {example.method} on {example.topology}")
+            done.append(work(example))
+            _write_example(folder / example.slug, done[-1])
+        write_atomically(folder / "README.md", _readme(done).encode(), force=False)
+        write_atomically(folder / "index.html", _html(done).encode(), force=False)
     return done
 
 

@@ -1,1 +1,1 @@
-"""Plots: `figure` says what is drawn, `plots` draws it with matplotlib."""
+"""Pictures: `drawing` of networks and results as files; `figure` says what a plot shows, `plots` draws it with matplotlib."""

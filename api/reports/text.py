@@ -29,3 +29,8 @@ def size_words(size: int) -> str:
         if size % factor == 0:
             return f"{size // factor} {unit}"
     return f"{size} B"
+
+
+def seconds_words(seconds: float) -> str:
+    """A short time in microseconds."""
+    return f"{1e6 * seconds:,.1f} µs"

@@ -77,7 +77,7 @@ def test_errors_become_one_line_and_a_code(monkeypatch, error, code, message):
     def fail(*arguments):
         raise error
 
-    monkeypatch.setattr("certree.cli.commands.listings.listing.load_families", fail)
+    monkeypatch.setattr("certree.cli.commands.listings.listing.names", fail)
     outcome = certree("list")
     assert outcome.code == code
     assert outcome.out == ""
@@ -90,7 +90,7 @@ def test_debugging_shows_the_place(monkeypatch):
         raise ZeroDivisionError
 
     monkeypatch.setenv("CERTREE_DEBUG", "1")
-    monkeypatch.setattr("certree.cli.commands.listings.listing.load_families", fail)
+    monkeypatch.setattr("certree.cli.commands.listings.listing.names", fail)
     with pytest.raises(ZeroDivisionError):
         certree("list")
 

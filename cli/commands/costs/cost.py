@@ -1,23 +1,17 @@
 """`certree cost`: What schedules take by a cost model, term by term."""
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.api.comparison import parse_entry
-from certree.api.costs.costing import Costing
-from certree.api.inputs import holds_schedule
+from certree.api.costs.costing import METHODS, Costs, cost
 from certree.api.reports.text import collective_words, one_line, size_words
 from certree.cli.words.parameters import comma_list, option_collective, option_json, option_size
 from certree.cli.words.terminal import emit, note, say, say_table, working
 from certree.models.common.errors import InputError
-from certree.models.cost.model import load_parameters, model_name
-from certree.models.network.spec import parse_topology
+from certree.models.cost.model import model_name
 from certree.models.schedule.collective import Collective
-
-METHODS = "reduce-broadcast,cps,hierarchical-cps,ring,halving-doubling,gentree"
 
 
 @click.command("cost")
@@ -34,7 +28,7 @@ METHODS = "reduce-broadcast,cps,hierarchical-cps,ring,halving-doubling,gentree"
 @click.option(
     "--methods",
     type=comma_list(str),
-    default=METHODS,
+    default=",".join(METHODS),
     show_default=True,
     help="For networks: methods, each NAME or NAME:OPTION=VALUE:...",
 )
@@ -47,28 +41,24 @@ def cost_command(
     A single schedule is taken apart: its terms, its coefficients, its traffic, and by GenModel whether it is optimal in memory
     access and in incast, with witnesses. Several are put beside each other. Exit code 1 when a schedule is refuted.
     """  # fmt: skip
-    costing = Costing(load_parameters(source), source, size)
-    entries = [parse_entry(name) for name in methods]
-    cells: list[dict[str, Any]] = []
     with working("counting"):
-        for subject in subjects:
-            if holds_schedule(Path(subject)):
-                cells.append(costing.of_path(Path(subject)))
-            else:
-                topology = parse_topology(subject)
-                collective.require_fits(topology)
-                cells += costing.of_methods(topology, collective, entries, note)
+        costs = cost(*subjects, collective=collective, size=size, parameters=source, methods=methods)
+    for text in costs.notes:
+        note(text)
+    cells = costs.cells
     if as_json:
-        emit({"model": model_name(costing.model), "params": costing.model.name, "message_bytes": size, "cells": cells})
+        document = {"model": model_name(costs.model), "params": costs.model.name, "message_bytes": size, "cells": list(cells)}
+        emit(document)
     else:
-        _say(costing, cells)
+        _say(costs)
     if not any("seconds" in cell or "refuted" in cell for cell in cells):
         raise InputError("none of the methods covers this; --methods names others, `certree list` has them all")
     return 1 if any("refuted" in cell for cell in cells) else 0
 
 
-def _say(costing: Costing, cells: list[dict[str, Any]]) -> None:
-    title = f"{size_words(costing.message_bytes)}, {model_name(costing.model)}, parameters {one_line(costing.model.name)}"
+def _say(costs: Costs) -> None:
+    cells = costs.cells
+    title = f"{size_words(costs.message_bytes)}, {model_name(costs.model)}, parameters {one_line(costs.model.name)}"
     priced = [cell for cell in cells if "seconds" in cell]
     if len(cells) == 1 and priced:
         say(_one(cells[0], title))

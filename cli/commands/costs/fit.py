@@ -6,18 +6,17 @@ from typing import Any
 
 import click
 
+from certree.api.costs.fitting import fit, save_parameters
+from certree.api.pictures.drawing import PLOT_SUFFIXES, draw, require_suffix
 from certree.api.reports.text import one_line
 from certree.cli.words.parameters import Parsed, check_output, option_json, option_output
 from certree.cli.words.terminal import emit, note, say, say_table
 from certree.models.common.errors import InputError
-from certree.models.common.files import write_atomically
-from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit, fit
+from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit
 from certree.models.cost.fitting.measurements import read_measurements, unsteadiness
-from certree.models.cost.fitting.parameter_file import parameters_toml
 from certree.models.network.imports.box import parse_bandwidth
 
 POOR = 0.2  # residuals from here on, root mean square, are worth a note
-PLOT_SUFFIXES = (".svg", ".png")
 BANDWIDTH: Parsed[Fraction] = Parsed("bandwidth", lambda text: parse_bandwidth(text, "--bandwidth"))
 
 
@@ -48,9 +47,10 @@ def fit_command(
     The columns are benchmark,participants,floats,seconds; `certree measure` writes such a file. Of repeated runs the median counts.
     Exit code 2, naming the parameters, when the data do not decide them.
     """
-    for target, suffixes in ((output, (".toml",)), (plot, PLOT_SUFFIXES)):
-        if target is not None and target.suffix.lower() not in suffixes:
-            raise InputError(f"{target}: the name ends in {', '.join(suffixes)}")
+    if output is not None and output.suffix.lower() != ".toml":
+        raise InputError(f"{output}: the name ends in .toml")
+    require_suffix(plot, PLOT_SUFFIXES)
+    for target in (output, plot):
         check_output(target, force=force)
     measurements = read_measurements(path)
     found = fit(measurements, confidence=confidence, incast=not no_incast, least=least)
@@ -58,12 +58,10 @@ def fit_command(
     if differ is not None and not least:
         note(f"{differ}: see the intervals, fit with --least, or measure again")
     if output is not None:
-        write_atomically(output, parameters_toml(found, name, bandwidth), force=force)
+        save_parameters(found, output, name=name, bandwidth=bandwidth, force=force)
         note(f"wrote {output}")
     if plot is not None:
-        from certree.api.pictures.plots import fit_plot
-
-        write_atomically(plot, fit_plot(found, one_line(path.name), plot.suffix.lower()), force=force)
+        draw(found, plot, title=one_line(path.name), force=force)
         note(f"wrote {plot}")
     emit(_document(found)) if as_json else _say(found)
 

@@ -1,15 +1,15 @@
 """`certree measure`: Benchmarks on this computer, for fit."""
 
 from pathlib import Path
-from statistics import median
 
 import click
 
+from certree.api.costs.fitting import measure
+from certree.api.reports.text import seconds_words
 from certree.cli.words.parameters import COUNT, check_output, comma_list, option_json, option_output
 from certree.cli.words.terminal import emit, note, say, say_table, working
 from certree.models.common.errors import InputError
-from certree.models.common.files import write_atomically
-from certree.models.cost.fitting.measurements import Measurement, measurements_csv, merged, unsteadiness
+from certree.models.cost.fitting.measurements import merged, unsteadiness
 
 
 def _number(text: str) -> int:
@@ -44,21 +44,11 @@ def measure_command(
     Every run checks its sums. Ctrl-C keeps what was measured so far. On an idle computer of at least as many cores as servers times
     mean most: processes that share a core wait for each other.
     """
-    from certree.hw.host.measuring import Benchmarks
-
     check_output(output, force=force)
-    benchmarks = Benchmarks(tuple(servers), tuple(vectors), tuple(floats), repetitions, threads)
-    measured: list[Measurement] = []
-    try:
-        with working("measuring") as tell:
-            for runs in benchmarks.run():
-                measured += runs
-                one = runs[0]
-                tell(f"{one.benchmark}, {one.participants} × {one.floats:,}: {_words(median(run.seconds for run in runs))}")
-    finally:
-        if measured:
-            write_atomically(output, measurements_csv(measured), force=force)
-            note(f"wrote {output}")
+    with working("measuring") as tell:
+        measured = measure(
+            servers, floats, vectors, repetitions=repetitions, threads=threads, output=output, force=force, progress=tell
+        )
     differ = unsteadiness(measured)
     if differ is not None:
         note(differ)
@@ -66,10 +56,6 @@ def measure_command(
     if as_json:
         emit({"runs": len(measured), "medians": [vars(one) for one in shown]})
         return
-    rows = [[one.benchmark, str(one.participants), f"{one.floats:,}", _words(one.seconds)] for one in shown]
+    rows = [[one.benchmark, str(one.participants), f"{one.floats:,}", seconds_words(one.seconds)] for one in shown]
     say_table(["benchmark", ">participants", ">floats", ">median"], rows)
     say(f"{len(measured)} runs of {len(shown)} configurations")
-
-
-def _words(seconds: float) -> str:
-    return f"{1e6 * seconds:,.1f} µs"

@@ -1,20 +1,19 @@
 """`certree topology`: Show, list and convert networks."""
 
 from pathlib import Path
-from typing import Any
 
 import click
-import numpy as np
 
+from certree.api.listings import describe
+from certree.api.pictures.drawing import PICTURE_SUFFIXES, draw, require_suffix
 from certree.cli.words.parameters import argument_topology, check_output, option_json, option_output
 from certree.cli.words.terminal import emit, note, say
 from certree.models.common.errors import InputError
-from certree.models.common.files import write_atomically
 from certree.models.network.families import load_families
 from certree.models.network.imports import load_imports
 from certree.models.network.imports.box import OPTION_HELP
-from certree.models.network.spec import MODIFIERS, parse_topology, undamaged, unit_bandwidth
-from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.spec import MODIFIERS, parse_topology, unit_bandwidth
+from certree.models.network.topology import Topology
 from certree.models.network.topology_file import FILE_SUFFIXES, save_topology
 
 
@@ -30,7 +29,10 @@ def topology_command() -> None:
 def show(topology: Topology, output: Path | None, force: bool, as_json: bool) -> None:
     """What a network is: nodes, links, diameter, digest; with -o a picture of it."""
     if output is not None:
+        require_suffix(output, PICTURE_SUFFIXES)
+        check_output(output, force=force)
         draw(topology, output, force=force)
+        note(f"wrote {output}")
     document = describe(topology)
     if as_json:
         emit(document)
@@ -53,37 +55,6 @@ def _note_unit(spec: str) -> None:
     unit = unit_bandwidth(spec)
     if unit is not None:
         note(f"a link of capacity 1 has {float(unit) / 10**9:.6g} GB/s; wider ones whole multiples, rounded down")
-
-
-def draw(topology: Topology, path: Path, *, force: bool) -> None:
-    """Write the picture of a network; what `without-` modifiers took away is in it, dashed."""
-    from certree.models.pictures.network import network_picture
-
-    if path.suffix.lower() != ".svg":
-        raise InputError(f"{path}: the name of a picture ends in .svg")
-    check_output(path, force=force)
-    write_atomically(path, network_picture(topology, undamaged(topology)).encode(), force=force)
-    note(f"wrote {path}")
-
-
-def describe(topology: Topology) -> dict[str, Any]:
-    """The JSON document of `topology show`."""
-    degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
-    hops, start, end = topology.diameter
-    unit = unit_bandwidth(topology.name)
-    return {
-        "name": topology.name,
-        "endpoints": len(topology.endpoints),
-        "switches": int((topology.kind == NodeKind.SWITCH).sum()),
-        "links": len(topology.src),
-        "capacity": int(topology.capacity.sum(dtype=np.int64)),
-        "degree": {"min": int(degree.min()), "max": int(degree.max())},
-        "diameter": {"hops": hops, "from": start, "to": end},
-        "direct": topology.is_direct,
-        "full_duplex": topology.is_full_duplex,
-        "unit_bandwidth": None if unit is None else str(unit),
-        "digest": topology.digest,
-    }
 
 
 @topology_command.command("list")

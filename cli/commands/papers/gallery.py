@@ -4,10 +4,9 @@ from pathlib import Path
 
 import click
 
-from certree.api.papers.gallery import write_gallery
+from certree.api.papers.gallery import gallery
 from certree.cli.words.parameters import option_json
 from certree.cli.words.terminal import emit, say, working
-from certree.models.common.files import new_folder
 
 
 @click.command("gallery")
@@ -15,8 +14,8 @@ from certree.models.common.files import new_folder
 @option_json()
 def gallery_command(output: Path, as_json: bool) -> None:
     """Write a worked example of each paper: pictures of network and schedule, verdict, simulated time."""
-    with new_folder(output) as folder, working("working the examples") as report:
-        done = write_gallery(folder, report)
+    with working("working the examples") as tell:
+        done = gallery(output, tell)
     if as_json:
         examples = [
             {

@@ -1,18 +1,13 @@
 """`certree reproduce`: A figure of a paper: ours beside what its text states."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from certree.api.papers.target import Compared, Target, compared, load_target, table_csv, table_markdown, targets
-from certree.api.papers.workers import run_tasks
-from certree.api.pictures.figure import Plot
-from certree.api.reports.text import one_line
+from certree.api.papers.reproduction import reproduce
+from certree.api.papers.target import load_target, targets
 from certree.cli.words.parameters import COUNT, option_json
 from certree.cli.words.terminal import emit, note, say, working
-from certree.models.common.errors import InputError
-from certree.models.common.files import canonical_json, write_atomically
 
 
 @click.command("reproduce")
@@ -46,34 +41,24 @@ def reproduce_command(
     if target is None:
         _list(as_json=as_json)
         return
-    asked = load_target(target)
     if configuration:
-        say(asked.source.decode().rstrip())
+        say(load_target(target).source.decode().rstrip())
         return
-    if networks:
-        asked = asked.on(networks)
-    if smoke:
-        asked = asked.smoke()
-    changes = [f"--topology {one_line(network)}" for network in networks] + ["--smoke"] * smoke
-    folder = _folder(output)
-    tasks = asked.experiment.tasks()
-    with working(f"reproducing {asked.name}") as tell:
+    with working(f"reproducing {target}") as tell:
         try:
-            done = run_tasks(tasks, workers, folder, tell)
+            found = reproduce(target, networks=networks, smoke=smoke, jobs=workers, output=output, progress=tell)
         except KeyboardInterrupt:
             note("what is finished is lost without -o" if output is None else f"the same command goes on from what is in {output}")
             raise
-    results = asked.experiment.cells(done.results)
-    cells = compared(asked, results)
-    if tasks:
-        note(f"{len(tasks)} cells took {done.cpu_seconds:.1f} CPU s")
+    if found.tasks:
+        note(f"{found.tasks} cells took {found.cpu_seconds:.1f} CPU s")
     if output is not None:
-        _write(output, asked, changes, cells, asked.experiment.plot(results))
         note(f"wrote {output}")
     if as_json:
-        emit({"target": asked.name, "title": asked.title, "cells": [entry.document() for entry in cells], "remarks": asked.remarks})
+        cells = [entry.document() for entry in found.cells]
+        emit({"target": found.target.name, "title": found.target.title, "cells": cells, "remarks": found.target.remarks})
     else:
-        say(table_markdown(asked, cells).rstrip())
+        say(found.table().rstrip())
 
 
 def _list(*, as_json: bool) -> None:
@@ -82,30 +67,3 @@ def _list(*, as_json: bool) -> None:
         emit({"targets": [{"name": name, "title": title} for name, title in known]})
     else:
         say("\n".join(f"{name}: {title}" for name, title in known))
-
-
-def _folder(output: Path | None) -> Path | None:
-    """Where finished cells are kept; InputError when `output` cannot be such a folder."""
-    if output is None:
-        return None
-    try:
-        (output / "cells").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write {output}: {error.strerror}") from None
-    return output / "cells"
-
-
-def _write(output: Path, target: Target, changes: Sequence[str], cells: Sequence[Compared], plot: Plot | None) -> None:
-    banner = f"# Run with {' '.join(changes)}\n".encode() if changes else b""
-    files = {
-        "table.md": table_markdown(target, cells).encode(),
-        "table.csv": table_csv(cells).encode(),
-        "cells.json": canonical_json([entry.document() for entry in cells]),
-        "target.toml": banner + target.source,
-    }
-    if plot is not None:
-        from certree.api.pictures.plots import figure_plot
-
-        files |= {f"plot{suffix}": figure_plot(plot, target.title, suffix) for suffix in (".svg", ".png")}
-    for name, data in files.items():
-        write_atomically(output / name, data, force=True)

@@ -6,8 +6,8 @@ from typing import Any
 
 import click
 
-from certree.api.inputs import aggregated_schedule
 from certree.api.reports.text import one_line, size_words
+from certree.api.runs.aggregation import aggregate
 from certree.cli.words.parameters import (
     COUNT,
     Parsed,
@@ -19,9 +19,8 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.terminal import note_routers, now_and_then, show, working
 from certree.hw.engines.runs import Engine
-from certree.hw.reducing.run import ENGINES, AggregationResult, simulate_aggregation
+from certree.hw.reducing.run import ENGINES, AggregationResult
 from certree.hw.reducing.setup import AggregationRules
-from certree.hw.reducing.trees import AggregationTrees
 from certree.models.common.files import parse_fraction
 from certree.models.machine.machine import Machine
 
@@ -87,24 +86,16 @@ def aggregate_command(
     """
     rules = AggregationRules(window, aggregators, buffer, timeout, give_up, loss, duplicates, latest, seed, adders)
     check_output(trace, force=force)
-    schedule = aggregated_schedule(source, size, machine, flows)
     with working("aggregating") as tell:
-        result = simulate_aggregation(
-            AggregationTrees.of(schedule, ways),
-            machine,
-            size,
-            rules,
-            engine=engine,
-            without_routers=without_routers,
-            allow_stall=allow_stall,
-            trace=trace,
-            force=force,
-            progress=now_and_then(tell),
-        )
+        done = aggregate(
+            source, size=size, machine=machine, rules=rules, flows=flows, ways=ways, engine=engine, without_routers=without_routers,
+            allow_stall=allow_stall, trace=trace, force=force, progress=now_and_then(tell),
+        )  # fmt: skip
+    result = done.result
     if engine != Engine.FLIT:
         note_routers(result.engine, result.router_effect)
     document = {
-        "topology": schedule.topology.name,
+        "topology": done.schedule.topology.name,
         "message_bytes": size,
         "machine": machine.name,
         **aggregation_report(result, rules),

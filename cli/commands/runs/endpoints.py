@@ -1,34 +1,20 @@
 """`certree endpoints`: A collective by the endpoints of a network: buses, memory, ACE's engines."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.api.endpoint_runs import endpoint_report, schedule_of
 from certree.api.reports.text import one_line, size_words
+from certree.api.runs.endpoints import RULES, endpoints, parse_payload
 from certree.cli.words.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
 from certree.cli.words.terminal import now_and_then, show, working
-from certree.hw.endpoints.program import Choices, Payload
-from certree.hw.endpoints.run import run_endpoints
-from certree.models.common.errors import InputError
-from certree.models.common.files import parse_size
+from certree.hw.endpoints.program import Payload
+from certree.hw.endpoints.run import EndpointResult
 from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.schedule.collective import Collective
-
-RULES = ("in-order", "spare", "apart")
-
-
-def parse_payload(text: str) -> Payload:
-    """`16MiB`, or `16MiB@5000`: asked for in cycle 5000."""
-    size, at, start = text.partition("@")
-    if at and not (start.isdecimal() and len(start) <= 15):
-        raise InputError(f"size {text!r}: expected a cycle behind @, such as 4MiB@5000")
-    return Payload(parse_size(size), int(start or 0))
-
 
 PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpoint)
 
@@ -76,34 +62,51 @@ def endpoints_command(
 
     Exit code 1 when a rank has a wrong result, or nothing can go on any more; then it says who waits for what.
     """
-    systems = [endpoint.system(name) for name in names or [system.name for system in endpoint.systems]]
-    if trace is not None and len(systems) > 1:
-        raise InputError(f"--trace is for one system; name it: --system {systems[0].name}")
     check_output(trace, force=force)
-    made = schedule_of(source, collective, method, options, max(payload.size for payload in payloads))
-    choices = Choices(
-        ways=ways or made.ways,
-        lifo=lifo,
-        share_bounds=bounded,
-        **{rule.replace("-", "_"): False for rule in left_out},
-    )
-    reports = []
     with working("running endpoints") as tell:
-        for system in systems:
-            chosen = system if chunk is None else replace(system, chunk_bytes=chunk)
-            result = run_endpoints(made.schedule, endpoint, chosen, payloads, choices, now_and_then(tell), trace, force)
-            reports.append(endpoint_report(result))
+        runs = endpoints(
+            source, collective, method=method, options=options, payloads=payloads, systems=names, endpoint=endpoint, chunk=chunk,
+            ways=ways, lifo=lifo, bounded=bounded, without=left_out, trace=trace, force=force, progress=now_and_then(tell),
+        )  # fmt: skip
     document = {
-        "topology": made.schedule.topology.name,
-        "collective": str(made.schedule.collective.kind),
-        "method": made.method,
-        "payloads": [{"bytes": payload.size, "start": payload.start} for payload in payloads],
-        "ways": choices.ways,
+        "topology": runs.schedule.topology.name,
+        "collective": str(runs.schedule.collective.kind),
+        "method": runs.method,
+        "payloads": [{"bytes": payload.size, "start": payload.start} for payload in runs.payloads],
+        "ways": runs.choices.ways,
         "endpoint": endpoint.name,
-        "systems": reports,
+        "systems": [endpoint_report(result) for result in runs.results],
     }
     show(document, endpoint_words, as_json=as_json)
-    return 0 if all(report["data_ok"] and report["conserved"] for report in reports) else 1
+    return 0 if runs.correct else 1
+
+
+def endpoint_report(result: EndpointResult) -> dict[str, Any]:
+    """The JSON document of one run; exact numbers as strings."""
+    return {
+        "system": result.system,
+        "cycles": result.cycles,
+        "ends": list(result.ends),
+        "seconds": str(result.seconds),
+        "data_ok": result.data_ok,
+        "wrong": None if result.wrong is None else dict(zip(("rank", "chunk", "piece"), result.wrong, strict=True)),
+        "conserved": result.conserved,
+        "chunks": result.chunks,
+        "chunk_bytes": result.chunk_bytes,
+        "padded_bytes": result.padded_bytes,
+        "messages": result.messages,
+        "phases": result.phases,
+        "partitions": list(result.partitions),
+        "partition_peaks": list(result.partition_peaks),
+        "deepest_port": result.deepest_port,
+        "interrupts": result.interrupts,
+        "memory_bytes": result.memory_bytes,
+        "link_bytes": result.link_bytes,
+        "occupancy": {name: str(value) for name, value in result.occupancy.items()},
+        "delays": {name: str(value) for name, value in result.delays.items()},
+        "joules": str(result.joules),
+        "stall": list(result.stall),
+    }
 
 
 def endpoint_words(report: dict[str, Any]) -> str:

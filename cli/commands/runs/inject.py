@@ -1,5 +1,6 @@
 """`certree inject`: Packets through a network of routers: when each arrives."""
 
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -7,10 +8,9 @@ from typing import Any
 import click
 
 from certree.api.reports.text import one_line
+from certree.api.runs.injection import Injected, Traffic, inject
 from certree.cli.words.parameters import COUNT, Parsed, argument_topology, option_json, option_params
-from certree.cli.words.terminal import show, working
-from certree.hw.routers.injection import InjectionResult, inject
-from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
+from certree.cli.words.terminal import now_and_then, show, working
 from certree.models.common.errors import InputError
 from certree.models.common.files import parse_fraction
 from certree.models.machine.machine import Machine
@@ -69,20 +69,15 @@ def inject_command(
         raise InputError("give either --packets FILE or --traffic PATTERN")
     if (traffic == "hot-spot") != (hot_spot is not None):
         raise InputError("--hot-spot NODE:SHARE and --traffic hot-spot go together")
+    given: Path | Traffic = Traffic(load, flits, cycles, warmup, seed, hot_spot) if packets is None else packets
+    with working("injecting") as tell:
+        done = inject(topology, given, longest_wait=longest_wait, machine=machine, progress=now_and_then(tell))
+    result = done.result
     document: dict[str, Any] = {"topology": topology.name, "machine": machine.name}
-    if packets is not None:
-        rows = read_packets(packets, topology)
+    if done.traffic is None:
+        document |= _explicit_report(done)
     else:
-        rows = synthetic_packets(topology, load=load, flits=flits, cycles=cycles, seed=seed, hot_spot=hot_spot)
-    with working("injecting"):
-        result = inject(topology, machine, rows, longest_wait=longest_wait)
-    if packets is not None:
-        document |= _explicit_report(rows, result)
-    else:
-        pattern = {"pattern": traffic, "load": str(load), "flits": flits, "cycles": cycles, "warmup": warmup, "seed": seed}
-        if hot_spot is not None:
-            pattern |= {"hot_spot": hot_spot[0], "share": str(hot_spot[1])}
-        document |= {"traffic": pattern} | _traffic_report(rows, result, len(topology.endpoints), warmup, cycles)
+        document |= {"traffic": {"pattern": traffic, **_traffic_report(done.traffic)}, **_texts(done.measured())}
     document |= {"cycles": result.cycles, "flit_hops": result.flit_hops, "deadlock": list(result.deadlock)}
     if longest_wait is not None:
         document["starved"] = list(result.starved)
@@ -90,24 +85,20 @@ def inject_command(
     return 1 if result.deadlock or result.starved else 0
 
 
-def _explicit_report(packets: Packets, result: InjectionResult) -> dict[str, Any]:
+def _explicit_report(done: Injected) -> dict[str, Any]:
     """Every packet, in the order of the file; head and tail null for what never arrived."""
-    times = zip(packets.id.tolist(), result.head.tolist(), result.tail.tolist(), strict=True)
+    times = zip(done.packets.id.tolist(), done.result.head.tolist(), done.result.tail.tolist(), strict=True)
     return {"packets": [{"id": i, "head": None if h < 0 else h, "tail": None if t < 0 else t} for i, h, t in times]}
 
 
-def _traffic_report(packets: Packets, result: InjectionResult, endpoints: int, warmup: int, cycles: int) -> dict[str, Any]:
-    """What a latency curve shows of one load: the packets that started from `warmup` on."""
-    if warmup >= cycles:
-        raise InputError(f"a warm-up of {warmup} cycles leaves nothing of {cycles}")
-    measured = (packets.start >= warmup) & (result.tail >= 0)
-    latency = (result.tail - packets.start)[measured]
-    return {
-        "measured_packets": int(measured.sum()),
-        "mean_latency": str(result.mean_latency(packets, warmup)),
-        "accepted_load": str(result.accepted_load(packets, endpoints, warmup, cycles)),
-        "max_latency": int(latency.max(initial=0)),
-    }
+def _traffic_report(traffic: Traffic) -> dict[str, Any]:
+    report = _texts({name: getattr(traffic, name) for name in ("load", "flits", "cycles", "warmup", "seed")})
+    return report if traffic.hot_spot is None else report | {"hot_spot": traffic.hot_spot[0], "share": str(traffic.hot_spot[1])}
+
+
+def _texts(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values as JSON has them, fractions as texts."""
+    return {name: str(value) if isinstance(value, Fraction) else value for name, value in values.items()}
 
 
 def injection_words(report: dict[str, Any]) -> str:

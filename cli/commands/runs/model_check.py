@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
-from certree.api.endpoint_runs import schedule_of
-from certree.api.inputs import aggregated_schedule, holds_schedule, machine_or_default, size_or_default
+from certree.api.inputs import holds_schedule, machine_or_default, size_or_default
 from certree.api.runnable import made_tables, tables_to_run
+from certree.api.runs.aggregation import aggregated_schedule
+from certree.api.runs.endpoints import made_schedule
 from certree.cli.words.parameters import COUNT, MACHINE, SIZE, option_json
 from certree.cli.words.terminal import show, working
 from certree.hw.engines.framing import FRAMINGS, framed
@@ -187,7 +188,7 @@ def _checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit:
     schedule = None
     if names:
         collective = None if holds_schedule(Path(names[0])) else parse_collective(ran.collective)
-        schedule = schedule_of(names[0], collective, None, {}, size).schedule
+        schedule = made_schedule(names[0], collective, None, {}, size).schedule
     return check_endpoint_trace(ran, trace, schedule, time_limit)
 
 

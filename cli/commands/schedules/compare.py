@@ -1,12 +1,14 @@
 """`certree compare`: Methods beside each other, size by size."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.api.comparison import Comparison, parse_entry
+from certree.api.comparison import compare
+from certree.api.pictures.drawing import PLOT_SUFFIXES, draw, require_suffix
 from certree.api.reports.text import gap_words, size_words
 from certree.cli.words.parameters import (
     COUNT,
@@ -21,14 +23,11 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.terminal import emit, note, say, say_table, working
 from certree.hw.engines.runs import MODES
-from certree.models.common.errors import InputError
-from certree.models.common.files import parse_size, write_atomically
+from certree.models.common.files import parse_size
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
-from certree.synth.method import load_methods
 
-PLOT_SUFFIXES = (".svg", ".png")
 NO_RUN = "none"
 
 
@@ -63,22 +62,16 @@ def compare_command(
 
     `time / bound` compares the closed form with what the best bandwidth bound alone would take.
     """
-    entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
-    if output is not None and output.suffix.lower() not in PLOT_SUFFIXES:
-        raise InputError(f"{output}: the name of a plot ends in {', '.join(PLOT_SUFFIXES)}")
+    require_suffix(output, PLOT_SUFFIXES)
     check_output(output, force=force)
-    comparison = Comparison(topology, collective, machine, effort, seed, None if run == NO_RUN else run, without_routers)
-    cells = []
-    with working("comparing") as report:
-        for size in sizes:
-            for entry in entries:
-                cells.append(comparison.cell(entry, size))
-                report(f"{entry.text} at {size_words(size)}: {_outcome(cells[-1])}")
-    title = f"{collective.words} on {topology.name}, machine {machine.name}"
+    simulated = run != NO_RUN
+    with working("comparing") as tell:
+        found = compare(
+            topology, collective, sizes=sizes, methods=methods, machine=machine, run=run if simulated else None,
+            without_routers=without_routers, effort=effort, seed=seed, progress=tell,
+        )  # fmt: skip
     if output is not None:
-        from certree.api.pictures.plots import comparison_plot
-
-        write_atomically(output, comparison_plot(cells, title, output.suffix.lower()), force=force)
+        draw(found, output, force=force)
         note(f"wrote {output}")
     if as_json:
         emit(
@@ -87,22 +80,18 @@ def compare_command(
                 "collective": str(collective.kind),
                 "root": collective.root,
                 "machine": machine.name,
-                "cells": cells,
+                "cells": list(found.cells),
             }
         )
     else:
-        _say(title, cells, simulated=run != NO_RUN)
-
-
-def _outcome(cell: dict[str, Any]) -> str:
-    return cell.get("not_applicable") or cell.get("refuted") or f"{_count(cell['time_cycles'])} cycles"
+        _say(f"{found.title()}, machine {machine.name}", found.cells, simulated=simulated)
 
 
 def _count(value: int | None) -> str:
     return "-" if value is None else f"{value:,}"
 
 
-def _say(title: str, cells: list[dict[str, Any]], *, simulated: bool) -> None:
+def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> None:
     header = ["size", "method", ">cycles"] + ([">simulated", ">contention"] if simulated else [])
     header += [">time / bound", ">bandwidth M/B", ">gap", ">steps"]
     rows = []

@@ -73,7 +73,7 @@ def test_no_incast(tmp_path: Path) -> None:
 def test_bad_input(times: Path, tmp_path: Path) -> None:
     assert_bad_input(certree("fit", tmp_path / "none.csv"), "cannot read")
     assert_bad_input(certree("fit", times, "-o", tmp_path / "mine.json"), "the name ends in .toml")
-    assert_bad_input(certree("fit", times, "--plot", tmp_path / "mine.pdf"), "the name ends in .svg, .png")
+    assert_bad_input(certree("fit", times, "--plot", tmp_path / "mine.pdf"), "the name of a plot ends in .svg, .png")
     assert_bad_input(
         certree("fit", times, "-o", times.with_suffix(".toml"), "--bandwidth", "fast"), "--bandwidth: bandwidth 'fast'"
     )

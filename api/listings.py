@@ -1,0 +1,97 @@
+"""What can be named, and what networks are."""
+
+from typing import Any
+
+import numpy as np
+
+from certree.api import parsing
+from certree.api.papers.experiment import load_experiments
+from certree.api.papers.target import targets
+from certree.api.parsing import Network
+from certree.hw.formats import load_formats
+from certree.models.common.errors import InputError
+from certree.models.common.registry import Registry
+from certree.models.cost.model import COST_PARAMETERS, load_models
+from certree.models.machine.endpoint import ENDPOINTS
+from certree.models.machine.machine import MACHINES
+from certree.models.network.families import load_families
+from certree.models.network.imports import load_imports
+from certree.models.network.spec import MODIFIERS, unit_bandwidth
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.collective import CollectiveKind
+from certree.synth.method import load_methods
+from certree.verify.bounds.witness import load_witnesses
+from certree.verify.exact.refutations.refutation import load_refutations
+from certree.verify.rule import load_rules
+
+
+def names() -> dict[str, dict[str, str]]:
+    """All that has a name, by kind: methods, presets, formats, topologies, collectives, cost models, ... -> name -> a line on it.
+
+    >>> import certree.api as ct
+    >>> "multitree" in ct.names()["methods"]
+    True
+    """
+    return {kind: dict(registry.describe()) for kind, registry in _registries().items()} | {
+        "collectives": {str(kind): "" for kind in CollectiveKind},
+        "presets": {preset: f"models/machine/presets/{preset}.toml" for preset in MACHINES.names()},
+        "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in COST_PARAMETERS.names()},
+        "endpoints": {preset: f"models/machine/endpoints/{preset}.toml" for preset in ENDPOINTS.names()},
+        "targets": dict(targets()),
+    }
+
+
+def explain(name: str) -> str:
+    """What a method, format, network family, cost model, rule or other entry of a registry of that name is and takes.
+
+    >>> import certree.api as ct
+    >>> print(ct.explain("ring").splitlines()[0])
+    Chunks travel round a ring of all endpoints: N-1 steps a phase; bidirectional=true uses both directions at once.
+    """
+    registries = _registries()
+    text = "\n\n".join(registry.explain(name) for registry in registries.values() if name in registry)
+    if not text:
+        raise InputError(f"nothing to explain is called {name!r}; `certree list` has the {', '.join(registries)}")
+    return text
+
+
+def _registries() -> dict[str, Registry[Any]]:
+    return {
+        "methods": load_methods(),
+        "formats": load_formats(),
+        "topologies": load_families(),
+        "topology modifiers": MODIFIERS,
+        "import formats": load_imports(),
+        "cost models": load_models(),
+        "experiments": load_experiments(),
+        "rules": load_rules(),
+        "witnesses": load_witnesses(),
+        "refutations": load_refutations(),
+    }
+
+
+def describe(network: Network) -> dict[str, Any]:
+    """What a network is, as `certree topology show --json` has it: counts of nodes and links, capacity (chunks per round), links
+    out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a file states it, digest.
+
+    >>> import certree.api as ct
+    >>> ct.describe("fattree:4x4")["diameter"]
+    {'hops': 4, 'from': 0, 'to': 4}
+    """
+    topology = parsing.topology(network)
+    degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
+    hops, start, end = topology.diameter
+    unit = unit_bandwidth(topology.name)
+    return {
+        "name": topology.name,
+        "endpoints": len(topology.endpoints),
+        "switches": int((topology.kind == NodeKind.SWITCH).sum()),
+        "links": len(topology.src),
+        "capacity": int(topology.capacity.sum(dtype=np.int64)),
+        "degree": {"min": int(degree.min()), "max": int(degree.max())},
+        "diameter": {"hops": hops, "from": start, "to": end},
+        "direct": topology.is_direct,
+        "full_duplex": topology.is_full_duplex,
+        "unit_bandwidth": None if unit is None else str(unit),
+        "digest": topology.digest,
+    }

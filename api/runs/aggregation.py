@@ -1,0 +1,95 @@
+"""All-reduces in the switches of a network, packet by packet."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from certree.api import parsing
+from certree.api.inputs import holds_schedule, machine_or_default, schedule_of, size_or_default
+from certree.hw.reducing.run import AggregationResult, simulate_aggregation
+from certree.hw.reducing.setup import AggregationRules
+from certree.hw.reducing.trees import AggregationTrees
+from certree.models.common.errors import InputError
+from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.symmetric import AnySchedule, written_out
+
+_PLAIN = AggregationRules()
+
+
+@dataclass(frozen=True, repr=False)
+class Aggregated(Shown):
+    """An all-reduce that switches made: the schedule whose trees it took, the message, the rules, and what the run showed."""
+
+    schedule: Schedule
+    message_bytes: int
+    machine: Machine
+    rules: AggregationRules
+    result: AggregationResult
+
+    def title(self) -> str:
+        """The network."""
+        return f"in-network all-reduce on {self.schedule.topology.name}"
+
+    def facts(self) -> dict[str, object]:
+        """Cycles, packets, and whether every rank has the sum."""
+        result = self.result
+        return {"cycles": result.cycles, "packets": sum(result.packets), "data ok": result.data_ok, "engine": result.engine}
+
+
+def aggregate(
+    source: str | Path | Topology | AnySchedule,
+    *,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    rules: AggregationRules = _PLAIN,
+    flows: int | None = None,
+    ways: int = 1,
+    engine: str = "auto",
+    without_routers: bool = False,
+    allow_stall: bool = False,
+    trace: str | Path | None = None,
+    force: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> Aggregated:
+    """All-reduce a message in the reducing switches of a network, or along the trees of a schedule that reduces in switches: hosts
+    send packets in windows, switches add them in aggregators and multicast the results (NetReduce).
+
+    `rules`: window, aggregators, loss and so on. `flows`: trees for a network, by default one for each central switch that reduces.
+    `ways`: paths that packets take in turn between two nodes. `engine`: "auto", "fast", "lanes" or "flit";
+    `without_routers`: leave out what routers add. `allow_stall`: run with
+    too few aggregators until nothing can go on. `trace`: a file with a JSON line for each step. Times are in cycles. Raises
+    InputError for rules out of range, UnsupportedError for a network without such switches.
+
+    >>> import certree.api as ct
+    >>> ct.aggregate("switch:4,reducing=switches", size="64KiB")
+    <Aggregated in-network all-reduce on switch:4,reducing=switches: cycles 16735, packets 256, data ok True, engine fast>
+    """
+    message, on = size_or_default(size), machine_or_default(machine)
+    schedule = aggregated_schedule(source, message, on, flows)
+    result = simulate_aggregation(
+        AggregationTrees.of(schedule, ways), on, message, rules, engine=engine, without_routers=without_routers,
+        allow_stall=allow_stall, trace=None if trace is None else Path(trace), force=force, progress=progress,
+    )  # fmt: skip
+    return Aggregated(schedule, message, on, rules, result)
+
+
+def aggregated_schedule(source: str | Path | Topology | AnySchedule, size: int, machine: Machine, flows: int | None) -> Schedule:
+    """What `aggregate` runs: the schedule in a file, or for a network one that has a tree for each flow."""
+    if not isinstance(source, Topology) and (not isinstance(source, str | Path) or holds_schedule(Path(source))):
+        if flows is not None:
+            raise InputError("flows are for networks; a schedule has the trees that it has")
+        return written_out(schedule_of(source))
+    from certree.synth.gentree.switch_tree import central_switches
+    from certree.synth.method import Request, load_methods
+
+    topology = parsing.topology(source)
+    roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []
+    most = max(1, len(roots))
+    if flows is not None and flows > most:
+        raise InputError(f"flows is {flows}; {topology.name} has {most} central switch(es) that reduce, one for each flow")
+    request = Request(topology, parse_collective("all-reduce"), size, machine, chunks=flows or most)
+    return written_out(load_methods()["netreduce"](request))

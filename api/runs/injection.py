@@ -1,0 +1,101 @@
+"""Packets through the routers of a network, explicit or synthetic."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.api.parsing import DEFAULT_MACHINE, Network
+from certree.hw.routers import injection
+from certree.hw.routers.injection import InjectionResult
+from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
+from certree.models.common.errors import InputError
+from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """Synthetic packets: each endpoint offers `load` flits per cycle in packets of `flits`, which start in the first `cycles`
+    cycles; those before `warmup` are not measured. `hot_spot`: a node, and the share of all packets that goes there."""
+
+    load: Fraction = Fraction(1, 10)
+    flits: int = 1
+    cycles: int = 10_000
+    warmup: int = 2_000
+    seed: int = 0
+    hot_spot: tuple[int, Fraction] | None = None
+
+    def __post_init__(self) -> None:
+        if self.warmup >= self.cycles:
+            raise InputError(f"a warm-up of {self.warmup} cycles leaves nothing of {self.cycles}")
+
+
+@dataclass(frozen=True, repr=False)
+class Injected(Shown):
+    """Packets that went through the routers of a network, and when they arrived; `traffic` where they were synthetic."""
+
+    topology: Topology
+    machine: Machine
+    packets: Packets
+    result: InjectionResult
+    traffic: Traffic | None
+
+    def title(self) -> str:
+        """The network and the machine."""
+        return f"packets on {self.topology.name}, machine {self.machine.name}"
+
+    def facts(self) -> dict[str, object]:
+        """How many packets, the cycles, and what was measured of synthetic ones."""
+        measured = {} if self.traffic is None else self.measured()
+        return {"packets": len(self.packets.id), "cycles": self.result.cycles, **measured}
+
+    def measured(self) -> Mapping[str, Any]:
+        """What a latency curve shows of one load, of the packets from the warm-up on: their number, latencies in cycles, the flits
+        per cycle and endpoint that arrived. Only of synthetic packets."""
+        assert self.traffic is not None
+        warmup, result = self.traffic.warmup, self.result
+        measured = (self.packets.start >= warmup) & (result.tail >= 0)
+        latency = (result.tail - self.packets.start)[measured]
+        accepted = result.accepted_load(self.packets, len(self.topology.endpoints), warmup, self.traffic.cycles)
+        return {
+            "measured_packets": int(measured.sum()),
+            "mean_latency": result.mean_latency(self.packets, warmup),
+            "accepted_load": accepted,
+            "max_latency": int(latency.max(initial=0)),
+        }
+
+
+def inject(
+    network: Network,
+    packets: str | Path | Packets | Traffic,
+    *,
+    longest_wait: int | None = None,
+    machine: str | Path | Machine = DEFAULT_MACHINE,
+    progress: Callable[[int], None] | None = None,
+) -> Injected:
+    """Send packets through the routers of a network: when head and tail of each arrive, in cycles.
+
+    `packets`: a CSV file with the columns id, src, dst, flits, start; columns; or synthetic Traffic. With `longest_wait` the result
+    names packets that waited for at least N cycles while others passed. `progress` receives the cycle now and then. Raises
+    InputError for packets out of range, UnsupportedError for what the router model does not cover.
+
+    >>> import certree.api as ct
+    >>> ct.inject("mesh:2x2", ct.Traffic(cycles=100, warmup=0)).result.cycles
+    403
+    """
+    topology, on = parsing.topology(network), parsing.machine(machine)
+    rows = packets
+    if isinstance(packets, Traffic):
+        told = packets
+        rows = synthetic_packets(
+            topology, load=told.load, flits=told.flits, cycles=told.cycles, seed=told.seed, hot_spot=told.hot_spot
+        )
+    elif isinstance(packets, str | Path):
+        rows = read_packets(Path(packets), topology)
+    assert isinstance(rows, Packets)
+    result = injection.inject(topology, on, rows, longest_wait=longest_wait, progress=progress)
+    return Injected(topology, on, rows, result, packets if isinstance(packets, Traffic) else None)
