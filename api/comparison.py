@@ -84,9 +84,9 @@ def compare(
     """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
 
     `methods`: each `name` or `name:option=value:...`; all by default. `run`: how each cell is simulated, "slotted" or "paced", or
-    None for closed forms alone; `without_routers`: leave out what routers add. `time_over_bound` of a cell is its closed form over what the best bandwidth bound alone would take.
-    `progress` receives a line for each cell. Raises InputError for anything malformed; what a method does not cover is a cell with
-    `not_applicable`.
+    None for closed forms alone; `without_routers`: leave out what routers add. `time_over_bound` of a cell is its closed form over
+    what the best bandwidth bound alone would take. `progress` receives a line for each cell. Raises InputError for anything
+    malformed; what a method does not cover is a cell with `not_applicable`.
 
     >>> import certree.api as ct
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]

@@ -72,7 +72,7 @@ def test_spines_have_a_flow_each_and_a_schedule_has_its_own(tmp_path):
     file = tmp_path / "s.json"
     assert certree("synthesize", network, "--method", "netreduce", "--size", "4KiB", "-o", file).code == 0
     assert certree("aggregate", file, "--size", "4KiB", "--json").document["flows"] == 2
-    assert_bad_input(certree("aggregate", file, "--flows", "2"), "--flows is for networks")
+    assert_bad_input(certree("aggregate", file, "--flows", "2"), "flows are for networks")
 
 
 def test_a_stall_is_a_failure_with_a_report():
@@ -165,7 +165,7 @@ def test_a_trace_of_fewer_flows_or_of_a_schedule(tmp_path):
             ["fattree:2x2,reducing=switches", "--aggregators", "1", "--window", "1", "--allow-stall"],
             "has none for some of its 2 flows; give 2 or more",
         ),
-        ([STAR, "--flows", "2"], f"--flows is 2; {STAR} has 1 central switch(es) that reduce"),
+        ([STAR, "--flows", "2"], f"flows is 2; {STAR} has 1 central switch(es) that reduce"),
         (
             [STAR, "--size", "256B", "--loss", "0.999999999999", "--timeout", str(1 << 48)],
             "the run lasts more than 4611686018427387904 cycles; timeout is 281474976710656",

@@ -84,7 +84,7 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
         assert_bad_input(certree("model-check", "--trace", trace, *more), "as its one NAME, and --size")
     assert_bad_input(certree("model-check", "--trace", trace, "ring:3"), "node 0 sends 4 messages of way 0; by the schedule 8")
     assert_bad_input(certree("model-check", "--trace", trace, "ring:4"), "network is 'ring:3'; the schedule is for 'ring:4'")
-    assert_bad_input(certree(*ring, "--trace", tmp_path / "other"), "--trace is for one system")
+    assert_bad_input(certree(*ring, "--trace", tmp_path / "other"), "a trace is of one system")
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
         (["ring:4", "--size", "1MiB@soon"], "expected a cycle behind @"),
         (["ring:4", "--system", "dpu"], "unknown system 'dpu'; known: baseline"),
         (["ring:4", "--params", "acme"], "unknown endpoint 'acme'"),
-        (["ring:4", "--collective", "all-gather"], "all-gather needs --method"),
+        (["ring:4", "--collective", "all-gather"], "all-gather needs a method"),
         (["ring:4", "--ways", "7", "--method", "ring"], "segments cannot be parted into 7 ways"),
         (["switch:4,reducing=switches", "--method", "netreduce"], "engines at the endpoints do all of that themselves"),
         (["ring:64", "--size", "64GiB", "--chunk", "1KiB"], "use larger chunks"),
