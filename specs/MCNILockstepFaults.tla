@@ -1,7 +1,7 @@
 -------------------------- MODULE MCNILockstepFaults --------------------------
 (***************************************************************************)
 (* NILockstep with one thing wrong at a time: what each property is for.   *)
-(* Every cfg of this module must fail; the manifest says how.              *)
+(* Every model of this module must fail; models.toml says how.             *)
 (***************************************************************************)
 EXTENDS MCNILockstep
 

@@ -1,1 +1,1 @@
-"""TLA+ modules, configurations and their manifest, as package data."""
+"""TLA+ modules, and `models.toml`, the list of their models, as package data."""

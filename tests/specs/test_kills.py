@@ -1,20 +1,23 @@
-"""The table of mutants: what refutes each, told by TLC and not by the manifest; the one that is kept is that of these models."""
+"""The table of mutants: what refutes each, told by TLC and not by `models.toml`; the one that is kept is that of these models."""
+
+from dataclasses import replace
 
 import pytest
 
 from certree.verify.tla import mutants as kills
-from certree.verify.tla.model_list import load_manifest, specs_folder
+from certree.verify.tla.model_file import LookedAt, Mutation, listed
 from certree.verify.tla.mutants import DEADLOCK, KILLED, NO_ANSWER, columns_of, digest_of, families, short_name
+from certree.verify.tla.runs import specs_folder
+from certree.verify.tla.tlc import Result
 
 FEW = ("MCAllReduceScatter", "MCAllReduceOwnTwice", "MCAllReduceWithdrawn")
 KEPT = (specs_folder() / "KILLS.md").read_text()
 FAMILIES = families()
-# TLC names what a property is defined as, where that is another name.
-TOLD_AS = {"Collective!Init": "BeginsWithThePromise"}
 
 
 def test_table(monkeypatch):
-    monkeypatch.setattr(kills, "load_manifest", lambda: [m for m in load_manifest() if m["name"] in FEW])
+    few = replace(listed(), models={name: listed().models[name] for name in FEW})
+    monkeypatch.setattr(kills, "listed", lambda: few)
     told = []
     (table,) = kills.kill_tables(told.append)
     assert table.splitlines()[5:] == [
@@ -33,23 +36,24 @@ def test_the_kept_table_is_that_of_the_modules_and_mutants_as_they_are(family):
 
 
 def test_comments_make_no_difference_to_the_digest(tmp_path, monkeypatch):
-    (tmp_path / "models").mkdir()
-    monkeypatch.setattr(kills, "specs_folder", lambda: tmp_path)
     digests = set()
-    for text in ("x == 1\n", "(* a\nb *)\nx == 1  \n\n\\* c\n", "x == 2\n"):
-        (tmp_path / "M.tla").write_text(text)
-        digests.add(digest_of([{"name": "N", "module": "M", "expected": "success"}]))
+    for number, text in enumerate(("x == 1\n", "(* a\nb *)\nx == 1  \n\n\\* c\n", "x == 2\n")):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        (folder / "MCAllReduce.tla").write_text(text)
+        monkeypatch.setattr(kills, "specs_folder", lambda folder=folder: folder)
+        digests.add(digest_of([listed().models["MCAllReduceScatter"]]))
     assert len(digests) == 2
 
 
 def test_the_digest_is_of_all_that_a_module_uses():
-    assert kills._modules(FAMILIES["MCTraceNILockstep"]) == {
+    assert kills.modules_of(FAMILIES["MCTraceNILockstep"]) == {
         "MCTraceNILockstep", "TraceNILockstep", "MCNILockstep", "CheckNILockstep", "NILockstep", "NITables", "Schedule", "AllReduce"
     }  # fmt: skip
 
 
-def test_families_without_a_table_are_those_of_which_the_manifest_does_not_say_what_is_changed():
-    left_out = {m["module"].removesuffix("Faults") for m in load_manifest()} - set(FAMILIES)
+def test_families_without_a_table_are_those_without_mutations():
+    left_out = {model.module.removesuffix("Faults") for model in listed().models.values()} - set(FAMILIES)
     assert left_out == {"MCTraceAceEngine"}
 
 
@@ -73,17 +77,15 @@ def test_the_kept_table_has_every_family():
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_rows_are_the_mutants_of_the_manifest(family):
+def test_rows_are_the_mutants(family):
     rows = kept_rows(family)
-    mutants = {short_name(family, m): m for m in FAMILIES[family] if m["expected"] != "success"}
+    mutants = {short_name(family, model): model for model in kills.mutants_of(FAMILIES[family])}
     assert list(rows) == list(mutants)
     for name, (kind, place, cells) in rows.items():
-        assert {"kind": kind, "of": place} == mutants[name]["mutation"]
+        assert Mutation(kind, place) == mutants[name].mutation
         assert KILLED in cells.values(), f"nothing refutes {name}"
-        if mutants[name]["expected"] == "safety":
-            assert cells[TOLD_AS.get(mutants[name]["violates"], mutants[name]["violates"])] == KILLED
-        if mutants[name]["expected"] == "deadlock":
-            assert cells[DEADLOCK] == KILLED
+        expected = mutants[name].expected
+        assert cells[DEADLOCK if expected.result is Result.DEADLOCK else expected.breaks] == KILLED
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -108,17 +110,17 @@ def test_these_answers_are_missing():
         "NoWindow": only_refuted,
         "ThreePlaces": only_refuted,
     }
-    asked_less = {m["name"]: m["looked_at"] for m in load_manifest() if "looked_at" in m}
+    asked_less = {name: model.looked_at for name, model in listed().models.items() if model.looked_at != LookedAt()}
     assert asked_less == {
-        "MCInNetworkReduceFaultNoWindow": {"states_of_runs": 0},
-        "MCInNetworkReduceFaultThreePlaces": {"states": 4096, "states_of_runs": 0},
+        "MCInNetworkReduceFaultNoWindow": LookedAt(states_of_runs=0),
+        "MCInNetworkReduceFaultThreePlaces": LookedAt(states=4096, states_of_runs=0),
     }
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_what_is_not_fair_does_no_wrong_step(family):
     """It may only stop too early."""
-    of_runs = {"Ends", "EveryRunEnds", "EveryWormArrives", "EveryResultArrives", "EveryChunkEnds", "KeepsThePromise", "IsSchedule"}
+    of_runs = {name for name in columns_of(FAMILIES[family]).properties if kills.is_of_runs(FAMILIES[family][0], name)}
     for kind, _, cells in kept_rows(family).values():
         if kind == "fairness dropped":
             assert {name for name, cell in cells.items() if cell == KILLED} <= of_runs

@@ -1,4 +1,4 @@
-"""Models end as the manifest says, to the state; and what ends otherwise is told."""
+"""Models end as `specs/models.toml` says, to the state; and what ends otherwise is told."""
 
 from dataclasses import replace
 
@@ -6,14 +6,13 @@ import pytest
 
 from certree.models.common.errors import InputError
 from certree.verify.tla import models
-from certree.verify.tla.model_list import ModelResult
+from certree.verify.tla.model_file import Expected, ListedTables
 from certree.verify.tla.models import compare, compare_tables, model_check
+from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.tlc import Result, State, TlcRun, TlcStoppedError
 from certree.verify.tla.variable_changes import table_of_changes
 
-ENTRY = {
-    "name": "M", "mode": "exhaustive", "expected": "safety", "violates": "NoLateRow", "distinct_states": 5, "total_states": 9
-}  # fmt: skip
+EXPECTED = Expected(Result.SAFETY, "NoLateRow", "NoLateRow", 5, 9)
 
 
 # `make specs` runs all small models; here one for each way to end, with what a reader gets to see of it.
@@ -61,23 +60,23 @@ def test_a_counterexample_without_a_legend_is_told_by_what_changed():
         (TlcRun(Result.SUCCESS, "", 5, 9, 1.0, ()), "success where safety is expected"),
         (TlcRun(Result.UNKNOWN, "", None, 0, 1.0, ()), "unknown where safety is expected"),
         (TlcRun(Result.SAFETY, "NoBusyPort", 5, 9, 1.0, ()), "NoBusyPort is violated where NoLateRow should be"),
-        (TlcRun(Result.SAFETY, "NoLateRow", 6, 9, 1.0, ()), "6 distinct of 9 states, where the manifest says 5 of 9"),
-        (TlcRun(Result.SAFETY, "NoLateRow", 5, 8, 1.0, ()), "5 distinct of 8 states, where the manifest says 5 of 9"),
+        (TlcRun(Result.SAFETY, "NoLateRow", 6, 9, 1.0, ()), "6 distinct of 9 states, where models.toml says 5 of 9"),
+        (TlcRun(Result.SAFETY, "NoLateRow", 5, 8, 1.0, ()), "5 distinct of 8 states, where models.toml says 5 of 9"),
     ],
 )
 def test_comparison(run, problem):
-    result = compare(ENTRY, run)
+    result = compare("M", EXPECTED, run)
     assert result.as_expected == (problem is None)
     if problem:
         assert result.message.startswith(problem)
 
 
 def test_tables_of_the_list():
-    entry = {"name": "T", "expected": "success", "mode": "exhaustive", "seed": 0, "distinct_states": 5, "total_states": 9}
+    entry = ListedTables("T", "ring:4", "m", "all-reduce", 64, 0, Expected(Result.SUCCESS, "", "", 5, 9), "small")
     found = ModelResult("", "success", Result.SUCCESS, 5, 9, 1.0, "exhaustive", "", "all states", True)
     assert compare_tables(entry, found) == replace(found, name="T")
     for changes, problem in (
-        ({"distinct_states": 6}, "6 distinct of 9 states, where the manifest says 5 of 9; all states"),
+        ({"distinct_states": 6}, "6 distinct of 9 states, where models.toml says 5 of 9; all states"),
         ({"result": Result.UNKNOWN, "message": "no answer"}, "unknown where success is expected; no answer"),
         ({"mode": "simulation"}, "simulation where exhaustive is expected; all states"),
     ):
@@ -85,7 +84,7 @@ def test_tables_of_the_list():
         assert (result.as_expected, result.message) == (False, problem)
 
 
-def test_results_are_reported_in_manifest_order():
+def test_results_are_reported_in_the_order_of_the_file():
     told = []
     results = model_check(["MCAllReduceWithdrawn", "MCAllReduceScatter"], report=told.append)
     assert [result.name for result in results] == ["MCAllReduceScatter", "MCAllReduceWithdrawn"]
@@ -93,8 +92,10 @@ def test_results_are_reported_in_manifest_order():
 
 
 def test_unknown_model():
-    with pytest.raises(InputError, match="unknown model 'MCNothing'; known: MCAllReduce, "):
-        model_check(["MCNothing"])
+    with pytest.raises(InputError, match="unknown model 'Nothing'; known: MCAllReduce, "):
+        model_check(["Nothing"])
+    with pytest.raises(InputError, match="unknown model 'MCAllReduceUnfairly'; did you mean MCAllReduceUnfair or "):
+        model_check(["MCAllReduceUnfairly"])
 
 
 def test_an_interrupt_ends_the_runs(monkeypatch):
@@ -105,7 +106,7 @@ def test_an_interrupt_ends_the_runs(monkeypatch):
         try:
             return check(model, make_tables)
         except TlcStoppedError:
-            stopped.append(model["name"])
+            stopped.append(model.name)
             raise
 
     def interrupt(result):

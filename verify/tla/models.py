@@ -1,4 +1,4 @@
-"""The TLA+ models of `specs/`, and the tables listed there: check them and compare with what the manifest expects."""
+"""The TLA+ models and tables that `specs/models.toml` lists: check them and compare with what it expects."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -6,12 +6,13 @@ from dataclasses import replace
 from certree.models.common.errors import InputError
 from certree.models.tables import Tables
 from certree.verify.tla.counterexample import explain, table_of_slots
-from certree.verify.tla.model_list import TIME_LIMITS, Entry, ModelResult, in_parallel, load_manifest, specs_folder
+from certree.verify.tla.model_file import TIME_LIMITS, Expected, ListedTables, Model, listed, unknown_model
+from certree.verify.tla.runs import ModelResult, in_parallel, run_generated, specs_folder
 from certree.verify.tla.table_model import model_check_tables
-from certree.verify.tla.tlc import Result, Simulation, TlcRun, run_tlc
+from certree.verify.tla.tlc import Result, TlcRun
 from certree.verify.tla.variable_changes import table_of_changes
 
-Maker = Callable[[Entry], Tables]
+Maker = Callable[[ListedTables], Tables]
 
 
 def model_check(
@@ -20,69 +21,84 @@ def model_check(
     report: Callable[[ModelResult], None] | None = None,
     make_tables: Maker | None = None,
 ) -> list[ModelResult]:
-    """Check what is named (all that is small by default, all there is when `full`), two at a time, models first, in manifest order.
+    """Check what is named (all that is small by default, all there is when `full`), two at a time, in the order of the file.
 
     `make_tables` makes the tables of an entry; without it only models are checked. `report` is told each result as it comes, in
     that order. Raises InputError for an unknown name, ToolMissingError without Java or TLC, TlcError when a model is broken.
     """
-    entries = load_manifest("models") + (load_manifest("tables") if make_tables else [])
-    known = {str(entry["name"]): entry for entry in entries}
-    unknown = [name for name in names or () if name not in known]
-    if unknown:
-        raise InputError(f"unknown model {unknown[0]!r}; known: {', '.join(known)}")
-    chosen = [entry for entry in entries if (entry["name"] in names if names else full or entry["runtime"] == "small")]
+    entries: dict[str, Model | ListedTables] = {**listed().models, **(listed().tables if make_tables else {})}
+    for name in names or ():
+        if name not in entries:
+            raise InputError(unknown_model(name, entries))
+    chosen = [entry for name, entry in entries.items() if (name in names if names else full or entry.runtime == "small")]
     return in_parallel(lambda entry: _check(entry, make_tables), chosen, report)
 
 
-def _check(entry: Entry, make_tables: Maker | None) -> ModelResult:
-    limit = TIME_LIMITS[entry["runtime"]]
-    if "module" not in entry:
+def configuration_file(name: str) -> str:
+    """The text of a model's .cfg file, for the TLA+ Toolbox. Raises InputError for an unknown name.
+
+    >>> print(configuration_file("MCAllReduceUnfair").splitlines()[0])
+    \\* MCAllReduceUnfair, a model of MCAllReduce.tla that must fail (liveness, Ends): Without fairness a collective need not end.
+    """
+    models = listed().models
+    if name not in models:
+        raise InputError(unknown_model(name, models))
+    model, expected = models[name], models[name].expected
+    how = ", ".join(filter(None, (expected.result, expected.breaks)))
+    fails = "" if expected.result is Result.SUCCESS else f" that must fail ({how})"
+    return f"\\* {name}, a model of {model.module}.tla{fails}: {model.about}\n{model.configuration.text}"
+
+
+def _check(entry: Model | ListedTables, make_tables: Maker | None) -> ModelResult:
+    limit = TIME_LIMITS[entry.runtime]
+    if isinstance(entry, ListedTables):
         assert make_tables is not None
-        return compare_tables(entry, model_check_tables(make_tables(entry), limit, entry["seed"]))
-    folder = specs_folder()
-    run = run_tlc(
-        folder / f"{entry['module']}.tla",
-        folder / "models" / f"{entry['name']}.cfg",
-        folder,
+        return compare_tables(entry, model_check_tables(make_tables(entry), limit, entry.seed))
+    run = run_generated(
+        entry.module,
+        (specs_folder() / f"{entry.module}.tla").read_text(),
+        entry.configuration.text,
         time_limit=limit,
-        simulation=Simulation(**entry["simulation"]) if entry["mode"] == "simulation" else None,
-        lasting=entry["runtime"] == "full",
+        simulation=entry.simulation,
+        lasting=entry.runtime == "full",
     )
-    return compare(entry, run)
+    return compare(entry.name, entry.expected, run)
 
 
-def compare(model: Entry, run: TlcRun) -> ModelResult:
-    """The result of a run beside its manifest entry; an unexpected pass is as wrong as an unexpected failure."""
-    problems = _problems(model, run.result, run.distinct_states, run.total_states)
-    if run.result is Result.SAFETY and model["violates"] not in (None, run.broken) and not problems:
-        problems.append(f"{run.broken} is violated where {model['violates']} should be")
+def compare(name: str, expected: Expected, run: TlcRun) -> ModelResult:
+    """The result of a run compared with what is expected of a model; an unexpected pass is as wrong as an unexpected failure."""
+    problems = _problems(expected, run.result, run.distinct_states, run.total_states)
+    if run.result is Result.SAFETY and run.broken != expected.told_as and not problems:
+        problems.append(f"{run.broken} is violated where {expected.told_as} should be")
     message = explain(run)
     return ModelResult(
-        name=model["name"],
-        expected=model["expected"],
+        name=name,
+        expected=expected.result,
         result=run.result,
         distinct_states=run.distinct_states,
         total_states=run.total_states,
         seconds=run.seconds,
-        mode=model["mode"],
+        mode=expected.mode,
         trace=table_of_slots(run) or table_of_changes(run.trace),
         message="; ".join([*problems, message] if message else problems),
         as_expected=not problems,
     )
 
 
-def compare_tables(entry: Entry, result: ModelResult) -> ModelResult:
-    """The result of a check of tables beside the manifest entry of these."""
-    problems = [] if result.mode == entry["mode"] else [f"{result.mode} where {entry['mode']} is expected"]
-    problems += _problems(entry, result.result, result.distinct_states, result.total_states)
+def compare_tables(entry: ListedTables, result: ModelResult) -> ModelResult:
+    """The result of a check of tables compared with what is expected of them."""
+    expected = entry.expected
+    problems = [] if result.mode == expected.mode else [f"{result.mode} where {expected.mode} is expected"]
+    problems += _problems(expected, result.result, result.distinct_states, result.total_states)
     message = "; ".join([*problems, result.message])
-    return replace(result, name=entry["name"], expected=entry["expected"], message=message, as_expected=not problems)
+    return replace(result, name=entry.name, expected=expected.result, message=message, as_expected=not problems)
 
 
-def _problems(entry: Entry, result: str, distinct: int | None, total: int) -> list[str]:
+def _problems(expected: Expected, result: str, distinct: int | None, total: int) -> list[str]:
     """In what an end differs from the expected one."""
-    if result != entry["expected"]:
-        return [f"{result} where {entry['expected']} is expected"]
-    if (distinct, total) == (entry["distinct_states"], entry["total_states"]):
+    if result != expected.result:
+        return [f"{result} where {expected.result} is expected"]
+    if (distinct, total) == (expected.distinct_states, expected.total_states):
         return []
-    return [f"{distinct} distinct of {total} states, where the manifest says {entry['distinct_states']} of {entry['total_states']}"]
+    due = f"{expected.distinct_states} of {expected.total_states}"
+    return [f"{distinct} distinct of {total} states, where models.toml says {due}"]

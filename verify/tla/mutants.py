@@ -3,33 +3,29 @@
 The table is kept in `specs/KILLS.md`, with a digest of what it was made from. What is about states and steps is checked in one run,
 where each property prints its name instead of ending the run; what is about whole runs in one, and in a run each where that fails.
 Mutants may have many more states than the models, or no end of them. Beyond a number of distinct states no others are looked for:
-what is refuted until then is refuted; of the rest nothing is known. A manifest entry may set lower numbers (`looked_at`): a network
-with more packets has more conditions of strong fairness, and TLC takes twice as long for each. One worker finds states in the same
-order every time, so the table is the same on every computer.
+what is refuted until then is refuted; of the rest nothing is known. An entry of `models.toml` may set lower numbers (`looked_at`):
+a network with more packets has more conditions of strong fairness, and TLC takes twice as long for each. One worker finds states in
+the same order every time, so the table is the same on every computer.
 """
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 from certree.models.common.files import sha256
-from certree.verify.tla.model_list import TIME_LIMITS, in_parallel, load_manifest, run_generated, specs_folder
+from certree.verify.tla.model_file import TIME_LIMITS, Model, listed
+from certree.verify.tla.runs import in_parallel, run_generated, specs_folder
 from certree.verify.tla.tlc import Result, TlcError, TlcRun
 
 KILLED, SURVIVED, NO_ANSWER, MEANS_NOTHING = "x", "", "?", "-"
 DEADLOCK = "no deadlock"
 # What means nothing in a paced run, which knows no slots.
 _SLOTTED = ("NoLateRow", "SlottedInvariant", "FiredInTime", "NotTooEarly", "SentWhenDue")
-_LISTS = re.compile(r"^(INVARIANTS|PROPERTIES) (.*)$", re.MULTILINE)
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*.*?$", re.MULTILINE | re.DOTALL)
 _USES = re.compile(r"\b(?:EXTENDS|INSTANCE)\b(.*)$", re.MULTILINE)
-# Distinct states that are looked at for what is about states and steps, and for what is about whole runs, which takes far longer;
-# of a mutant that has `looked_at` no more than it says, and where that is none, there is no answer.
-STATES, STATES_OF_RUNS = 1 << 15, 1 << 13
 _WIDE = 8  # names of a table beyond so many are numbered, and listed above it
-
-Model = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -47,51 +43,64 @@ class Columns:
 
 def digest_of(models: Sequence[Model]) -> str:
     """SHA-256 of the modules of a family and the configurations of its mutants, without comments and empty lines."""
-    folder = specs_folder()
-    paths = [folder / f"{name}.tla" for name in _modules(models)]
-    paths += [folder / "models" / f"{model['name']}.cfg" for model in models if model["expected"] != Result.SUCCESS]
+    texts = {f"{name}.tla": _sources()[name] for name in modules_of(models)}
+    texts |= {f"{model.name}.cfg": model.configuration.text for model in mutants_of(models)}
     parts = []
-    for path in sorted(paths, key=lambda path: path.name):
-        lines = (line.rstrip() for line in _COMMENT.sub("", path.read_text()).splitlines())
-        parts.append("\n".join([path.name, *filter(None, lines)]))
+    for name in sorted(texts):
+        lines = (line.rstrip() for line in without_comments(texts[name]).splitlines())
+        parts.append("\n".join([name, *filter(None, lines)]))
     return sha256("\n".join(parts).encode())
 
 
-def _modules(models: Sequence[Model]) -> frozenset[str]:
+def mutants_of(models: Sequence[Model]) -> list[Model]:
+    """Those that must fail."""
+    return [model for model in models if model.expected.result is not Result.SUCCESS]
+
+
+def without_comments(text: str) -> str:
+    """The text of a module without its comments."""
+    return _COMMENT.sub("", text)
+
+
+def _sources() -> dict[str, str]:
+    """The text of every module of `specs/`."""
+    return _read(specs_folder())[0]
+
+
+@cache
+def _read(folder: Path) -> tuple[dict[str, str], dict[str, frozenset[str]]]:
+    """The text of every module of a folder, and the modules that it extends or makes instances of."""
+    texts = {path.stem: path.read_text() for path in folder.glob("*.tla")}
+    lines = {name: " ".join(_USES.findall(without_comments(text))) for name, text in texts.items()}
+    return texts, {name: frozenset(re.findall(r"\w+", line)) & texts.keys() for name, line in lines.items()}
+
+
+def modules_of(models: Sequence[Model]) -> frozenset[str]:
     """The modules of the models, and all that these extend or make instances of."""
-    texts = {path.stem: _COMMENT.sub("", path.read_text()) for path in specs_folder().glob("*.tla")}
+    uses = _read(specs_folder())[1]
     found: set[str] = set()
-    new = {model["module"] for model in models}
+    new = {model.module for model in models}
     while new:
         found |= new
-        named = {word for name in new for line in _USES.findall(texts[name]) for word in re.findall(r"\w+", line)}
-        new = (named & texts.keys()) - found
+        new = {used for name in new for used in uses[name]} - found
     return frozenset(found)
 
 
-def properties_of(name: str) -> tuple[list[str], list[str]]:
-    """Invariants and other properties of a model, in the order of its configuration."""
-    found: dict[str, list[str]] = {"INVARIANTS": [], "PROPERTIES": []}
-    for kind, names in _LISTS.findall(_configuration(name)):
-        found[kind] += names.split()
-    return found["INVARIANTS"], found["PROPERTIES"]
-
-
 def families() -> dict[str, list[Model]]:
-    """The models whose manifest entries say what is changed in them, by module; mutants in one of their own belong to the one that
-    they mutate. Without large mutants."""
+    """The models of each module of which some are mutants; mutants in a module of their own belong to the one that they mutate.
+    Without large mutants."""
     found: dict[str, list[Model]] = {}
-    for model in load_manifest():
-        if "mutation" in model and (model["mutation"] is None or model["runtime"] == "small"):
-            found.setdefault(model["module"].removesuffix("Faults"), []).append(model)
-    return found
+    for model in listed().models.values():
+        if model.mutation is None or model.runtime == "small":
+            found.setdefault(model.module.removesuffix("Faults"), []).append(model)
+    return {family: models for family, models in found.items() if any(model.mutation for model in models)}
 
 
 def columns_of(models: Sequence[Model]) -> Columns:
     """The properties that some model of the family has, each once; those that say several, and each of these."""
-    held = [properties_of(model["name"]) for model in models if model["expected"] == Result.SUCCESS]
-    invariants = dict.fromkeys(part for names, _ in held for name in names for part in (name, *_conjuncts(name)))
-    return Columns(tuple(invariants), tuple(dict.fromkeys(name for _, names in held for name in names)))
+    held = [model.configuration for model in models if model.expected.result is Result.SUCCESS]
+    invariants = dict.fromkeys(part for told in held for name in told.invariants for part in (name, *_conjuncts(name)))
+    return Columns(tuple(invariants), tuple(dict.fromkeys(name for told in held for name in told.properties)))
 
 
 def kill_tables(report: Callable[[str], None] | None = None) -> Iterator[str]:
@@ -101,14 +110,13 @@ def kill_tables(report: Callable[[str], None] | None = None) -> Iterator[str]:
     and these do not refute it; `-`: it means nothing there. `report` is told each mutant. Tens of minutes.
     """
     for family, members in families().items():
-        mutants = [model for model in members if model["expected"] != Result.SUCCESS]
-        yield "\n" + _table(family, members, _rows(mutants, columns_of(members), report))
+        yield "\n" + _table(family, members, _rows(mutants_of(members), columns_of(members), report))
 
 
 def _conjuncts(name: str) -> list[str]:
     """The names that an invariant is a conjunction of, if it is one."""
-    for path in specs_folder().glob("*.tla"):
-        if found := re.search(rf"^{name} == (\w+(?: /\\ \w+)+)$", path.read_text(), re.MULTILINE):
+    for text in _sources().values():
+        if found := re.search(rf"^{name} == (\w+(?: /\\ \w+)+)$", text, re.MULTILINE):
             return found[1].split(" /\\ ")
     return []
 
@@ -118,27 +126,22 @@ def _rows(mutants: Sequence[Model], columns: Columns, report: Callable[[str], No
         if report is not None:
             report(f"{named[0]}: {named[1].count(KILLED)} properties refute it")
 
-    return [row for _, row in in_parallel(lambda mutant: (mutant["name"], _row(mutant, columns)), mutants, tell)]
+    def named_row(mutant: Model) -> tuple[str, list[str]]:
+        return mutant.name, _row(mutant, columns)
+
+    return [row for _, row in in_parallel(named_row, mutants, tell)]
 
 
 def _row(mutant: Model, columns: Columns) -> list[str]:
-    means_nothing = _SLOTTED if 'Run = "paced"' in _configuration(mutant["name"]) else ()
+    means_nothing = _SLOTTED if mutant.configuration.constants.get("Run") == '= "paced"' else ()
     asked = [name for name in columns.invariants if name not in means_nothing]
     starts = [name for name in columns.properties if _is_about_the_start(mutant, name)]
     steps = {name: found for name in columns.properties if (found := _step(mutant, name))}
-    rest = [name for name in columns.properties if name not in steps and name not in starts]
+    rest = [name for name in columns.properties if is_of_runs(mutant, name)]
     cells = dict.fromkeys(means_nothing, MEANS_NOTHING) | _watched(mutant, asked, starts, steps)
     is_sound = all(cells[name] in (SURVIVED, MEANS_NOTHING) for name in (*starts, *steps, DEADLOCK))
     cells |= _others(mutant, rest, together=is_sound)
     return [cells[name] for name in columns.names]
-
-
-def _limit(mutant: Model) -> int:
-    return int(mutant.get("looked_at", {}).get("states", STATES))
-
-
-def _limit_of_runs(mutant: Model) -> int:
-    return int(mutant.get("looked_at", {}).get("states_of_runs", STATES_OF_RUNS))
 
 
 def _watched(
@@ -153,7 +156,7 @@ def _watched(
     watched += [f'WatchedDeadlock == (ENABLED {_next(mutant)}) \\/ PrintT("{DEADLOCK}")']
     lines = [f"INVARIANTS WatchedDeadlock {' '.join(f'Watched{name}' for name in invariants)}"]
     lines += [f"PROPERTIES {' '.join(f'Watched{name}' for name in (*starts, *steps))}"] if starts or steps else []
-    limit = _limit(mutant)
+    limit = mutant.looked_at.states
     try:
         run = _run(mutant, lines, limit, watched)
     except TlcError:  # beyond the first wrong state some properties have no value: ask one by one
@@ -167,16 +170,15 @@ def _watched(
 
 def _next(mutant: Model) -> str:
     """What the steps of the mutant's module are called: `[][Next]_vars` in its specification."""
-    specification = re.search(r"^SPECIFICATION (\w+)$", _configuration(mutant["name"]), re.MULTILINE)
-    assert specification is not None
-    found = {m[1] for text in _texts(mutant) if (m := re.search(rf"^{specification[1]} == .*\[\]\[(\w+)\]_", text, re.MULTILINE))}
+    pattern = re.compile(rf"^{mutant.configuration.spec} == .*\[\]\[(\w+)\]_", re.MULTILINE)
+    found = {match[1] for text in _texts(mutant) if (match := pattern.search(text))}
     (name,) = found
     return name
 
 
 def _others(mutant: Model, names: Sequence[str], *, together: bool) -> dict[str, str]:
     """Whether a run breaks each: all at once if it may be that none does; one by one where one is, which TLC does not name."""
-    limit = _limit_of_runs(mutant)
+    limit = mutant.looked_at.states_of_runs
     if limit == 0:
         return dict.fromkeys(names, NO_ANSWER)
     if not names or (together and _verdict(mutant, f"PROPERTIES {' '.join(names)}", limit) == SURVIVED):
@@ -200,6 +202,11 @@ def _is_whole(run: TlcRun, limit: int) -> bool:
     return run.distinct_states is not None and run.distinct_states <= limit
 
 
+def is_of_runs(model: Model, name: str) -> bool:
+    """Whether a property is about whole runs, not about the first state or each step."""
+    return not _is_about_the_start(model, name) and _step(model, name) is None
+
+
 def _is_about_the_start(mutant: Model, name: str) -> bool:
     """Whether a property is one of the first state: the start of what is refined."""
     return any(re.search(rf"^{name} == (.*!Init|.*!Beginning)$", text, re.MULTILINE) for text in _texts(mutant))
@@ -207,7 +214,7 @@ def _is_about_the_start(mutant: Model, name: str) -> bool:
 
 def _texts(mutant: Model) -> list[str]:
     """The modules that the mutant is made of."""
-    return [(specs_folder() / f"{module}.tla").read_text() for module in _modules([mutant])]
+    return [_sources()[module] for module in modules_of([mutant])]
 
 
 def _step(mutant: Model, name: str) -> tuple[str, str] | None:
@@ -225,21 +232,16 @@ def _run(mutant: Model, lines: Sequence[str], limit: int, definitions: Sequence[
 
     What comes after so many states is not followed: a run among those before is one of the mutant, and fair when it is fair there.
     """
-    config = [_LISTS.sub("", _configuration(mutant["name"])), *lines, "CONSTRAINT WithinLimit"]
-    if "CHECK_DEADLOCK TRUE" not in lines:
-        config.append("CHECK_DEADLOCK FALSE")
-    text = ["---- MODULE Kills ----", f"EXTENDS {mutant['module']}", "LOCAL INSTANCE TLC", *definitions]
+    bare = replace(mutant.configuration, invariants=(), properties=(), check_deadlock="CHECK_DEADLOCK TRUE" in lines)
+    config = [bare.text, *lines, "CONSTRAINT WithinLimit"]
+    text = ["---- MODULE Kills ----", f"EXTENDS {mutant.module}", "LOCAL INSTANCE TLC", *definitions]
     text += [f'WithinLimit == TLCGet("distinct") <= {limit}', "====", ""]
     return run_generated("Kills", "\n".join(text), "\n".join(config) + "\n", time_limit=TIME_LIMITS["full"], heap="1g")
 
 
-def _configuration(name: str) -> str:
-    return (specs_folder() / "models" / f"{name}.cfg").read_text()
-
-
 def short_name(family: str, mutant: Model) -> str:
     """The mutant's name within its family."""
-    return str(mutant["name"]).removeprefix(family).removeprefix("Faults").removeprefix("Fault")
+    return mutant.name.removeprefix(family).removeprefix("Faults").removeprefix("Fault")
 
 
 def _table(family: str, members: Sequence[Model], rows: Sequence[Sequence[str]]) -> str:
@@ -249,8 +251,7 @@ def _table(family: str, members: Sequence[Model], rows: Sequence[Sequence[str]])
         lines += [", ".join(f"{number} {name}" for number, name in enumerate(heads, 1)), ""]
         heads = tuple(str(number) for number in range(1, len(heads) + 1))
     lines += ["| mutant | what | of | " + " | ".join(heads) + " |", "|---" * (len(heads) + 3) + "|"]
-    mutants = [model for model in members if model["expected"] != Result.SUCCESS]
-    for mutant, row in zip(mutants, rows, strict=True):
-        mutation = mutant["mutation"]
-        lines.append(f"| {short_name(family, mutant)} | {mutation['kind']} | {mutation['of']} | " + " | ".join(row) + " |")
+    for mutant, row in zip(mutants_of(members), rows, strict=True):
+        assert mutant.mutation is not None
+        lines.append(f"| {short_name(family, mutant)} | {mutant.mutation.kind} | {mutant.mutation.of} | " + " | ".join(row) + " |")
     return "\n".join(lines) + "\n"

@@ -2,7 +2,7 @@
 
 from certree.models.tables import Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
-from certree.verify.tla.model_list import ModelResult, run_generated
+from certree.verify.tla.runs import ModelResult, run_generated
 from certree.verify.tla.table_constants import Plan, constants, definitions, plan_of
 from certree.verify.tla.tlc import Result, Simulation, TlcRun
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.common.errors import CertreeError
+from certree.models.common.fields import FromZero
 from certree.verify.tla.tlc_jar import find_java, tlc_jar
 from certree.verify.tla.tlc_values import parse_value
 
@@ -83,7 +84,7 @@ class Simulation:
 
     runs: int
     depth: int
-    seed: int
+    seed: FromZero
 
 
 @dataclass(frozen=True)

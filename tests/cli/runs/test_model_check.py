@@ -13,7 +13,7 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import ToolMissingError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule
-from certree.verify.tla.model_list import ModelResult
+from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.tlc import Result
 from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, start
@@ -161,7 +161,7 @@ def read_if_there(path):
 
 
 def test_bad_input(file, tmp_path):
-    assert_bad_input(certree("model-check", "MCNothing"), "unknown model 'MCNothing'; known: ")
+    assert_bad_input(certree("model-check", "Nothing"), "unknown model 'Nothing'; known: ")
     assert_bad_input(certree("model-check", "MCRing", "--schedule", file), "it takes no model names")
     assert_bad_input(certree("model-check", "--picture", "x.svg"), "--picture draws the tables of a --schedule")
     assert_bad_input(certree("model-check", "--trace", "x"), "x: no such file")

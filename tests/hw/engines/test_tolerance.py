@@ -91,7 +91,7 @@ def late_rows(schedule: Schedule, slot: int, skew: int, drift: int) -> int:
 def test_the_bound_is_exact_for_the_last_slot_that_is_waited_for(delay: int, repeats: int, skew: int, drift: int):
     """d·(T - δ) = ser + lat + red + s + 2·δ·k holds, and a cycle more of skew or drift, or a cycle less of slot, makes a row late.
 
-    As MCNILockstepPairDrift and its mutants in specs/models, which TLC checks.
+    As MCNILockstepPairDrift and its mutants in specs/models.toml, which TLC checks.
     """
     schedule = to_and_fro(delay, repeats)
     timing = slot_timing(schedule, 4096, MULTITREE)

@@ -16,7 +16,7 @@ from typing import Any
 
 import z3
 
-from certree.verify.tla.model_list import ModelResult
+from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.symbolic.interface import MEMBERS, Formula, Machine, World
 
 SYMBOLIC = "symbolic"  # the mode of these results

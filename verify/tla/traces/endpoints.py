@@ -12,7 +12,7 @@ from typing import Any
 from certree.models.common.errors import InputError, short
 from certree.models.schedule.schedule import Schedule
 from certree.models.traces.endpoints import EndpointTrace, TracedFlow, TracedSend
-from certree.verify.tla.model_list import ModelResult, run_generated, traced_result
+from certree.verify.tla.runs import ModelResult, run_generated, traced_result
 from certree.verify.tla.table_constants import function, members
 from certree.verify.tla.tlc import Result, TlcRun
 from certree.verify.tla.traces.endpoint_messages import check_messages

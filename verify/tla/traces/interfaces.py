@@ -10,7 +10,7 @@ from certree.models.common.files import read_bytes
 from certree.models.schedule.timing import reduction_cycles
 from certree.models.tables import RowOp, Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
-from certree.verify.tla.model_list import ModelResult, run_generated, traced_result
+from certree.verify.tla.runs import ModelResult, run_generated, traced_result
 from certree.verify.tla.table_constants import Plan, constants, definitions, function, plan_of
 from certree.verify.tla.tlc import Result, TlcRun
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from certree.models.traces.reducing import TracedFlow
-from certree.verify.tla.model_list import ModelResult, run_generated, traced_result
+from certree.verify.tla.runs import ModelResult, run_generated, traced_result
 from certree.verify.tla.table_constants import function, members
 from certree.verify.tla.tlc import Result, TlcRun
 from certree.verify.tla.traces.reducing_network import AggregatedFlow, check_traced_network

@@ -1,31 +1,53 @@
-"""What `specs/` lists to be checked, what a check ends with, and running several at once."""
+"""Checking a module under a configuration that is written for it, what a check ends with, and running several at once."""
 
-import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from certree.verify.tla.tlc import Result, Simulation, TlcRun, end_runs, run_tlc
 
 T = TypeVar("T")
-Entry = Mapping[str, Any]  # one model, or one set of tables, of the manifest
+U = TypeVar("U")
 
 # TLC runs at once; each has one worker, so that its state counts are the same every time.
 PARALLEL = 2
-# Seconds a model may take before it counts as undecided, by the runtime class of the manifest.
-TIME_LIMITS = {"small": 300.0, "full": 3600.0}
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """What TLC is told about a module. `constants`: name -> `= value` or `<- definition`."""
+
+    spec: str = "Spec"
+    constants: Mapping[str, str] = field(default_factory=dict)
+    symmetry: str = ""
+    constraint: str = ""
+    check_deadlock: bool = True
+    invariants: tuple[str, ...] = ()
+    properties: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The .cfg file."""
+        lines = [f"SPECIFICATION {self.spec}"]
+        lines += ["CONSTANTS", *(f"  {name} {value}" for name, value in self.constants.items())] if self.constants else []
+        lines += [f"SYMMETRY {self.symmetry}"] if self.symmetry else []
+        lines += [f"CONSTRAINT {self.constraint}"] if self.constraint else []
+        lines += [] if self.check_deadlock else ["CHECK_DEADLOCK FALSE"]
+        lines += [f"INVARIANTS {' '.join(self.invariants)}"] if self.invariants else []
+        lines += [f"PROPERTIES {' '.join(self.properties)}"] if self.properties else []
+        return "\n".join(lines) + "\n"
 
 
 @dataclass(frozen=True)
 class ModelResult:
     """How a model check ended. `mode`: `exhaustive`, all states, or `simulation`, random runs (then no distinct states).
 
-    `as_expected`: result and, where the manifest states them, the numbers of states are the expected ones. `message` says in a
-    line what is refuted or unexpected, or what a success covers; `trace` is the counterexample as a table of slots, `picture`,
+    `as_expected`: result and, where `specs/models.toml` states them, the numbers of states are the expected ones. `message` says in
+    a line what is refuted or unexpected, or what a success covers; `trace` is the counterexample as a table of slots, `picture`,
     for the tables of a schedule, an SVG of its place in the network.
     """
 
@@ -43,19 +65,26 @@ class ModelResult:
 
 
 def specs_folder() -> Path:
-    """The folder of the TLA+ modules, configurations and manifest."""
+    """The folder of the TLA+ modules and of `models.toml`."""
     return Path(str(resources.files("certree.specs")))
 
 
 def run_generated(
-    name: str, module: str, config: str, *, time_limit: float, simulation: Simulation | None = None, heap: str = "2g"
+    name: str,
+    module: str,
+    config: str,
+    *,
+    time_limit: float,
+    simulation: Simulation | None = None,
+    heap: str = "2g",
+    lasting: bool = False,
 ) -> TlcRun:
     """Check the text of a module called `name` under that of a configuration; it may extend those of `specs/`. See `run_tlc`."""
     with tempfile.TemporaryDirectory(prefix="certree-model-") as folder:
         paths = Path(folder) / f"{name}.tla", Path(folder) / f"{name}.cfg"
         for path, text in zip(paths, (module, config), strict=True):
             path.write_text(text)
-        return run_tlc(*paths, specs_folder(), time_limit=time_limit, simulation=simulation, heap=heap)
+        return run_tlc(*paths, specs_folder(), time_limit=time_limit, simulation=simulation, heap=heap, lasting=lasting)
 
 
 def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture: str = "") -> ModelResult:
@@ -75,13 +104,7 @@ def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture
     )
 
 
-def load_manifest(section: str = "models") -> list[Entry]:
-    """The entries of a section of `specs/manifest.json`, in its order: `models`, or `tables` that a method makes for a network."""
-    entries: list[Entry] = json.loads((specs_folder() / "manifest.json").read_text())[section]
-    return entries
-
-
-def in_parallel(work: Callable[[Entry], T], models: Sequence[Entry], report: Callable[[T], None] | None) -> list[T]:
+def in_parallel(work: Callable[[U], T], models: Sequence[U], report: Callable[[T], None] | None) -> list[T]:
     """The results of `work` on each model, two at a time; `report` is told each, in order. Whatever is raised ends all runs."""
     results = []
     pool = ThreadPoolExecutor(PARALLEL)
