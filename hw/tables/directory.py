@@ -3,8 +3,10 @@
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.hw.formats import ROUTE_COLUMN, load_formats
 from certree.hw.formats.layout import Widths
@@ -88,8 +90,7 @@ def read_tables(directory: Path) -> Tables:
     widths = manifest.table_of("widths").read(Widths)
     with located(str(directory), TableFormatError):
         columns = formats[encoding]().columns(files, widths, header["topology"].endpoints.tolist())
-        # Nothing is cut short: table.json, which both formats write, refuses numbers beyond 30 bits.
-        columns |= {name: column.astype(np.int32) for name, column in columns.items() if name not in _WIDE}
+        columns |= {name: _narrow(name, column) for name, column in columns.items() if name not in _WIDE}
         routes = links_of_ports(header["topology"], columns["node"], columns["route"], columns.pop(ROUTE_COLUMN))
         tables = Tables(**header, **columns, routes=routes)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
@@ -110,6 +111,14 @@ def _checked_files(directory: Path, stated: Fields) -> dict[str, bytes]:
             if entry.raw(field, None) != actual:
                 raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest has {short(entry.raw(field, None))}")
     return files
+
+
+def _narrow(name: str, column: NDArray[Any]) -> NDArray[np.int32]:
+    """The column in 32 bits; TableFormatError when they are too few."""
+    limits = np.iinfo(np.int32)
+    if column.size and not limits.min <= int(column.min()) <= int(column.max()) <= limits.max:
+        raise TableFormatError(f"{name} holds {int(column.min())} to {int(column.max())}; allowed: {limits.min} to {limits.max}")
+    return column.astype(np.int32)
 
 
 def _check_against_manifest(tables: Tables, widths: Widths) -> None:

@@ -168,7 +168,7 @@ def test_force_overwrites(tmp_path):
         (["ring:4", "--size", "-64MiB"], "size '-64MiB': expected a positive whole number"),
         (["ring:4", "--size", "1.5MiB"], "size '1.5MiB': expected a positive whole number"),
         (["ring:4", "--size", "9999999GiB"], "allowed: up to"),
-        (["ring:4", "--params", "dgx"], "unknown machine 'dgx'; known: booksim2, multitree"),
+        (["ring:4", "--params", "dgx"], "unknown machine 'dgx'; known: "),
         (["ring:4", "--time-limit", "60"], "time '60': expected a positive whole number with ms, s, m or h"),
         (["ring:4", "--time-limit", "0s"], "time '0s': expected"),
         (["ring:4", "--time-limit", "9s", "--effort", "2"], "effort and time limit exclude each other"),

@@ -41,7 +41,7 @@ def test_export_refuses_before_any_work(tmp_path):
     file = schedule_file(tmp_path)
     (tmp_path / "t").mkdir()
     assert_bad_input(certree("export", tmp_path / "none.json", "-o", tmp_path / "t"), "exists; pass --force")
-    assert_bad_input(certree("export", file, "--format", "xml", "-o", tmp_path / "u"), "unknown table format 'xml'; known: json, ")
+    assert_bad_input(certree("export", file, "--format", "xml", "-o", tmp_path / "u"), "unknown table format 'xml'; known: ")
     assert_bad_input(certree("export", file, "--size", "-1", "-o", tmp_path / "u"), "size '-1'")
     assert_bad_input(certree("export", tmp_path, "-o", tmp_path / "u"), "is a folder; expected a schedule file")
     assert not (tmp_path / "u").exists()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from certree.hw.formats import ARRIVAL_COLUMNS, ROW_COLUMNS, load_formats
 from certree.hw.formats.layout import Field, Widths
-from certree.hw.formats.readmemh import decode, encode
+from certree.hw.formats.readmemh import ReadmemhFormat, decode, encode
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError
@@ -132,7 +132,7 @@ def test_force_never_deletes_foreign_folders(tables: Tables, tmp_path: Path):
 
 
 def test_unknown_format_and_folder(tables: Tables, tmp_path: Path):
-    with pytest.raises(InputError, match="unknown table format 'verilog'; known: json, "):
+    with pytest.raises(InputError, match=r"unknown table format .verilog.; known: .*readmemh"):
         export_tables(tables, tmp_path / "t", "verilog")
     with pytest.raises(InputError, match="does not exist"):
         export_tables(tables, tmp_path / "none" / "t")
@@ -155,6 +155,13 @@ def test_a_failed_write_leaves_the_old_folder(tables: Tables, exported: Path, mo
         export_tables(tables, exported, force=True)
     assert {path.name: path.read_bytes() for path in exported.iterdir()} == before
     assert [path.name for path in exported.parent.iterdir()] == [exported.name]
+
+
+def test_numbers_of_a_format_are_not_cut_to_32_bits(exported: Path, monkeypatch: pytest.MonkeyPatch):
+    whole = ReadmemhFormat.columns
+    monkeypatch.setattr(ReadmemhFormat, "columns", lambda *args: whole(*args) | {"step": whole(*args)["step"] + (1 << 32)})
+    with pytest.raises(TableFormatError, match="step holds 4294967296 to"):
+        read_tables(exported)
 
 
 def test_malformed_tables_leave_nothing_behind(tables: Tables, tmp_path: Path):

@@ -92,7 +92,7 @@ UNSEALED = {
     "manifest-cut-short": (lambda d: (d / "manifest.json").write_text('{"format": '), r"manifest.json is not JSON"),
     "manifest-of-another-kind": (lambda d: remanifest(d, format="certree-schedule"), r"format is 'certree-schedule'"),
     "manifest-of-another-version": (lambda d: remanifest(d, version=2), r"version 2 cannot be read; expected 1"),
-    "unknown-encoding": (lambda d: remanifest(d, encoding="vhdl"), r"encoding 'vhdl'; known: json, "),
+    "unknown-encoding": (lambda d: remanifest(d, encoding="vhdl"), r"encoding 'vhdl'; known: .*readmemh"),
     "unknown-field": (lambda d: remanifest(d, colour="red"), "unknown field 'colour'"),
     "zero-repeats": (lambda d: remanifest(d, repeats=0), r"repeats is 0; allowed: whole numbers from 1"),
     "a-slot-that-is-no-number": (lambda d: remanifest(d, slot_cycles="9"), r"slot_cycles is '9'"),
