@@ -30,6 +30,7 @@ types: setup
 # Pages that are generated: tests compare them.
 pages: setup
 	$(BIN)/python -m tests.verify.rule_page
+	$(BIN)/python -m tests.end_to_end.contributing
 
 specs: setup
 	$(BIN)/certree model-check
