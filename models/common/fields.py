@@ -37,7 +37,8 @@ class Limits:
         return (self.low < value if self.above else self.low <= value) and (self.high is None or value <= self.high)
 
     def __str__(self) -> str:
-        return f"{'above' if self.above else 'from'} {self.low}" + ("" if self.high is None else f" to {self.high}")
+        low, joint = (f"above {self.low}", " and at most") if self.above else (f"from {self.low}", " to")
+        return low if self.high is None else f"{low}{joint} {self.high}"
 
 
 ABOVE_ZERO = Limits(0, above=True)
@@ -193,7 +194,7 @@ class Fields:
         missing."""
         value = self.raw(name, [])
         if not isinstance(value, list) or len(value) < least:
-            self.refuse(f"{name} is {short(value)}; expected {f'{least} or more ' if least else ''}tables [[{name}]]")
+            self.refuse(f"{name} is {short(value)}; expected a list of {f'{least} or more ' if least else ''}tables")
         entries = [self.inner(entry, f"{name} {number}") for number, entry in enumerate(value, 1)]
         names = [entry.text(distinct) for entry in entries] if distinct else []
         if len(set(names)) < len(names):

@@ -9,7 +9,7 @@ import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from math import isinf
@@ -170,9 +170,9 @@ def _finite(text: str) -> float:
     return value
 
 
-def check_format(document: Any, expected: str, version: int, where: str) -> dict[str, Any]:
+def check_format(document: Any, expected: str, version: int, where: str) -> Mapping[str, Any]:
     """The document, once its `format` and `version` are those this program reads."""
-    if not isinstance(document, dict) or "format" not in document:
+    if not isinstance(document, Mapping) or "format" not in document:
         raise InputError(f'{where}: no "format" field; expected {expected!r} version {version}')
     if document["format"] != expected:
         raise InputError(f"{where}: format is {document['format']!r}; expected {expected!r} version {version}")

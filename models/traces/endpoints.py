@@ -19,19 +19,19 @@ Phases count from 0, messages of a sender from 1. Every other line is a step at 
     "write back"  it is in memory
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from certree.models.common.errors import InputError
-from certree.models.common.files import check_format, first_bytes, parse_object, read_bytes
+from certree.models.common.fields import Fields
+from certree.models.traces.lines import MAX_NUMBER, is_trace, trace_of_steps
 
 FORMAT, VERSION = "certree-endpoint-trace", 1
 MOVES = ("load", "send", "pass on", "take", "go on", "write back")  # as in hw/core/endpoint/run/simulation.hpp
 RULES = ("in_order", "spare", "apart")
 _TAKES, _SENDS = ("pass on", "take"), ("send", "pass on")
-_MAX = (1 << 31) - 1  # whole numbers of TLC
 _MAX_BYTES = 1 << 62
 
 Message = tuple[int, int]  # sender, and which of those that it sends in a phase, from 1
@@ -87,85 +87,40 @@ class EndpointTrace:
 
 def is_endpoint_trace(path: Path) -> bool:
     """Whether a file begins as such a trace does."""
-    return f'"format":"{FORMAT}"'.encode() in first_bytes(path, 200).replace(b" ", b"")
+    return is_trace(path, FORMAT)
 
 
 def load_endpoint_trace(path: Path) -> EndpointTrace:
     """The trace in a file; InputError with the line for anything else. O(lines)."""
-    lines = read_bytes(path).splitlines()
-    if not lines:
-        raise InputError(f"{path} is empty; expected a trace of endpoints")
-    where = f"{path}, line 1"
-    head = _Fields(check_format(parse_object(lines[0], where), FORMAT, VERSION, where), where)
+    head, steps = trace_of_steps(path, "endpoints", FORMAT, VERSION)
     trace = _head(head)
-    now = 0
-    for number, line in enumerate(lines[1:], 2):
-        where = f"{path}, line {number}"
-        step = parse_object(line, where)
-        _check_step(_Fields(step, where), trace)
-        if step["cycle"] < now:
-            raise InputError(f"{where}: cycle is {step['cycle']}, before that of the line above, {now}")
-        now = step["cycle"]
-        trace.steps.append((number, step))
+    for number, step in steps:
+        _check_step(step, trace)
+        trace.steps.append((number, step.table))
     return trace
 
 
-@dataclass(frozen=True)
-class _Fields:
-    """A JSON object, field by field; `where` it stands."""
-
-    values: Mapping[str, Any]
-    where: str
-
-    def refuse(self, what: str) -> InputError:
-        return InputError(f"{self.where}: {what}")
-
-    def whole(self, name: str, low: int = 0, high: int = _MAX) -> int:
-        value = self.values.get(name)
-        if type(value) is not int or not low <= value <= high:
-            raise self.refuse(f"{name} is {value!r}; expected a whole number, {low} to {high}")
-        return value
-
-    def text(self, name: str) -> str:
-        value = self.values.get(name)
-        if not isinstance(value, str):
-            raise self.refuse(f"{name} is {value!r}; expected a text")
-        return value
-
-    def among(self, name: str, allowed: Iterable[Any]) -> Any:
-        value, known = self.values.get(name), list(allowed)
-        if not any(type(value) is type(one) and value == one for one in known):
-            raise self.refuse(f"{name} is {value!r}; allowed: {', '.join(map(str, known))}")
-        return value
-
-    def wholes(self, name: str, low: int = 0, high: int = _MAX) -> tuple[int, ...]:
-        found = self.list(name)
-        if any(type(value) is not int or not low <= value <= high for value in found):
-            raise self.refuse(f"{name} must be a list of whole numbers, {low} to {high}")
-        return tuple(found)
-
-    def list(self, name: str) -> list[Any]:
-        found = self.values.get(name)
-        if not isinstance(found, list) or not found:
-            raise self.refuse(f"{name} must be a list, and not empty")
-        return found
-
-
-def _head(head: _Fields) -> EndpointTrace:
-    nodes, chunks, ways = head.wholes("nodes"), head.whole("chunks", 1), head.whole("ways", 1)
+def _head(head: Fields) -> EndpointTrace:
+    nodes, chunks, ways = (
+        head.wholes("nodes", 0, MAX_NUMBER),
+        head.whole("chunks", 1, MAX_NUMBER),
+        head.whole("ways", 1, MAX_NUMBER),
+    )
     if len(set(nodes)) < len(nodes):
-        raise head.refuse("nodes must each be listed once")
-    order = head.wholes("order")
+        head.refuse("nodes must each be listed once")
+    order = head.wholes("order", 0, MAX_NUMBER)
     if len(order) != chunks or sorted(order) != list(range(chunks)):
-        raise head.refuse(f"order must have each of the chunks 0 to {chunks - 1} once")
-    machines, rooms, sizes = head.wholes("machines", 1), head.wholes("rooms", 0, _MAX_BYTES), head.wholes("sizes", 1, _MAX_BYTES)
+        head.refuse(f"order must have each of the chunks 0 to {chunks - 1} once")
+    machines, rooms, sizes = (
+        head.wholes("machines", 1, MAX_NUMBER),
+        head.wholes("rooms", 0, _MAX_BYTES),
+        head.wholes("sizes", 1, _MAX_BYTES),
+    )
     if not len(rooms) == len(sizes) == len(machines) + 1:
-        raise head.refuse(f"rooms and sizes must be of {len(machines) + 1} partitions, one for each phase and one for results")
-    rules = head.values.get("rules")
-    if not isinstance(rules, dict) or rules.keys() != set(RULES) or any(type(kept) is not bool for kept in rules.values()):
-        raise head.refuse(f"rules must say true or false of {', '.join(RULES)}")
+        head.refuse(f"rooms and sizes must be of {len(machines) + 1} partitions, one for each phase and one for results")
+    kept = head.table_of("rules").only(*RULES)
     flows = tuple(
-        _flow(entry, nodes, len(machines), f"{head.where}: flow {index}") for index, entry in enumerate(head.list("flows"))
+        _flow(head.inner(entry, f"flow {index}"), nodes, len(machines)) for index, entry in enumerate(head.entries("flows"))
     )
     return EndpointTrace(
         network=head.text("network"),
@@ -175,37 +130,34 @@ def _head(head: _Fields) -> EndpointTrace:
         nodes=nodes,
         order=order,
         ways=ways,
-        pieces=head.whole("pieces", 1),
-        pieces_of_message=head.whole("pieces_of_message", 1),
-        state_machines=head.whole("state_machines", 1),
+        pieces=head.whole("pieces", 1, MAX_NUMBER),
+        pieces_of_message=head.whole("pieces_of_message", 1, MAX_NUMBER),
+        state_machines=head.whole("state_machines", 1, MAX_NUMBER),
         machines=machines,
         sram_bytes=head.whole("sram_bytes", 1, _MAX_BYTES),
         rooms=rooms,
         sizes=sizes,
-        rules=rules,
+        rules={rule: kept.choice(rule, (True, False)) for rule in RULES},
         flows=flows,
         sends=_sends(head, ways, len(machines), nodes, flows),
         steps=[],
     )
 
 
-def _flow(entry: Any, nodes: tuple[int, ...], phases: int, where: str) -> TracedFlow:
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: expected an object")
-    fields = _Fields(entry, where)
+def _flow(fields: Fields, nodes: tuple[int, ...], phases: int) -> TracedFlow:
     return TracedFlow(
-        source=fields.among("from", nodes),
-        target=fields.among("to", nodes),
+        source=fields.choice("from", nodes),
+        target=fields.choice("to", nodes),
         phase=fields.whole("phase", 0, phases - 1),
-        lanes=fields.whole("lanes", 1),
-        depth=fields.whole("depth", 1),
+        lanes=fields.whole("lanes", 1, MAX_NUMBER),
+        depth=fields.whole("depth", 1, MAX_NUMBER),
     )
 
 
 def _sends(
-    head: _Fields, ways: int, phases: int, nodes: tuple[int, ...], flows: tuple[TracedFlow, ...]
+    head: Fields, ways: int, phases: int, nodes: tuple[int, ...], flows: tuple[TracedFlow, ...]
 ) -> tuple[tuple[dict[int, tuple[TracedSend, ...]], ...], ...]:
-    listed = head.list("sends")
+    listed = head.entries("sends")
     found = []
     for way in range(ways):
         of_way = []
@@ -229,17 +181,13 @@ def _sends(
 
 
 def _send(entry: Any, node: int, phase: int, flows: tuple[TracedFlow, ...], where: str) -> TracedSend:
-    if not isinstance(entry, dict):
-        raise InputError(f"{where}: expected an object for each message")
-    fields = _Fields(entry, where)
+    fields = Fields(entry, where)
     number = fields.whole("flow", 0, len(flows) - 1)
     if (flows[number].source, flows[number].phase) != (node, phase):
-        raise fields.refuse(f"flow {number} is of node {flows[number].source} in phase {flows[number].phase}")
-    needs = entry.get("needs")
-    if not isinstance(needs, list) or any(
-        not isinstance(one, list) or len(one) != 2 or any(type(value) is not int for value in one) for one in needs
-    ):
-        raise fields.refuse("needs must be a list of messages, each [sender, number]")
+        fields.refuse(f"flow {number} is of node {flows[number].source} in phase {flows[number].phase}")
+    needs = fields.entries("needs", empty=True)
+    if any(not isinstance(one, list) or len(one) != 2 or any(type(value) is not int for value in one) for one in needs):
+        fields.refuse("needs must be a list of messages, each [sender, number]")
     return TracedSend(number, tuple((sender, which) for sender, which in needs))
 
 
@@ -252,16 +200,15 @@ def _check_needs(of_phase: Mapping[int, tuple[TracedSend, ...]], flows: tuple[Tr
                     raise InputError(f"{where}: node {node} waits for message {which} of node {sender}, which it does not get")
 
 
-def _check_step(step: _Fields, trace: EndpointTrace) -> None:
+def _check_step(step: Fields, trace: EndpointTrace) -> None:
     """The fields that its move has, of nodes, chunks and messages that exist."""
-    move = step.among("move", MOVES)
-    node = step.among("node", trace.nodes)
+    move = step.choice("move", MOVES)
+    node = step.choice("node", trace.nodes)
     chunk = step.whole("chunk", 0, len(trace.order) - 1)
-    step.whole("cycle", 0, 1 << 63)
     way = trace.sends[chunk % trace.ways]
     if move in _TAKES:
-        sender = step.among("from", trace.nodes)
+        sender = step.choice("from", trace.nodes)
         step.whole("takes", 1, max(len(phase[sender]) for phase in way))
     if move in _SENDS:
-        step.among("to", trace.nodes)
+        step.choice("to", trace.nodes)
         step.whole("sends", 1, max(len(phase[node]) for phase in way))

@@ -261,14 +261,14 @@ def test_wide_switches_are_not_traced(tmp_path):
     ("number", "field", "value", "reason"),
     [
         (0, "format", "certree-tables", "certree-aggregation-trace"),
-        (0, "flows", [], "flows must be a list of one flow or more"),
-        (1, "flow", 1, "flow is 1; allowed: 0 to 0"),
+        (0, "flows", [], r"flows is \[\]; expected a list, not empty"),
+        (1, "flow", 1, "flow is 1; allowed: whole numbers from 0 to 0"),
         (1, "event", "jump", "event is 'jump'; allowed: send, add, pass, take, lose, copy"),
         (1, "node", 9, "node is 9; allowed: 0, 1, 2"),
         (1, "node", 3, "node is 3; allowed: 0, 1, 2"),  # a switch sends of itself
-        (1, "number", -1, "number is -1; expected a whole number, 0 to 4"),
-        (1, "number", 5, "number is 5; expected a whole number, 0 to 4"),
-        (1, "cycle", "0", "cycle is '0'; expected a whole number"),
+        (1, "number", -1, "number is -1; allowed: whole numbers from 0 to 4"),
+        (1, "number", 5, "number is 5; allowed: whole numbers from 0 to 4"),
+        (1, "cycle", "0", "cycle is '0'; allowed: whole numbers"),
         (-1, "cycle", 0, "cycle is 0, before that of the line above, "),
     ],
 )
@@ -295,11 +295,11 @@ def test_a_tree_that_is_none(tmp_path, lines):
         ({"parent": {"0": 3}}, "parent must give every host"),
         ({"root": 0}, "parent must give every host"),
         ({"window": 99}, "a window of 99 for 5 packets"),
-        ({"hosts": "all"}, "hosts must be a list of nodes"),
-        ({"packets": 0}, "packets is 0; expected a whole number, 1 to 2147483647"),
-        ({"places": 1 << 31}, "places is 2147483648; expected a whole number, 1 to 2147483647"),
-        ({"hosts": [0, 1, -2]}, "hosts must be a list of nodes"),
-        ({"parent": {"0": 3, "1": 3, "2": 3.0}}, "parent must give every host"),
+        ({"hosts": "all"}, "hosts is 'all'; expected a list"),
+        ({"packets": 0}, "packets is 0; allowed: whole numbers from 1 to 2147483647"),
+        ({"places": 1 << 31}, "places is 2147483648; allowed: whole numbers from 1 to 2147483647"),
+        ({"hosts": [0, 1, -2]}, "hosts 2 is -2; allowed: whole numbers from 0"),
+        ({"parent": {"0": 3, "1": 3, "2": 3.0}}, "parent: 2 is 3.0; allowed: 3"),
     ):
         path = tmp_path / "bad.ndjson"
         path.write_text(json.dumps(changed[0] | {"flows": [flow | change]}) + "\n")

@@ -165,9 +165,9 @@ def test_a_slotted_trace_is_no_paced_one(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no message in the trace"),
-        ("{", "line 1: not JSON"),
-        ("{}", "line 1: expected an object with the whole numbers node, row, "),
+        ("", "is empty; expected a trace of simulate"),
+        ("{", "line 1 is not JSON"),
+        ("{}", "line 1: node is missing"),
     ],
 )
 def test_files_that_are_no_traces(tmp_path, text, message):

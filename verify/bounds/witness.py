@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import int_column
 from certree.models.common.errors import CertreeError, InputError, short
+from certree.models.common.fields import Fields
 from certree.models.common.registry import Registry, import_folder
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
@@ -29,7 +31,7 @@ from certree.verify.rule import Subject, rule
 from certree.verify.wording import network_text
 
 QUANTITIES = ("bandwidth", "latency")
-_KEYS = {"kind", "quantity", "value", "witness"}
+_KEYS = ("kind", "quantity", "value", "witness")
 _RATIONAL = re.compile(r"[1-9][0-9]{0,30}(/[1-9][0-9]{0,30})?")
 
 Bound = dict[str, Any]
@@ -191,20 +193,12 @@ def check_bound(instance: Instance, bound: Any) -> Fraction:
     kind that says nothing about this collective or topology), `witness-wrong` (the witness proves nothing), `witness-value` (it
     proves another value). O(nodes + links).
     """
-    if not isinstance(bound, Mapping) or set(bound) != _KEYS:
-        raise malformed(f"a bound has the fields {', '.join(sorted(_KEYS))}")
-    kind, quantity, value, witness = (bound[key] for key in ("kind", "quantity", "value", "witness"))
-    kinds = load_witnesses()
-    if not isinstance(kind, str) or kind not in kinds:
-        raise malformed(f"unknown kind of witness {short(kind)}; known: {', '.join(kinds)}")
-    if quantity not in QUANTITIES:
-        raise malformed(f"quantity {short(quantity)} of a {kind} bound; allowed: {', '.join(QUANTITIES)}")
-    if not isinstance(value, str) or not _RATIONAL.fullmatch(value) or str(Fraction(value)) != value:
-        raise malformed(
-            f"value {short(value)} of a {kind} bound; allowed: a positive rational in lowest terms, such as '9/16' or '15'"
-        )
-    if not isinstance(witness, Mapping):
-        raise malformed(f"the witness of a {kind} bound must be an object")
+    fields, kinds = Fields(bound, "bound", malformed).only(*_KEYS), load_witnesses()
+    kind, value = fields.text("kind", known=kinds), fields.text("value")
+    quantity = fields.choice("quantity", QUANTITIES)
+    if not _RATIONAL.fullmatch(value) or str(Fraction(value)) != value:
+        fields.refuse(f"value is {short(value)}; allowed: a positive rational in lowest terms, such as '9/16' or '15'")
+    witness = fields.table_of("witness").table
     shown_for, shown = kinds[kind](instance, witness)
     if shown_for != quantity:
         raise WitnessError("witness-wrong", f"a {kind} witness bounds the {shown_for}, not the {quantity}")
@@ -220,8 +214,7 @@ def malformed(message: str) -> WitnessError:
 
 def only_fields(kind: str, witness: Mapping[str, Any], names: Sequence[str]) -> None:
     """Raise unless the witness document has exactly these fields."""
-    if set(witness) != set(names):
-        raise malformed(f"a {kind} witness has the fields {', '.join(names) or '(none)'}; got {short(list(witness))}")
+    Fields(witness, f"{kind} witness", malformed).only(*names)
 
 
 def node_id(instance: Instance, kind: str, value: Any) -> int:
@@ -235,11 +228,7 @@ def node_id(instance: Instance, kind: str, value: Any) -> int:
 def node_numbers(instance: Instance, kind: str, name: str, value: Any, absent: int = -1) -> NDArray[np.int64]:
     """A list with one number for each node id, from 0, and `absent` for ids of removed nodes."""
     count = len(instance.topology.kind)
-    if not isinstance(value, list) or len(value) != count or any(type(entry) is not int for entry in value):
-        raise malformed(f"{kind} witness: {name} must list one whole number for each of the {count} node ids")
-    if min(value) < -1 or max(value) >= count:
-        raise malformed(f"{kind} witness: {name} numbers must lie in -1 to {count - 1}")
-    numbers = np.array(value, np.int64)
+    numbers = int_column(value, f"{kind} witness: {name}", -1, count - 1, count, malformed).astype(np.int64)
     wrong = np.flatnonzero(np.where(instance.exists, numbers < 0, numbers != absent))
     if len(wrong):
         raise malformed(

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from certree.models.common.errors import short
+from certree.models.common.errors import InputError, short
+from certree.models.common.fields import Fields
 from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
 from certree.verify.certificates.fewest_steps import check_fewest
@@ -14,7 +15,7 @@ from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
-_KEYS = ["format", "version", "topology", "schedule", "bounds", "claim"]
+_KEYS = ["topology", "schedule", "bounds", "claim"]
 _FEWEST = "fewest_steps"  # may be there too
 
 
@@ -69,8 +70,10 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     if document is None:
         return quality_of(schedule)
     end = schedule.steps + 1
-    if reason := _malformed(document):
-        findings.add("certificate", end, (), f"certificate: {reason}")
+    try:
+        _check_form(document)
+    except InputError as error:
+        findings.add("certificate", end, (), str(error))
         return quality_of(schedule)
     for key, digest in (("topology", schedule.topology.digest), ("schedule", schedule.digest)):
         if document[key] != digest:
@@ -102,21 +105,20 @@ def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
         return None
 
 
-def _malformed(document: Any) -> str | None:
-    if not isinstance(document, Mapping) or set(document) - {_FEWEST} != set(_KEYS):
-        return f"expected exactly the fields {', '.join(_KEYS)}, and perhaps {_FEWEST}"
-    if document["format"] != FORMAT or type(document["version"]) is not int or document["version"] != VERSION:
-        return f"expected format {FORMAT!r}, version {VERSION}"
-    if not isinstance(document["topology"], str) or not isinstance(document["schedule"], str):
-        return "topology and schedule must be digests"
-    if not isinstance(document["bounds"], list) or not isinstance(document["claim"], Mapping):
-        return "bounds must be a list and claim an object"
-    return None
+def _check_form(document: Any) -> None:
+    """Raise InputError for anything but a document with all fields of a certificate, of their kinds."""
+    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[_FEWEST])
+    for name in ("topology", "schedule"):
+        fields.text(name)
+    fields.entries("bounds", empty=True)
+    fields.table_of("claim")
 
 
 def _check_claim(claim: Mapping[str, Any], true: Mapping[str, Any], end: int, findings: Findings) -> None:
-    if set(claim) != set(true):
-        findings.add("certificate", end, (), f"certificate: claim: expected exactly the fields {', '.join(true)}")
+    try:
+        Fields(claim, "certificate: claim").only(*true)
+    except InputError as error:
+        findings.add("certificate", end, (), str(error))
         return
     for key, value in true.items():
         if type(claim[key]) is not type(value) or claim[key] != value:

@@ -11,13 +11,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from certree.models.common.errors import UnsupportedError, short
+from certree.models.common.fields import Fields
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.verify.bounds.witness import Instance
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import check_refutation
 from certree.verify.exact.rows import shares_of
-from certree.verify.exact.rup import ProofError
+from certree.verify.exact.rup import ProofError, malformed
 
 
 def question_before(schedule: Schedule) -> Question:
@@ -43,8 +44,7 @@ def claim_of(question: Question, proof: Mapping[str, Any]) -> dict[str, Any]:
 
 def check_fewest(schedule: AnySchedule, claim: Any) -> str:
     """The kind of the proof, if it holds; ProofError or WitnessError with the rule that is broken otherwise."""
-    if not isinstance(claim, Mapping) or set(claim) != {"point", "machine", "proof"}:
-        raise ProofError("proof-malformed", "fewest_steps has the fields point, machine, proof")
+    Fields(claim, "fewest_steps", malformed).only("point", "machine", "proof")
     if isinstance(schedule, SymmetricSchedule):
         raise ProofError("proof-foreign", "fewest_steps is not claimed of a schedule that is kept as one tree and a group")
     try:

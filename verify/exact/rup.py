@@ -34,6 +34,11 @@ class ProofError(CertreeError):
         self.rule, self.message = rule, message
 
 
+def malformed(message: str) -> ProofError:
+    """The error for a document that is no proof at all."""
+    return ProofError("proof-malformed", message)
+
+
 @dataclass(frozen=True, eq=False)
 class Proof:
     """Lines as columns: `literals` of all lines, each line ended by 0 (int32), and whether a line deletes (uint8)."""

@@ -17,12 +17,12 @@ from types import MappingProxyType
 from typing import Any
 
 from certree.models.common.errors import CertreeError, InputError, short
-from certree.models.common.files import check_format
+from certree.models.common.fields import Fields
 from certree.models.common.shown import Shown
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
-from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.collective import Collective, read_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
@@ -40,7 +40,7 @@ from certree.verify.wording import network_text
 FORMAT, VERSION = "certree-frontier", 2
 MAX_CHUNKS, MAX_NUMBER = 1 << 12, 1 << 24
 _KEYS = (
-    "format", "version", "topology", "collective", "max_chunks", "memory", "scratch", "model", "points", "refuted", "undecided",
+    "topology", "collective", "max_chunks", "memory", "scratch", "model", "points", "refuted", "undecided",
     "bandwidth", "step_bounds", "complete", "all_chunks",
 )  # fmt: skip
 
@@ -112,37 +112,22 @@ class BundleVerdict(Shown):
 
 def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
     """The question and the document, once it has the form of a bundle; InputError or TopologyError says what is wrong."""
-    document = check_format(document, FORMAT, VERSION, where)
-    if set(document) != set(_KEYS):
-        raise InputError(f"{where}: expected exactly the fields {', '.join(_KEYS)}")
-    topology = topology_from_document(document["topology"], f"{where}: topology")
-    kind = document["collective"]
-    if not isinstance(kind, dict) or set(kind) != {"kind", "root"} or not isinstance(kind["kind"], str):
-        raise InputError(f"{where}: collective must hold kind and root")
-    collective = parse_collective(kind["kind"], kind["root"])
+    fields = Fields.of_format(document, FORMAT, VERSION, where).only(*_KEYS)
+    topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
+    collective = read_collective(fields.table_of("collective"))
     collective.require_fits(topology)
-    if type(document["max_chunks"]) is not int or not 1 <= document["max_chunks"] <= MAX_CHUNKS:
-        raise InputError(f"{where}: max_chunks is {short(document['max_chunks'])}; allowed: 1 to {MAX_CHUNKS}")
+    max_chunks = fields.whole("max_chunks", 1, MAX_CHUNKS)
     for name, second in (("points", "schedule"), ("refuted", "proof")):
-        entries = document[name]
-        if not isinstance(entries, list) or not all(
-            isinstance(entry, dict) and set(entry) == {"point", second} for entry in entries
-        ):
-            raise InputError(f"{where}: {name} must list objects with point and {second}")
-        for entry in entries:
-            _point(entry["point"], f"{where}: {name}", document["max_chunks"])
-    if not isinstance(document["undecided"], list):
-        raise InputError(f"{where}: undecided must list points")
-    if not isinstance(document["step_bounds"], list) or not all(
-        isinstance(entry, dict) and set(entry) == {"steps", "rounds_per_chunk", "price"} for entry in document["step_bounds"]
-    ):
-        raise InputError(f"{where}: step_bounds must list objects with steps, rounds_per_chunk and price")
-    if len(document["step_bounds"]) > MAX_STEPS:
-        raise InputError(f"{where}: {len(document['step_bounds'])} step_bounds; at most {MAX_STEPS} are checked")
-    for name, least in (("memory", 1), ("scratch", 0)):
-        if document[name] is not None and (type(document[name]) is not int or not least <= document[name] <= MAX_NUMBER):
-            raise InputError(f"{where}: {name} is {short(document[name])}; allowed: null or {least} to {MAX_NUMBER}")
-    return Question(topology, collective, 1, 1, 1, document["memory"], document["scratch"]), document
+        for entry in fields.tables(name):
+            _point(entry.only("point", second).raw("point"), f"{where}: {name}", max_chunks)
+    fields.entries("undecided", empty=True)
+    bounds = fields.tables("step_bounds")
+    if len(bounds) > MAX_STEPS:
+        fields.refuse(f"{len(bounds)} step_bounds; at most {MAX_STEPS} are checked")
+    for entry in bounds:
+        entry.only("steps", "rounds_per_chunk", "price")
+    memory, scratch = (fields.whole_or_none(name, least, MAX_NUMBER) for name, least in (("memory", 1), ("scratch", 0)))
+    return Question(topology, collective, 1, 1, 1, memory, scratch), document
 
 
 def _point(value: Any, where: str, max_chunks: int) -> Point:

@@ -123,7 +123,7 @@ def test_bad_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        ('delta_seconds_per_float = "1.87e-10"\n', "", "mine.toml: server: delta_seconds_per_float missing"),
+        ('delta_seconds_per_float = "1.87e-10"\n', "", "mine.toml: server: delta_seconds_per_float is missing"),
         (
             'delta_seconds_per_float = "1.87e-10"',
             'delta_seconds_per_float = "-1.87e-10"',
@@ -132,7 +132,7 @@ def test_bad_input(tmp_path: Path) -> None:
         (
             'delta_seconds_per_float = "1.87e-10"',
             'delta_ns_per_float = "0.187"',
-            "unknown: delta_ns_per_float; the fields, with their",
+            "unknown field 'delta_ns_per_float'; known: ",
         ),
         ('delta_seconds_per_float = "1.87e-10"', 'delta_seconds_per_float = "0.187 ns"', "expected a string such as"),
     ],

@@ -91,7 +91,7 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
     ("arguments", "reason"),
     [
         (["ace-torus:4x4x4", "--chunk", "1MiB"], "make chunks of at most about"),
-        (["ring:4", "--params", {"state_machines": 0}], "engine: state_machines is 0; expected a whole number from 1"),
+        (["ring:4", "--params", {"state_machines": 0}], "engine: state_machines is 0; allowed: whole numbers from 1"),
         (["ace-torus:2x2x2", "--params", {"state_machines": 3}], "ace has 3: give it more, or take a method with fewer phases"),
         (["ring:4", "--params", {"state_machines": 10**9}], "1000000000 state machines are too many here: 4000000000 in all"),
         (["ring:4", "--params", {"state_machines": 10**6}], "with a port for each and each lane of a link, are too many here"),
@@ -101,8 +101,14 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
             ["ring:4", "--params", {"sram_bytes": 4096}],
             "which has 2048 of the 4096 bytes of SRAM: make chunks of at most about 2048",
         ),
-        (["ring:4", "--params", {"efficiency": '"1.5"'}], "intra_package: efficiency is '1.5'; a share is at most 1"),
-        (["ring:4", "--params", {"memory_share": '"2"'}], "systems 1: memory_share is '2'; a share is at most 1"),
+        (
+            ["ring:4", "--params", {"efficiency": '"1.5"'}],
+            'intra_package: efficiency is \'1.5\'; expected a string such as "6.4e-9" or "1/20", above 0 and at most 1',
+        ),
+        (
+            ["ring:4", "--params", {"memory_share": '"2"'}],
+            'systems 1: memory_share is \'2\'; expected a string such as "6.4e-9" or "1/20", from 0 to 1',
+        ),
         (["ring:4", "--size", "1MiB@soon"], "expected a cycle behind @"),
         (["ring:4", "--system", "dpu"], "unknown system 'dpu'; known: baseline"),
         (["ring:4", "--params", "acme"], "unknown endpoint 'acme'"),

@@ -77,7 +77,7 @@ def test_a_dataclass_is_read_by_its_annotations():
         ("first", 3, "f: first is 3; expected a table of fields"),
         ("first", {"name": 3, "count": 1}, "f: first: name is 3; expected a string"),
         ("first", {"name": "a"}, "f: first: count is missing; known: name, count"),
-        ("parts", [], "f: parts is []; expected 1 or more tables [[parts]]"),
+        ("parts", [], "f: parts is []; expected a list of 1 or more tables"),
         ("parts", [GOOD["first"], {"name": "b", "count": 0}], "f: parts 2: count is 0; allowed: whole numbers from 1"),
         ("widths", 3, "f: unknown field 'widths'; known: cycles, width, "),
         ("widths", 3, "; did you mean 'width'?"),
@@ -118,7 +118,7 @@ def test_lists_and_tables():
     assert fields.tables("more") == []
     for ask, reason in (
         (lambda: fields.tables("lines", distinct="name"), "lines are called a, a; expected each with a name of its own"),
-        (lambda: fields.tables("lines", least=3), "lines is .*; expected 3 or more tables"),
+        (lambda: fields.tables("lines", least=3), "lines is .*; expected a list of 3 or more tables"),
         (lambda: fields.each("lines", lambda entry: None), "lines 1: unknown field 'name'"),
         (lambda: fields.texts("none"), r"none is \[\]; expected a list, not empty"),
         (lambda: Fields({"size": "3 parsecs"}, "f").size("size"), "f: size: size '3 parsecs': expected"),

@@ -37,7 +37,7 @@ def test_the_preset_has_the_sums_of_table_6() -> None:
         (("intra_package", "efficiency"), "0", "efficiency is '0'; expected a string such as"),
         (("systems", 0, "runs"), "dpu", "systems 1: runs is 'dpu'; allowed: accelerator, engine, ideal"),
         (("systems", 1, "chunk_bytes"), "64KiB", "systems 2: chunk_bytes is '64KiB'; allowed: whole numbers"),
-        (("systems",), [], "systems is \\[\\]; expected 1 or more tables"),
+        (("systems",), [], "systems is \\[\\]; expected a list of 1 or more tables"),
         (("sram",), 1, "unknown field 'sram'; known: name, interface, "),
         (("name",), 1, "name is 1; expected a string"),
     ],

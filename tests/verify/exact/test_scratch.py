@@ -230,5 +230,5 @@ def test_what_cannot_be_asked() -> None:
     with pytest.raises(UnsupportedError, match="a chunk from 1 to 2 must pass others; scratch is 0"):
         FrontierSearch(STAR, parse_collective("all-to-all"), 1, 1, Monitor(), scratch=0)
     changed = {**SLOTTED, "scratch": True}
-    with pytest.raises(InputError, match="scratch is True; allowed: null or 0 to"):
+    with pytest.raises(InputError, match="scratch is True; allowed: whole numbers from 0 to"):
         verify_bundle(changed, "bundle")

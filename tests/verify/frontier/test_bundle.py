@@ -192,15 +192,15 @@ def test_a_point_that_another_covers_is_found() -> None:
     ("change", "words"),
     [
         (lambda d: d.update(version=1), "version 1 cannot be read"),
-        (lambda d: d.update(more=1), "expected exactly the fields"),
-        (lambda d: d.update(max_chunks=0), "max_chunks is 0; allowed: 1 to 4096"),
+        (lambda d: d.update(more=1), "unknown field 'more'; known: topology, collective"),
+        (lambda d: d.update(max_chunks=0), "max_chunks is 0; allowed: whole numbers from 1 to 4096"),
         (lambda d: d["points"][0].update(point=[0, 1, 1]), "is no point"),
         (lambda d: d["refuted"][0].update(point=[1, 3, 2]), "fewer rounds than steps"),
-        (lambda d: d.update(points=[1]), "points must list objects with point and schedule"),
+        (lambda d: d.update(points=[1]), "points 1 is 1; expected a table of fields"),
         (lambda d: d.update(collective={"kind": "broadcast", "root": None}), "broadcast needs a root"),
-        (lambda d: d.update(undecided=None), "undecided must list points"),
+        (lambda d: d.update(undecided=None), "undecided is None; expected a list"),
         (lambda d: d.update(step_bounds=d["step_bounds"] * 65), "65 step_bounds; at most 64 are checked"),
-        (lambda d: d.update(step_bounds=[{}]), "step_bounds must list objects with steps, rounds_per_chunk and price"),
+        (lambda d: d.update(step_bounds=[{}]), "step_bounds 1: steps, rounds_per_chunk, price are missing"),
     ],
 )
 def test_what_is_no_bundle(change, words: str) -> None:

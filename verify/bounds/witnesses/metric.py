@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import int_column
 from certree.models.network.topology import Topology
 from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, malformed, only_fields
 
@@ -58,12 +59,7 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
 
 def link_numbers(topology: Topology, kind: str, name: str, value: Any) -> Int64:
     """A list with one whole number for each link, in link order, from 0 to MAX_LENGTH."""
-    count = len(topology.src)
-    if not isinstance(value, list) or len(value) != count or any(type(entry) is not int for entry in value):
-        raise malformed(f"{kind} witness: {name} must list one whole number for each of the {count} links")
-    if min(value) < 0 or max(value) > MAX_LENGTH:
-        raise malformed(f"{kind} witness: {name} numbers must lie in 0 to {MAX_LENGTH}")
-    return np.array(value, np.int64)
+    return int_column(value, f"{kind} witness: {name}", 0, MAX_LENGTH, len(topology.src), malformed).astype(np.int64)
 
 
 def total(values: Int64) -> int:

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.columns import int_column
 from certree.verify.exact.question import Demand, Question
 from certree.verify.exact.refutations.refutation import REFUTATIONS, only_fields
-from certree.verify.exact.rup import ProofError
+from certree.verify.exact.rup import ProofError, malformed
 
 MAX_CELLS = 12  # of networks on which chunks have several targets
 MAX_STEPS = 64
@@ -73,18 +74,10 @@ def payments(question: Question, price: Any) -> tuple[int, list[int]]:
 
 
 def _check_form(price: Any, question: Question) -> None:
-    pairs = len(question.topology.pair_capacity)
     if question.steps > MAX_STEPS or not isinstance(price, list) or len(price) != question.steps:
-        raise ProofError("proof-malformed", f"prices are a row for each of the {question.steps} steps, at most {MAX_STEPS}")
-    for row in price:
-        if (
-            not isinstance(row, list)
-            or len(row) != pairs
-            or any(type(each) is not int or not 0 <= each <= MAX_PRICE for each in row)
-        ):
-            raise ProofError(
-                "proof-malformed", f"a row has a whole number from 0 to {MAX_PRICE} for each of {pairs} pairs of nodes"
-            )
+        raise malformed(f"prices are a row for each of the {question.steps} steps, at most {MAX_STEPS}")
+    for step, row in enumerate(price):
+        int_column(row, f"prices of step {step}", 0, MAX_PRICE, len(question.topology.pair_capacity), malformed)
 
 
 class Trees:

@@ -12,12 +12,13 @@ from fractions import Fraction
 from typing import Any
 
 from certree.models.common.errors import UnsupportedError, short
+from certree.models.common.fields import Fields
 from certree.models.common.files import sha256
 from certree.models.common.registry import Registry, import_folder
 from certree.verify.bounds.witness import Instance, check_bound
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
-from certree.verify.exact.rup import ProofError, check_proof
+from certree.verify.exact.rup import ProofError, check_proof, malformed
 from certree.verify.rule import Subject, rule
 
 MAX_PROOF_BYTES = 1 << 28  # of an unpacked proof
@@ -52,9 +53,7 @@ def check_refutation(question: Question, proof: Any) -> None:
     Rule `proof-malformed` for what is no such document, besides those of the kinds.
     """
     kinds = load_refutations()
-    if not isinstance(proof, Mapping) or not isinstance(proof.get("kind"), str) or proof["kind"] not in kinds:
-        raise ProofError("proof-malformed", f"a proof is an object whose kind is one of {', '.join(kinds)}")
-    kinds[proof["kind"]](question, proof)
+    kinds[Fields(proof, "proof", malformed).text("kind", known=kinds)](question, proof)
 
 
 def load_refutations() -> Registry[Callable[[Question, Mapping[str, Any]], None]]:
@@ -65,10 +64,7 @@ def load_refutations() -> Registry[Callable[[Question, Mapping[str, Any]], None]
 
 def only_fields(proof: Mapping[str, Any], *names: str) -> None:
     """ProofError `proof-malformed` unless the document has exactly these fields besides its kind."""
-    if set(proof) != {"kind", *names}:
-        raise ProofError(
-            "proof-malformed", f"a {proof['kind']} proof has the fields kind, {', '.join(names)}; got {short(list(proof))}"
-        )
+    Fields(proof, f"{proof['kind']} proof", malformed).only("kind", *names)
 
 
 @REFUTATIONS.register("distance")
@@ -124,8 +120,7 @@ def drat(question: Question, proof: Mapping[str, Any]) -> None:
     text. A formula without model means no schedule.
     """
     only_fields(proof, "formula", "ordered", "sha256", "lines")
-    if type(proof["ordered"]) is not bool:
-        raise ProofError("proof-malformed", f"ordered is {short(proof['ordered'])}; allowed: true, false")
+    Fields(proof, "drat proof", malformed).choice("ordered", (True, False))
     text = unpack(proof["lines"])
     if sha256(text.encode()) != proof["sha256"]:
         raise ProofError("proof-digest", "the lines of the proof are not those whose digest is stated")
@@ -146,15 +141,15 @@ def pack(text: str) -> str:
 def unpack(packed: Any) -> str:
     """What `pack` packed; ProofError `proof-malformed` for anything else, and for more than MAX_PROOF_BYTES."""
     if not isinstance(packed, str):
-        raise ProofError("proof-malformed", "the lines of a proof are a packed text")
+        raise malformed("the lines of a proof are a packed text")
     try:
         stream = zlib.decompressobj()
         data = stream.decompress(base64.b64decode(packed, validate=True), MAX_PROOF_BYTES)
         if not stream.eof:
-            raise ProofError("proof-malformed", f"the proof is cut off, or longer than {MAX_PROOF_BYTES} bytes")
+            raise malformed(f"the proof is cut off, or longer than {MAX_PROOF_BYTES} bytes")
         return data.decode("ascii")
     except (binascii.Error, zlib.error, ValueError) as error:
-        raise ProofError("proof-malformed", f"the lines of the proof cannot be unpacked: {error}") from None
+        raise malformed(f"the lines of the proof cannot be unpacked: {error}") from None
 
 
 def drat_proof(digest: str, text: str, *, ordered: bool) -> Document:

@@ -1,14 +1,13 @@
 """A trace of the simulator as a behaviour of the specification: `specs/TraceNILockstep.tla`, tables and log as its constants."""
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.common.files import read_bytes
 from certree.models.schedule.timing import reduction_cycles
 from certree.models.tables import RowOp, Tables
+from certree.models.traces.lines import trace_lines
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
 from certree.verify.tla.runs import ModelResult, run_generated, traced_result
 from certree.verify.tla.table_constants import Plan, constants, definitions, function, plan_of
@@ -75,19 +74,12 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
 def load_trace(path: Path) -> dict[Key, dict[str, int]]:
     """The lines of a trace by (node, row of that node, iteration, destination). Raises InputError for anything else."""
     log: dict[Key, dict[str, int]] = {}
-    for number, line in enumerate(read_bytes(path).splitlines(), 1):
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            raise InputError(f"{path}, line {number}: not JSON") from None
-        if not isinstance(entry, dict) or any(type(entry.get(field)) is not int for field in _FIELDS):
-            raise InputError(f"{path}, line {number}: expected an object with the whole numbers {', '.join(_FIELDS)}")
+    for _, fields in trace_lines(path, "simulate"):
+        entry = {name: fields.whole(name) for name in _FIELDS}
         key = (entry["node"], entry["row"], entry["iteration"], entry["destination"])
         if key in log:
-            raise InputError(f"{path}, line {number}: a second line for {_words(key)}")
+            fields.refuse(f"a second line for {_words(key)}")
         log[key] = entry
-    if not log:
-        raise InputError(f"{path}: no message in the trace")
     return log
 
 
