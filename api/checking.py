@@ -1,6 +1,6 @@
 """What the verifier says: verdicts on schedules, tables and frontiers, certificates, and lower bounds on any schedule."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, overload
@@ -11,7 +11,9 @@ from certree.api.evidence import add_certificate
 from certree.api.frontiers import verify_frontier
 from certree.api.inputs import is_bundle, schedule_of, verify_path
 from certree.api.parsing import Network
+from certree.api.settings import setting
 from certree.models.common.shown import Shown
+from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule
@@ -68,7 +70,7 @@ def verify(
         path, asked = Path(source), None if collective is None else parsing.collective(collective, root)
         if is_bundle(path):
             return verify_frontier(path, network, asked)
-        return verify_path(path, network, asked, None, None).verdict
+        return verify_path(path, network, asked).verdict
     if isinstance(source, Tables):
         from certree.verify.tables.checker import verify_tables
 
@@ -85,19 +87,25 @@ def certify(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
     search: bool = True,
 ) -> AnySchedule:
     """A valid schedule with its certificate: bounds on bandwidth time and steps, each with its witness, and what follows.
 
-    `topology`, `collective` and `root` as in `verify`. With `search` the bounds are looked for as `bound` does; without, only the
-    cheap ones are stated. Raises InvalidScheduleError, with the verdict, for a schedule that breaks rules.
+    `topology`, `collective` and `root` as in `verify`. `size` and `machine`: what the result records as made for, by default what
+    `source` does. With `search` the bounds are looked for as `bound` does; without, only the cheap ones are stated. Raises
+    InvalidScheduleError, with the verdict, for a schedule that breaks rules.
 
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", method="ring", size="1MiB")
     >>> sorted(bound["kind"] for bound in ct.certify(schedule).certificate["bounds"])
     ['counting', 'degree', 'distance', 'partition']
     """
-    certified, verdict = add_certificate(schedule_of(source, topology, collective, root), search=search)
+    schedule = schedule_of(source, topology, collective, root)
+    if size is not None or machine is not None:
+        schedule = replace(schedule, made_for=setting(schedule, size, machine))
+    certified, verdict = add_certificate(schedule, search=search)
     if not verdict.valid:
         raise InvalidScheduleError(certified, verdict)
     return certified

@@ -25,12 +25,11 @@ _START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document of ours
 
 @dataclass(frozen=True)
 class Checked:
-    """A schedule, the verdict on it, and the size and machine that its time is stated for."""
+    """A schedule and the verdict on it; `slot_cycles` of tables, None of a schedule file."""
 
     schedule: AnySchedule
     verdict: Verdict
-    message_bytes: int
-    machine: Machine
+    slot_cycles: int | None = None
 
 
 def read_schedule(path: Path, topology: Topology | None = None, collective: Collective | None = None) -> AnySchedule:
@@ -102,24 +101,20 @@ def schedule_of(
     return read_schedule(Path(source), None if topology is None else parsing.topology(topology), asked)
 
 
-def verify_path(
-    path: Path, topology: Topology | None, collective: Collective | None, size: int | None, machine: Machine | None
-) -> Checked:
+def verify_path(path: Path, topology: Topology | None = None, collective: Collective | None = None) -> Checked:
     """Read and verify; `topology` and `collective`, where given, must be those of the schedule."""
     if not path.is_dir():
         schedule = read_schedule(path, topology, collective)
-        return Checked(schedule, verify_schedule(schedule, topology=topology), size_or_default(size), machine_or_default(machine))
+        return Checked(schedule, verify_schedule(schedule, topology=topology))
     from certree.hw.tables.directory import read_tables
     from certree.verify.tables.checker import verify_tables
 
-    if size is not None or machine is not None:
-        raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
     tables = read_tables(path)
     _require(path, tables.schedule, collective)
     verdict = verify_tables(tables)
     if verdict.valid and topology is not None:
         verdict = verify_schedule(tables.schedule, topology=topology)
-    return Checked(tables.schedule, verdict, tables.message_bytes, tables.machine)
+    return Checked(tables.schedule, verdict, tables.slot_cycles)
 
 
 def is_bundle(path: Path) -> bool:

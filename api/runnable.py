@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from certree.api.inputs import machine_or_default, read_schedule, size_or_default
+from certree.api.inputs import machine_or_default, read_schedule
+from certree.api.settings import Tell, setting, silent
 from certree.hw.engines.runs import FASTEST, MODES, Options, check_known
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run as run_schedule
@@ -64,19 +65,24 @@ def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> F
     }[run]
 
 
-def source_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables | Plan:
+def source_to_run(path: Path, size: int | None, machine: Machine | None, tell: Tell = silent) -> Tables | Plan:
     """As `tables_to_run`, but a schedule file without tables becomes a plan."""
     if path.is_dir():
-        return tables_to_run(path, size, machine)
-    return tables_or_plan(read_schedule(path), size_or_default(size), machine_or_default(machine))
+        return tables_to_run(path, size, machine, tell)
+    schedule = read_schedule(path)
+    used = setting(schedule, size, machine, tell)
+    return tables_or_plan(schedule, used.message_bytes, used.machine)
 
 
-def tables_to_run(path: Path, size: int | None, machine: Machine | None) -> Tables:
+def tables_to_run(path: Path, size: int | None, machine: Machine | None, tell: Tell = silent) -> Tables:
     """The tables in a directory as they are, or made again from their schedule for another size or machine; those of a
-    schedule file after export to a temporary directory and reading back."""
+    schedule file after export to a temporary directory and reading back. `tell` as in `setting`."""
     if not path.is_dir():
-        return through_files(read_schedule(path), size_or_default(size), machine_or_default(machine))
-    tables = read_tables(path)
-    if size is None and machine is None:
-        return tables
-    return through_files(tables.schedule, size or tables.message_bytes, machine or tables.machine)
+        schedule = read_schedule(path)
+    else:
+        tables = read_tables(path)
+        if size is None and machine is None:
+            return tables
+        schedule = tables.schedule
+    used = setting(schedule, size, machine, tell)
+    return through_files(schedule, used.message_bytes, used.machine)

@@ -8,10 +8,11 @@ from typing import Any
 
 from certree.api import parsing
 from certree.api.errors import InvalidScheduleError, SearchInterrupted
-from certree.api.evidence import add_certificate, certified_or_fail
+from certree.api.evidence import certified_or_fail
 from certree.api.inputs import machine_or_default, schedule_of, size_or_default
 from certree.api.parsing import Network
 from certree.api.runnable import form_of
+from certree.api.settings import setting
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
@@ -99,13 +100,14 @@ def improve(
 ) -> AnySchedule:
     """A schedule that takes fewer cycles than a valid one at that size, with other slots, trees, delays or repeats.
 
-    It is verified and certified; where nothing faster is found it is the one given. `topology`, `collective` and `root`: what a CSV
-    is for. The other arguments as in `synthesize`. Raises InvalidScheduleError for a schedule that breaks rules, SearchInterrupted
-    with the best schedule so far on Ctrl-C.
+    It is verified and certified, and made for that size and machine; where nothing faster is found its transfers are those given.
+    `topology`, `collective` and `root`: what a CSV is for. `size` and `machine` are by default what the schedule was made for, or
+    64 MiB and multitree where that is not known. The other arguments as in `synthesize`. Raises InvalidScheduleError for a schedule
+    that breaks rules, SearchInterrupted with the best schedule so far on Ctrl-C.
 
     >>> import certree.api as ct
     >>> slow = ct.synthesize("ring:4", method="ring", size="1KiB")
-    >>> ct.improve(slow, size="1KiB").steps < slow.steps
+    >>> ct.improve(slow).steps < slow.steps
     True
     """
     from certree.synth.improve.improve import improve as improved
@@ -116,8 +118,10 @@ def improve(
     if not verdict.valid:
         raise InvalidScheduleError(given, verdict)
     monitor = parsing.monitor(time_limit, progress)
-    message, on = size_or_default(size), machine_or_default(machine)
-    request = Request(given.topology, given.collective, message, on, effort=effort or 1, seed=seed, monitor=monitor)
+    used = setting(given, size, machine)
+    request = Request(
+        given.topology, given.collective, used.message_bytes, used.machine, effort=effort or 1, seed=seed, monitor=monitor
+    )
     interrupted, best = False, given
     try:
         best = improved(given, request)
@@ -125,7 +129,7 @@ def improve(
         monitor.report(f"kept as it is: {error}")
     except KeyboardInterrupt:
         interrupted, best = True, monitor.best or given
-    certified, _ = (add_certificate if best is given else certified_or_fail)(best, search=not interrupted)
+    certified, _ = certified_or_fail(request.remember(best), search=not interrupted)
     if interrupted:
         raise SearchInterrupted(certified)
     return certified
@@ -147,10 +151,10 @@ def _found(method: Method, request: Request) -> tuple[AnySchedule | None, bool]:
 
 
 def _recorded(schedule: AnySchedule, request: Request, time_limit: str | float | Fraction | None) -> AnySchedule:
-    """The schedule with what it was made for in its provenance."""
-    asked: dict[str, Any] = {"message_bytes": request.message_bytes, "machine": request.machine.name}
+    """The schedule with what it was made for, and how candidates were compared in its provenance."""
+    asked: dict[str, Any] = {}
     if request.form is not None:
         asked["compared"] = request.form.name
     if time_limit is not None:
         asked["time_limit_seconds"] = str(parsing.seconds(time_limit))
-    return replace(schedule, provenance={**schedule.provenance, **asked})
+    return request.remember(replace(schedule, provenance={**schedule.provenance, **asked}))

@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from certree.api.errors import DisagreementError, InvalidScheduleError
-from certree.api.inputs import machine_or_default, schedule_of, size_or_default, verify_path
+from certree.api.inputs import schedule_of, verify_path
+from certree.api.settings import setting
 from certree.hw.formats import load_formats
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
@@ -27,13 +28,14 @@ def export(
     """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder; what was written is read back,
     verified and returned.
 
+    `size` and `machine` are by default what the schedule was made for, or 64 MiB and multitree where that is not known.
     `certree list` names the formats. `force` replaces an empty folder or another tables directory. Raises InvalidScheduleError for
     a schedule that breaks rules, UnsupportedError for one that rows cannot express (the message says why), InputError for an
     unknown format and a folder that exists.
 
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", size="1MiB")
-    >>> ct.export(schedule, "readmemh", "ring4", size="1MiB").slot_cycles
+    >>> ct.export(schedule, "readmemh", "ring4").slot_cycles
     2732
     """
     _ = load_formats()[format]
@@ -41,7 +43,8 @@ def export(
     verdict = verify_schedule(schedule)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    export_tables(lower(written_out(schedule), size_or_default(size), machine_or_default(machine)), Path(folder), format, force)
+    used = setting(schedule, size, machine)
+    export_tables(lower(written_out(schedule), used.message_bytes, used.machine), Path(folder), format, force)
     tables = read_tables(Path(folder))
     verdict = verify_tables(tables)
     if not verdict.valid:
@@ -55,13 +58,13 @@ def import_tables(folder: str | Path) -> AnySchedule:
     Raises InvalidScheduleError for tables that break rules, TableFormatError for files that are damaged or contradict each other.
 
     >>> import certree.api as ct
-    >>> _ = ct.export(ct.synthesize("ring:4", size="1MiB"), "json", "ring4", size="1MiB")
+    >>> _ = ct.export(ct.synthesize("ring:4", size="1MiB"), "json", "ring4")
     >>> ct.import_tables("ring4")
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
     if not Path(folder).is_dir():
         raise InputError(f"{folder} is not a tables directory")
-    checked = verify_path(Path(folder), None, None, None, None)
+    checked = verify_path(Path(folder))
     if not checked.verdict.valid:
         raise InvalidScheduleError(checked.schedule, checked.verdict)
     return checked.schedule

@@ -57,14 +57,14 @@ def demonstrate() -> None:
     bound = command(bounds_words, "bound", NETWORK)
     made = command(schedule_words, "synthesize", NETWORK, "--size", SIZE, "-o", mesh)
     checked = command(schedule_words, "verify", mesh)
-    command(export_words, "export", mesh, "--size", SIZE, "-o", tables)
+    command(export_words, "export", mesh, "-o", tables)
     read_back = command(schedule_words, "verify", tables)
     ran = command(simulation_words, "simulate", tables, "--engine", "lanes")
     command(schedule_words, "synthesize", NETWORK, "--method", "multitree", "--size", SIZE, "-o", rival)
-    rivals = {how: command(simulation_words, "simulate", rival, "--size", SIZE, "--run", how) for how in ("slotted", "paced")}
+    rivals = {how: command(simulation_words, "simulate", rival, "--run", how) for how in ("slotted", "paced")}
     repeating = ("--method", "packing", "--option", "rate=optimal")  # a repeating table, as the one for the large mesh
     command(schedule_words, "synthesize", SMALL, *repeating, "--size", SIZE, "-o", small)
-    models = command(model_check_words, "model-check", "--schedule", small, "--size", SIZE)
+    models = command(model_check_words, "model-check", "--schedule", small)
     _summary(bound, made, [checked, read_back], ran, rivals, models)
 
 

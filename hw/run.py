@@ -40,9 +40,9 @@ def run(
 ) -> Run:
     """Run tables, or a schedule, cycle by cycle (`hw/README.md`), one integer of data per rank and chunk.
 
-    A schedule needs `message_bytes` and `machine`, and runs as `tables_or_plan` gives it. With engine "auto" the cycles are those
-    of the machine with its routers: the run is on lanes where routers add nothing to it, known from the network and the machine
-    before the run and from what waited after it, and through routers elsewhere.
+    A schedule runs as `tables_or_plan` gives it, for `message_bytes` on `machine`, by default for what it was made for. With engine
+    "auto" the cycles are those of the machine with its routers: the run is on lanes where routers add nothing to it, known from the
+    network and the machine before the run and from what waited after it, and through routers elsewhere.
 
     Raises InputError for unknown names, TableFormatError for malformed tables, UnsupportedError for what the machine cannot run,
     for engine "fast" where routers may add something, and for a paced run of several iterations. Time and memory as LaneEngine or
@@ -89,8 +89,11 @@ def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -
 
 
 def _prepared(schedule: AnySchedule, message_bytes: int | None, machine: Machine | None) -> Tables | Plan:
+    known = schedule.made_for
+    if known is not None:
+        message_bytes, machine = known.message_bytes if message_bytes is None else message_bytes, machine or known.machine
     if message_bytes is None or machine is None:
-        raise InputError("a schedule runs for a message size and on a machine: message_bytes and machine are needed")
+        raise InputError("the schedule does not record what it was made for: message_bytes and machine are needed")
     return tables_or_plan(schedule, message_bytes, machine)
 
 

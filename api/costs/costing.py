@@ -9,10 +9,11 @@ from typing import Any
 from certree.api import parsing
 from certree.api.checking import verify
 from certree.api.comparison import Entry, parse_entry
-from certree.api.inputs import holds_schedule, schedule_of, size_or_default, verify_path
+from certree.api.inputs import Checked, holds_schedule, schedule_of, size_or_default, verify_path
 from certree.api.parsing import DEFAULT_MACHINE
 from certree.api.reports.text import size_words
-from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.api.settings import message_size
+from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.common.shown import Shown
 from certree.models.cost.counting import Counts, count
 from certree.models.cost.model import CostModel, load_parameters, model_name
@@ -35,7 +36,7 @@ METHODS = ("reduce-broadcast", "cps", "hierarchical-cps", "ring", "halving-doubl
 @dataclass(frozen=True, repr=False)
 class Costs(Shown):
     """What schedules cost: one JSON object for each, exact numbers as texts; `not_applicable` where a method makes none, `refuted`
-    where a schedule is invalid. `notes`: why methods make none."""
+    where a schedule is invalid. `notes`: why methods make none, and where the size is not the one that a schedule was made for."""
 
     model: CostModel
     message_bytes: int
@@ -63,25 +64,59 @@ def cost(
     """What schedules, or what methods make of networks, cost by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
 
     `parameters`: a preset or a TOML file, which names its model. `collective`, `root` and `methods` (each `name` or
-    `name:option=value:...`) are for networks; their cells come cheapest first. Times are exact, in seconds. Raises InputError for
-    anything malformed.
+    `name:option=value:...`) are for networks; their cells come cheapest first. `size` is by default what the schedules were made
+    for, 64 MiB where that is not known. Times are exact, in seconds. Raises InputError for anything malformed, and for schedules
+    that were made for several sizes where none is given.
 
     >>> import certree.api as ct
     >>> ct.cost("switch:8", size="1MiB", methods=["ring", "cps"])
     <Costs genmodel, parameters gentree, 1 MiB: switch:8 cps 0.0426088 s, switch:8 ring 0.279562 s>
     """
-    costing = Costing(load_parameters(str(parameters)), str(parameters), size_or_default(size))
-    entries = [parse_entry(name) for name in methods]
+    model, entries = load_parameters(str(parameters)), [parse_entry(name) for name in methods]
+    taken = [_taken(subject) for subject in subjects]
+    notes: list[str] = []
+    costing = Costing(model, str(parameters), _one_size([one for one in taken if isinstance(one, _Named)], size, notes))
     cells: list[dict[str, Any]] = []
-    for subject in subjects:
-        if (isinstance(subject, str) and not holds_schedule(Path(subject))) or isinstance(subject, Topology):
-            topology, asked = parsing.topology(subject), parsing.collective(collective, root)
-            asked.require_fits(topology)
-            cells += costing.of_methods(topology, asked, entries)
+    for one in taken:
+        if isinstance(one, _Named):
+            cells.append(costing.of_schedule(one.name, one.checked))
         else:
-            cells.append(costing.of_schedule(subject))
-    notes = [f"{cell['method']}: {cell['not_applicable']}" for cell in cells if "not_applicable" in cell]
+            asked = parsing.collective(collective, root)
+            asked.require_fits(one)
+            cells += costing.of_methods(one, asked, entries)
+    notes += [f"{cell['method']}: {cell['not_applicable']}" for cell in cells if "not_applicable" in cell]
     return Costs(costing.model, costing.message_bytes, tuple(cells), tuple(notes))
+
+
+@dataclass(frozen=True)
+class _Named:
+    """A schedule or tables, and what they are called."""
+
+    name: str
+    checked: Checked
+
+
+def _taken(subject: str | Path | AnySchedule | Tables | Topology) -> Topology | _Named:
+    """The network of a subject, or its schedule with the verdict on it."""
+    if isinstance(subject, Topology) or (isinstance(subject, str) and not holds_schedule(Path(subject))):
+        return parsing.topology(subject)
+    if isinstance(subject, str | Path):
+        return _Named(str(subject), verify_path(Path(subject)))
+    schedule = schedule_of(subject)
+    return _Named(schedule.title(), Checked(schedule, verify(subject)))
+
+
+def _one_size(schedules: Sequence[_Named], size: int | str | None, notes: list[str]) -> int:
+    """The size that all are priced for: the one given, else the one that all schedules were made for, else the default."""
+    sizes = {}
+    for one in schedules:
+        told: list[str] = []
+        sizes[one.name] = message_size(one.checked.schedule, size, told.append)
+        notes += [f"{one.name}: {text}" for text in told]
+    if len(set(sizes.values())) > 1:
+        words = ", ".join(f"{name} for {size_words(used)}" for name, used in sizes.items())
+        raise InputError(f"these were made for several sizes, {words}; give one size for all")
+    return next(iter(sizes.values()), size_or_default(size))
 
 
 @dataclass(frozen=True)
@@ -92,13 +127,9 @@ class Costing:
     source: str
     message_bytes: int
 
-    def of_schedule(self, subject: str | Path | AnySchedule | Tables) -> dict[str, Any]:
-        """The cell of a schedule, tables, a schedule file or a tables directory; `refuted` where it is wrong."""
-        if isinstance(subject, str | Path):
-            checked = verify_path(Path(subject), None, None, None, None)
-            return {"subject": str(subject), **self._cell(written_out(checked.schedule), checked.verdict)}
-        schedule = schedule_of(subject)
-        return {"subject": schedule.title(), **self._cell(written_out(schedule), verify(subject))}
+    def of_schedule(self, subject: str, checked: Checked) -> dict[str, Any]:
+        """The cell of a schedule, which is called `subject`; `refuted` where it is wrong."""
+        return {"subject": subject, **self._cell(written_out(checked.schedule), checked.verdict)}
 
     def of_methods(self, topology: Topology, collective: Collective, entries: list[Entry]) -> list[dict[str, Any]]:
         """A cell for each method on a network, the cheapest first; `not_applicable` where it makes none."""

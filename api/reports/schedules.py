@@ -9,22 +9,33 @@ from certree.api.reports.text import UNITS, collective_words, gap_words, one_lin
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.schedule.timing import schedule_cycles, slotted
+from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.certificates.certificate import claim_document
 from certree.verify.verdict import Quality, Verdict
 
 
-def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine) -> dict[str, Any]:
-    """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine."""
+def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slot_cycles: int | None = None) -> dict[str, Any]:
+    """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine.
+
+    `slot_cycles`: of tables, the length of slot that they state, which the time is for; then also `least_slot_cycles`, the shortest
+    that does.
+    """
+    document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
     try:
         plan, timing = slotted(schedule, message_bytes, machine)
-        return {"time_cycles": schedule_cycles(plan, timing, machine)}
+        if slot_cycles is not None:
+            document["least_slot_cycles"] = timing.slot_cycles
+            timing = in_slots(plan, timing, slot_cycles)
+        return document | {"time_cycles": schedule_cycles(plan, timing, machine)}
     except InputError as error:
-        return {"time_cycles": None, "time_unknown": str(error)}
+        return document | {"time_cycles": None, "time_unknown": str(error)}
 
 
-def schedule_report(schedule: AnySchedule, verdict: Verdict, message_bytes: int, machine: Machine) -> dict[str, Any]:
-    """The keys of `--json` of all commands that judge a schedule; rationals as strings, null where a refuted one has no value."""
+def schedule_report(
+    schedule: AnySchedule, verdict: Verdict, message_bytes: int, machine: Machine, slot_cycles: int | None = None
+) -> dict[str, Any]:
+    """The keys of `--json` of all commands that judge a schedule; rationals as strings, null where a refuted one has no value.
+    `slot_cycles` as in `closed_form`."""
     document: dict[str, Any] = {
         "valid": verdict.valid,
         "topology": schedule.topology.name,
@@ -42,7 +53,7 @@ def schedule_report(schedule: AnySchedule, verdict: Verdict, message_bytes: int,
         **_quality(verdict.quality),
         **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
-        **(closed_form(schedule, message_bytes, machine) if verdict.valid else {"time_cycles": None}),
+        **(closed_form(schedule, message_bytes, machine, slot_cycles) if verdict.valid else {"time_cycles": None}),
         "message_bytes": message_bytes,
         "machine": machine.name,
     }
@@ -128,7 +139,9 @@ def schedule_words(report: dict[str, Any]) -> str:
     if report["time_cycles"] is None:
         lines.append(f"  time: unknown: {report['time_unknown']}")
     else:
-        lines.append(
-            f"  time: {report['time_cycles']:,} cycles for {size_words(report['message_bytes'])}, machine {report['machine']}"
-        )
+        size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
+        lines.append(f"  time: {report['time_cycles']:,} cycles for {size}, machine {machine}")
+    least = report.get("least_slot_cycles")
+    if least is not None and least < report["slot_cycles"]:
+        lines.append(f"  slots of {report['slot_cycles']:,} cycles, {least:,} are enough")
     return "\n".join(lines)

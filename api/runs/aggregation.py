@@ -6,6 +6,7 @@ from pathlib import Path
 
 from certree.api import parsing
 from certree.api.inputs import holds_schedule, machine_or_default, schedule_of, size_or_default
+from certree.api.settings import Tell, setting, silent
 from certree.hw.reducing.run import AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
 from certree.hw.reducing.trees import AggregationTrees
@@ -14,6 +15,7 @@ from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, written_out
 
@@ -54,35 +56,45 @@ def aggregate(
     trace: str | Path | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
+    tell: Tell = silent,
 ) -> Aggregated:
     """All-reduce a message in the reducing switches of a network, or along the trees of a schedule that reduces in switches: hosts
     send packets in windows, switches add them in aggregators and multicast the results (NetReduce).
 
-    `rules`: window, aggregators, loss and so on. `flows`: trees for a network, by default one for each central switch that reduces.
-    `ways`: paths that packets take in turn between two nodes. `engine`: "auto", "fast", "lanes" or "flit";
-    `without_routers`: leave out what routers add. `allow_stall`: run with
-    too few aggregators until nothing can go on. `trace`: a file with a JSON line for each step. Times are in cycles. Raises
-    InputError for rules out of range, UnsupportedError for a network without such switches.
+    `size` and `machine` are by default what a schedule was made for, 64 MiB and multitree where that is not known; `tell` receives
+    a line where they are not what it was made for. `rules`: window, aggregators, loss and so on. `flows`: trees for a network, by
+    default one for each central switch that reduces. `ways`: paths that packets take in turn between two nodes. `engine`: "auto",
+    "fast", "lanes" or "flit"; `without_routers`: leave out what routers add. `allow_stall`: run with too few aggregators until
+    nothing can go on. `trace`: a file with a JSON line for each step. Times are in cycles. Raises InputError for rules out of
+    range, UnsupportedError for a network without such switches.
 
     >>> import certree.api as ct
     >>> ct.aggregate("switch:4,reducing=switches", size="64KiB")
     <Aggregated in-network all-reduce on switch:4,reducing=switches: cycles 16735, packets 256, data ok True, engine fast>
     """
-    message, on = size_or_default(size), machine_or_default(machine)
-    schedule = aggregated_schedule(source, message, on, flows)
+    schedule, used = aggregated_schedule(source, size, machine, flows, tell)
     result = simulate_aggregation(
-        AggregationTrees.of(schedule, ways), on, message, rules, engine=engine, without_routers=without_routers,
-        allow_stall=allow_stall, trace=None if trace is None else Path(trace), force=force, progress=progress,
+        AggregationTrees.of(schedule, ways), used.machine, used.message_bytes, rules, engine=engine,
+        without_routers=without_routers, allow_stall=allow_stall, trace=None if trace is None else Path(trace), force=force,
+        progress=progress,
     )  # fmt: skip
-    return Aggregated(schedule, message, on, rules, result)
+    return Aggregated(schedule, used.message_bytes, used.machine, rules, result)
 
 
-def aggregated_schedule(source: str | Path | Topology | AnySchedule, size: int, machine: Machine, flows: int | None) -> Schedule:
-    """What `aggregate` runs: the schedule in a file, or for a network one that has a tree for each flow."""
+def aggregated_schedule(
+    source: str | Path | Topology | AnySchedule,
+    size: int | str | None,
+    machine: str | Path | Machine | None,
+    flows: int | None,
+    tell: Tell = silent,
+) -> tuple[Schedule, MadeFor]:
+    """What `aggregate` runs, and for which size and machine: a schedule, or for a network one that has a tree for each flow.
+    `tell` as in `setting`."""
     if not isinstance(source, Topology) and (not isinstance(source, str | Path) or holds_schedule(Path(source))):
         if flows is not None:
             raise InputError("flows are for networks; a schedule has the trees that it has")
-        return written_out(schedule_of(source))
+        schedule = written_out(schedule_of(source))
+        return schedule, setting(schedule, size, machine, tell)
     from certree.synth.gentree.switch_tree import central_switches
     from certree.synth.method import Request, load_methods
 
@@ -91,5 +103,6 @@ def aggregated_schedule(source: str | Path | Topology | AnySchedule, size: int, 
     most = max(1, len(roots))
     if flows is not None and flows > most:
         raise InputError(f"flows is {flows}; {topology.name} has {most} central switch(es) that reduce, one for each flow")
-    request = Request(topology, parse_collective("all-reduce"), size, machine, chunks=flows or most)
-    return written_out(load_methods()["netreduce"](request))
+    used = MadeFor(size_or_default(size), machine_or_default(machine))
+    request = Request(topology, parse_collective("all-reduce"), used.message_bytes, used.machine, chunks=flows or most)
+    return written_out(load_methods()["netreduce"](request)), used

@@ -7,6 +7,8 @@ from typing import Any
 
 from certree.api import parsing
 from certree.api.inputs import holds_schedule, schedule_of
+from certree.api.reports.text import size_words
+from certree.api.settings import Tell, silent
 from certree.hw.endpoints.program import Choices, Payload
 from certree.hw.endpoints.run import EndpointResult, run_endpoints
 from certree.models.common.errors import InputError
@@ -22,6 +24,7 @@ from certree.synth.method import Request, load_methods
 HIERARCHICAL = {CollectiveKind.ALL_REDUCE: "hierarchical", CollectiveKind.ALL_TO_ALL: "hierarchical-all-to-all"}
 #: rules that keep engines from hanging
 RULES = ("in-order", "spare", "apart")
+DEFAULT_BYTES = 16 << 20
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,7 +59,7 @@ def endpoints(
     root: int | None = None,
     method: str | None = None,
     options: Mapping[str, Any] | None = None,
-    payloads: Sequence[int | str | Payload] = ("16MiB",),
+    payloads: Sequence[int | str | Payload] = (),
     systems: Sequence[str] = (),
     endpoint: str | Path | Endpoint = "ace",
     chunk: int | str | None = None,
@@ -67,15 +70,17 @@ def endpoints(
     trace: str | Path | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
+    tell: Tell = silent,
 ) -> EndpointRuns:
     """Run a collective by the endpoints of a network, chunk by chunk and message by message; times in cycles.
 
     `source`: a network, for which `method` (by default a hierarchical algorithm of ACE's Table 5) makes a schedule, or a schedule;
     each chunk goes through one iteration of it. `payloads`: bytes at every node, one collective each; "4MiB@5000" is asked for in
-    cycle 5000. `systems`: of the `endpoint` parameters (a preset or a TOML file), all by default. `chunk`: bytes of a chunk.
-    `ways`: parts of the schedule that chunks take in turn. `lifo`: the latest collective first. `bounded`: a collective has its
-    share of the memory bandwidth and no more. `without`: rules that keep engines from hanging, to leave out. `trace`: of one
-    system, a file with a JSON line for each step.
+    cycle 5000; by default what a schedule was made for, 16 MiB where that is not known (`tell` then receives a line). `systems`: of
+    the `endpoint` parameters (a preset or a TOML file), all by default. `chunk`: bytes of a chunk. `ways`: parts of the schedule
+    that chunks take in turn. `lifo`: the latest collective first. `bounded`: a collective has its share of the memory bandwidth and
+    no more. `without`: rules that keep engines from hanging, to leave out. `trace`: of one system, a file with a JSON line for each
+    step.
 
     Raises InputError, and UnsupportedError for what the endpoints cannot run.
 
@@ -92,7 +97,9 @@ def endpoints(
         raise InputError(f"unknown rule {unknown[0]!r}; known: {', '.join(RULES)}")
     asked = [payload if isinstance(payload, Payload) else parse_payload(str(payload)) for payload in payloads]
     wanted = None if collective is None else parsing.collective(collective, root)
-    made = made_schedule(source, wanted, method, parsing.option_texts(options), max(payload.size for payload in asked))
+    largest = max((payload.size for payload in asked), default=DEFAULT_BYTES)
+    made = made_schedule(source, wanted, method, parsing.option_texts(options), largest)
+    asked = asked or [Payload(_recorded_bytes(made.schedule, tell), 0)]
     left_out = {rule.replace("-", "_"): False for rule in without}
     choices = Choices(ways=ways or made.ways, lifo=lifo, share_bounds=bounded, **left_out)
     results = []
@@ -101,6 +108,13 @@ def endpoints(
         target = None if trace is None else Path(trace)
         results.append(run_endpoints(made.schedule, machine, runs, asked, choices, progress, target, force))
     return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results))
+
+
+def _recorded_bytes(schedule: Schedule, tell: Tell) -> int:
+    if schedule.made_for is not None:
+        return schedule.made_for.message_bytes
+    tell(f"the schedule records no message size; {size_words(DEFAULT_BYTES)} assumed")
+    return DEFAULT_BYTES
 
 
 def parse_payload(text: str) -> Payload:

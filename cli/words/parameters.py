@@ -70,14 +70,20 @@ def option_output(what: str, *, required: bool = False) -> Decorator:
     return decorate
 
 
-def option_size() -> Decorator:
-    """--size."""
-    return click.option("--size", type=SIZE, default=DEFAULT_SIZE, show_default=True, help="Message size, such as 64MiB.")
+def option_size(*, recorded: bool = False) -> Decorator:
+    """--size; None by default where a schedule or tables record it."""
+    help_text = "Message size, such as 64MiB"
+    if recorded:
+        return click.option("--size", type=SIZE, help=f"{help_text}; by default the recorded one, or {DEFAULT_SIZE} without one.")
+    return click.option("--size", type=SIZE, default=DEFAULT_SIZE, show_default=True, help=f"{help_text}.")
 
 
-def option_params() -> Decorator:
-    """--params."""
+def option_params(*, recorded: bool = False) -> Decorator:
+    """--params; None by default where a schedule or tables record the machine."""
     help_text = "Machine parameters: a preset or a TOML file."
+    if recorded:
+        help_text = f"{help_text[:-1]}; by default the recorded ones, or {DEFAULT_MACHINE} without any."
+        return click.option("--params", "machine", type=MACHINE, help=help_text)
     return click.option("--params", "machine", type=MACHINE, default=DEFAULT_MACHINE, show_default=True, help=help_text)
 
 

@@ -2,7 +2,6 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
-from certree.models.schedule.timing import SlotTiming, schedule_cycles, slot_timing
+from certree.models.schedule.timing import SlotTiming, in_slots, schedule_cycles, slot_timing
 from certree.models.tables import Tables
 
 _REPORTED_NODES = 8
@@ -53,7 +52,8 @@ class RowEngine(ABC):
     def closed_form(self) -> int:
         """The cycles of a slotted run with equal clocks, at the slot length that the tables state."""
         source = self.source
-        return schedule_cycles(source.schedule, replace(self._timing(), slot_cycles=source.slot_cycles), source.machine)
+        timing = in_slots(source.schedule, self._timing(), source.slot_cycles)
+        return schedule_cycles(source.schedule, timing, source.machine)
 
     def _timing(self) -> SlotTiming:
         return slot_timing(self.source.schedule, self.source.message_bytes, self.source.machine)

@@ -16,7 +16,7 @@ def framed(source: Tables, framing: str) -> Tables: ...
 def framed(source: Tables | Plan, framing: str) -> Tables | Plan: ...
 def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
     """The tables (or the plan) as they are for whole messages; for packets the same rows, and slots that have room for a header in
-    every packet.
+    every packet, but none that are shorter than before.
 
     O(rows log rows).
     """
@@ -28,7 +28,7 @@ def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
     timing = slot_timing(source.schedule, source.message_bytes, longer)
     if isinstance(source, Plan):
         return replace(source, machine=longer, timing=timing)
-    return replace(source, machine=longer, slot_cycles=timing.slot_cycles)
+    return replace(source, machine=longer, slot_cycles=max(source.slot_cycles, timing.slot_cycles))
 
 
 def packet_lengths(tables: Tables | Plan, framing: str) -> list[int]:

@@ -11,7 +11,7 @@ larger term anyway. `stagger` is zero between neighbours: messages over several 
 their slots opened, and one that comes late may not meet one of the next slot that comes early.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import chain, pairwise
 from typing import Any, TypeVar
@@ -210,10 +210,15 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     ser, red, work, slot = slot_length(
         chunk, machine, delay=schedule.delay, peak=peak, lat=lat, uneven=lat - fastest, stagger=stagger
     )
-    if (schedule.total_steps + 1) * slot + ser + lat + red > MAX_CYCLES:
-        raise InputError(f"the run would last more than {MAX_CYCLES} cycles; take a smaller message or a faster machine")
     padded = chunk * schedule.message_chunks * schedule.repeats
-    return SlotTiming(message_bytes, padded, chunk, ser, lat, lat - fastest, red, work, stagger, slot)
+    return in_slots(schedule, SlotTiming(message_bytes, padded, chunk, ser, lat, lat - fastest, red, work, stagger, slot), slot)
+
+
+def in_slots(schedule: Schedule, timing: SlotTiming, slot_cycles: int) -> SlotTiming:
+    """The timing with slots of that length, such as tables state; InputError for a run of more than MAX_CYCLES."""
+    if (schedule.total_steps + 1) * slot_cycles + timing.ser + timing.lat + timing.red > MAX_CYCLES:
+        raise InputError(f"the run would last more than {MAX_CYCLES} cycles; take a smaller message or a faster machine")
+    return replace(timing, slot_cycles=slot_cycles)
 
 
 def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:

@@ -53,10 +53,10 @@ def start(*arguments, **options) -> subprocess.Popen:
     )
 
 
-def assert_bad_input(outcome: Outcome, reason: str) -> None:
-    """Exit code 2, one line on stderr that gives the reason, nothing on stdout."""
+def assert_bad_input(outcome: Outcome, reason: str, *, notes: int = 0) -> None:
+    """Exit code 2, one line on stderr that gives the reason, after that many notes, nothing on stdout."""
     assert outcome.code == 2, outcome
     assert outcome.out == ""
-    assert outcome.err.count("\n") == 1
-    assert outcome.err.startswith("error: ")
-    assert reason in outcome.err
+    assert outcome.err.count("\n") == notes + 1
+    assert outcome.err.splitlines()[notes].startswith("error: ")
+    assert reason in outcome.err.splitlines()[notes]

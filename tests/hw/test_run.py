@@ -81,7 +81,12 @@ def test_schedules_run_as_their_tables_or_from_their_own_transfers():
     """By way of files or not; the result says why there are no tables."""
     sizes = {"message_bytes": SIZE, "machine": MULTITREE}
     tree = made("multitree", machine=MULTITREE)
-    assert run(tree, **sizes) == run(lower(tree, SIZE, MULTITREE)) == run(tables_or_plan(tree, SIZE, MULTITREE, files=False))
+    assert (
+        run(tree)
+        == run(tree, **sizes)
+        == run(lower(tree, SIZE, MULTITREE))
+        == run(tables_or_plan(tree, SIZE, MULTITREE, files=False))
+    )
     doubling = made("recursive-doubling", "switch:8", MULTITREE)
     result = run(doubling, **sizes)
     assert (result.source, result.data_ok) == ("schedule", True)
@@ -89,7 +94,9 @@ def test_schedules_run_as_their_tables_or_from_their_own_transfers():
     assert "sends more than one REDUCE" in result.no_tables
     assert replace(result, no_tables=None) == run(Plan.of(doubling, SIZE, MULTITREE))
     with pytest.raises(InputError, match="message_bytes and machine are needed"):
-        run(tree)
+        run(replace(tree, made_for=None), message_bytes=SIZE)
+    for given in ({"message_bytes": 2 * SIZE}, {"machine": BOOKSIM2}):
+        assert run(tree, **given) == run(lower(tree, **{**sizes, **given}))
 
 
 def test_unknown_names():

@@ -17,7 +17,7 @@ from certree.models.schedule.collective import Collective
 @click.command("cost")
 @click.argument("subjects", nargs=-1, required=True, metavar="SCHEDULE_OR_TOPOLOGY...")
 @option_collective()
-@option_size()
+@option_size(recorded=True)
 @click.option(
     "--params",
     "source",
@@ -34,7 +34,7 @@ from certree.models.schedule.collective import Collective
 )
 @option_json()
 def cost_command(
-    subjects: tuple[str, ...], collective: Collective, size: int, source: str, methods: list[str], as_json: bool
+    subjects: tuple[str, ...], collective: Collective, size: int | None, source: str, methods: list[str], as_json: bool
 ) -> int:
     """Price schedules, or what methods make of a network, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
 
@@ -47,8 +47,8 @@ def cost_command(
         note(text)
     cells = costs.cells
     if as_json:
-        document = {"model": model_name(costs.model), "params": costs.model.name, "message_bytes": size, "cells": list(cells)}
-        emit(document)
+        named = {"model": model_name(costs.model), "params": costs.model.name}
+        emit({**named, "message_bytes": costs.message_bytes, "cells": list(cells)})
     else:
         _say(costs)
     if not any("seconds" in cell or "refuted" in cell for cell in cells):

@@ -17,7 +17,7 @@ from certree.cli.words.parameters import (
     option_size,
     option_without_routers,
 )
-from certree.cli.words.terminal import note_routers, now_and_then, show, working
+from certree.cli.words.terminal import note, note_routers, now_and_then, show, working
 from certree.hw.engines.runs import Engine
 from certree.hw.reducing.run import ENGINES, AggregationResult
 from certree.hw.reducing.setup import AggregationRules
@@ -31,8 +31,8 @@ _SHOWN = 8  # switches listed for people
 
 @click.command("aggregate")
 @click.argument("source", metavar="TOPOLOGY_OR_SCHEDULE")
-@option_size()
-@option_params()
+@option_size(recorded=True)
+@option_params(recorded=True)
 @click.option(
     "--window", type=COUNT, help="Packets that a host has under way for each flow; by default as many as never make it wait."
 )
@@ -58,8 +58,8 @@ _SHOWN = 8  # switches listed for people
 @option_json()
 def aggregate_command(
     source: str,
-    size: int,
-    machine: Machine,
+    size: int | None,
+    machine: Machine | None,
     window: int | None,
     aggregators: int | None,
     buffer: int | None,
@@ -89,15 +89,15 @@ def aggregate_command(
     with working("aggregating") as tell:
         done = aggregate(
             source, size=size, machine=machine, rules=rules, flows=flows, ways=ways, engine=engine, without_routers=without_routers,
-            allow_stall=allow_stall, trace=trace, force=force, progress=now_and_then(tell),
+            allow_stall=allow_stall, trace=trace, force=force, progress=now_and_then(tell), tell=note,
         )  # fmt: skip
     result = done.result
     if engine != Engine.FLIT:
         note_routers(result.engine, result.router_effect)
     document = {
         "topology": done.schedule.topology.name,
-        "message_bytes": size,
-        "machine": machine.name,
+        "message_bytes": done.message_bytes,
+        "machine": done.machine.name,
         **aggregation_report(result, rules),
     }
     show(document, aggregation_words, as_json=as_json)

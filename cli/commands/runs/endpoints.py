@@ -10,7 +10,7 @@ import click
 from certree.api.reports.text import one_line, size_words
 from certree.api.runs.endpoints import RULES, endpoints, parse_payload
 from certree.cli.words.parameters import COUNT, SIZE, Parsed, check_output, key_values, option_collective, option_json
-from certree.cli.words.terminal import now_and_then, show, working
+from certree.cli.words.terminal import note, now_and_then, show, working
 from certree.hw.endpoints.program import Payload
 from certree.hw.endpoints.run import EndpointResult
 from certree.models.machine.endpoint import Endpoint, load_endpoint
@@ -26,8 +26,9 @@ PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpo
 @click.option(
     "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method; repeat."
 )
-@click.option("--size", "payloads", type=PAYLOAD, multiple=True, default=("16MiB",), show_default=True,
-              help="Bytes at every node; repeat for more collectives, 4MiB@5000 for one asked for in cycle 5000.")  # fmt: skip
+@click.option("--size", "payloads", type=PAYLOAD, multiple=True,
+              help="Bytes at every node; by default what a schedule records, or 16MiB. Repeat for more collectives, 4MiB@5000 for "
+                   "one asked for in cycle 5000.")  # fmt: skip
 @click.option("--system", "names", multiple=True, help="Of the parameters; repeat. By default all of them.")
 @click.option("--params", "endpoint", type=ENDPOINT, default="ace", show_default=True, help="Endpoints: a preset or a TOML file.")
 @click.option("--chunk", type=SIZE, help="Bytes of a chunk, for all systems.")
@@ -67,6 +68,7 @@ def endpoints_command(
         runs = endpoints(
             source, collective, method=method, options=options, payloads=payloads, systems=names, endpoint=endpoint, chunk=chunk,
             ways=ways, lifo=lifo, bounded=bounded, without=left_out, trace=trace, force=force, progress=now_and_then(tell),
+            tell=note,
         )  # fmt: skip
     document = {
         "topology": runs.schedule.topology.name,

@@ -7,6 +7,7 @@ from typing import Any
 
 from certree.api.inputs import verify_path
 from certree.api.reports.text import one_line, size_words
+from certree.api.settings import message_size
 from certree.cli.words.terminal import note, show, working
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import parse_reading, schedule_time
@@ -22,13 +23,13 @@ def simulate_by_flows(path: Path, size: int | None, model: str, reading: Mapping
     if path.is_dir():
         raise InputError(f"{path}: the flow engine times a schedule file, not tables")
     with working("judging"):
-        judged = verify_path(path, None, None, size, None)
+        judged = verify_path(path)
     if not judged.verdict.valid:
         note(f"refuted, and not simulated: {judged.verdict.violations[0].message}")
         return 1
-    schedule = written_out(judged.schedule)
+    schedule, message_bytes = written_out(judged.schedule), message_size(judged.schedule, size, note)
     with working("simulating"):
-        time = schedule_time(schedule, parameters, Fraction(judged.message_bytes, FLOAT_BYTES), chosen)
+        time = schedule_time(schedule, parameters, Fraction(message_bytes, FLOAT_BYTES), chosen)
     parts = {"start_up": time.start_up, "transfer": time.transfer, "reduction": time.reduction}
     document: dict[str, Any] = {
         "topology": schedule.topology.name,
@@ -36,7 +37,7 @@ def simulate_by_flows(path: Path, size: int | None, model: str, reading: Mapping
         "engine": "flow",
         "model": parameters.name,
         "reading": str(chosen),
-        "message_bytes": judged.message_bytes,
+        "message_bytes": message_bytes,
         "steps": time.steps,
         "seconds": str(time.seconds),
         "picoseconds": round(time.seconds * PICOSECONDS),

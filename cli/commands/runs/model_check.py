@@ -8,11 +8,11 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from certree.api.inputs import holds_schedule, machine_or_default, size_or_default
+from certree.api.inputs import holds_schedule, size_or_default
 from certree.api.runnable import made_tables, tables_to_run
 from certree.api.runs.aggregation import aggregated_schedule
 from certree.api.runs.endpoints import made_schedule
-from certree.cli.words.parameters import COUNT, MACHINE, SIZE, option_json
+from certree.cli.words.parameters import COUNT, option_json, option_params, option_size
 from certree.cli.words.terminal import note, show, working
 from certree.hw.engines.framing import FRAMINGS, framed
 from certree.models.common.errors import InputError
@@ -49,15 +49,8 @@ TIME_LIMITS = (300.0, 3600.0)
 @click.command("model-check")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--schedule", type=click.Path(path_type=Path), help="A schedule file or tables directory to check instead.")
-@click.option(
-    "--size", type=SIZE, help="Message size of its tables, or of aggregate; 64MiB by default, that of a tables directory."
-)
-@click.option(
-    "--params",
-    "machine",
-    type=MACHINE,
-    help="Machine of its tables, or of aggregate; multitree by default, that of a tables directory.",
-)
+@option_size(recorded=True)
+@option_params(recorded=True)
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
@@ -163,9 +156,7 @@ def model_check_command(
         if symbolic:
             results = check_invariant(lambda result: report(result_words(result_report(result))))
         elif trace is not None and of_switches:
-            results = _checked_aggregation(
-                trace, names[0], size_or_default(size), machine_or_default(machine), window, aggregators, TIME_LIMITS[full]
-            )
+            results = _checked_aggregation(trace, names[0], size, machine, window, aggregators, TIME_LIMITS[full])
         elif trace is not None and of_engines:
             results = [_checked_endpoints(trace, names, size_or_default(size), TIME_LIMITS[full])]
         elif schedule is None:
@@ -173,7 +164,7 @@ def model_check_command(
                 list(names) or None, full, lambda result: report(result_words(result_report(result))), _listed_tables
             )
         else:
-            tables = framed(tables_to_run(schedule, size, machine), flow)
+            tables = framed(tables_to_run(schedule, size, machine, note), flow)
             limit = TIME_LIMITS[full]
             results = [model_check_tables(tables, limit) if trace is None else check_trace(tables, trace, run or RUNS[0], limit)]
     if picture is not None and results[0].picture:
@@ -199,14 +190,20 @@ def _takes_only(what: str, *allowed: str) -> None:
 
 
 def _checked_aggregation(
-    trace: Path, source: str, size: int, machine: Machine, window: int | None, aggregators: int | None, time_limit: float
+    trace: Path,
+    source: str,
+    size: int | None,
+    machine: Machine | None,
+    window: int | None,
+    aggregators: int | None,
+    time_limit: float,
 ) -> list[ModelResult]:
     """A trace of aggregate, held against the trees of a network or schedule; a network has as many of them as the run had flows."""
     traced = load_aggregation_trace(trace)
-    schedule = aggregated_schedule(source, size, machine, None)
+    schedule, used = aggregated_schedule(source, size, machine, None, note)
     if len(traced) < schedule.chunks and not holds_schedule(Path(source)):
-        schedule = aggregated_schedule(source, size, machine, len(traced))
-    flows = aggregated_flows(schedule, size, machine)
+        schedule, used = aggregated_schedule(source, size, machine, len(traced))
+    flows = aggregated_flows(schedule, used.message_bytes, used.machine)
     return check_aggregation_trace(traced, flows, trace, window=window, aggregators=aggregators, time_limit=time_limit)
 
 

@@ -10,7 +10,15 @@ from click.core import ParameterSource
 from certree.api.reports.text import one_line, size_words
 from certree.api.runnable import source_to_run
 from certree.cli.commands.runs.flow_report import simulate_by_flows
-from certree.cli.words.parameters import COUNT, MACHINE, SIZE, check_output, key_values, option_json, option_without_routers
+from certree.cli.words.parameters import (
+    COUNT,
+    check_output,
+    key_values,
+    option_json,
+    option_params,
+    option_size,
+    option_without_routers,
+)
 from certree.cli.words.terminal import note, note_routers, now_and_then, show, working
 from certree.hw.engines.clocks import Clocks, parse_clocks
 from certree.hw.engines.framing import FRAMINGS
@@ -26,8 +34,8 @@ from certree.models.tables import Tables
 
 @click.command("simulate")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--size", type=SIZE, help="Message size; 64MiB by default, that of the tables for a directory.")
-@click.option("--params", "machine", type=MACHINE, help="Machine; multitree by default, that of the tables for a directory.")
+@option_size(recorded=True)
+@option_params(recorded=True)
 @click.option("--run", type=click.Choice(MODES), default="slotted", show_default=True, help="How the NIs take their rows.")
 @click.option("--engine", type=click.Choice([*ENGINES, Engine.FLOW.value]), default="auto", show_default=True,
               help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers; "
@@ -86,7 +94,7 @@ def simulate_command(
     if engine == Engine.FLOW:
         return simulate_by_flows(path, size, model, reading, as_json=as_json)
     check_output(trace, force=force)
-    source = source_to_run(path, size, machine)
+    source = source_to_run(path, size, machine, note)
     with working("simulating") as tell:
         options = Options(
             mode=run,

@@ -6,6 +6,8 @@ import click
 
 from certree.api.checking import certify, verify
 from certree.api.errors import InvalidScheduleError
+from certree.api.inputs import read_schedule
+from certree.api.settings import setting
 from certree.cli.words.parameters import (
     TOPOLOGY,
     check_output,
@@ -27,27 +29,32 @@ from certree.models.schedule.symmetric_file import save_any_schedule
 @click.argument("schedule", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
 @option_collective(required=False, help_text="The collective of a CSV.")
-@option_size()
-@option_params()
+@option_size(recorded=True)
+@option_params(recorded=True)
 @option_output("the certified schedule", required=True)
 @option_json()
 def certify_command(
     schedule: Path,
     topology: Topology | None,
     collective: Collective | None,
-    size: int,
-    machine: Machine,
+    size: int | None,
+    machine: Machine | None,
     output: Path,
     force: bool,
     as_json: bool,
 ) -> int:
-    """Find bounds for any schedule and write it with its certificate; one that is wrong is refuted and not written."""
+    """Find bounds for any schedule and write it with its certificate; one that is wrong is refuted and not written.
+
+    With --size or --params it then records these as what it is made for.
+    """
     check_output(output, force=force)
+    source = read_schedule(schedule, topology, collective)
+    used = setting(source, size, machine, note)
     try:
         with working("looking for bounds"):
-            certified = certify(schedule, topology=topology, collective=collective)
+            certified = certify(source, size=size, machine=machine)
     except InvalidScheduleError as error:
-        return show_schedule(error.schedule, error.verdict, size, machine, as_json=as_json)
+        return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     save_any_schedule(certified, output, force=force)
     note(f"wrote {output}")
-    return show_schedule(certified, verify(certified), size, machine, as_json=as_json)
+    return show_schedule(certified, verify(certified), used, as_json=as_json)

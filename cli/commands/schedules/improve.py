@@ -10,6 +10,7 @@ from certree.api.checking import verify
 from certree.api.errors import InvalidScheduleError, SearchInterrupted
 from certree.api.inputs import read_schedule
 from certree.api.reports.schedules import closed_form, schedule_report, schedule_words
+from certree.api.settings import setting
 from certree.api.synthesis import improve
 from certree.cli.words.parameters import (
     COUNT,
@@ -36,8 +37,8 @@ INTERRUPTED = 130
 @click.argument("schedule", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
 @option_collective(required=False, help_text="The collective of a CSV.")
-@option_size()
-@option_params()
+@option_size(recorded=True)
+@option_params(recorded=True)
 @click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
@@ -47,8 +48,8 @@ def improve_command(
     schedule: Path,
     topology: Topology | None,
     collective: Collective | None,
-    size: int,
-    machine: Machine,
+    size: int | None,
+    machine: Machine | None,
     effort: int | None,
     time_limit: Fraction | None,
     seed: int,
@@ -63,18 +64,20 @@ def improve_command(
     """
     check_output(output, force=force)
     source = read_schedule(schedule, topology, collective)
+    used = setting(source, size, machine, note)
     interrupted = False
     try:
         with working("improving") as tell:
             best = improve(source, size=size, machine=machine, effort=effort, time_limit=time_limit, seed=seed, progress=tell)
     except InvalidScheduleError as error:
-        return show_schedule(error.schedule, error.verdict, size, machine, as_json=as_json)
+        return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     except SearchInterrupted as stopped:
         interrupted, best = True, stopped.best
     save_any_schedule(best, output, force=force)
     note(f"wrote {output}")
-    before = closed_form(source, size, machine)["time_cycles"]
-    document = schedule_report(best, verify(best), size, machine) | {"cycles_before": before, "steps_before": source.total_steps}
+    before = closed_form(source, used.message_bytes, used.machine)["time_cycles"]
+    document = schedule_report(best, verify(best), used.message_bytes, used.machine)
+    document |= {"cycles_before": before, "steps_before": source.total_steps}
     show(document, improvement_words, as_json=as_json)
     if interrupted:
         note("error: interrupted; this is the best schedule found so far")

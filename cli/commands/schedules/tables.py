@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from certree.api.errors import InvalidScheduleError
-from certree.api.inputs import verify_path
+from certree.api.inputs import read_schedule, verify_path
+from certree.api.settings import setting
 from certree.api.tables import export
 from certree.cli.words.parameters import check_output, option_json, option_output, option_params, option_size
 from certree.cli.words.schedules import show_schedule
@@ -20,17 +21,21 @@ from certree.models.schedule.symmetric_file import save_any_schedule
 @click.command("export")
 @click.argument("schedule", type=click.Path(path_type=Path))
 @click.option("--format", "format_name", default="readmemh", show_default=True, help="Table format; `certree list` names them.")
-@option_size()
-@option_params()
+@option_size(recorded=True)
+@option_params(recorded=True)
 @option_output("the tables (a new folder)", required=True)
 @option_json()
-def export_command(schedule: Path, format_name: str, size: int, machine: Machine, output: Path, force: bool, as_json: bool) -> int:
+def export_command(
+    schedule: Path, format_name: str, size: int | None, machine: Machine | None, output: Path, force: bool, as_json: bool
+) -> int:
     """Write the tables that play a schedule on a message of that size, read them back and judge what was read."""
     check_output(output, force=force, folder=True)
+    source = read_schedule(schedule)
+    used = setting(source, size, machine, note)
     try:
-        tables = export(schedule, format_name, output, size=size, machine=machine, force=force)
+        tables = export(source, format_name, output, size=size, machine=machine, force=force)
     except InvalidScheduleError as error:
-        return show_schedule(error.schedule, error.verdict, size, machine, as_json=as_json)
+        return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     note(f"wrote {output}")
     document = {
         "format": format_name,
@@ -39,8 +44,8 @@ def export_command(schedule: Path, format_name: str, size: int, machine: Machine
         "chunk_bytes": tables.chunk_bytes,
         "padded_bytes": tables.chunk_bytes * tables.chunks * tables.repeats,
         "slot_cycles": tables.slot_cycles,
-        "message_bytes": size,
-        "machine": machine.name,
+        "message_bytes": tables.message_bytes,
+        "machine": tables.machine.name,
         "schedule_digest": tables.schedule_digest,
     }
     show(document, export_words, as_json=as_json)
@@ -65,8 +70,9 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
     check_output(output, force=force)
     if not directory.is_dir():
         raise click.UsageError(f"{directory} is not a tables directory")
-    checked = verify_path(directory, None, None, None, None)
+    checked = verify_path(directory)
     if checked.verdict.valid:
         save_any_schedule(checked.schedule, output, force=force)
         note(f"wrote {output}")
-    return show_schedule(checked.schedule, checked.verdict, checked.message_bytes, checked.machine, as_json=as_json)
+    used = setting(checked.schedule)
+    return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json)

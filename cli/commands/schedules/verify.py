@@ -7,7 +7,8 @@ import click
 from certree.api.frontiers import verify_frontier, write_proofs
 from certree.api.inputs import is_bundle, verify_path
 from certree.api.reports.frontiers import frontier_report, frontier_words
-from certree.cli.words.parameters import MACHINE, SIZE, TOPOLOGY, check_output, option_collective, option_json
+from certree.api.settings import setting, silent
+from certree.cli.words.parameters import TOPOLOGY, check_output, option_collective, option_json, option_params, option_size
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
@@ -20,10 +21,8 @@ from certree.models.schedule.collective import Collective
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network it must be for; a CSV does not say.")
 @option_collective(required=False, help_text="The collective it must be; a CSV does not say.")
-@click.option("--size", type=SIZE, help="Message size of the closed-form time; 64MiB by default, tables have their own.")
-@click.option(
-    "--params", "machine", type=MACHINE, help="Machine of the closed-form time; multitree by default, tables have their own."
-)
+@option_size(recorded=True)
+@option_params(recorded=True)
 @click.option(
     "--proofs", type=click.Path(path_type=Path), help="A new folder for a frontier's formulas and proofs: DIMACS, DRAT, VeriPB."
 )
@@ -39,7 +38,8 @@ def verify_command(
 ) -> int:
     """Judge a schedule file, a CSV (with --topology and --collective), a tables directory or a frontier with its evidence.
 
-    Everything is recomputed, certificates and proofs included. Exit code 0: valid; 1: refuted, with the reasons.
+    Everything is recomputed, certificates and proofs included. The time is that for the size and machine that the schedule was made
+    for, or for those given; that of tables, in the slots that they state. Exit code 0: valid; 1: refuted, with the reasons.
     """
     if is_bundle(path):
         if size is not None or machine is not None:
@@ -47,8 +47,11 @@ def verify_command(
         return _verify_frontier(path, topology, collective, proofs, as_json=as_json)
     if proofs is not None:
         raise InputError(f"{path}: only a frontier has proofs to write")
-    checked = verify_path(path, topology, collective, size, machine)
-    return show_schedule(checked.schedule, checked.verdict, checked.message_bytes, checked.machine, as_json=as_json)
+    if path.is_dir() and (size is not None or machine is not None):
+        raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
+    checked = verify_path(path, topology, collective)
+    used = setting(checked.schedule, size, machine, note if checked.verdict.valid else silent)
+    return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json)
 
 
 def _verify_frontier(

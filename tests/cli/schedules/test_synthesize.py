@@ -9,6 +9,7 @@ from fractions import Fraction
 import pytest
 
 from certree.models.machine.machine import load_machine
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import load_schedule
 from certree.models.schedule.timing import schedule_cycles, slot_timing
 from certree.synth.method import METHODS, load_methods
@@ -42,8 +43,7 @@ def test_document_and_file_agree(tmp_path):
     assert document["time_cycles"] == schedule_cycles(schedule, slot_timing(schedule, 1 << 20, machine), machine)
     assert document["witnesses"] == list(verdict.quality.witnesses)
     assert schedule.certificate["bounds"]
-    assert schedule.provenance["message_bytes"] == 1 << 20
-    assert schedule.provenance["machine"] == "multitree"
+    assert schedule.made_for == MadeFor(1 << 20, machine)
 
 
 def test_words_and_progress_go_to_different_streams(tmp_path):

@@ -1,0 +1,55 @@
+"""The message size and the machine that a schedule is timed and run for: what is asked for, else what it was made for, else the
+defaults."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from certree.api import parsing
+from certree.api.reports.text import one_line, size_words
+from certree.models.machine.machine import MACHINES, Machine, load_machine
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.symmetric import AnySchedule
+
+Tell = Callable[[str], None]
+
+
+def silent(_text: str) -> None:
+    """Nobody is told."""
+
+
+def setting(
+    schedule: AnySchedule, size: int | str | None = None, machine: str | Path | Machine | None = None, tell: Tell = silent
+) -> MadeFor:
+    """The size and the machine to take a schedule with. `tell` receives a line for each that is not what the schedule records."""
+    return MadeFor(message_size(schedule, size, tell), machine_of(schedule, machine, tell))
+
+
+def message_size(schedule: AnySchedule, size: int | str | None, tell: Tell = silent) -> int:
+    """The bytes that are asked for, else those that the schedule was made for, else the default; `tell` as in `setting`."""
+    known = schedule.made_for
+    if size is None and known is not None:
+        return known.message_bytes
+    used = parsing.size() if size is None else parsing.size(size)
+    if known is None and size is None:
+        tell(f"the schedule records no message size; {size_words(used)} assumed")
+    elif known is not None and known.message_bytes != used:
+        tell(f"the schedule was made for {size_words(known.message_bytes)}; {size_words(used)} used instead")
+    return used
+
+
+def machine_of(schedule: AnySchedule, machine: str | Path | Machine | None, tell: Tell = silent) -> Machine:
+    """The machine that is asked for, else the one that the schedule was made for, else the default; `tell` as in `setting`, and
+    where a recorded machine has the name of a preset but other values."""
+    known = schedule.made_for
+    if machine is None and known is not None:
+        name = known.machine.name
+        if name in MACHINES.names() and load_machine(name) != known.machine:
+            tell(f"the schedule records other values of machine {name} than the preset has; those recorded are used")
+        return known.machine
+    used = parsing.machine() if machine is None else parsing.machine(machine)
+    if known is None and machine is None:
+        tell(f"the schedule records no machine; {used.name} assumed")
+    elif known is not None and known.machine != used:
+        same = " with other values" if known.machine.name == used.name else ""
+        tell(f"the schedule was made for machine {one_line(known.machine.name)}; {one_line(used.name)}{same} used instead")
+    return used
