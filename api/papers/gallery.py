@@ -12,14 +12,14 @@ from certree.api.papers.examples import EXAMPLES, SIZE, Example
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.hw.run import run as run_schedule
 from certree.models.common.files import new_folder, parse_size, write_atomically
-from certree.models.machine.machine import load_machine
+from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import network_picture
 from certree.models.pictures.timetable import timetable_picture
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
-from certree.models.schedule.symmetric import written_out
+from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.synth.method import Request, load_methods
 
 MACHINE = "multitree"
@@ -48,17 +48,16 @@ def work(example: Example) -> Worked:
     request = Request(parse_topology(example.topology), collective, size, machine, chunks=example.chunks, options=example.options)
     schedule, verdict = certified_or_fail(written_out(load_methods()[example.method](request)))
     words = schedule_words(schedule_report(schedule, verdict, size, machine))
-    simulation = _simulation(written_out(schedule)) if verdict.valid else "Not simulated: only what is right runs."
+    simulation = simulation_words(schedule, size, machine) if verdict.valid else "Not simulated: only what is right runs."
     return Worked(example, written_out(schedule), words, simulation)
 
 
-def _simulation(schedule: Schedule) -> str:
-    result = run_schedule(schedule, message_bytes=parse_size(SIZE), machine=load_machine(MACHINE))
-    predicted = result.closed_form_cycles
-    if result.cycles == predicted:
-        agrees = "as the closed form says"
-    else:
-        effect = result.router_effect
+def simulation_words(schedule: AnySchedule, size: int, machine: Machine) -> str:
+    """What a slotted run of a schedule shows."""
+    result = run_schedule(schedule, message_bytes=size, machine=machine)
+    predicted, effect = result.closed_form_cycles, result.router_effect
+    agrees = "as the closed form says"
+    if result.cycles != predicted:
         agrees = f"closed form {predicted:,}" + ("" if effect is None else f", which routers add to: {effect}")
     data = "right at every rank" if result.data_ok else "WRONG"
     itself = "" if result.no_tables is None else f" Run from the schedule itself: {result.no_tables}."
