@@ -9,7 +9,7 @@ from pathlib import Path
 from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.routers.packets import NO_PACKETS, Packets
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, unknown_name
 
 
 class Engine(StrEnum):
@@ -31,7 +31,7 @@ STEP_TIMES = ("paper", "exact")
 def check_known(what: str, name: str, known: tuple[str, ...]) -> None:
     """Raise InputError for a name that is not among the known ones."""
     if name not in known:
-        raise InputError(f"unknown {what} {name!r}; known: {', '.join(known)}")
+        raise InputError(unknown_name(what, name, known))
 
 
 @dataclass(frozen=True)

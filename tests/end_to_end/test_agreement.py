@@ -55,7 +55,14 @@ def test_all_ways_to_run_agree(network, machine, method, slotted, paced, tmp_pat
         assert result == run(schedule, Options(mode=mode), message_bytes=SIZE, machine=preset)
         if result.parts == 1:
             assert result.cycles == run(source, Options(mode=mode, engine="flit")).cycles
-        arguments = {"network": network, "methods": (method,), "options": {}, "flow": "message", "message_bytes": SIZE}
+        arguments = {
+            "network": network,
+            "methods": (method,),
+            "options": {},
+            "flow": "message",
+            "message_bytes": SIZE,
+            "without_routers": False,
+        }
         reproduced = run_all_reduce(json.loads(json.dumps(arguments | {"machine": preset.document(), "run": mode})))
         assert (reproduced["run"], reproduced["cycles"]) == (mode, result.cycles)
         if mode == "slotted":

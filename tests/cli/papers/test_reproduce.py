@@ -10,6 +10,7 @@ from importlib import resources
 
 import pytest
 
+from certree.api.papers.experiments.collectives.all_reduce_runs import WITHOUT_ROUTERS
 from certree.api.papers.experiments.collectives.authors_runs import run_as_authors
 from certree.api.papers.experiments.collectives.dead_links import less_links
 from certree.api.papers.target import load_target, targets
@@ -306,6 +307,34 @@ def test_lines_of_all_kinds(tmp_path):
     assert_bad_input(
         certree("reproduce", mine(tmp_path, GROWTH.replace("link_latency", "luck"))), "lines 4: parameters: unknown field"
     )
+
+
+MEETING = """
+experiment = "all-reduce-runs"
+title = "messages that meet"
+measure = "bandwidth"
+machine = "multitree"
+networks = ["fattree:4x4"]
+sizes = ["32KiB", "64KiB"]
+[[lines]]
+name = "halves"
+method = "halving-doubling"
+"""
+
+
+def test_sizes_beyond_routers_up_to_leave_routers_out(tmp_path):
+    """They are not exact, and say so."""
+    limited = MEETING.replace("sizes", 'routers_up_to = "32KiB"\nsizes')
+    exact, other = (
+        {cell["column"]: cell for cell in certree("reproduce", mine(tmp_path, text), "--jobs", "1", "--json").document["cells"]}
+        for text in (MEETING, limited)
+    )
+    assert [cell["cycles"] for cell in exact.values()] == [6_577, 10_297]
+    assert [cell["cycles"] for cell in other.values()] == [6_577, 10_041]
+    assert [cell["exact"] for cell in (*exact.values(), *other.values())] == [True, True, True, False]
+    assert [cell.get("reason") for cell in other.values()] == [None, WITHOUT_ROUTERS]
+    bad = certree("reproduce", mine(tmp_path, MEETING.replace("sizes", 'routers_up_to = "some"\nsizes')))
+    assert_bad_input(bad, "routers_up_to")
 
 
 def test_changed_configurations_are_not_mixed_in(tmp_path):

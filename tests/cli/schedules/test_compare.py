@@ -52,7 +52,14 @@ def test_comparisons_and_targets_go_through_them(run: str):
     asked = ("compare", "torus:4x4", "--size", str(size), "--methods", "multitree", "--params", "booksim2", "--simulate", run)
     (cell,) = certree(*asked, "--json").document["cells"]
     assert cell["simulated_cycles"] == through.cycles
-    arguments = {"network": "torus:4x4", "methods": ("multitree",), "options": {}, "flow": "message", "message_bytes": size}
+    arguments = {
+        "network": "torus:4x4",
+        "methods": ("multitree",),
+        "options": {},
+        "flow": "message",
+        "message_bytes": size,
+        "without_routers": False,
+    }
     assert run_all_reduce(arguments | {"machine": machine.document(), "run": run})["cycles"] == through.cycles
 
 

@@ -7,7 +7,13 @@ from fractions import Fraction
 from typing import Any
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.experiments.collectives.all_reduce_runs import CLOSED_FORM, run_all_reduce
+from certree.api.papers.experiments.collectives.all_reduce_runs import (
+    CLOSED_FORM,
+    WITHOUT_ROUTERS,
+    Line,
+    all_reduce_task,
+    routers_up_to,
+)
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
 from certree.hw.engines.runs import FASTEST
@@ -19,53 +25,33 @@ from certree.synth.method import load_methods
 SMOKE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True)
-class Rival:
-    """A name, and the methods of which the fastest counts."""
-
-    name: str
-    methods: tuple[str, ...]
-    options: tuple[tuple[str, str], ...] = ()
-
-
-def rival_of(fields: Fields) -> Rival:
-    """`name`, `method` (one or several) and `options`."""
-    return Rival(
-        fields.text("name"),
-        fields.text_or_texts("method", known=load_methods()),
-        tuple(sorted(fields.mapping("options").items())),
+def rival_of(fields: Fields, machine: Machine) -> Line:
+    """`name`, `method` (one or several, of which the fastest counts) and `options`: run both ways, the faster counts."""
+    return Line(
+        name=fields.text("name"),
+        methods=fields.text_or_texts("method", known=load_methods()),
+        flow="message",
+        run=FASTEST,
+        options=tuple(sorted(fields.mapping("options").items())),
+        machine=machine,
+        networks=("*",),
     )
-
-
-def all_reduce_task(rival: Rival, network: str, size: int, machine: Machine, run: str) -> Task:
-    """One method, or the fastest of several, on one network at one size."""
-    arguments = {
-        "network": network,
-        "network_digest": parse_topology(network).digest,
-        "methods": rival.methods,
-        "options": dict(rival.options),
-        "flow": "message",
-        "run": run,
-        "message_bytes": size,
-        "machine": machine.document(),
-    }
-    return Task(f"{rival.name} on {network}, {size_words(size)}", run_all_reduce, arguments)
 
 
 @dataclass(frozen=True)
 class _AgainstRivals(Experiment):
     networks: tuple[str, ...]
     sizes: tuple[int, ...]
-    machine: Machine
     closed: tuple[str, ...]
-    lines: tuple[Rival, ...]  # ours, then the others
+    routers_up_to: int | None
+    lines: tuple[Line, ...]  # ours, then the others
 
     def _places(self) -> Iterator[tuple[str, int]]:
         yield from ((network, size) for network in self.networks for size in self.sizes)
 
     def tasks(self) -> list[Task]:
         return [
-            all_reduce_task(line, network, size, self.machine, self._run(network))
+            all_reduce_task(replace(line, run=self._run(network)), network, size, self.routers_up_to)
             for network, size in self._places()
             for line in self.lines
         ]
@@ -90,7 +76,9 @@ class _AgainstRivals(Experiment):
             for line, other in zip(self.lines[1:], others, strict=True):
                 times = None if other["cycles"] is None else Fraction(other["cycles"], ours["cycles"])
                 known = {name: value for name, value in other.items() if name != "reason"}
-                cells.append(Cell(row, line.name, times, None if times else other["reason"], more | known | {"line": line.name}))
+                is_exact = ours.get("exact", True) and other.get("exact", True)
+                reason = None if is_exact else WITHOUT_ROUTERS
+                cells.append(Cell(row, line.name, times, reason if times else other["reason"], more | known | {"line": line.name}))
         return cells
 
     def plot(self, cells: Sequence[Cell]) -> Plot:
@@ -130,8 +118,9 @@ def against_rivals(fields: Fields) -> Experiment:
 
     A line has `name`, `method` (of several the fastest counts) and may have `options`. Simulated, paced and in slots, the faster
     run counts, each method in the same way; on networks that match a pattern of `closed_form` by closed form instead. What no
-    method makes is a cell with the reason.
+    method makes is a cell with the reason. `routers_up_to` as in all-reduce-runs.
     """
     machine = load_machine(fields.text("machine"))
-    lines, sizes = fields.each("lines", rival_of, least=2, distinct="name"), fields.sizes("sizes")
-    return _AgainstRivals((), sizes, machine, fields.texts("closed_form", default=[]), lines).on(fields.texts("networks"))
+    lines = fields.each("lines", lambda entry: rival_of(entry, machine), least=2, distinct="name")
+    closed, most = fields.texts("closed_form", default=[]), routers_up_to(fields)
+    return _AgainstRivals((), fields.sizes("sizes"), closed, most, lines).on(fields.texts("networks"))

@@ -10,7 +10,8 @@ from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
 from certree.hw.engines.framing import FRAMINGS
-from certree.hw.engines.runs import FASTEST, MODES, Options, Run
+from certree.hw.engines.runs import FASTEST, MODES, Options
+from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run as run_schedule
 from certree.hw.run import tables_or_plan
 from certree.models.common.errors import UnsupportedError
@@ -18,10 +19,11 @@ from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
 
 CLOSED_FORM = "closed-form"  # no run
+WITHOUT_ROUTERS = "without routers, through which messages that meet may take longer"
 MEASURES = ("bandwidth", "time", "growth")
 MEAN = "mean"  # column of the mean over all networks
 SMOKE_BYTES = 1 << 20  # sizes of a smoke run, if the target has any so small
@@ -49,6 +51,22 @@ class Ratio:
     over: str
 
 
+def all_reduce_task(line: Line, network: str, size: int, routers_up_to: int | None) -> Task:
+    """One line on one network at one size; larger ones than `routers_up_to` leave routers out."""
+    arguments = {
+        "network": network,
+        "network_digest": parse_topology(network).digest,  # it may be a file
+        "methods": line.methods,
+        "options": dict(line.options),
+        "flow": line.flow,
+        "run": line.run,
+        "message_bytes": size,
+        "machine": line.machine.document(),
+        "without_routers": routers_up_to is not None and size > routers_up_to,
+    }
+    return Task(f"{line.name} on {network}, {size_words(size)}", run_all_reduce, arguments)
+
+
 @dataclass(frozen=True)
 class _Run:
     """One simulation, and the cell that it fills."""
@@ -56,22 +74,6 @@ class _Run:
     network: str
     line: Line
     message_bytes: int
-
-    @property
-    def task(self) -> Task:
-        line = self.line
-        label = f"{line.name} on {self.network}, {size_words(self.message_bytes)}"
-        arguments = {
-            "network": self.network,
-            "network_digest": parse_topology(self.network).digest,  # it may be a file
-            "methods": line.methods,
-            "options": dict(line.options),
-            "flow": line.flow,
-            "run": line.run,
-            "message_bytes": self.message_bytes,
-            "machine": line.machine.document(),
-        }
-        return Task(label, run_all_reduce, arguments)
 
 
 @dataclass(frozen=True)
@@ -84,6 +86,7 @@ class _AllReduceRuns(Experiment):
     per_node: bool
     lines: tuple[Line, ...]
     ratios: tuple[Ratio, ...]
+    routers_up_to: int | None
 
     @property
     def across_networks(self) -> bool:
@@ -98,7 +101,7 @@ class _AllReduceRuns(Experiment):
                     yield from (_Run(network, line, size * nodes) for size in self.sizes)
 
     def tasks(self) -> list[Task]:
-        return [run.task for run in self._runs()]
+        return [all_reduce_task(run.line, run.network, run.message_bytes, self.routers_up_to) for run in self._runs()]
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         cells, cycles = [], {}
@@ -191,7 +194,8 @@ def all_reduce_runs(fields: Fields) -> Experiment:
     ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, single `parameters` of it, and `networks`, patterns
     that say which of the target's it is for.
     What has no tables is paced part by part (`certree.hw.engines.schedule_run`), or runs in slots from its own transfers; the cell
-    says so. What no method makes is a cell with the reason.
+    says so. What no method makes is a cell with the reason. Runs go through routers where these add something; `routers_up_to` is a
+    size beyond which they do not, and the cell says that it is not exact.
     """
     machine = fields.text("machine")
     per_node = "bytes_per_node" in fields
@@ -205,6 +209,7 @@ def all_reduce_runs(fields: Fields) -> Experiment:
         per_node=per_node,
         lines=fields.each("lines", lambda entry: _line(entry, machine), least=1, distinct="name"),
         ratios=(),
+        routers_up_to=routers_up_to(fields),
     )
     if experiment.measure == "growth" and len(sizes) > 1:
         fields.refuse(f'measure = "growth" is for one size; sizes are {", ".join(fields.texts("sizes"))}')
@@ -225,6 +230,11 @@ def _line(fields: Fields, machine: str) -> Line:
         machine=machine_from_document(preset.document() | fields.numbers("parameters"), f"{fields.where}: parameters"),
         networks=fields.texts("networks", default=["*"]),
     )
+
+
+def routers_up_to(fields: Fields) -> int | None:
+    """The largest size whose runs go through routers; None: all do, where these add something."""
+    return fields.size("routers_up_to") if "routers_up_to" in fields else None
 
 
 def _ratio(fields: Fields, lines: list[str]) -> Ratio:
@@ -248,7 +258,8 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
             if arguments["run"] == CLOSED_FORM:
                 runs = [{"cycles": closed["closed_form_cycles"], "run": CLOSED_FORM, "data_ok": True}]
             else:
-                runs = [_simulated(made, size, machine, arguments["flow"], mode) for mode in modes]
+                options = Options(framing=arguments["flow"], without_routers=arguments["without_routers"])
+                runs = [_simulated(tables_or_plan(made, size, machine, files=False), replace(options, mode=mode)) for mode in modes]
         except UnsupportedError as error:
             reasons.append(str(error))
             continue
@@ -259,22 +270,20 @@ def run_all_reduce(arguments: Mapping[str, Any]) -> dict[str, Any]:
     return min(found, key=lambda run: run["cycles"]) if found else {"cycles": None, "reason": "; ".join(reasons)}
 
 
-def _simulated(schedule: AnySchedule, size: int, machine: Machine, framing: str, mode: str) -> dict[str, Any]:
+def _simulated(source: Tables | Plan, options: Options) -> dict[str, Any]:
     """The run as asked for, if need be in parts; in slots where nothing else is possible."""
-    source = tables_or_plan(schedule, size, machine, files=False)
+    reasons = []
     try:
-        result = run_schedule(source, Options(mode=mode, framing=framing))
+        result = run_schedule(source, options)
     except UnsupportedError as error:
-        if mode == "slotted":
+        if options.mode == "slotted":
             raise
-        return _told(run_schedule(source, Options(framing=framing))) | {"reason": f"in slots, since it cannot be paced: {error}"}
-    if result.parts == 1:
-        return _told(result)
-    return _told(result) | {
-        "reason": f"paced in {result.parts} parts with a barrier between them, since it uses a chunk's place more than once"
-    }
-
-
-def _told(result: Run) -> dict[str, Any]:
+        result = run_schedule(source, replace(options, mode="slotted"))
+        reasons.append(f"in slots, since it cannot be paced: {error}")
+    if result.parts > 1:
+        reasons.append(f"paced in {result.parts} parts with a barrier between them, since it uses a chunk's place more than once")
+    if not result.is_exact:
+        reasons.append(WITHOUT_ROUTERS)
     names = ("cycles", "contention_cycles", "data_ok", "source")
-    return {name: getattr(result, name) for name in names} | {"run": result.mode}
+    told = {name: getattr(result, name) for name in names} | {"run": result.mode, "exact": result.is_exact}
+    return told | ({"reason": "; ".join(reasons)} if reasons else {})

@@ -10,9 +10,9 @@ import networkx as nx
 import numpy as np
 
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
-from certree.api.papers.experiments.collectives.against_published import Rival, all_reduce_task, rival_of
+from certree.api.papers.experiments.collectives.against_published import rival_of
+from certree.api.papers.experiments.collectives.all_reduce_runs import Line, all_reduce_task
 from certree.api.pictures.figure import Panel, Plot, Series
-from certree.hw.engines.runs import FASTEST
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -52,7 +52,7 @@ class _DeadLinks(Experiment):
     draws: int
     size: int
     machine: Machine
-    lines: tuple[Rival, ...]  # ours, then the others
+    lines: tuple[Line, ...]  # ours, then the others
 
     def _drawn(self) -> list[tuple[int, int]]:
         """(dead links, seed) of every draw; a whole network is drawn once."""
@@ -62,7 +62,7 @@ class _DeadLinks(Experiment):
         tasks = []
         for dead, seed in self._drawn():
             network = less_links(self.network, dead, seed)
-            tasks += [all_reduce_task(line, network, self.size, self.machine, FASTEST) for line in self.lines]
+            tasks += [all_reduce_task(line, network, self.size, None) for line in self.lines]
             arguments = {
                 "network": network,
                 "network_digest": parse_topology(network).digest,
@@ -132,7 +132,7 @@ def dead_links(fields: Fields) -> Experiment:
     run counts. The bound is the time that the tight partition leaves.
     """
     dead, draws, machine = fields.wholes("dead"), fields.whole("draws", 1), load_machine(fields.text("machine"))
-    lines = fields.each("lines", rival_of, least=2)
+    lines = fields.each("lines", lambda entry: rival_of(entry, machine), least=2)
     return _DeadLinks("", dead, draws, fields.size("size"), machine, lines).on([fields.text("network")])
 
 
