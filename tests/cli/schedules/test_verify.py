@@ -107,7 +107,7 @@ def test_altered_tables_are_bad_input(tmp_path):
     folder = tables(tmp_path)
     file = sorted(folder.glob("node_*.hex"))[0]
     file.write_text(file.read_text().replace("1", "2", 1))
-    assert_bad_input(certree("verify", folder), "the manifest says")
+    assert_bad_input(certree("verify", folder), "; the manifest has")
 
 
 def test_folder_without_tables(tmp_path):

@@ -134,7 +134,7 @@ def test_running_out_of_effort_keeps_multitree_and_says_unknown(monkeypatch: pyt
 
 
 def test_a_spent_budget_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules[exact.__module__], "TOTAL_BUDGET", 0)
+    monkeypatch.setattr("certree.synth.methods.optimizing.exact.TOTAL_BUDGET", 0)
     made = exact(ask("mesh:3x3"))
     assert made.steps == multitree(ask("mesh:3x3")).steps * made.chunks // 9
     assert (made.provenance["status"], made.provenance["solver"]) == ("feasible", [])
