@@ -3,12 +3,11 @@
 from fractions import Fraction
 from time import process_time
 
-from simulator import reference_speed, tables
-
 from certree.hw.routers.injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
+from tests.bench.simulator import reference_speed, tables
 from tests.hw.runs import on_routers
 
 MIB = 1 << 20
