@@ -6,7 +6,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
 - `tables`: export, import_tables; `runs`: inject, aggregate, endpoints; `runnable`: from a schedule to what is run
-- `comparison`: compare, by cycles; `costs`: cost, fit, measure; `listings`: names, explain, describe
+- `comparison`: compare, by cycles; `costs`: cost, fit, measure; `listings`: names, explain, describe, schemas
 - `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
 """
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from certree.api.listings import describe as describe
     from certree.api.listings import explain as explain
     from certree.api.listings import names as names
+    from certree.api.listings import schemas as schemas
     from certree.api.papers.gallery import gallery as gallery
     from certree.api.papers.reproduction import reproduce as reproduce
     from certree.api.parsing import collective as collective
@@ -91,6 +92,7 @@ _PARTS = {
         "describe",
         "explain",
         "names",
+        "schemas",
     ),
     "certree.api.papers.gallery": ("gallery",),
     "certree.api.papers.reproduction": ("reproduce",),

@@ -1,5 +1,8 @@
-"""What can be named, and what networks are."""
+"""What can be named, what networks are, and the schemas of files."""
 
+import json
+from functools import cache
+from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -53,6 +56,24 @@ def explain(name: str) -> str:
     if not text:
         raise InputError(f"nothing to explain is called {name!r}; `certree list` has the {', '.join(registries)}")
     return text
+
+
+@cache
+def schemas() -> dict[str, dict[str, Any]]:
+    """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `tables`.
+
+    They are the files `schemas/*.schema.json` of `models` and `hw`; where those leave a name open, with the registered names.
+
+    >>> import certree.api as ct
+    >>> "readmemh" in ct.schemas()["tables"]["properties"]["encoding"]["enum"]
+    True
+    """
+    folders = [resources.files(f"certree.{part}") / "schemas" for part in ("models", "hw")]
+    found = {
+        file.name.removesuffix(".schema.json"): json.loads(file.read_text()) for folder in folders for file in folder.iterdir()
+    }
+    found["tables"]["properties"]["encoding"]["enum"] = list(load_formats())
+    return found
 
 
 def _registries() -> dict[str, Registry[Any]]:

@@ -13,7 +13,15 @@ PROGRAMS = Path(sys.executable).parent
 
 
 def test_there_is_a_recipe_for_each_kind_of_addition() -> None:
-    kinds = ("topology family", "synthesis method", "checker rule", "export format", "cost model", "reproduction target")
+    kinds = (
+        "topology family",
+        "synthesis method",
+        "checker rule",
+        "export format",
+        "cost model",
+        "TLA+ model",
+        "reproduction target",
+    )
     assert {recipe.title.partition(" ")[2] for recipe in recipes()} == set(kinds)
 
 

@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 from referencing import Registry, Resource
 
-from certree.api.reports.schemas import schemas
+from certree.api.listings import schemas
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
