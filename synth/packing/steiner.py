@@ -9,6 +9,7 @@ Matsuyama's heuristic), and those on overfull links again, at prices that rise e
 ends: negotiation, as in the routing of circuits (McMurchie and Ebeling, PathFinder, 1995).
 """
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -80,9 +81,20 @@ class ReducingNetwork:
         return Fraction(sum(self._capacity.values()))
 
     def least_height(self, period: int) -> int:
-        """Hops from the most central node to the endpoint farthest from it, whatever the period."""
-        nodes = np.flatnonzero(self.topology.holds).tolist()
-        return min(int(self.topology.distances(node)[self.topology.endpoints].max()) for node in nodes)
+        """Transfers from the most central node to the endpoint farthest from it, whatever the period."""
+        return min(self._height_below(node) for node in np.flatnonzero(self.topology.holds).tolist())
+
+    def _height_below(self, root: int) -> int:
+        """A link into a switch that only passes on is part of a transfer to a node behind it. O(links)."""
+        topology, height, queue = self.topology, {root: 0}, deque([root])
+        while queue:
+            here = queue.popleft()
+            for node in topology.neighbours(here):
+                far = height[here] + int(topology.holds[node])
+                if far < height.get(node, far + 1):
+                    height[node] = far
+                    (queue.append if topology.holds[node] else queue.appendleft)(node)
+        return max(height[node] for node in topology.endpoints.tolist())
 
     @property
     def has_paths(self) -> bool:
