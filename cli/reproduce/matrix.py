@@ -5,7 +5,7 @@ made for some of the sizes only. Empty cells have their reasons below the table,
 a method does not make a collective at all. `auto` only chooses among the others.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from certree.cli.words.terminal import note, say
@@ -89,9 +89,8 @@ class Cell:
         return [(spec, " ".join(shorts), reason) for (spec, reason), shorts in grouped.items()]
 
 
-def matrix_cell(method: str, network: str) -> Cell:
-    """Make and judge every collective on every size of a kind of network."""
-    specs = NETWORKS[network]
+def matrix_cell(method: str, specs: Sequence[str]) -> Cell:
+    """Make and verify every collective on each of some networks."""
     cell, make = Cell(len(specs)), load_methods()[method]
     machine = load_machine("multitree")
     for spec in specs:
@@ -134,7 +133,7 @@ def matrix_lines(progress: Callable[[str], None] = lambda _text: None) -> Iterat
     rows = {}
     for method in methods():
         progress(method)
-        rows[method] = {network: matrix_cell(method, network) for network in NETWORKS}
+        rows[method] = {network: matrix_cell(method, specs) for network, specs in NETWORKS.items()}
         yield row_line(method, rows[method])
     yield ""
     yield "| not applicable | on | because |"

@@ -7,7 +7,11 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import Op, Schedule
+from certree.synth.bounds.find import find_bounds
 from certree.synth.method import Request, load_methods
+from certree.verify.certificates.certificate import make_certificate
+from certree.verify.certificates.quality import Quality
+from certree.verify.checker import verify_schedule
 
 
 def ask(
@@ -57,6 +61,23 @@ def play(schedule: Schedule) -> None:
 def make(method: str, topology: str | Topology, collective: str = "all-reduce", **fields: object) -> Schedule:
     """What a method makes of such a request."""
     return load_methods()[method](ask(topology, collective, **fields))
+
+
+def valid(method: str, topology: str | Topology, collective: str = "all-reduce", **fields: object) -> Schedule:
+    """As `make`, once the verifier has found no fault."""
+    made = make(method, topology, collective, **fields)
+    verdict = verify_schedule(made)
+    assert verdict.valid, verdict.violations
+    return made
+
+
+def certified(schedule: Schedule) -> Quality:
+    """What the verifier makes of a schedule with all bounds that are found for it; valid."""
+    bounds = find_bounds(schedule.topology, schedule.collective, schedule.delay)
+    verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, bounds)))
+    assert verdict.valid, verdict.violations
+    assert verdict.quality is not None
+    return verdict.quality
 
 
 def rounds_of(schedule: Schedule) -> int:

@@ -25,7 +25,7 @@ TOTAL_BUDGET = 20  # deterministic seconds at effort 1
 ENCODINGS: tuple[type[Encoding], ...] = (AllReduceEncoding, GatherEncoding)
 
 
-@method("exact", SYMMETRIC_KINDS, options={"exchange": flag(False)}, published=False, tier=Tier.ALWAYS, order=95)
+@method("exact", SYMMETRIC_KINDS, options={"exchange": flag(False)}, published=False, tier=Tier.ALWAYS, order=95, is_anytime=True)
 def exact(request: Request, options: Options) -> Schedule:
     """The fewest steps for K chunks, by CP-SAT: all-gather, reduce-scatter by reversal, all-reduce directly; up to 9 endpoints.
 

@@ -13,9 +13,8 @@ from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
-from certree.verify.checker import verify_schedule
 from tests.synth.costs.profiles import reduce_broadcast_profile
-from tests.synth.execution import make
+from tests.synth.execution import make, valid
 
 MODEL = load_genmodel("gentree")
 ALPHA, FLOATS = Fraction(1, 50), Fraction(10**7)
@@ -23,8 +22,7 @@ FACTORS = ["2x2", "6x2", "2x6", "3x5", "12x2", "2x12", "2x3x4", "4x3x2", "3x3x3"
 
 
 def of(method: str, nodes: int, **options: str) -> Profile:
-    made = make(method, f"switch:{nodes}", options=options)
-    assert verify_schedule(made).valid
+    made = valid(method, f"switch:{nodes}", options=options)
     return count(made).profile()
 
 

@@ -17,7 +17,7 @@ from certree.synth.methods.optimizing import retime
 from certree.synth.packing.selection import BUDGET, Search
 from certree.verify.checker import verify_schedule
 from tests.bench.choice import SIZES, SMALL, compare, rivals
-from tests.synth.execution import ask, make
+from tests.synth.execution import ask, make, valid
 
 ROOTED = {"broadcast": 1, "reduce": 1, "gather": 1, "scatter": 1}
 TIERS = {tier: {name for name in load_methods() if METHODS[name].tier is tier} for tier in Tier}
@@ -45,13 +45,14 @@ def test_the_exact_search_is_among_the_candidates() -> None:
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("network", ["mesh:2x3", "full:4", "switch:5", "bigraph:2x4", "tree:2+3"])
 def test_there_is_a_method_for_every_collective(network: str, collective: str) -> None:
-    made = make("auto", network, collective, root=ROOTED.get(collective))
+    request = ask(network, collective, root=ROOTED.get(collective))
+    made = load_methods()["auto"](request)
     assert verify_schedule(made).valid
     told = made.provenance["auto"]
     cycles = {name: int(text.split()[0]) for name, text in told["considered"].items() if text.endswith("cycles")}
     picked = told["why"].split(": ")[0]
     assert picked.split(":")[0] == made.provenance["method"]
-    assert cycles[picked] == min(cycles.values())
+    assert cycles[picked] == min(cycles.values()) == request.cycles(made) == request.monitor.best_cycles
     assert f"({cycles[picked]}) of {len(cycles)} schedules" in told["why"]
     if len(cycles) > 1:
         following = told["why"].split("; next ")[1].split(", ")[0]
@@ -60,7 +61,7 @@ def test_there_is_a_method_for_every_collective(network: str, collective: str) -
 
 @pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather", "all-to-all"])
 def test_packages_whose_nodes_no_route_can_pass(collective: str) -> None:
-    assert verify_schedule(make("auto", "switch-fc:1x2x4x2", collective)).valid
+    valid("auto", "switch-fc:1x2x4x2", collective)
 
 
 @pytest.mark.usefixtures("_without_exact")

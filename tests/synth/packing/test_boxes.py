@@ -11,12 +11,10 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.graphs.cuts import narrow_sets
-from certree.synth.method import load_methods
 from certree.synth.packing.routed_branchings import RoutedBranchings
-from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.packing.splitting import SwitchedNetwork
-from certree.verify.checker import verify_schedule
-from tests.synth.execution import ask
+from tests.synth.execution import ask, certified, make
+from tests.synth.packing.rates import packed, slotted
 
 IMPORTS = Path(__file__).parents[2] / "models" / "network" / "imports"
 BOX = f"{IMPORTS / 'dgx1.xml'},speed=NV:25GB/s,speed=SYS:19.2GB/s,unit=12.5GB/s"
@@ -49,13 +47,7 @@ def test_boxes_are_packed_at_the_bound(topology: Topology, kind: str) -> None:
     """The interfaces bind: all that can enter or leave a box does, in every slot."""
     collective = parse_collective(kind)
     network = RoutedBranchings(topology, collective) if collective.is_rooted else SwitchedNetwork(topology)
-    trees, period = network.tight
-    family = network.pack(collective, trees, period, moves=0, seed=0)
-    assert family is not None
-    slots, _ = assign_slots(family, SlotRules(2, period, 0), work=1000)
-    assert slots is not None
-    verdict = verify_schedule(slotted_schedule(family, slots, SlotRules(2, period, 0), 1 << 10, {}))
-    assert verdict.valid, verdict.violations
+    certified(slotted(packed(network, collective)))
 
 
 def test_boxes_are_found() -> None:
@@ -67,7 +59,7 @@ def test_boxes_are_found() -> None:
 def test_large_messages_take_the_highest_rate_through_boxes() -> None:
     """The search's first guesses are of short ways; here a way has six links."""
     request = ask(f"{BOX},boxes=2,fabric=rails", message_bytes=1 << 26)
-    schedule = load_methods()["packing"](request)
+    schedule = make("packing", request.topology, message_bytes=1 << 26)
     assert schedule.bandwidth_time * 4 == 1
     assert 20 * request.cycles(schedule) <= 21 * bandwidth_bound_cycles(Fraction(1, 4), 1 << 26, request.machine)
 
@@ -75,5 +67,4 @@ def test_large_messages_take_the_highest_rate_through_boxes() -> None:
 def test_a_highest_rate_of_too_many_trees_is_done_without(monkeypatch: pytest.MonkeyPatch) -> None:
     """The second search has nothing to look at then; what the first one found stays."""
     monkeypatch.setattr("certree.synth.methods.optimizing.packing._MAX_PATHS", 100)
-    schedule = load_methods()["packing"](ask("switch:8", message_bytes=1 << 20))
-    assert schedule.bandwidth_time > Fraction(7, 4)
+    assert make("packing", "switch:8").bandwidth_time > Fraction(7, 4)

@@ -7,13 +7,10 @@ import pytest
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.synth.bounds.find import find_bounds
-from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
 from certree.synth.packing.splitting import SwitchedNetwork
 from certree.synth.packing.steiner import ReducingNetwork
-from certree.verify.certificates.certificate import make_certificate
-from certree.verify.checker import verify_schedule
-from tests.synth.execution import make
+from tests.synth.execution import certified, valid
+from tests.synth.packing.rates import packed, slotted
 
 ALL_REDUCE = parse_collective("all-reduce")
 #: network -> the most trees a round where switches reduce, and where they only pass on
@@ -38,20 +35,7 @@ def test_the_bound_is_met(spec: str) -> None:
     network, (rate, passing) = reducing(spec), map(Fraction, RATES[spec])
     assert network.strength == rate
     assert SwitchedNetwork(parse_topology(spec)).strength == passing
-    trees, period = network.tight
-    family = network.pack(ALL_REDUCE, trees, period, moves=0, seed=0)
-    assert family is not None
-    assert family.period == period
-    assert family.chain >= 2 * network.least_height(period)
-    rules = SlotRules(2, period, 0)
-    slots, _ = assign_slots(family, rules, work=1000)
-    assert slots is not None
-    schedule = slotted_schedule(family, slots, rules, 50, {})
-    verdict = verify_schedule(schedule.with_certificate(make_certificate(schedule, find_bounds(network.topology, ALL_REDUCE, 2))))
-    assert verdict.valid, verdict.violations
-    assert verdict.quality is not None
-    assert "bandwidth" in verdict.quality.optimal_in
-    assert network.pack(ALL_REDUCE, trees + 1, period, moves=0, seed=0) is None
+    assert "bandwidth" in certified(slotted(packed(network, ALL_REDUCE))).optimal_in
 
 
 @pytest.mark.parametrize(("spec", "found"), [("switch-fc:2x2x4x2", 4), ("ace-alltoall:4x2", 12)])
@@ -77,15 +61,10 @@ def test_edges_of_trees_fit_and_lead_to_all_endpoints() -> None:
             while family.up[row, node] != -1:
                 node = family.up[row, node]
             assert node == family.root[row]
-    again = network.pack(ALL_REDUCE, 8, 2, moves=0, seed=1)
-    assert again is not None
-    assert np.array_equal(again.up, family.up)
 
 
 def test_packing_takes_them_where_switches_reduce() -> None:
-    made = make("packing", "dgx2,reducing=switches", message_bytes=1 << 26)
+    made = valid("packing", "dgx2,reducing=switches", message_bytes=1 << 26)
     assert made.provenance["trees"] == "Steiner packing"
-    assert verify_schedule(made).valid
     assert made.bandwidth_time == Fraction(1, 6)
-    only_one = make("packing", "tree:2x2,reducing=4", message_bytes=1 << 20)
-    assert verify_schedule(only_one).valid
+    valid("packing", "tree:2x2,reducing=4", message_bytes=1 << 20)

@@ -8,7 +8,7 @@ from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
 from certree.synth.ranks.route_choice import spread_routes
 from certree.verify.checker import verify_schedule
-from tests.synth.execution import make
+from tests.synth.execution import make, valid
 
 
 # rounds by hand: every endpoint receives one chunk from each of N - 1 others, over as many links as it has, of that capacity
@@ -17,15 +17,13 @@ from tests.synth.execution import make
     [("dgx2", 3), ("dgx2:2", 8), ("dgx2:1", 15), ("switch-fc:8x8", 1), ("switch-fc:8x2", 2), ("switch-fc:8x1", 4)],
 )
 def test_an_exchange_uses_all_links_of_every_endpoint(network: str, rounds: int) -> None:
-    made = make("direct", network, "all-to-all")
-    assert verify_schedule(made).valid
+    made = valid("direct", network, "all-to-all")
     assert made.rounds.tolist() == [rounds]
 
 
 def test_the_direct_all_reduce_of_ace_uses_all_four_global_switches() -> None:
     """Each NPU receives 2 · 5 chunks a step from the other packages, over four unit links."""
-    made = make("hierarchical", "ace-alltoall:4x6")
-    assert verify_schedule(made).valid
+    made = valid("hierarchical", "ace-alltoall:4x6")
     assert made.rounds.tolist() == [1, 1, 1, 3, 3, 1, 1, 1]
 
 
@@ -84,8 +82,7 @@ def test_six_channels_of_a_ring_use_the_six_planes_of_a_dgx_2() -> None:
 
 @pytest.mark.parametrize("collective", ["reduce-scatter", "all-gather", "all-to-all"])
 def test_channels_of_other_collectives(collective: str) -> None:
-    made = make("direct", "dgx2:2", collective, options={"channels": "3"})
-    assert verify_schedule(made).valid
+    valid("direct", "dgx2:2", collective, options={"channels": "3"})
 
 
 @pytest.mark.parametrize("channels", ["0", "65", "two", ""])

@@ -8,7 +8,7 @@ import pytest
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
 from certree.verify.checker import verify_schedule
-from tests.synth.execution import make, rounds_of
+from tests.synth.execution import make, rounds_of, valid
 
 MARKED = ",reducing=switches"
 HIERARCHICAL = {"form": "hierarchical"}
@@ -19,8 +19,7 @@ HIERARCHICAL = {"form": "hierarchical"}
 )
 @pytest.mark.parametrize("chunks", [None, 1, 3])
 def test_single(network: str, chunks: int | None) -> None:
-    made = make("netreduce", network + MARKED, chunks=chunks)
-    assert verify_schedule(made).valid
+    made = valid("netreduce", network + MARKED, chunks=chunks)
     assert chunks in (None, made.chunks)
 
 
@@ -45,8 +44,7 @@ def test_latency_is_two_steps_a_level(network: str, levels: int) -> None:
 
 
 def test_spines_take_chunks_in_turn() -> None:
-    made = make("netreduce", "fattree:3x4" + MARKED, chunks=4)
-    assert verify_schedule(made).valid
+    made = valid("netreduce", "fattree:3x4" + MARKED, chunks=4)
     assert made.steps == 4
     spines = [set(made.dst[(made.chunk == chunk) & (made.op == Op.REDUCE) & (made.dst >= 15)].tolist()) for chunk in range(4)]
     assert spines == [{15}, {16}, {17}, {18}]
@@ -73,8 +71,7 @@ def test_switches_that_do_not_reduce_forward() -> None:
 )
 def test_hierarchical(network: str, options: dict[str, str], size: int, machines: int) -> None:
     """NetReduce, Equation (3): n - 1 steps of M/n inside, the shares across, n - 1 steps inside."""
-    made = make("netreduce", network + MARKED, options=HIERARCHICAL | options)
-    assert verify_schedule(made).valid
+    made = valid("netreduce", network + MARKED, options=HIERARCHICAL | options)
     assert made.chunks == size
     inside = (made.src < size * machines) & (made.dst < size * machines)
     assert len(np.unique(made.step[inside])) == 2 * (size - 1)
@@ -108,5 +105,3 @@ def test_wrong_options_are_refused() -> None:
         make("netreduce", "switch:4" + MARKED, options={"factors": "2x2"})
     with pytest.raises(UnsupportedError, match="into 4 chunks; 8 were asked for"):
         make("netreduce", "fattree:2x4" + MARKED, chunks=8, options=HIERARCHICAL)
-    with pytest.raises(UnsupportedError, match="netreduce does not make all-gather; it makes all-reduce"):
-        make("netreduce", "switch:4" + MARKED, "all-gather")
