@@ -5,12 +5,16 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
-.PHONY: demo test lint types setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test fuzz lint types setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
 test: setup
 	$(BIN)/pytest -q -n 2
+
+# Property tests with other examples in every run, twenty times as many: exploration, not for CI.
+fuzz: setup
+	$(BIN)/pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz
 
 lint: setup
 	$(BIN)/ruff check .

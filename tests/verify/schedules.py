@@ -5,7 +5,6 @@ from collections import Counter
 from random import Random
 
 import numpy as np
-from hypothesis import strategies as st
 
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
@@ -214,7 +213,3 @@ def _other_targets(rng: Random, schedule: Schedule) -> list[int] | None:
         if rng.random() < 0.5:
             targets[one] = rng.choice(schedule.topology.endpoints.tolist())
     return targets
-
-
-#: of `Random`: schedules so made are more varied than those that hypothesis would draw bit by bit
-seeds = st.integers(0, 2**32)

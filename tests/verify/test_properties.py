@@ -2,15 +2,16 @@
 
 from random import Random
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.verify.checker import verify_schedule
+from tests.drawn import examples, rngs
 from tests.verify.brute import brute_force
 from tests.verify.build import build, network
-from tests.verify.schedules import mutated, random_schedule, seeds
+from tests.verify.schedules import mutated, random_schedule
 
-thorough = settings(max_examples=250)
+thorough = examples(250)
 
 
 def agree(schedule: Schedule) -> bool:
@@ -21,46 +22,42 @@ def agree(schedule: Schedule) -> bool:
     return verdict.valid
 
 
-@given(seeds)
+@given(rngs)
 @thorough
-def test_schedules_built_right_are_valid(seed: int) -> None:
-    schedule = random_schedule(Random(seed))
+def test_schedules_built_right_are_valid(rng: Random) -> None:
+    schedule = random_schedule(rng)
     assert agree(schedule), verify_schedule(schedule).violations
 
 
-@given(seeds)
-@settings(thorough, max_examples=800)
-def test_a_changed_row_is_rejected_or_harmless(seed: int) -> None:
-    rng = Random(seed)
+@given(rngs)
+@examples(800)
+def test_a_changed_row_is_rejected_or_harmless(rng: Random) -> None:
     agree(mutated(rng, random_schedule(rng)))
 
 
-@given(seeds)
+@given(rngs)
 @thorough
-def test_several_changed_rows(seed: int) -> None:
-    rng = Random(seed)
+def test_several_changed_rows(rng: Random) -> None:
     schedule = random_schedule(rng)
     for _ in range(rng.randint(2, 4)):
         schedule = mutated(rng, schedule)
     agree(schedule)
 
 
-@given(seeds)
+@given(rngs)
 @thorough
-def test_random_rows_on_full_networks(seed: int) -> None:
+def test_random_rows_on_full_networks(rng: Random) -> None:
     """Small cases in which many right schedules exist that no tree gives: exchanges, overwritten partial sums, late copies."""
-    rng = Random(seed)
     nodes, kind = rng.choice((2, 2, 3)), rng.choice(("all-reduce", "all-gather", "reduce-scatter"))
     rows = [(0, rng.randrange(2), rng.randrange(3), *rng.sample(range(nodes), 2)) for _ in range(rng.randint(nodes - 1, 2 * nodes))]
     root = NO_ROOT if kind == "all-reduce" else rng.randrange(nodes)
     agree(build(f"full:{nodes}", kind, rows, roots=[root], delay=rng.choice((1, 1, 2))))
 
 
-@given(seeds)
+@given(rngs)
 @thorough
-def test_random_rows_over_parallel_links_and_routes(seed: int) -> None:
+def test_random_rows_over_parallel_links_and_routes(rng: Random) -> None:
     """Direct transfers beside routed ones, in steps of several rounds; routes that name one of several links, or lead nowhere."""
-    rng = Random(seed)
     links = [(0, 1, 1), (0, 1, 2), (1, 0, 1), (0, 2, 2), (2, 1, 1), (2, 0, 1), (1, 2, 2), (1, 0, 1)]
     routes = ((0,), (1,), (3, 4), (6, 5), (2,), (3, 5), (4, 3))
     period = rng.choice((None, 1, 2))
@@ -83,10 +80,9 @@ def test_random_rows_over_parallel_links_and_routes(seed: int) -> None:
     agree(schedule)
 
 
-@given(seeds)
+@given(rngs)
 @thorough
-def test_messages_name_rows_that_exist(seed: int) -> None:
-    rng = Random(seed)
+def test_messages_name_rows_that_exist(rng: Random) -> None:
     schedule = mutated(rng, mutated(rng, random_schedule(rng)))
     verdict = verify_schedule(schedule)
     for violation in verdict.violations:

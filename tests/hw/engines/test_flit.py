@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.engines.clocks import Clocks, parse_clocks
@@ -28,6 +28,7 @@ from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
+from tests.drawn import examples
 from tests.hw.routers.packet_lists import packets
 from tests.hw.runs import on_lanes, on_routers, some_clocks, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
@@ -63,7 +64,7 @@ def agree(tables: Tables, run: str, flow: str) -> None:
 
 
 @given(schedules(), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
-@settings(max_examples=60)
+@examples(60)
 def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
     tables = lower(schedule, size, machine)
     result = on_routers(tables, framing=flow)
@@ -96,7 +97,7 @@ def any_machines(draw: st.DrawFn) -> Machine:
 
 
 @given(schedules(), st.integers(1, 20_000), any_machines(), st.sampled_from(["message", "packet"]), st.sampled_from(MODES))
-@settings(max_examples=80)
+@examples(80)
 def test_routers_that_are_said_to_add_nothing_add_nothing(schedule: Schedule, size: int, machine: Machine, flow: str, run: str):
     tables = lower(schedule, size, machine)
     if router_effect(tables, flow) is None and not (run == "paced" and tables.repeats > 1):
@@ -104,7 +105,7 @@ def test_routers_that_are_said_to_add_nothing_add_nothing(schedule: Schedule, si
 
 
 @given(st.data())
-@settings(max_examples=120)
+@examples(120)
 def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject):
     """Over several links, through switches, with clocks that are upset and slots that are too short."""
     schedule = data.draw(with_latencies(schedules(routed=True)) if data.draw(st.booleans()) else schedules(routed=True))
@@ -316,7 +317,7 @@ def agree_on(source: Tables | Plan, flow: str) -> None:
 
 
 @given(schedules(routed=True), st.integers(1, 20_000), machines(), st.sampled_from(["message", "packet"]))
-@settings(max_examples=40)
+@examples(40)
 def test_messages_over_several_links_take_the_closed_form(schedule: Schedule, size: int, machine: Machine, flow: str):
     agree_on(lower(schedule, size, machine), flow)
     agree_on(Plan.of(schedule, size, machine), flow)
@@ -403,7 +404,7 @@ def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: 
     st.sampled_from(["0", "7", "0=40", "1=300,2=9"]),
     st.sampled_from(["0", "1=1/50", "0=-1/40,2=1/100"]),
 )
-@settings(max_examples=40)
+@examples(40)
 def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: int, flow: str, skew: str, drift: str):
     """Rows that are late, and messages that wait for each other's ports, take the same cycles on routers as on lanes."""
     tables = lower(schedule, size, MULTITREE)

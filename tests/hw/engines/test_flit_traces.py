@@ -6,7 +6,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.engines.schedule_run import Plan
@@ -18,6 +18,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
+from tests.drawn import examples
 from tests.hw.routers.packet_lists import packets
 from tests.hw.runs import on_lanes, on_routers
 from tests.hw.trees import MULTITREE, schedules
@@ -37,7 +38,7 @@ def assert_same_lines(source: Tables | Plan, run: str, flow: str, folder: Path) 
 
 
 @given(schedules(routed=True), st.integers(1, 20_000), st.sampled_from(["message", "packet"]))
-@settings(max_examples=20)
+@examples(20)
 def test_every_message_has_the_times_that_it_has_without_routers(
     tmp_path_factory: pytest.TempPathFactory, schedule: Schedule, size: int, flow: str
 ):

@@ -1,6 +1,6 @@
 """The simulator core on drawn tables: against the closed form, and against the plain reference, whether or not they are right."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.tables.lowering import lower
@@ -9,12 +9,13 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.timing import hops
 from certree.models.tables import Tables
+from tests.drawn import examples
 from tests.hw.runs import agree, hasty, machines, mutated, on_lanes, once, same_in_both, some_clocks, with_latencies
 from tests.hw.trees import schedules
 
 
 @given(with_latencies(schedules(routed=True)), st.integers(1, 20_000), machines())
-@settings(max_examples=80)
+@examples(80)
 def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int, machine: Machine):
     tables = lower(schedule, size, machine)
     result = same_in_both(tables)
@@ -26,39 +27,39 @@ def test_slotted_runs_take_exactly_the_closed_form(schedule: Schedule, size: int
 
 
 @given(schedules(), st.integers(1, 2000), machines(routers=0))
-@settings(max_examples=20)
+@examples(20)
 def test_neighbours_need_no_time_in_routers(schedule: Schedule, size: int, machine: Machine):
     tables = lower(schedule, size, machine)
     assert same_in_both(tables).cycles == on_lanes(tables).closed_form_cycles
 
 
 @given(schedules(routed=True), st.integers(1, 2000), machines())
-@settings(max_examples=25)
+@examples(25)
 def test_the_core_agrees_with_the_reference_on_right_tables(schedule: Schedule, size: int, machine: Machine):
     agree(lower(schedule, size, machine), "slotted")
 
 
 @given(hasty())
-@settings(max_examples=30)
+@examples(30)
 def test_the_core_agrees_with_the_reference_on_hasty_tables(tables: Tables):
     agree(tables, "slotted")
 
 
 @given(hasty())
-@settings(max_examples=30)
+@examples(30)
 def test_the_core_agrees_with_the_reference_on_paced_runs(tables: Tables):
     agree(once(tables), "paced")
 
 
 @given(st.data(), hasty(), st.sampled_from(["slotted", "paced"]))
-@settings(max_examples=30)
+@examples(30)
 def test_the_core_agrees_with_the_reference_whatever_the_clocks(data: st.DataObject, tables: Tables, run: str):
     clocks = data.draw(some_clocks(len(tables.topology.kind)))
     agree(once(tables) if run == "paced" else tables, run, clocks)
 
 
 @given(mutated())
-@settings(max_examples=100)
+@examples(100)
 def test_one_wrong_entry_is_refused_or_runs_as_the_reference_runs_it(tables: Tables):
     try:
         on_lanes(tables)
@@ -68,7 +69,7 @@ def test_one_wrong_entry_is_refused_or_runs_as_the_reference_runs_it(tables: Tab
 
 
 @given(schedules(repeating=False, routed=True), st.integers(1, 20_000), machines())
-@settings(max_examples=40)
+@examples(40)
 def test_paced_runs_end_with_the_right_sums(schedule: Schedule, size: int, machine: Machine):
     result = same_in_both(lower(schedule, size, machine), "paced")
     assert (result.data_ok, result.deadlock, result.late, result.closed_form_cycles) == (True, (), 0, None)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.engines.schedule_run import Plan
@@ -18,6 +18,7 @@ from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedul
 from certree.models.schedule.timing import way_of
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
+from tests.drawn import examples
 from tests.hw.runs import machines, on_lanes, same_in_both, with_latencies
 from tests.hw.trees import MULTITREE, schedules
 
@@ -31,7 +32,7 @@ def assert_exact(plan: Plan) -> None:
 
 
 @given(with_latencies(schedules(routed=True)), st.integers(1, 20_000), machines())
-@settings(max_examples=40)
+@examples(40)
 def test_a_schedule_runs_as_its_tables_do(schedule: Schedule, size: int, machine):
     plan, tables = Plan.of(schedule, size, machine), lower(schedule, size, machine)
     assert_exact(plan)

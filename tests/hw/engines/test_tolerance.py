@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.engines.clocks import Clocks
@@ -18,12 +18,13 @@ from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.timing import ceil_div, slot_timing
 from certree.models.schedule.tolerance import tolerant_slot
+from tests.drawn import examples
 from tests.hw.runs import machines, on_lanes, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 
 @given(st.data(), with_latencies(schedules(routed=True)), st.integers(1, 4000), machines())
-@settings(max_examples=50)
+@examples(50)
 def test_no_row_is_late_at_the_bound(data: st.DataObject, schedule: Schedule, size: int, machine: Machine):
     """Every node has an extreme clock: it starts at once or as late as allowed, and drifts all it may either way."""
     skew = data.draw(st.integers(0, 500))

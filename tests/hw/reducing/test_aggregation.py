@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.engines.schedule_run import Plan
@@ -20,6 +20,7 @@ from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Request, load_methods
+from tests.drawn import examples
 from tests.hw.runs import on_lanes, on_routers
 
 MULTITREE = load_machine("multitree")
@@ -74,7 +75,7 @@ def assert_conserved(result: AggregationResult) -> None:
     adders=st.integers(1, 7),
     engine=st.sampled_from(["fast", "flit"]),
 )
-@settings(max_examples=12, deadline=None)
+@examples(12)
 def test_calm_runs_take_the_closed_form(network, window, size, latency, quantum, start, adders, engine):
     machine = replace(
         SMALL, link_latency_cycles=latency, reduce_quantum_cycles=quantum, reduce_start_cycles=start, vc_buffer_flits=99
@@ -171,7 +172,7 @@ def test_both_engines_lose_the_same_and_take_the_same_cycles(network, seed):
     ),
     issue=st.integers(0, 3),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(seed, network, payload, latency, router, issue):
     """Whatever is lost, doubled and late, however small switches' buffers are: also each host's packets again, and all counters."""
     machine = replace(

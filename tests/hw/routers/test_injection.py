@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.core_ranges import narrowed
@@ -15,6 +15,7 @@ from certree.hw.routers.packets import synthetic_packets
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
+from tests.drawn import examples
 from tests.hw.routers.packet_lists import packets
 
 BOOKSIM2, MULTITREE = load_machine("booksim2"), load_machine("multitree")
@@ -48,7 +49,7 @@ def test_measured_latencies_of_booksim2(src: int, dst: int, times: tuple[int, in
     vcs=st.integers(1, 5),
     start=st.integers(0, 1000),
 )
-@settings(max_examples=150)
+@examples(150)
 def test_a_packet_alone_takes_the_closed_form(hops, flits, buffer, pipeline, latency, credit, stages, vcs, start):
     vc, switch, traversal = stages if hops else (stages[0], 1, stages[2])  # else the way in would be slower than the way out
     router = replace(BOOKSIM2.router, credit_cycles=credit, vc_cycles=vc, switch_cycles=switch, traversal_cycles=traversal)
@@ -150,7 +151,7 @@ def test_packets_take_the_cycles_of_booksim2s_published_source(spec: str, flits:
     credit=st.integers(0, 9),
     start=st.integers(0, 1 << 40),
 )
-@settings(max_examples=100)
+@examples(100)
 def test_the_closed_form_holds_on_any_way_through_any_grid(spec, ends, flits, buffer, pipeline, latency, credit, start):
     """Head and tail of BookSim2's formula, for every H, L, B, P and D, whatever turns the way takes."""
     topology = parse_topology(spec)
@@ -235,7 +236,7 @@ def test_source_routes_keep_to_the_wrap_around_link():
     vcs=st.integers(2, 4),
     seed=st.integers(0, 1000),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_every_packet_arrives_whole_and_in_time(spec, kind, flow, allocator, reuse, choice, routing, dateline_rule, vcs, seed):
     """Whatever the router: all packets arrive, none before its uncontended time, over exactly its hops."""
     topology = parse_topology(spec)

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.routers.injection import inject
@@ -15,6 +15,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import Request, load_methods
+from tests.drawn import examples
 from tests.hw.routers.packet_lists import packets
 from tests.hw.runs import on_routers
 
@@ -59,7 +60,7 @@ def test_short_packets_do_not_keep_a_long_one_waiting(flow_control: str, vcs: in
     st.integers(1, 4),
     st.sampled_from(["rotate", "any"]),
 )
-@settings(max_examples=25)
+@examples(25)
 def test_room_that_is_kept_blocks_nobody_for_ever(seed: int, spec: str, pairs_of_vcs: int, choice: str):
     """Packets of all lengths beyond saturation, cut-through with datelines: all arrive."""
     topology, draw = parse_topology(spec), np.random.default_rng(seed)
@@ -90,7 +91,7 @@ def test_a_deadlock_is_no_starvation():
 
 
 @given(st.integers(0, 1000), st.sampled_from(["islip", "separable"]), st.integers(2, 60), st.integers(1, 6))
-@settings(max_examples=25)
+@examples(25)
 def test_nobody_is_reported_who_arrived_sooner(seed: int, allocator: str, bound: int, flits: int):
     loaded = synthetic_packets(MESH, load=Fraction(2, 3), flits=flits, cycles=150, seed=seed)
     result = inject(MESH, with_router(allocator=allocator), loaded, longest_wait=bound)

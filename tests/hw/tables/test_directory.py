@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.formats import ARRIVAL_COLUMNS, ROW_COLUMNS, load_formats
@@ -20,12 +20,13 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Schedule, make_schedule
 from certree.models.tables import NIL, Tables
+from tests.drawn import examples
 from tests.hw.trees import MULTITREE, ROUTED, schedules
 from tests.models.test_schemas import validator
 
 
 @given(schedules(routed=True), st.integers(1, 10**6), st.sampled_from(list(load_formats())))
-@settings(max_examples=60)
+@examples(60)
 def test_round_trip(schedule: Schedule, size: int, form: str):
     tables = lower(schedule, size, MULTITREE)
     with TemporaryDirectory() as folder:
@@ -82,7 +83,7 @@ def test_golden_image():
 
 
 @given(st.data())
-@settings(max_examples=60)
+@examples(60)
 def test_images_of_any_width(data: st.DataObject):
     fields = [Field("f", bits, nullable=False) for bits in data.draw(st.lists(st.integers(1, 62), min_size=1, max_size=8))]
     row = st.tuples(*(st.integers(0, (1 << field.bits) - 1) for field in fields))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.tables.consistency import check_tables
@@ -16,6 +16,7 @@ from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.timing import slot_timing, slotted
 from certree.models.tables import NIL, RowOp
+from tests.drawn import examples
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
 ALL_REDUCE = parse_collective("all-reduce")
@@ -75,7 +76,7 @@ def test_children_served_in_one_slot_share_a_row():
 
 
 @given(schedules(routed=True), st.integers(1, 10**7))
-@settings(max_examples=60)
+@examples(60)
 def test_the_rows_play_the_schedule(schedule: Schedule, size: int):
     tables = lower(schedule, size, MULTITREE)
     check_tables(tables)

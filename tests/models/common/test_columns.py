@@ -1,27 +1,24 @@
 """Helpers for long columns against what they replace."""
 
 import json
-from random import Random
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from certree.models.common import columns
 from certree.models.common.columns import distinct, have_common, is_sorted, json_list
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_have_common(seed):
-    rng = Random(seed)
-    one, other = ([rng.randrange(60) for _ in range(rng.randint(0, 12))] for _ in range(2))
+@given(*[st.lists(st.integers(0, 59), max_size=12)] * 2)
+def test_have_common(one, other):
     expected = bool(set(one) & set(other))
     assert have_common(np.array(one, np.int64), np.array(other, np.int64)) == expected
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_distinct(seed):
-    rng = Random(seed)
-    values = [rng.randrange(-9, 9) << 40 for _ in range(rng.randint(0, 30))]
+@given(st.lists(st.integers(-9, 8).map(lambda value: value << 40), max_size=30))
+def test_distinct(values):
     assert distinct(np.array(values, np.int64)).tolist() == sorted(set(values))
 
 
@@ -35,9 +32,7 @@ def test_json_list(values, block, monkeypatch):
     assert text == json.dumps(values, separators=(",", ":")).encode()
 
 
-@pytest.mark.parametrize("seed", range(50))
-def test_is_sorted(seed):
-    rng = Random(seed)
-    rows = [(rng.randrange(3), rng.randrange(2), rng.randrange(2)) for _ in range(rng.randint(1, 5))]
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 1), st.integers(0, 1)), min_size=1, max_size=5))
+def test_is_sorted(rows):
     assert is_sorted([np.array(key) for key in zip(*rows, strict=True)]) == (rows == sorted(rows))
     assert is_sorted([np.array(key) for key in zip(*sorted(rows), strict=True)])

@@ -1,7 +1,7 @@
 """The ways to ask a question agree: clauses for CaDiCaL, linear constraints for CP-SAT; and symmetric schedules are schedules."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.models.common.errors import UnsupportedError
@@ -14,6 +14,7 @@ from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import check_proof
 from certree.verify.frontier.bundle import why_not
+from tests.drawn import examples
 from tests.synth.exact.linear import LinearSpread
 from tests.verify.exact.small import network
 
@@ -48,7 +49,7 @@ def questions(draw: st.DrawFn) -> Question:
     )
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(questions())
 def test_clauses_and_linear_constraints_agree(asked: Question) -> None:
     clauses = TrustedClauses(asked)

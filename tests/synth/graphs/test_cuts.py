@@ -1,36 +1,33 @@
 """The best cut against all cuts, and against known rates."""
 
+from contextlib import suppress
 from fractions import Fraction
 from itertools import combinations
-from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
-from certree.models.network.topology import NodeKind, Topology
-from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, parse_collective
 from certree.synth.graphs import cuts
 from certree.synth.graphs.cuts import best_cut
 from certree.verify.bounds.witness import Instance, WitnessError, check_bound, make_bound
+from tests.drawn import examples, rngs
+from tests.networks import one_way
+from tests.verify.build import network
 from tests.verify.schedules import random_network
 
 GATHER, SCATTER = parse_collective("all-gather"), parse_collective("reduce-scatter")
 
 
-def network(name: str, nodes: int, links: list[tuple[int, int, int]], switches: tuple[int, ...] = ()) -> Topology:
-    kind = [NodeKind.SWITCH if node in switches else NodeKind.ENDPOINT for node in range(nodes)]
-    src, dst, capacity = (np.array(column, np.int32) for column in zip(*links, strict=True))
-    return Topology(name, np.array(kind, np.int8), src, dst, capacity, np.full(len(src), -1, np.int32))
-
-
 def barbell(clique: int) -> Topology:
     """Two complete graphs joined by one link each way."""
     pairs = [(a + start, b + start, 1) for start in (0, clique) for a in range(clique) for b in range(clique) if a != b]
-    return network(f"barbell {clique}", 2 * clique, [*pairs, (0, clique, 1), (clique, 0, 1)])
+    return network("e" * 2 * clique, [*pairs, (0, clique, 1), (clique, 0, 1)])
 
 
 def value_of(topology: Topology, collective: Collective, inside: set[int]) -> Fraction:
@@ -51,20 +48,8 @@ def best_of_all(topology: Topology, collective: Collective) -> Fraction:
     return max(value_of(topology, collective, some) for some in subsets if some & ends and ends - some)
 
 
-@st.composite
-def networks(draw: st.DrawFn) -> Topology:
-    """Up to 7 nodes on a one-way circle, with more links, capacities and switches at will."""
-    nodes = draw(st.integers(2, 7))
-    capacity = st.integers(1, 4)
-    links = [(node, (node + 1) % nodes, draw(capacity)) for node in range(nodes)]
-    node = st.integers(0, nodes - 1)
-    for src, hop in draw(st.lists(st.tuples(node, st.integers(1, nodes - 1)), max_size=12)):
-        links.append((src, (src + hop) % nodes, draw(capacity)))
-    return network("drawn", nodes, links, tuple(draw(st.sets(st.integers(2, 6)))))
-
-
-@settings(max_examples=150)
-@given(networks(), st.sampled_from([GATHER, SCATTER]))
+@examples(150)
+@given(one_way(4, widest=4, switches=3), st.sampled_from([GATHER, SCATTER]))
 def test_no_set_is_better_and_the_witness_has_the_value(topology: Topology, collective: Collective) -> None:
     bound = best_cut(topology, collective)
     assert (bound["kind"], bound["quantity"]) == ("cut", "bandwidth")
@@ -97,7 +82,7 @@ def test_the_clique_behind_the_thin_link_is_the_witness() -> None:
 
 
 def test_direction_matters() -> None:
-    into_1 = network("one way", 3, [(0, 1, 1), (1, 2, 5), (2, 0, 5), (1, 0, 5)])
+    into_1 = network("eee", [(0, 1, 1), (1, 2, 5), (2, 0, 5), (1, 0, 5)])
     assert Fraction(best_cut(into_1, GATHER)["value"]) == Fraction(2, 3)
     assert best_cut(into_1, GATHER)["witness"]["set"] == [1]
     assert Fraction(best_cut(into_1, SCATTER)["value"]) == Fraction(2, 3)
@@ -117,18 +102,15 @@ def test_single_endpoints_where_flows_would_take_too_long(monkeypatch):
     assert (alone["value"], len(alone["witness"]["set"])) == ("7/24", 1)
 
 
-@pytest.mark.parametrize("kind", ["broadcast", "reduce", "gather", "scatter"])
-@pytest.mark.parametrize("seed", range(25))
-def test_best_cut_of_collectives_with_one_root(kind, seed):
+@given(rngs, st.sampled_from(WITH_ONE_ROOT))
+def test_best_cut_of_collectives_with_one_root(rng, kind):
     """Against every set of nodes on small random networks, switches included."""
-    topology = random_network(Random(seed))
-    of = Instance(topology, parse_collective(kind, int(topology.endpoints[seed % len(topology.endpoints)])))
+    topology = random_network(rng)
+    of = Instance(topology, Collective(kind, rng.choice(topology.endpoints.tolist())))
     existing = np.flatnonzero(of.exists).tolist()
     values = []
     for size in range(1, len(existing)):
         for inside in combinations(existing, size):
-            try:
+            with suppress(WitnessError):
                 values.append(Fraction(make_bound(of, "cut", {"set": list(inside)})["value"]))
-            except WitnessError:
-                continue
     assert check_bound(of, best_cut(topology, of.collective)) == max(values)

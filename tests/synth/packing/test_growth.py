@@ -4,12 +4,13 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.synth.packing.growth import Turns, corner_priority, grow_trees
+from tests.drawn import examples, rngs
 from tests.synth.packing.growth_reference import Reference
 from tests.verify.build import network
 from tests.verify.schedules import random_network
@@ -33,19 +34,16 @@ SPECS += ["leafspine:3x2x3", "ace-alltoall:2x3", "switch-fc:4x2", "switch-fc:2x2
 
 
 @pytest.mark.parametrize("turns", list(Turns))
-@pytest.mark.parametrize(
-    "spec",
-    SPECS,
-)
+@pytest.mark.parametrize("spec", SPECS)
 def test_the_kernel_grows_what_the_reference_grows(spec: str, turns: Turns) -> None:
     topology = parse_topology(spec)
     assert rows(topology, turns) == Reference(topology, turns).rows
 
 
-@given(st.integers(0, 10_000), st.sampled_from(Turns))
-@settings(max_examples=60)
-def test_on_random_networks_with_switches_parallel_links_and_gaps(seed: int, turns: Turns) -> None:
-    topology = random_network(Random(seed))
+@given(rngs, st.sampled_from(Turns))
+@examples(60)
+def test_on_random_networks_with_switches_parallel_links_and_gaps(rng: Random, turns: Turns) -> None:
+    topology = random_network(rng)
     assert rows(topology, turns) == Reference(topology, turns).rows
 
 

@@ -5,10 +5,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.common.files import canonical_json
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
@@ -23,7 +24,8 @@ from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_sche
 from certree.synth.packing.spanning_trees import Network
 from certree.synth.packing.trees import family_of
 from certree.verify.checker import verify_schedule
-from tests.synth.packing.test_spanning_trees import graphs
+from tests.drawn import examples, given_at_least
+from tests.networks import both_ways
 
 ALL_REDUCE = parse_collective("all-reduce")
 MACHINE = load_machine("multitree")
@@ -35,11 +37,13 @@ def request(spec: str | Topology, size: int = 1 << 20, collective: str = "all-re
     return Request(topology, parse_collective(collective), size, MACHINE, **fields)  # type: ignore[arg-type]
 
 
-@given(graphs(), st.integers(1, 4), st.integers(0, 3), st.sampled_from([None, 1, 2]), st.integers(1, 9), st.integers(0, 9))
-@settings(max_examples=50)
+@given_at_least(
+    25, both_ways(), st.integers(1, 4), st.integers(0, 3), st.sampled_from([None, 1, 2]), st.integers(1, 9), st.integers(0, 9)
+)
+@examples(50)
 def test_slotted_trees_are_valid_schedules(
     topology: Topology, delay: int, reductions: int, stretch: int | None, repeats: int, seed: int
-) -> None:
+) -> bool:
     network = Network(topology)
     family = network.pack(ALL_REDUCE, network.strength.numerator, network.strength.denominator, moves=100, seed=seed)
     assert family is not None
@@ -48,12 +52,13 @@ def test_slotted_trees_are_valid_schedules(
     if slots is None:  # only a cap on reductions can be impossible here
         assert rules.period is not None
         assert reductions * rules.period < family.reductions
-        return
+        return False
     schedule = slotted_schedule(family, slots, rules, repeats if rules.period else 1, {})
     verdict = verify_schedule(schedule)
     assert verdict.valid, verdict.violations
     if reductions:
         assert peak_reductions(family.transfers.op, slots, family.transfers.dst, rules.period, 1 << 30) <= reductions
+    return True
 
 
 def brute_force_slots(family: object, delay: int, horizon: int) -> int | None:
@@ -93,12 +98,12 @@ def test_no_jobs_need_no_slots() -> None:
 
 
 @given(
-    graphs(most=6),
+    both_ways(most=6),
     st.integers(16, 1 << 18),
     st.sampled_from([(1, None), (2, None), (1, 1), (2, 1), (3, 2)]),
     st.integers(1, 40),
 )
-@settings(max_examples=60)
+@examples(60)
 def test_the_search_clock_is_the_closed_form(topology: Topology, size: int, rule: tuple[int, int | None], repeats: int) -> None:
     asked = request(topology, size)
     network = Network(topology)
@@ -117,7 +122,7 @@ def test_the_search_clock_is_the_closed_form(topology: Topology, size: int, rule
 
 
 @given(st.integers(1, 1 << 16), st.integers(1, 40), st.integers(1, 9), st.integers(0, 9), st.integers(1, 30), st.integers(0, 3))
-@settings(max_examples=80)
+@examples(80)
 def test_the_least_cycles_are_those_of_the_best_of_all_repeats(
     size: int, trees: int, delay: int, period: int, slots: int, peak: int
 ) -> None:
@@ -128,17 +133,17 @@ def test_the_least_cycles_are_those_of_the_best_of_all_repeats(
     assert clock.least(trees, rules, slots, peak) == clock.cycles(trees, rules, slots, peak, repeats).min()
 
 
-@given(graphs(most=6), st.sampled_from([1 << 10, 1 << 14, 1 << 20]), st.integers(0, 5))
-@settings(max_examples=12)
-def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -> None:
+@given_at_least(10, both_ways(most=6), st.sampled_from([1 << 10, 1 << 14, 1 << 20]), st.integers(0, 5))
+@examples(12)
+def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -> bool:
     asked = request(topology, size)
     network = Network(topology)
     family = network.pack(ALL_REDUCE, network.strength.numerator, network.strength.denominator, moves=50, seed=seed)
     assert family is not None
     search = Search(asked, dict, budget=100_000)
     search.run([Trees.built(family)])
-    unbuilt = packings(asked, network)[::5]
-    for candidate in search.candidates([Trees.built(family), *unbuilt])[::23]:
+    unbuilt, slotted = packings(asked, network)[::20], 0
+    for candidate in search.candidates([Trees.built(family), *unbuilt])[::7]:
         family = candidate.trees.build()
         assert family is not None
         slots, _ = assign_slots(family, candidate.rules, tries=2, work=20_000, seed=seed)
@@ -146,16 +151,14 @@ def test_no_schedule_beats_its_floor(topology: Topology, size: int, seed: int) -
             continue
         peak = peak_reductions(family.transfers.op, slots, family.transfers.dst, candidate.rules.period, 1 << 30)
         assert candidate.floor <= search.clock(None).best(family.chunks, candidate.rules, int(slots.max()) + 1, peak)[0]
+        slotted += 1
+    return slotted >= 10
 
 
-@pytest.mark.parametrize("method", ["packing", "retime", "auto"])
-def test_same_request_same_bytes(method: str, tmp_path: object) -> None:
-    written = []
-    for name in ("a.json", "b.json"):
-        path = tmp_path / name  # type: ignore[operator]
-        save_schedule(METHODS[method](request("mesh:3x3", 1 << 16)), path)
-        written.append(path.read_bytes())
-    assert written[0] == written[1]
+@pytest.mark.parametrize(("method", "spec"), [("packing", "mesh:3x3"), ("retime", "mesh:3x3"), ("auto", "mesh:2x2")])
+def test_same_request_same_bytes(method: str, spec: str) -> None:
+    first, second = (schedule_document(METHODS[method](request(spec, 1 << 16))) for _ in range(2))
+    assert canonical_json(first) == canonical_json(second)
 
 
 def test_packing_meets_the_bound_and_the_issue_of_size() -> None:
@@ -205,27 +208,10 @@ def test_retiming_a_file(tmp_path: object) -> None:
         METHODS["retime"](request("ring:4", options={"of": "nonsense"}))
 
 
-def test_auto_takes_the_fastest_and_says_what_it_compared() -> None:
-    monitor = Monitor()
-    asked = request("mesh:3x3", 1 << 16, monitor=monitor)
-    schedule = METHODS["auto"](asked)
-    considered = schedule.provenance["auto"]["considered"]
-    times = [int(text.split()[0]) for text in considered.values() if text.endswith("cycles")]
-    assert asked.cycles(schedule) == min(times)
-    assert considered["ring"].startswith("ring: ") or "cycle" in considered["ring"]  # mesh:3x3 has no Hamiltonian cycle
-    assert monitor.best is not None
-    assert asked.cycles(monitor.best) == asked.cycles(schedule)
-
-
 def test_an_expired_deadline_still_gives_a_schedule() -> None:
     schedule = METHODS["auto"](request("mesh:4x4", monitor=Monitor(deadline=0.0)))
     assert verify_schedule(schedule).valid
     assert schedule_document(schedule)["provenance"]["auto"]["considered"]["packing"].startswith("not tried")
-
-
-def test_packing_refuses_what_it_does_not_cover() -> None:
-    with pytest.raises(UnsupportedError, match="does not make all-to-all"):
-        METHODS["packing"](request("ring:4", collective="all-to-all"))
 
 
 def test_a_proved_rate_is_preferred_to_next_to_nothing() -> None:

@@ -1,29 +1,27 @@
 """Spanning-tree packing: against brute force over all partitions, and the shapes it promises."""
 
-from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.network.topology_graph import topology_from_graph
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.find import find_bounds
-from certree.synth.method import Request, load_methods
 from certree.synth.packing import spanning_trees as packing
 from certree.synth.packing.slotting import SlotRules, assign_slots
 from certree.synth.packing.spanning_trees import Network
 from certree.verify.bounds.witness import Instance, check_bound
-from certree.verify.certificates.certificate import make_certificate
-from certree.verify.checker import verify_schedule
+from tests.drawn import examples
+from tests.networks import both_ways
+from tests.synth.execution import certified, make, valid
 
 ALL_REDUCE = parse_collective("all-reduce")
 
@@ -57,25 +55,8 @@ def strength_by_brute_force(topology: Topology) -> Fraction:
     return best
 
 
-@st.composite
-def graphs(draw: st.DrawFn, most: int = 7) -> Topology:
-    """Connected undirected graphs: a random tree plus random edges, capacities 1 to 3."""
-    nodes = draw(st.integers(2, most))
-    graph = nx.Graph()
-    for node in range(nodes):
-        graph.add_node(node)
-        if node:
-            graph.add_edge(node, draw(st.integers(0, node - 1)))
-    for u, v in draw(st.lists(st.tuples(st.integers(0, nodes - 1), st.integers(0, nodes - 1)), max_size=2 * nodes)):
-        if u != v:
-            graph.add_edge(u, v)
-    for u, v in sorted(graph.edges):
-        graph.edges[u, v]["capacity"] = draw(st.integers(1, 3))
-    return topology_from_graph(graph, "random")
-
-
-@given(graphs())
-@settings(max_examples=60)
+@given(both_ways())
+@examples(60)
 def test_strength_is_the_minimum_over_all_partitions(topology: Topology) -> None:
     network = Network(topology)
     assert network.strength == strength_by_brute_force(topology)
@@ -83,8 +64,8 @@ def test_strength_is_the_minimum_over_all_partitions(topology: Topology) -> None
     assert [check_bound(Instance(topology, ALL_REDUCE), bound) for bound in bounds] == [1 / network.strength]
 
 
-@given(graphs(most=20))
-@settings(max_examples=40, deadline=None)
+@given(both_ways(20))
+@examples(40)
 def test_trials_in_short_periods_change_no_strength(topology: Topology) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(packing, "COARSE", ())
@@ -102,8 +83,8 @@ def test_a_short_period_finds_a_narrow_border_before_many_trees_are_packed(monke
     assert max(asked) < 50  # single nodes allow 135 trees in 23 rounds
 
 
-@given(graphs(), st.integers(1, 5), st.integers(0, 3))
-@settings(max_examples=60)
+@given(both_ways(), st.integers(1, 5), st.integers(0, 3))
+@examples(60)
 def test_packed_trees_span_and_keep_the_capacity(topology: Topology, multiple: int, seed: int) -> None:
     network = Network(topology)
     trees, period = network.strength.numerator * multiple, network.strength.denominator * multiple
@@ -170,16 +151,9 @@ def test_absent_nodes_stay_out() -> None:
 def test_a_random_regular_graph_from_a_file_is_packed_at_its_strength(seed: int, tmp_path: Path) -> None:
     path = tmp_path / "graph.graphml"
     nx.write_graphml(nx.random_regular_graph(4, 64, seed=seed), path)
-    topology = parse_topology(str(path))
-    request = Request(topology, ALL_REDUCE, 64 << 20, load_machine("multitree"), options={"rate": "optimal"})
-    schedule = load_methods()["packing"](request)
-    verdict = verify_schedule(
-        schedule.with_certificate(make_certificate(schedule, find_bounds(topology, ALL_REDUCE, schedule.delay)))
-    )
-    assert verdict.valid
-    assert verdict.quality is not None
-    assert verdict.quality.optimal_in == ("bandwidth",)
-    assert schedule.bandwidth_time == Fraction(63, 128)
+    quality = certified(make("packing", str(path), message_bytes=64 << 20, options={"rate": "optimal"}))
+    assert quality.optimal_in == ("bandwidth",)
+    assert quality.bandwidth_time == Fraction(63, 128)
 
 
 def test_capacities_without_a_common_measure_end_in_a_bound_and_a_schedule() -> None:
@@ -191,7 +165,6 @@ def test_capacities_without_a_common_measure_end_in_a_bound_and_a_schedule() -> 
     assert not network.is_strength_proved
     bound = next(bound for bound in find_bounds(topology, ALL_REDUCE) if bound["kind"] == "partition")
     assert check_bound(Instance(topology, ALL_REDUCE), bound) == 1 / network.strength
-    request = Request(topology, ALL_REDUCE, 1 << 20, load_machine("multitree"))
-    assert verify_schedule(load_methods()["packing"](request)).valid
+    valid("packing", topology)
     with pytest.raises(UnsupportedError, match="allowed: up to 4096"):
-        load_methods()["packing"](replace(request, options={"rate": "optimal"}))
+        make("packing", topology, options={"rate": "optimal"})

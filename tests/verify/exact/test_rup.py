@@ -5,7 +5,7 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pysat.solvers import Cadical195
 
@@ -17,6 +17,7 @@ from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError, check_proof, parse_proof
+from tests.drawn import examples
 from tests.verify.exact.plain_rup import check_rup_plainly
 
 
@@ -117,7 +118,7 @@ def formulas(draw: st.DrawFn) -> Formula:
     return formula(clauses, variables)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(formulas())
 def test_solver_and_checker_agree_with_the_truth(of: Formula) -> None:
     lines = refutation(of)
@@ -135,7 +136,7 @@ def formulas_and_lines(draw: st.DrawFn):
     return of, draw(st.lists(st.one_of(added, deleted), max_size=12))
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(formulas_and_lines())
 def test_no_lines_whatever_refute_a_formula_with_a_model(drawn) -> None:
     of, lines = drawn

@@ -11,8 +11,9 @@ from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
 from certree.verify.rules import contention
 from certree.verify.rules.contention import serialized_rounds
+from tests.drawn import rngs
 from tests.verify.build import COPY, PATH_ROWS, REDUCE, build, path_all_reduce
-from tests.verify.schedules import mutated, random_schedule, seeds
+from tests.verify.schedules import mutated, random_schedule
 from tests.verify.test_properties import thorough
 
 R, C = REDUCE, COPY
@@ -38,10 +39,9 @@ def counted(schedule: Schedule) -> int:
     return sum(max(1, need[at]) for at in range(schedule.total_steps))
 
 
-@given(seeds)
+@given(rngs)
 @thorough
-def test_the_sum_over_all_steps(seed: int) -> None:
-    rng = Random(seed)
+def test_the_sum_over_all_steps(rng: Random) -> None:
     schedule = random_schedule(rng)
     squeezed = schedule
     if schedule.period is not None:
@@ -70,10 +70,9 @@ def build_like(schedule: Schedule, **fields: int) -> Schedule:
     )
 
 
-@given(seeds)
+@given(rngs)
 @thorough
-def test_changed_rows(seed: int) -> None:
-    rng = Random(seed)
+def test_changed_rows(rng: Random) -> None:
     schedule = mutated(rng, random_schedule(rng))
     verdict = verify_schedule(schedule)
     if verdict.counts.keys() & {"link", "self"}:

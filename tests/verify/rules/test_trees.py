@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
@@ -13,9 +13,10 @@ from certree.verify.rules.semantics import check_semantics
 from certree.verify.rules.trees import flows_along_trees
 from certree.verify.rules.wiring import check_writes, playable_rows
 from certree.verify.verdict import Findings
+from tests.drawn import examples, given_at_least, rngs
 from tests.synth.execution import make
 from tests.verify.build import COPY, REDUCE, build, chain_all_reduce, path_all_reduce
-from tests.verify.schedules import mutated, random_schedule, seeds
+from tests.verify.schedules import mutated, random_schedule
 
 
 def played_right(schedule: Schedule) -> bool:
@@ -25,28 +26,27 @@ def played_right(schedule: Schedule) -> bool:
     return not findings.rules
 
 
-@given(seeds)
-@settings(max_examples=600)
-def test_what_is_proved_is_right(seed: int) -> None:
-    rng = Random(seed)
+def mutant(rng: Random, changes: int) -> tuple[Schedule, bool]:
+    """A valid schedule with that many changes, and whether it is proved."""
     schedule = random_schedule(rng)
-    for _ in range(rng.randint(0, 2)):
+    for _ in range(changes):
         schedule = mutated(rng, schedule)
-    if playable_rows(schedule).all() and flows_along_trees(schedule):
-        assert played_right(schedule)
+    return schedule, bool(playable_rows(schedule).all()) and flows_along_trees(schedule)
 
 
-def test_the_property_means_something() -> None:
-    """Of random schedules and their mutants many are proved, and many that are not are wrong."""
-    proved = wrong = 0
-    for seed in range(200):
-        rng = Random(seed)
-        schedule = mutated(rng, random_schedule(rng))
-        if playable_rows(schedule).all():
-            proved += flows_along_trees(schedule)
-            wrong += not flows_along_trees(schedule) and not played_right(schedule)
-    assert proved >= 20
-    assert wrong >= 20
+@given_at_least(15, rngs, st.integers(0, 2))
+@examples(500)
+def test_what_is_proved_is_right(rng: Random, changes: int) -> bool:
+    schedule, proved = mutant(rng, changes)
+    assert not proved or played_right(schedule)
+    return proved and changes > 0
+
+
+@given_at_least(20, rngs)
+@examples(200)
+def test_many_that_are_not_proved_are_wrong(rng: Random) -> bool:
+    schedule, proved = mutant(rng, 1)
+    return bool(playable_rows(schedule).all()) and not proved and not played_right(schedule)
 
 
 @pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter", "all-reduce"])
