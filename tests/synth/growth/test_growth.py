@@ -11,7 +11,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.synth.packing.growth import Turns, corner_priority, grow_trees
 from tests.drawn import examples, rngs
-from tests.synth.packing.growth_reference import Reference
+from tests.synth.growth.growth_reference import Reference
 from tests.verify.build import network
 from tests.verify.schedules import random_network
 
