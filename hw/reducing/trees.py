@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import islice
+from typing import TYPE_CHECKING
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +14,9 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Op, Schedule
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 Int64 = NDArray[np.int64]
 MAX_LONGER = 4  # links by which another way may be longer than the schedule's own
@@ -137,16 +141,23 @@ class _OtherWays:
 
     def __init__(self, topology: Topology, ways: int) -> None:
         self._topology, self._ways = topology, ways
-        self._graph = nx.DiGraph()
-        if ways > 1:
-            switches = topology.kind == NodeKind.SWITCH
-            inner = switches[topology.pair_src] & switches[topology.pair_dst]
-            self._graph.add_edges_from(zip(topology.pair_src[inner].tolist(), topology.pair_dst[inner].tolist(), strict=True))
+
+    @cached_property
+    def _graph(self) -> "nx.DiGraph":
+        """The links between switches."""
+        import networkx as nx  # noqa: PLC0415 - slow to load, and seldom needed
+
+        topology = self._topology
+        switches = topology.kind == NodeKind.SWITCH
+        inner = switches[topology.pair_src] & switches[topology.pair_dst]
+        return nx.DiGraph(zip(topology.pair_src[inner].tolist(), topology.pair_dst[inner].tolist(), strict=True))
 
     def beside(self, src: int, dst: int, own: Way) -> tuple[Way, ...]:
         """`own`, then others."""
         if self._ways == 1:
             return (own,)
+        import networkx as nx  # noqa: PLC0415 - as above
+
         topology, found = self._topology, [own]
         ends = (topology.pair_src == src) | (topology.pair_dst == dst)
         graph = self._graph.copy()

@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass, field
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -104,17 +103,15 @@ def _packages(topology: Topology, coordinates: NDArray[np.int32]) -> Layout:
     return Layout(centre + offset, SMALL, frames, packages=coordinates[:, :2].astype(np.int64))
 
 
-def _switch_graph(topology: Topology) -> nx.Graph:
-    graph = nx.Graph()
-    graph.add_nodes_from(np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist())
-    switches = (topology.kind[topology.src] == NodeKind.SWITCH) & (topology.kind[topology.dst] == NodeKind.SWITCH)
-    graph.add_edges_from(zip(topology.src[switches].tolist(), topology.dst[switches].tolist(), strict=True))
-    return graph
-
-
 def _two_sides(topology: Topology) -> dict[int, int] | None:
     """Switch -> side, when all switches have endpoints of their own and their cables run between two sides (BiGraph, DGX-2)."""
-    graph = _switch_graph(topology)
+    import networkx as nx  # noqa: PLC0415 - slow to load, and most networks need none
+
+    is_switch = topology.kind == NodeKind.SWITCH
+    inner = is_switch[topology.src] & is_switch[topology.dst]
+    graph = nx.Graph()
+    graph.add_nodes_from(np.flatnonzero(is_switch).tolist())
+    graph.add_edges_from(zip(topology.src[inner].tolist(), topology.dst[inner].tolist(), strict=True))
     homes = {int(b) for a, b in zip(topology.src, topology.dst, strict=True) if topology.kind[a] == NodeKind.ENDPOINT}
     if not graph.number_of_edges() or not set(graph) <= homes or not nx.is_bipartite(graph):
         return None

@@ -8,7 +8,6 @@ deep learning training with NCCL 2.4" (2019): the trees of an all-reduce, as its
 from collections.abc import Mapping
 from typing import Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
@@ -92,6 +91,8 @@ def colours(parents: Int32) -> Int32:
 
     No node has more than two of either kind, so the edges that must differ form paths and even cycles, which two colours do.
     """
+    import networkx as nx  # noqa: PLC0415 - slow to load, and all methods are loaded together
+
     edges = [(tree, rank) for tree, row in enumerate(parents.tolist()) for rank, parent in enumerate(row) if parent != ROOT]
     ends: dict[tuple[str, int], list[tuple[int, int]]] = {}
     for tree, rank in edges:
