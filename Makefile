@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
-.PHONY: demo test fuzz lint types setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test fuzz lint types type-links docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -24,16 +24,23 @@ lint: setup
 
 # mypy reads a package folder, not an editable install: give it one made of links, and the stubs of the native code. (Import-linter
 # passes over a folder with a hyphen.)
-types: setup
+types: type-links
+	MYPYPATH=build/type-links $(BIN)/mypy -p certree
+
+type-links: setup
 	@rm -rf build/type-links && mkdir -p build/type-links/certree
 	@cp -rs $(addprefix $(CURDIR)/,models synth verify specs hw api cli) build/type-links/certree
 	@cd $(VENV)/lib/python3*/site-packages && cp --parents certree/*/*.pyi $(CURDIR)/build/type-links
 	@touch build/type-links/certree/__init__.py build/type-links/certree/py.typed
-	MYPYPATH=build/type-links $(BIN)/mypy -p certree
 
-# Pages that are generated: tests compare them.
+# The documentation site, in build/site; a broken link is an error.
+docs: type-links
+	$(BIN)/mkdocs build --strict
+
+# Pages that are generated, and the outputs that pages show: tests compare them.
 pages: setup
 	$(BIN)/python -m tests.verify.rule_page
+	$(BIN)/python -m tests.end_to_end.pages
 	$(BIN)/python -m tests.end_to_end.contributing
 
 specs: setup
@@ -91,7 +98,7 @@ $(INSTALLED): $(VENV)/.locked pyproject.toml $(NATIVE)
 
 # Regenerates requirements.lock from pyproject.toml (needs pip-tools).
 lock:
-	$(BIN)/pip-compile -q --extra dev --build-deps-for wheel --strip-extras --generate-hashes --allow-unsafe \
+	$(BIN)/pip-compile -q --extra dev --extra docs --build-deps-for wheel --strip-extras --generate-hashes --allow-unsafe \
 	  --no-emit-index-url --no-emit-find-links --no-emit-trusted-host --output-file requirements.lock pyproject.toml
 
 clean:

@@ -20,7 +20,7 @@ def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) 
     """Everything about a schedule: wiring, contention, the abstract machine, the certificate if it has one.
 
     A symmetric schedule is judged on its base, which its violations speak of (`verify.rules.symmetry`). `topology`: what the
-    schedule is meant for; rule `topology` when it was made for another one. The rules are listed in `verify/RULES.md`.
+    schedule is meant for; rule `topology` when it was made for another one. The rules are listed in `docs/reference/rules.md`.
     O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; of trees O(transfers).
     """
     findings = Findings()

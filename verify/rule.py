@@ -7,7 +7,7 @@
 `example` is what breaks the rule. Of a schedule: the network, the collective (`broadcast@1` from node 1), fields such as
 `period=2`, a colon, and its transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes. Of anything else: the
 entries of a right document, or of right tables, that are changed, as `PATH = JSON`. Several are separated by semicolons. Where no
-such text does it, the file of the test that does. `tests/verify/provoke.py` reads them; `verify/RULES.md` lists them.
+such text does it, the file of the test that does. `tests/verify/provoke.py` reads them; `docs/reference/rules.md` lists them.
 """
 
 from collections.abc import Callable

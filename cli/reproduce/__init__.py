@@ -1,1 +1,1 @@
-"""Programs that write tables of this repository: `matrix` synth/MATRIX.md, `certified` synth/CERTIFIED.md."""
+"""Programs that write tables of this repository: `matrix` docs/reference/coverage.md, `certified` docs/benchmarks/certified.md."""

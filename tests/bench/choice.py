@@ -2,7 +2,7 @@
 
     python tests/bench/choice.py [NETWORK ...] [--collectives all-reduce,broadcast] [--sizes 1KiB,1GiB] [--exact]
 
-A network is named as a topology is (`torus:4x4`), or `small` (those of synth/MATRIX.md) or `large` (LARGE). One line for each
+A network is named as a topology is (`torus:4x4`), or `small` (those of docs/reference/coverage.md) or `large` (LARGE). One line per
 network, collective and size: the best published algorithm, of how many, and the cycles of auto over those of that one. Algorithms
 are taken with the variants that they are registered with too. A schedule that does not depend on the size is made once and timed at
 all sizes. Where auto compares the best algorithm by itself it is at least as fast ("<= 1"), and nothing else is run; elsewhere its

@@ -2,8 +2,8 @@
 
     python tests/bench/packing.py [NETWORK ...] [--markdown]
 
-Each network has a process of its own, whose peak memory is shown; with --markdown the table is that of `synth/SCALE.md`. Beside
-them what others took (2-core machine, their public code): ForestColl packs torus 8x8 in 59 s and mesh 8x8 in 25 s as all-gathers;
+Each network has a process of its own, whose peak memory is shown; --markdown writes `docs/benchmarks/packing.md`. For comparison,
+what others took (2-core machine, their public code): ForestColl packs torus 8x8 in 59 s and mesh 8x8 in 25 s as all-gathers;
 a rate alone for torus 16x16 takes it 22 s. The last lines fit seconds = a · N^b to each family.
 """
 

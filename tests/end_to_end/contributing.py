@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.end_to_end.readme import Command, commands, written_anew
+from tests.end_to_end.pages import Command, commands, written_anew
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "CONTRIBUTING.md"

@@ -11,7 +11,7 @@ from certree.synth.method import load_methods
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import ask
 
-TABLE = (Path(__file__).parents[2] / "synth" / "CERTIFIED.md").read_text()
+TABLE = (Path(__file__).parents[2] / "docs" / "benchmarks" / "certified.md").read_text()
 
 
 @pytest.mark.parametrize("spec", ["ring:4", "mesh:2x3", "tree:2+1", "ss:3"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.contributing import Recipe, copied, recipes
-from tests.end_to_end.readme import without_times
+from tests.end_to_end.pages import without_times
 
 PROGRAMS = Path(sys.executable).parent
 

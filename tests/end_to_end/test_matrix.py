@@ -1,4 +1,4 @@
-"""The matrix method x network: every schedule valid or refused with a reason, as `synth/MATRIX.md` says and the papers claim."""
+"""Methods and networks: every schedule valid or refused with a reason, as `docs/reference/coverage.md` says and papers claim."""
 
 import re
 from pathlib import Path
@@ -13,7 +13,7 @@ from certree.models.schedule.collective import SYMMETRIC_KINDS, WITH_ONE_ROOT, C
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 
-TABLE = Path(__file__).parents[2] / "synth" / "MATRIX.md"
+TABLE = Path(__file__).parents[2] / "docs" / "reference" / "coverage.md"
 
 SMALLEST = ["ring:2", "full:2", "switch:2", "mesh:1x4", "mesh:2x2", "mesh:3x3", "torus:3x5", "torus:4x4,without-node=6", "full:7"]
 SMALLEST += ["bigraph:3x4", "dgx2:2", "fattree:2x3", "leafspine:4x2x2@2", "tree:3x2@2", "switch-fc:4x1", "switch-fc:3x3"]

@@ -25,7 +25,7 @@ MAX_LITERALS, MAX_LINES, MAX_LINE = 1 << 28, 1 << 23, 1 << 24  # literals and li
 
 
 class ProofError(CertreeError):
-    """A refutation that proves nothing. `rule`: what is wrong with it, as `verify/RULES.md` lists."""
+    """A refutation that proves nothing. `rule`: what is wrong with it, as `docs/reference/rules.md` lists."""
 
     exit_code = 1
 

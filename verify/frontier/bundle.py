@@ -152,8 +152,8 @@ def _point(value: Any, where: str, max_chunks: int) -> Point:
 def verify_bundle(document: Any, where: str, topology: Topology | None = None) -> BundleVerdict:
     """Check everything in a bundle, without any solver. `topology`: what it must be for, if given (rule `topology`).
 
-    The rules are listed in `verify/RULES.md`. Time as replaying the schedules, making the formulas and propagating along the
-    proofs.
+    The rules are listed in `docs/reference/rules.md`. Time: replaying the schedules, making the formulas and propagating
+    along the proofs.
     """
     question, document = read_bundle(document, where)
     findings = Findings()

@@ -34,7 +34,7 @@ MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
 def verify_tables(tables: Tables) -> Verdict:
     """The verdict on the tables of all nodes. Raises TableFormatError when the columns are no tables at all (lengths, ranges).
 
-    The rules, beside those of `verify_schedule`, are listed in `verify/RULES.md`.
+    The rules, beside those of `verify_schedule`, are listed in `docs/reference/rules.md`.
     O(rows log rows + transfers · endpoints / 64), independent of `repeats` and of the message.
     """
     _check_form(tables)

@@ -1,0 +1,72 @@
+"""Pages that are generated while mkdocs builds the site: the command line, the Python API, schemas, pages of the root folder."""
+
+import re
+from pathlib import Path
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+
+from certree import api
+from certree.cli.main import certree
+
+ROOT = Path(__file__).parents[1]
+#: pages of the root folder, and where they stand on the site
+ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+
+
+def on_files(files: Files, *, config: MkDocsConfig) -> Files:
+    """Add the generated pages."""
+    pages = {"reference/cli.md": command_line(), "reference/api.md": python_api()}
+    for name, page in ROOT_PAGES.items():
+        pages[page] = re.sub(r"\]\(docs/", "](", (ROOT / name).read_text())
+    for schema in schemas():
+        pages[f"reference/schemas/{schema.name}"] = schema.read_text()
+    for name, text in pages.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def schemas() -> list[Path]:
+    """The JSON schemas of all file formats."""
+    return sorted(path for folder in ("models", "hw", "verify", "api", "cli") for path in (ROOT / folder).rglob("*.schema.json"))
+
+
+def command_line() -> str:
+    """Usage and options of every command, from the objects of click."""
+    parts = ["# Command line\n\nThe text of `certree COMMAND --help`, for all commands.\n"]
+    root = click.Context(certree, info_name="certree")
+    for name in certree.list_commands(root):
+        command = certree.get_command(root, name)
+        assert command is not None
+        parts.append(_command(command, click.Context(command, info_name=name, parent=root), "##"))
+    return "\n".join(parts)
+
+
+def _command(command: click.Command, context: click.Context, heading: str) -> str:
+    usage = " ".join(["certree", *context.command_path.split()[1:], *command.collect_usage_pieces(context)])
+    lines = [f"{heading} {context.command_path}\n", _escaped(click.unstyle(command.help or "")), "", f"    {usage}\n"]
+    records = [record for option in command.get_params(context) if (record := option.get_help_record(context)) and record[1]]
+    if records:
+        lines += ["| option | meaning |", "|---|---|"]
+        lines += [f"| `{option.replace('|', ' or ')}` | {_escaped(text).replace('|', ' or ')} |" for option, text in records]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            part = command.get_command(context, name)
+            assert part is not None
+            lines.append("\n" + _command(part, click.Context(part, info_name=name, parent=context), heading + "#"))
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Text of a help page as Markdown: no control characters of click, no accidental emphasis or tags."""
+    return re.sub(r"([*_<>\[\]])", r"\\\1", text.replace("\b", "").strip())
+
+
+def python_api() -> str:
+    """Every name of `certree.api`, by the module that defines it."""
+    parts = [f"# Python API\n\n{(api.__doc__ or '').partition(chr(10) * 2)[0]}\n"]
+    for module, names in api._PARTS.items():
+        parts.append(f"\n## {module.rpartition('.')[2].capitalize()}\n")
+        parts.extend(f"\n::: {module}.{name}\n" for name in names)
+    return "".join(parts)
