@@ -1,6 +1,7 @@
 """Schedules in files, right and wrong, that several tests of commands start from."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 
@@ -29,3 +30,13 @@ def without_first_transfer(file):
     schedule = load_schedule(file)
     names = ("chunk", "op", "step", "src", "dst", "route")
     return with_columns(file, **{name: getattr(schedule, name)[1:] for name in names})
+
+
+def changed(folder, file, *changes):
+    """mine.toml: a copy of a file of the checkout with the first occurrence of each old text replaced."""
+    text = (Path(__file__).parents[2] / file).read_text()
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new, 1)
+    (folder / "mine.toml").write_text(text)
+    return folder / "mine.toml"

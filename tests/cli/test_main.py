@@ -10,7 +10,7 @@ import pytest
 from certree.cli.main import commands
 from certree.cli.words.terminal import emit
 from certree.models.common.errors import InputError, ToolMissingError, UndecidedError
-from tests.cli.running import assert_bad_input, certree, start
+from tests.cli.running import certree, start
 
 
 def test_help_names_every_command():
@@ -39,24 +39,6 @@ def test_version():
     outcome = certree("--version")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("certree, version 0.")
-
-
-def test_unknown_command_lists_the_known_ones():
-    assert_bad_input(certree("prove"), "unknown command 'prove'; known: ")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["--fast"], "No such option '--fast'"),
-        (["bound"], "Missing argument 'TOPOLOGY'"),
-        (["bound", "ring:4", "ring:5"], "Got unexpected extra argument (ring:5)"),
-        (["bound", "ring:4", "--root", "x"], "'x' is not a valid integer"),
-        (["topology", "frob"], "No such command 'frob'"),
-    ],
-)
-def test_usage_errors(arguments, reason):
-    assert_bad_input(certree(*arguments), reason)
 
 
 @pytest.mark.parametrize(

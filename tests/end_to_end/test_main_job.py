@@ -1,8 +1,6 @@
 """The main job as a user does it, on a small network, from a name to tables that ran; and input that is refused everywhere."""
 
 import dataclasses
-import json
-import os
 
 import networkx as nx
 import pytest
@@ -11,7 +9,7 @@ from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import certree
 
 NETWORKS = ["mesh:3x3", "torus:3x3,without-link=0-1", "ring:5", "hypercube:3", "full:4", "mesh:2x2x2,capacity=2"]
 
@@ -79,103 +77,3 @@ def test_tables_that_were_changed_are_refuted_not_run_as_right(tmp_path):
     assert outcome.document["violations"]
     assert certree("import", tmp_path / "tables", "-o", tmp_path / "out.json").code == 1
     assert not (tmp_path / "out.json").exists()
-
-
-COMMANDS_ON_NETWORKS = [
-    ["synthesize", "{}", "-o", "out"],
-    ["bound", "{}"],
-    ["compare", "{}"],
-    ["topology", "show", "{}"],
-    ["topology", "convert", "{}", "-o", "out.json"],
-]
-BAD_NETWORKS = {
-    "unknown": ("klein:4x4", "unknown topology 'klein:4x4'; allowed: "),
-    "disconnected": ("mesh:1x3,without-node=1", "disconnected: no path from 0 to 2"),
-    "one-node": ("mesh:1x1", "1 node(s); a network has 2 to"),
-    "no-such-link": ("ring:4,without-link=0-2", "there is no such link"),
-    "missing": ("none.graphml", "cannot read none.graphml: No such file"),
-    "folder": ("folder.json", "Is a directory"),
-    "unreadable": ("noise.json", "is not JSON"),
-    "not-graphml": ("noise.graphml", "not GraphML"),
-    "foreign": ("foreign.json", "format is 'msccl'; expected 'certree-topology' version 1"),
-    "wrong-version": ("future.json", "version 9 cannot be read; expected 1"),
-    "disconnected-file": ("apart.json", "disconnected: no path from 0 to 1"),
-}
-
-
-@pytest.fixture
-def bad_files(tmp_path, monkeypatch):
-    """A folder with a file for each fault, which becomes the current one."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder.json").mkdir()
-    for name, text in {
-        "noise.json": "\x00\x01noise",
-        "noise.graphml": "\x00\x01noise",
-        "foreign.json": '{"format": "msccl", "version": 1}',
-        "future.json": '{"format": "certree-topology", "version": 9}',
-        "apart.json": json.dumps(nx.node_link_data(nx.empty_graph(2), edges="edges")),
-        "future-schedule.json": '{"format": "certree-schedule", "version": 9}',
-    }.items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
-
-
-@pytest.mark.parametrize("arguments", COMMANDS_ON_NETWORKS, ids=lambda arguments: arguments[0] + arguments[1])
-@pytest.mark.parametrize("fault", BAD_NETWORKS)
-def test_bad_networks(bad_files, arguments, fault):
-    before = sorted(os.listdir(bad_files))
-    network, reason = BAD_NETWORKS[fault]
-    assert_bad_input(certree(*(part.format(network) for part in arguments)), reason)
-    assert sorted(os.listdir(bad_files)) == before
-
-
-COMMANDS_ON_SCHEDULES = [
-    ["verify", "{}"],
-    ["certify", "{}", "-o", "out.json"],
-    ["export", "{}", "-o", "out"],
-    ["simulate", "{}", "--trace", "out.ndjson"],
-]
-BAD_SCHEDULES = {
-    "missing": ("none.json", "cannot read none.json: No such file"),
-    "unreadable": ("noise.json", "is not JSON"),
-    "foreign": ("foreign.json", "format is 'msccl'; expected 'certree-schedule' version 1"),
-    "wrong-version": ("future-schedule.json", "version 9 cannot be read; expected 1"),
-    "topology": ("apart.json", 'no "format" field'),
-}
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["verify", "{}"],
-        ["certify", "{}", "-o", "out.json"],
-        ["export", "{}", "-o", "out"],
-        ["simulate", "{}", "--trace", "out.ndjson"],
-    ],
-    ids=lambda arguments: arguments[0],
-)
-@pytest.mark.parametrize("fault", BAD_SCHEDULES)
-def test_bad_schedules(bad_files, arguments, fault):
-    before = sorted(os.listdir(bad_files))
-    file, reason = BAD_SCHEDULES[fault]
-    assert_bad_input(certree(*(part.format(file) for part in arguments)), reason)
-    assert sorted(os.listdir(bad_files)) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["--chunks", "0"], "0 is not in the range x>=1"),
-        (["--chunks", "-1"], "-1 is not in the range x>=1"),
-        (["--steps", "0"], "0 is not in the range x>=1"),
-        (["--effort", "0"], "0 is not in the range x>=1"),
-        (["--size", "-64MiB"], "size '-64MiB': expected a positive whole number"),
-        (["--size", "0B"], "size '0B': expected a positive whole number"),
-        (["--time-limit", "-1s"], "time '-1s': expected a positive whole number"),
-        (["--params", "none.toml"], "cannot read none.toml: No such file"),
-    ],
-)
-def test_bad_numbers(bad_files, arguments, reason):
-    before = sorted(os.listdir(bad_files))
-    assert_bad_input(certree("synthesize", "ring:4", *arguments, "-o", "out.json"), reason)
-    assert sorted(os.listdir(bad_files)) == before

@@ -5,8 +5,6 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
-import pytest
-
 from certree.models.cost.counting import count
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.schedule.schedule_file import load_schedule
@@ -111,38 +109,6 @@ def test_a_refuted_schedule_has_no_price(tmp_path: Path) -> None:
     assert outcome.out.startswith(f"refuted: {path}, cps: ")
 
 
-def test_bad_input(tmp_path: Path) -> None:
-    assert_bad_input(certree("cost", "ss:12", "--params", "mine"), "unknown cost parameters 'mine'; known: ")
-    assert_bad_input(certree("cost", "ss:12", "--methods", "rings"), "unknown method 'rings'")
-    assert_bad_input(certree("cost", "nothing:4"), "nothing")
-    assert_bad_input(certree("cost", "ss:12", "--size", "40B", "--methods", "cps"), "leaves servers without data: 12 servers")
-    assert_bad_input(certree("cost", tmp_path), "manifest")
-    assert certree("cost").code == 2
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "reason"),
-    [
-        ('delta_seconds_per_float = "1.87e-10"\n', "", "mine.toml: server: delta_seconds_per_float is missing"),
-        (
-            'delta_seconds_per_float = "1.87e-10"',
-            'delta_seconds_per_float = "-1.87e-10"',
-            "server: delta_seconds_per_float is '-1.8",
-        ),
-        (
-            'delta_seconds_per_float = "1.87e-10"',
-            'delta_ns_per_float = "0.187"',
-            "unknown field 'delta_ns_per_float'; known: ",
-        ),
-        ('delta_seconds_per_float = "1.87e-10"', 'delta_seconds_per_float = "0.187 ns"', "expected a string such as"),
-    ],
-)
-def test_wrong_parameters(tmp_path: Path, old: str, new: str, reason: str) -> None:
-    path = tmp_path / "mine.toml"
-    path.write_text(GENTREE.replace(old, new))
-    assert_bad_input(certree("cost", "ss:4", "--params", path), reason)
-
-
 def test_levels_that_the_network_needs(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(GENTREE[: GENTREE.index("# Links between switches")])
@@ -150,14 +116,6 @@ def test_levels_that_the_network_needs(tmp_path: Path) -> None:
     for method in ("cps", "gentree"):
         outcome = certree("cost", "tree:2x3", "--params", path, "--methods", method)
         assert_bad_input(outcome, "have no table [root], for the links between switches of this network")
-
-
-def test_a_forest_is_no_network(tmp_path: Path) -> None:
-    path = tmp_path / "forest.json"
-    nodes = [{"id": node, "kind": "switch" if node in (2, 5) else "endpoint"} for node in range(6)]
-    links = [{"source": leaf, "target": switch} for leaf, switch in ((0, 2), (1, 2), (3, 5), (4, 5))]
-    path.write_text(json.dumps({"directed": False, "multigraph": False, "graph": {}, "nodes": nodes, "links": links}))
-    assert_bad_input(certree("cost", path), "disconnected: no path from 0 to 3; every endpoint must reach every other")
 
 
 def test_models_and_presets_are_listed() -> None:

@@ -70,19 +70,6 @@ def test_no_incast(tmp_path: Path) -> None:
     assert "# Without incast; measured with up to 6 servers, the threshold is unknown." in text
 
 
-def test_bad_input(times: Path, tmp_path: Path) -> None:
-    assert_bad_input(certree("fit", tmp_path / "none.csv"), "cannot read")
-    assert_bad_input(certree("fit", times, "-o", tmp_path / "mine.json"), "the name ends in .toml")
-    assert_bad_input(certree("fit", times, "--plot", tmp_path / "mine.pdf"), "the name of a plot ends in .svg, .png")
-    assert_bad_input(
-        certree("fit", times, "-o", times.with_suffix(".toml"), "--bandwidth", "fast"), "--bandwidth: bandwidth 'fast'"
-    )
-    taken = tmp_path / "taken.toml"
-    taken.write_text("mine")
-    assert_bad_input(certree("fit", times, "-o", taken), "exists; pass --force")
-    assert taken.read_text() == "mine"
-
-
 def test_a_refused_fit_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_bytes(measurements_csv(timings(1, servers=[4])))

@@ -75,13 +75,3 @@ def test_ctrl_c_keeps_what_was_measured(tmp_path: Path, monkeypatch: pytest.Monk
     outcome = certree("measure", "-o", tmp_path / "times.csv")
     assert outcome.code == 130
     assert read_measurements(tmp_path / "times.csv") == [Measurement("addition", 2, 10, 1.0)]
-
-
-def test_bad_input(tmp_path: Path) -> None:
-    path = tmp_path / "times.csv"
-    assert_bad_input(certree("measure", "-o", path, "--servers", "2,x"), "'x': expected whole numbers, such as 2,3,4")
-    assert_bad_input(certree("measure", "-o", path, "--servers", "100"), "servers: 100; allowed: 2 to 64")
-    assert_bad_input(certree("measure", "-o", path, "--floats", "3", "--servers", "4"), "floats: 3; allowed: 4 to")
-    assert certree("measure").code == 2
-    path.write_text("mine")
-    assert_bad_input(certree("measure", "-o", path), "exists; pass --force")

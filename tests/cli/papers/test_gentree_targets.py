@@ -2,16 +2,8 @@
 
 from fractions import Fraction
 
-import pytest
-
 from certree.models.cost.profile import factored_profile
-from tests.cli.running import assert_bad_input, certree
-
-
-def cells_of(*arguments):
-    return {
-        (cell["row"], cell["column"]): cell for cell in certree("reproduce", *arguments, "--jobs", "1", "--json").document["cells"]
-    }
+from tests.cli.papers.cells import cells_of
 
 
 def test_picks_of_the_testbed():
@@ -84,85 +76,3 @@ def test_family_beside_greedy_and_bound():
     assert Fraction(cells[row, "any schedule, at least M/B"]["ours"]) == Fraction(7, 4)
     assert cells[row, "GenTree's plan"]["ours"] == "the best"
     assert cells[row, "best plan"]["ours"] == "cps"
-
-
-PICKS = """
-experiment = "gentree-picks"
-title = "mine"
-model = "gentree"
-floats = ["1e7"]
-switches = [{ name = "a", network = "ss:8", switch = "8" }]
-"""
-TIMES = """
-experiment = "flow-times"
-title = "mine"
-model = "gentree"
-floats = ["1e7"]
-[[lines]]
-name = "a"
-network = "ss:8"
-method = "cps"
-"""
-COSTS = """
-experiment = "plan-costs"
-title = "mine"
-measure = "seconds"
-model = "gentree"
-floats = ["1e7"]
-[[groups]]
-servers = 12
-plans = ["6x2"]
-"""
-FAMILY = """
-experiment = "plan-family"
-title = "mine"
-model = "gentree"
-floats = ["1e7"]
-networks = ["ss:8"]
-"""
-
-
-@pytest.mark.parametrize(
-    ("text", "old", "new", "reason"),
-    [
-        (PICKS, '"8" }', '"7" }', "ss:8 has no switch '7'; expected the id of one, or crossing"),
-        (PICKS, '"8" }', '"crossing" }', "ss:8 has no switch 'crossing'"),
-        (PICKS, '"8" }', '"top" }', "ss:8 has no switch 'top'"),
-        (PICKS, '"ss:8"', '"ring:8"', "ring:8 has no switches; a tree of switches"),
-        (PICKS, '"gentree"\nfloats', '"ace"\nfloats', "parameters of another cost model"),
-        (PICKS, '"1e7"', '"-1e7"', "floats has '-1e7'; expected whole numbers from 1"),
-        (PICKS, '"1e7"', '"1MB"', "floats has '1MB'; expected whole numbers from 1"),
-        (TIMES, 'model = "gentree"', "", "model is missing"),
-        (TIMES, "[[lines]]", 'reading = { sharing = "fair" }\n[[lines]]', "allowed: max-min, equal, busiest, added-incast"),
-        (TIMES, '"cps"', '"pcs"', "unknown method 'pcs'"),
-        (TIMES, '"cps"', '"cps"\nrings = [{ servers = 8, distance = 1 }]', "unknown field 'method'"),
-        (
-            TIMES,
-            'method = "cps"',
-            "rings = [{ servers = 8, distance = 8 }]",
-            "distance 8 among 8 servers leads from each to itself",
-        ),
-        (
-            TIMES,
-            'method = "cps"',
-            "rings = [{ servers = 9, distance = 1 }]",
-            "servers is 9; allowed: whole numbers from 1 to 8",
-        ),
-        (TIMES, 'method = "cps"', "rings = [{ servers = 8 }]", "distance is missing"),
-        (TIMES, '"1e7"', '"7"', "7 floats of 4 bytes leaves some of the 8 servers without data"),
-        (COSTS, '"6x2"', '"6x3"', "plan '6x3' is none for 12 servers"),
-        (COSTS, "servers = 12", 'servers = "one"', "servers is 'one'; allowed: whole numbers from 2"),
-        (COSTS, '["1e7"]', '["1e7", "1e8"]', "floats has 2 entries; expected one"),
-        (FAMILY, '"ss:8"', '"bigraph:2x4"', "bigraph:2x4 is no tree"),
-        (FAMILY, '"1e7"', '"3"', "3 floats of 4 bytes leaves some of the 8 servers without data"),
-    ],
-)
-def test_wrong_files(tmp_path, text, old, new, reason):
-    assert old in text
-    (tmp_path / "mine.toml").write_text(text.replace(old, new, 1))
-    assert_bad_input(certree("reproduce", tmp_path / "mine.toml", "--jobs", "1"), reason)
-
-
-def test_readings_need_a_target_of_flows(tmp_path):
-    (tmp_path / "mine.toml").write_text('experiment = "flow-readings"\ntitle = "mine"\nof = "gentree-table6"\n')
-    assert_bad_input(certree("reproduce", tmp_path / "mine.toml"), "expected a target with the experiment flow-times")

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import certree
 
 PACKETS = "id,src,dst,flits,start\n7,0,1,17,0\n3,18,22,17,1000\n"
 
@@ -89,24 +89,3 @@ flow_control = "wormhole"
 interfaces = "node"
 datelines = false
 """
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        ((), "give either --packets FILE or --traffic PATTERN"),
-        (("--packets", "{}", "--traffic", "uniform"), "give either --packets FILE or --traffic PATTERN"),
-        (("--packets", "nowhere.csv"), "cannot read nowhere.csv"),
-        (("--packets", "{}", "--params", "nobody"), "unknown machine 'nobody'"),
-        (("--traffic", "hot-spot"), "--hot-spot NODE:SHARE and --traffic hot-spot go together"),
-        (("--traffic", "uniform", "--hot-spot", "1:0.5"), "go together"),
-        (("--traffic", "hot-spot", "--hot-spot", "1"), "expected NODE:SHARE"),
-        (("--traffic", "hot-spot", "--hot-spot", "99:1/2"), "an endpoint of mesh:8x8"),
-        (("--traffic", "hot-spot", "--hot-spot", "1:3/2"), "expected a number from 0 to 1"),
-        (("--traffic", "uniform", "--load", "1/0"), "expected a number from 0 to 1"),
-        (("--traffic", "uniform", "--load", "0"), "a load is above 0"),
-        (("--traffic", "uniform", "--cycles", "100"), "a warm-up of 2000 cycles leaves nothing of 100"),
-    ],
-)
-def test_bad_input(file, arguments, reason):
-    assert_bad_input(certree("inject", "mesh:8x8", *(str(argument).format(file) for argument in arguments)), reason)

@@ -158,15 +158,3 @@ def read_if_there(path):
         return path.read_bytes()
     except OSError:  # ended meanwhile
         return b""
-
-
-def test_bad_input(file, tmp_path):
-    assert_bad_input(certree("model-check", "Nothing"), "unknown model 'Nothing'; known: ")
-    assert_bad_input(certree("model-check", "MCRing", "--schedule", file), "it takes no model names")
-    assert_bad_input(certree("model-check", "--picture", "x.svg"), "--picture draws the tables of a --schedule")
-    assert_bad_input(certree("model-check", "--trace", "x"), "x: no such file")
-    assert_bad_input(certree("model-check", "--trace", __file__), "--trace needs the --schedule whose tables were played")
-    assert_bad_input(certree("model-check", "--kills", "--full"), "--kills prints one table of all mutants; it takes nothing else")
-    assert_bad_input(certree("model-check", "--size", "1KiB"), "--size, --params and --flow are for --schedule")
-    assert_bad_input(certree("model-check", "--schedule", tmp_path / "none.json"), "cannot read")
-    assert_bad_input(certree("model-check", "--schedule", tmp_path), "manifest.json")

@@ -10,7 +10,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import Request, load_methods
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import certree
 from tests.hw.runs import on_routers
 
 
@@ -108,23 +108,6 @@ def test_plot(tmp_path, suffix):
         assert certree(*asked, "-o", str(file)).code == 0
     assert files[0].read_bytes() == files[1].read_bytes()
     assert files[0].read_bytes().startswith(b"\x89PNG" if suffix == "png" else b"<?xml")
-
-
-def test_bad_plots(tmp_path):
-    file = tmp_path / "plot.svg"
-    file.write_text("mine")
-    assert_bad_input(certree("compare", "ring:4", "-o", str(file)), "exists; pass --force")
-    assert_bad_input(certree("compare", "ring:4", "-o", str(tmp_path / "plot.pdf")), "ends in .svg, .png")
-    assert file.read_text() == "mine"
-
-
-def test_bad_input():
-    assert_bad_input(certree("compare", "ring:4", "--methods", "ring:fast"), "expected NAME:OPTION=VALUE")
-    assert_bad_input(certree("compare", "ring:4", "--methods", "ring:a=1:a=2"), "every option once")
-    assert_bad_input(certree("compare", "ring:4", "--methods", "ring,magic"), "unknown method 'magic'; known: ")
-    assert_bad_input(certree("compare", "ring:4", "--size", "1MiB,"), "size ''")
-    assert_bad_input(certree("compare", "ring:4", "--size", "-1"), "size '-1'")
-    assert_bad_input(certree("compare", "ring:4", "--effort", "0"), "0 is not in the range x>=1")
 
 
 def test_cells_say_on_which_engine_they_ran():

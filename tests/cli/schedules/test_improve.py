@@ -37,16 +37,3 @@ def test_a_wrong_schedule_is_refuted_and_not_written(tmp_path):
     assert "refuted: " in made.out
     assert "duplicate: step 2: row 1" in made.out
     assert not out.exists()
-
-
-def test_wrong_use(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_text(RIGHT)
-    what = ("--topology", "ring:3", "--collective", "all-reduce")
-    both = certree("improve", path, *what, "--effort", "1", "--time-limit", "1s", "-o", tmp_path / "x.json")
-    assert both.code == 2
-    assert "exclude each other" in both.err
-    existing = certree("improve", path, "-o", path)
-    assert existing.code == 2
-    assert "exists; pass --force" in existing.err
-    assert certree("improve", path, "-o", tmp_path / "x.json").code == 2  # a CSV does not say its network

@@ -92,7 +92,6 @@ def test_the_fastest_paced_schedule_on_a_switch_network(tmp_path):
     fastest = certree(*large, "--run", "fastest")
     assert "compared in slots or paced on lanes: " in fastest.out
     assert "fewest cycles in slots or paced on lanes (" in fastest.err
-    assert_bad_input(certree(*asked, "--run", "paced", "--method", "ring"), "run paced is for method auto, which compares")
 
 
 def test_options_reach_the_method():
@@ -144,41 +143,6 @@ def test_force_overwrites(tmp_path):
     file.write_text("mine")
     assert certree("synthesize", "ring:4", "--method", "ring", "--force", "-o", file).code == 0
     assert verify_schedule(load_schedule(file)).valid
-
-
-@pytest.mark.parametrize(
-    ("arguments", "reason"),
-    [
-        (["moebius:4"], "unknown topology 'moebius:4'; allowed: "),
-        (["ring:1"], "1 node(s); a network has 2 to"),
-        (["ring:4,without-link=0-1,without-link=2-3"], "disconnected: no path from 0 to 1"),
-        (["ring:4", "--collective", "sum"], "unknown collective 'sum'; known: all-reduce"),
-        (["ring:4", "--method", "magic"], "unknown method 'magic'; known: "),
-        (["ring:4", "--method", "ring", "--option", "turbo=1"], "ring: unknown option 'turbo'; known: bidirectional"),
-        (["ring:4", "--method", "ring", "--option", "bidirectional=3"], "bidirectional='3'; allowed: true or false"),
-        (["ring:4", "--option", "turbo"], "option 'turbo': expected name=value"),
-        (["ring:4", "--option", "a=1", "--option", "a=2"], "option 'a' is given twice"),
-        (["ring:4", "--chunks", "0"], "'--chunks': 0 is not in the range x>=1"),
-        (["ring:4", "--chunks", "-4"], "'--chunks': -4 is not in the range x>=1"),
-        (["ring:4", "--chunks", "1.5"], "'--chunks': '1.5' is not a valid integer"),
-        (["ring:4", "--steps", "0"], "'--steps': 0 is not in the range x>=1"),
-        (["ring:4", "--effort", "0"], "'--effort': 0 is not in the range x>=1"),
-        (["ring:4", "--seed", "-1"], "'--seed': -1 is not in the range x>=0"),
-        (["ring:4", "--size", "0"], "size '0': expected a positive whole number"),
-        (["ring:4", "--size", "-64MiB"], "size '-64MiB': expected a positive whole number"),
-        (["ring:4", "--size", "1.5MiB"], "size '1.5MiB': expected a positive whole number"),
-        (["ring:4", "--size", "9999999GiB"], "allowed: up to"),
-        (["ring:4", "--params", "dgx"], "unknown machine 'dgx'; known: "),
-        (["ring:4", "--time-limit", "60"], "time '60': expected a positive whole number with ms, s, m or h"),
-        (["ring:4", "--time-limit", "0s"], "time '0s': expected"),
-        (["ring:4", "--time-limit", "9s", "--effort", "2"], "effort and time limit exclude each other"),
-        (["mesh:3x3,without-node=4", "--method", "exact", "--chunks", "8", "--steps", "1"], "chunks take at least"),
-    ],
-)
-def test_bad_input(tmp_path, arguments, reason):
-    file = tmp_path / "s.json"
-    assert_bad_input(certree("synthesize", *arguments, "-o", file), reason)
-    assert not os.listdir(tmp_path)
 
 
 def test_a_maker_that_is_wrong_is_an_internal_error(tmp_path, monkeypatch):
