@@ -6,7 +6,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import FlowTimer, Reading, schedule_time
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.network.spec import parse_topology
@@ -114,11 +113,6 @@ def test_the_best_plan_as_a_schedule():
     assert all(verify_schedule(schedule).valid for schedule in made.values())
     assert seconds["best"] == found.seconds < seconds["greedy"]
     assert {entry["plan"] for entry in made["best"].provenance["plans"].values()} == {p.name for p in found.plans.values()}
-
-
-def test_the_best_plan_decides_on_rearrangement_itself():
-    with pytest.raises(InputError, match="plans=best decides on rearrangement itself"):
-        make("gentree", "tree:2x3", options={"plans": "best", "rearrange": "false"})
 
 
 def partitions(nodes):

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.synth.packing.branchings import KINDS, RootedNetwork
@@ -56,8 +55,3 @@ def test_the_rates_of_forestcoll_as_schedules(spec: str, kind: str, rounds_per_c
 def test_one_root(kind: str, root: int) -> None:
     """Broadcast of K chunks over four links of the root: a quarter of M/B, where a binomial tree takes at least M/B."""
     assert valid("packing", "torus:4x4", kind, message_bytes=64 << 20, root=root).bandwidth_time == Fraction(1, 4)
-
-
-def test_what_is_not_covered() -> None:
-    with pytest.raises(UnsupportedError, match="each of 4 roots as many chunks"):
-        make("packing", "mesh:2x2", "all-gather", message_bytes=1 << 16, chunks=6)

@@ -10,7 +10,6 @@ import pytest
 
 from certree.hw.run import run as run_schedule
 from certree.hw.tables.lowering import lower
-from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
@@ -158,12 +157,3 @@ def test_bounds_on_any_shares_through_switches_are_bounds(topology):
     bound = Fraction(shares_bound(topology, of.collective)["value"])
     assert bound <= max(values)
     return bound == max(values)
-
-
-def test_other_requests_are_refused():
-    with pytest.raises(UnsupportedError, match="1024 endpoints; up to 512 are tried"):
-        make("free-shares", "mesh:32x32", "all-gather")
-    with pytest.raises(UnsupportedError, match="no period of"):
-        make("free-shares", "mesh:3x3", "all-gather", chunks=7919)
-    with pytest.raises(InputError, match="unknown option 'shares'"):
-        make("free-shares", "mesh:3x3", "all-gather", options={"shares": "equal"})

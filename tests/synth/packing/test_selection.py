@@ -180,8 +180,6 @@ def test_packing_takes_the_number_of_chunks_asked_for(chunks: int) -> None:
 
 def test_packing_keeps_to_the_steps_asked_for() -> None:
     assert METHODS["packing"](request("mesh:4x4", 64 << 20, steps=16)).steps <= 16
-    with pytest.raises(UnsupportedError, match="no schedule within 3 steps"):
-        METHODS["packing"](request("mesh:4x4", steps=3))
 
 
 @pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather"])
@@ -204,8 +202,6 @@ def test_retiming_a_file(tmp_path: object) -> None:
     assert asked.cycles(better) < asked.cycles(METHODS["ring"](asked))
     with pytest.raises(UnsupportedError, match="another topology"):
         METHODS["retime"](request("ring:5", options={"of": str(path)}))
-    with pytest.raises(UnsupportedError, match="allowed: "):
-        METHODS["retime"](request("ring:4", options={"of": "nonsense"}))
 
 
 def test_an_expired_deadline_still_gives_a_schedule() -> None:

@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 
-from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.packing.splitting import SwitchedNetwork
@@ -47,5 +46,3 @@ def test_trees_through_switches_are_retimed() -> None:
     request = ask("bigraph:2x4", message_bytes=1 << 15)
     better = valid("retime", "bigraph:2x4", message_bytes=1 << 15)
     assert request.cycles(better) < request.cycles(make("multitree", "bigraph:2x4"))
-    with pytest.raises(UnsupportedError, match="not a schedule of trees"):
-        make("retime", "bigraph:2x4", options={"of": "recursive-doubling"})

@@ -2,7 +2,6 @@
 
 import pytest
 
-from certree.models.common.errors import InputError, UnsupportedError
 from tests.synth.execution import make, rounds_of, valid
 
 PHASES = {"all-reduce": 2, "reduce-scatter": 1, "all-gather": 1}
@@ -42,15 +41,3 @@ def test_any_number_of_endpoints_for_an_all_reduce(spec: str) -> None:
     assert (made.chunks, made.steps) == (power, 2 * (nodes.bit_length() - 1) + 3)
     # each pair of the rest: half of the chunks each way, a half handed over, all of them back
     assert made.transfers == 2 * power * (power - 1) + (nodes - power) * (3 * power // 2 + power)
-
-
-def test_wrong_requests_are_refused() -> None:
-    for collective in ("all-gather", "reduce-scatter"):
-        with pytest.raises(UnsupportedError, match=f"makes {collective} for a power of two of endpoints; there are 6"):
-            make("halving-doubling", "ring:6", collective)
-    with pytest.raises(UnsupportedError, match="into 4 chunks; 6 were asked for"):
-        make("halving-doubling", "ring:6", chunks=6)
-    with pytest.raises(UnsupportedError, match="takes 7 steps here; at most 4"):
-        make("halving-doubling", "ring:6", steps=4)
-    with pytest.raises(InputError, match="option distance='near'; allowed: doubling or halving"):
-        make("halving-doubling", "ring:8", options={"distance": "near"})

@@ -1,10 +1,7 @@
 """HDRM: what it promises of a BiGraph, and other networks refused."""
 
-import numpy as np
 import pytest
 
-from certree.models.common.errors import UnsupportedError
-from certree.models.network.spec import parse_topology
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
 
@@ -39,27 +36,3 @@ def test_narrow_cables_between_switches_make_messages_take_turns() -> None:
     assert rounds_of(make("hdrm", "bigraph:8x4")) == 4 * rounds_of(make("hdrm", "bigraph:4x8"))
     assert not verify_schedule(make("hdrm", "bigraph:8x4", options=PUBLISHED)).valid
     valid("hdrm", "bigraph:8x4")
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "switch:4",
-        "fattree:2x2",
-        "torus:4x4",
-        "full:4",
-        "bigraph:4x8,without-node=3",
-        "bigraph:4x8,without-link=32-36",
-        "bigraph:4x8,without-link=32>36",
-        "dgx2",
-    ],
-)
-def test_other_networks_are_refused(spec: str) -> None:
-    with pytest.raises(UnsupportedError, match=r"hdrm needs a BiGraph, .*; .* is none"):
-        make("hdrm", spec)
-
-
-def test_a_bigraph_needs_a_power_of_two_of_endpoints() -> None:
-    with pytest.raises(UnsupportedError, match="hdrm needs a power of two of endpoints; there are 24"):
-        make("hdrm", "bigraph:4x6")
-    assert len(np.unique(parse_topology("bigraph:4x6").endpoints)) == 24

@@ -2,9 +2,8 @@
 
 import pytest
 
-from certree.models.common.errors import UnsupportedError
 from certree.verify.checker import verify_schedule
-from tests.synth.execution import make, rounds_of, valid
+from tests.synth.execution import make, valid
 
 NETWORKS = ["ring:2", "ring:3", "full:8", "mesh:3x4", "torus:4x4", "hypercube:4", "switch:7", "fattree:4x4", "bigraph:4x8", "dgx1"]
 
@@ -60,13 +59,3 @@ def test_in_groups_a_dimension_takes_a_step(spec: str, rounds: list[int]) -> Non
     """Rings of 4 take two, between neighbours: a torus of fours is a hypercube."""
     made = make("recursive-doubling", spec, options={"exchange": "groups"})
     assert (made.rounds.tolist(), verify_schedule(made).valid) == (rounds, True)
-
-
-def test_wrong_requests_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="exchange=groups is for an all-reduce"):
-        make("recursive-doubling", "ring:8", "all-gather", options={"exchange": "groups"})
-    with pytest.raises(UnsupportedError, match="gathers among a power of two of endpoints; there are 6"):
-        make("recursive-doubling", "ring:6", "all-gather")
-    with pytest.raises(UnsupportedError, match="into 1 chunks; 2 were asked for"):
-        make("recursive-doubling", "ring:8", chunks=2)
-    assert rounds_of(make("recursive-doubling", "ring:8", steps=3)) == 7

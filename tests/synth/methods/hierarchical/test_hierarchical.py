@@ -6,7 +6,6 @@ from math import prod
 import numpy as np
 import pytest
 
-from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
@@ -130,17 +129,3 @@ def test_equation_2_of_netreduce_prints_its_first_bracket_n_times_too_small(size
     levels = size.bit_length() - 1
     reduce, broadcast = made.rounds[: 2 * levels].sum(), made.rounds[2 * levels :].sum()
     assert Fraction(int(reduce), made.chunks) == Fraction(2 * (size - 1), size) == Fraction(int(broadcast), made.chunks)
-
-
-def test_wrong_requests_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="groups of 3 nodes; recursive halving needs a power of 2"):
-        make("tencent", "torus:4x3")
-    with pytest.raises(UnsupportedError, match="plans=ring names 1 dimensions; torus:3x4 has 4x3 here"):
-        make("hierarchical", "torus:3x4", options={"plans": "ring"})
-    with pytest.raises(InputError, match="option plans='tree,ring'; allowed: direct or ring for each dimension"):
-        make("hierarchical", "torus:3x4", options={"plans": "tree,ring"})
-    with pytest.raises(UnsupportedError, match=r"no grid of equal groups; factors=\.\.\. gives one"):
-        make("blueconnect", "cdc384")
-    for method in ("hierarchical", "blueconnect", "tencent"):
-        with pytest.raises(UnsupportedError, match="factors=2x2 makes 4 ranks; full:8 has 8 endpoints"):
-            make(method, "full:8", options={"factors": "2x2"})

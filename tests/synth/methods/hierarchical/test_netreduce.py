@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
@@ -78,30 +77,3 @@ def test_hierarchical(network: str, options: dict[str, str], size: int, machines
     assert made.transfers == 2 * (size - 1) * size * machines + (~inside).sum()
     levels = {"ace-alltoall:4x3": 1, "fattree:4x3": 2, "switch:12": 1, "tree:3x5": 2}[network]
     assert made.steps == 2 * (size - 1) + 2 * levels
-
-
-@pytest.mark.parametrize(
-    ("network", "reason"),
-    [
-        ("torus:3x3", "torus:3x3 has no switches"),
-        ("switch:4", "switch:4 has no reducing switch above both node 0 and node 1; reducing=switches marks them all"),
-        ("tree:2x3,reducing=6", "has no reducing switch above both node 0 and node 3"),
-        ("switch-fc:2x2x4x2,reducing=switches", "no switch reaches every endpoint through switches"),
-    ],
-)
-def test_networks_without_a_common_reducing_switch_are_refused(network: str, reason: str) -> None:
-    with pytest.raises(UnsupportedError, match=reason):
-        make("netreduce", network)
-    with pytest.raises(UnsupportedError, match="has no reducing switch above both node 0 and node 2"):
-        make("netreduce", "switch:4", options=HIERARCHICAL | {"factors": "2x2"})
-
-
-def test_wrong_options_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="5 endpoints make one machine, with nothing to reduce across"):
-        make("netreduce", "switch:5" + MARKED, options=HIERARCHICAL)
-    with pytest.raises(InputError, match="option form='double'; allowed: single or hierarchical"):
-        make("netreduce", "switch:4" + MARKED, options={"form": "double"})
-    with pytest.raises(UnsupportedError, match=r"factors=\.\.\. goes with form=hierarchical"):
-        make("netreduce", "switch:4" + MARKED, options={"factors": "2x2"})
-    with pytest.raises(UnsupportedError, match="into 4 chunks; 8 were asked for"):
-        make("netreduce", "fattree:2x4" + MARKED, chunks=8, options=HIERARCHICAL)

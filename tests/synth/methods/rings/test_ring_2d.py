@@ -4,7 +4,6 @@ from fractions import Fraction
 
 import pytest
 
-from certree.models.common.errors import InputError, UnsupportedError
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
 
@@ -65,20 +64,3 @@ def test_on_a_mesh_the_way_back_meets_the_other_direction() -> None:
     refuted = verify_schedule(make("ring-2d", "mesh:8x8", options={"rounds": "published"}))
     assert set(refuted.counts) == {"capacity"}
     assert refuted.serialized_rounds == 2 * 28
-
-
-@pytest.mark.parametrize(
-    "spec", ["ring:8", "full:8", "torus:4x4,without-node=3", "torus:1x8", "switch:4", "bigraph:4x8", "mesh:3x3,without-link=4>5"]
-)
-def test_other_networks_are_refused(spec: str) -> None:
-    with pytest.raises(UnsupportedError, match="ring-2d needs an undamaged direct grid of two dimensions or more"):
-        make("ring-2d", spec)
-
-
-def test_wrong_requests_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="makes all-gather with form=nested only"):
-        make("ring-2d", "torus:4x4", "all-gather", options={"form": "sequential"})
-    with pytest.raises(InputError, match="option form='spiral'; allowed: sequential or nested"):
-        make("ring-2d", "torus:4x4", options={"form": "spiral"})
-    with pytest.raises(UnsupportedError, match="into 16 chunks; 4 were asked for"):
-        make("ring-2d", "torus:4x4", chunks=4)

@@ -2,7 +2,6 @@
 
 import pytest
 
-from certree.models.common.errors import InputError, UnsupportedError
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
 
@@ -45,12 +44,3 @@ def test_shares_of_the_whole_halve_on_the_way() -> None:
     assert make("binomial", "full:8", "scatter", root=2).rounds.tolist() == [4, 2, 1]
     assert make("binomial", "full:8", "gather", root=2).rounds.tolist() == [1, 2, 4]
     assert make("binomial", "full:6", "scatter", root=2).rounds.tolist() == [2, 2, 1]
-
-
-def test_wrong_requests_are_refused() -> None:
-    with pytest.raises(InputError, match="broadcast needs a root"):
-        make("binomial", "ring:4", "broadcast")
-    with pytest.raises(InputError, match="root 9 is no endpoint of ring:4"):
-        make("binomial", "ring:4", "broadcast", root=9)
-    with pytest.raises(UnsupportedError, match="into 3 chunks; 4 were asked for"):
-        make("binomial", "ring:4", "scatter", root=0, chunks=4)

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.schedule.schedule import Op
 from certree.synth.methods.trees.double_binary_tree import ROOT, binary_tree, colours, nccl_trees, rooted_trees
 from certree.verify.checker import verify_schedule
@@ -116,12 +115,3 @@ def test_the_number_of_chunks_grows_with_the_message() -> None:
     small, large = (make(NAME, "switch:8", message_bytes=size).chunks for size in (1 << 10, 1 << 26))
     assert small < large
     assert make(NAME, "torus:4x4").chunks == make(NAME, "torus:4x4", options={"rounds": "published"}).chunks
-
-
-def test_wrong_requests_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="halves the message: 3 chunks were asked for; allowed: even numbers"):
-        make(NAME, "torus:4x4", chunks=3)
-    with pytest.raises(UnsupportedError, match="reduce has one phase; overlap=true needs two"):
-        make(NAME, "torus:4x4", "reduce", root=1, options={"overlap": "true"})
-    with pytest.raises(InputError, match="option overlap='yes'; allowed: true or false"):
-        make(NAME, "torus:4x4", options={"overlap": "yes"})

@@ -3,7 +3,6 @@
 import pytest
 
 from certree.hw.tables.lowering import lower
-from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.tables import NIL
 from certree.synth.method import load_methods
@@ -192,16 +191,3 @@ def test_the_same_input_gives_the_same_schedule() -> None:
 def test_it_offers_what_it_makes() -> None:
     asked = ask("mesh:2x3")
     assert multitree(asked) is asked.monitor.best
-
-
-def test_wrong_requests_are_refused() -> None:
-    with pytest.raises(
-        InputError, match="multitree: unknown option 'k'; known: order=paper or authors; priority=root or remaining-height"
-    ):
-        multitree(ask("ring:4", options={"k": "1"}))
-    with pytest.raises(UnsupportedError, match="order=authors has a priority of its own"):
-        multitree(ask("ring:4", options={"order": "authors", "priority": "remaining-height"}))
-    with pytest.raises(UnsupportedError, match="into 4 chunks; 8 were asked for"):
-        multitree(ask("ring:4", chunks=8))
-    with pytest.raises(UnsupportedError, match="takes 4 steps here; at most 3"):
-        multitree(ask("ring:4", steps=3))

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.schedule import Schedule
 from certree.synth.packing.growth import grow_trees
 from certree.verify.checker import verify_schedule
@@ -57,14 +56,3 @@ def test_greedy_timing_lasts_as_long_as_the_fullest_link_of_these_trees(spec: st
     load = np.bincount(made.topology.pair_index(made.src, made.dst))
     assert made.steps == rounds_of(made) == load.max() == rounds
     assert rounds <= rounds_of(make(NAME, spec, "all-to-all"))
-
-
-def test_wrong_requests_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match="timing=greedy needs a direct network; switch:4 has switches"):
-        make(NAME, "switch:4", "all-to-all", options={"timing": "greedy"})
-    with pytest.raises(UnsupportedError, match="timing=greedy covers up to 524288 transfers; here are "):
-        make(NAME, "mesh:16x17", "all-to-all", options={"timing": "greedy"})
-    with pytest.raises(UnsupportedError, match="tree-all-to-all: order=authors has a priority of its own"):
-        make(NAME, "ring:4", "all-to-all", options={"order": "authors", "priority": "remaining-height"})
-    with pytest.raises(UnsupportedError, match="into 12 chunks; 4 were asked for"):
-        make(NAME, "ring:4", "all-to-all", chunks=4)
