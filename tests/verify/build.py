@@ -1,4 +1,4 @@
-"""Small schedules for tests, written as rows (chunk, op, step, src, dst)."""
+"""Small schedules for tests, of transfers as `tests.transfers` writes them, or of rows (chunk, op, step, src, dst)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,15 +10,15 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Schedule
+from tests.transfers import COPY, REDUCE, Row, transfers
 
-REDUCE, COPY = 0, 1
-Row = tuple[int, int, int, int, int]
+__all__ = ["COPY", "PATH", "PATH_ROWS", "REDUCE", "Row", "build", "chain_all_reduce", "network", "path_all_reduce"]
 
 
 def build(
     topology: Topology | str,
     collective: Collective | str,
-    rows: Sequence[Row],
+    rows: Sequence[Row] | str,
     *,
     roots: Sequence[int] | None = None,
     targets: Sequence[int] | None = None,
@@ -30,7 +30,7 @@ def build(
 ) -> Schedule:
     """A schedule of these rows, in this order; K from `roots`, `chunks` or the largest chunk, one round a step by default."""
     network = parse_topology(topology) if isinstance(topology, str) else topology
-    columns = np.array(rows, np.int32).reshape(-1, 5)
+    columns = np.array(transfers(rows) if isinstance(rows, str) else rows, np.int32).reshape(-1, 5)
     if roots is None:
         count = chunks or int(columns[:, 0].max(initial=0)) + 1
         roots = [NO_ROOT] * count
@@ -67,16 +67,16 @@ def network(kinds: str, links: Sequence[tuple[int, int, int]], reducing: Sequenc
 
 
 #: all-reduce of one chunk along the path 0-1-2 (mesh:1x3), root 1
-PATH_ROWS: list[Row] = [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 2, 1), (0, COPY, 1, 1, 0), (0, COPY, 1, 1, 2)]
+PATH = "0+1 2+1; 1>0 1>2"
+PATH_ROWS = transfers(PATH)
 
 
-def path_all_reduce(rows: Sequence[Row] = PATH_ROWS, **fields: Any) -> Schedule:
+def path_all_reduce(rows: Sequence[Row] | str = PATH, **fields: Any) -> Schedule:
     """An all-reduce on three nodes in a row."""
     return build("mesh:1x3", "all-reduce", rows, **fields)
 
 
 def chain_all_reduce(delay: int, **fields: Any) -> Schedule:
     """An all-reduce of one chunk up and down the path 0-1-2-3, every transfer as early as the delay allows."""
-    up = [(0, REDUCE, d * delay, d, d + 1) for d in range(3)]
-    down = [(0, COPY, (3 + d) * delay, 3 - d, 2 - d) for d in range(3)]
-    return build("mesh:1x4", "all-reduce", up + down, delay=delay, **fields)
+    rows = [(chunk, op, step * delay, src, dst) for chunk, op, step, src, dst in transfers("0+1; 1+2; 2+3; 3>2; 2>1; 1>0")]
+    return build("mesh:1x4", "all-reduce", rows, delay=delay, **fields)

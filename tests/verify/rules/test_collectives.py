@@ -16,25 +16,22 @@ from certree.verify.bounds.witness import Instance, WitnessError, check_bound, m
 from certree.verify.checker import verify_schedule
 from certree.verify.rules.shares import check_shares
 from certree.verify.verdict import Findings, Verdict
-from tests.verify.build import COPY, REDUCE, Row, build
+from tests.transfers import Row, transfers
+from tests.verify.build import build
 
-R, C = REDUCE, COPY
-#: on the path 0-1-2 with 0 as the root: rows and chunks that are right
-ROWS: dict[str, list[Row]] = {
-    "broadcast": [(0, C, 0, 0, 1), (0, C, 1, 1, 2)],
-    "reduce": [(0, R, 0, 2, 1), (0, R, 1, 1, 0)],
-    "gather": [(0, C, 0, 1, 0), (1, C, 0, 2, 1), (1, C, 1, 1, 0)],
-    "scatter": [(1, C, 0, 0, 1), (1, C, 1, 1, 2), (0, C, 1, 0, 1)],
-    "all-to-all": [
-        (1, C, 0, 0, 1), (4, C, 0, 2, 1), (0, C, 1, 0, 1), (1, C, 1, 1, 2), (5, C, 1, 2, 1), (4, C, 1, 1, 0),
-        (2, C, 2, 1, 0), (3, C, 2, 1, 2),
-    ],
-}  # fmt: skip
+#: on the path 0-1-2 with 0 as the root: transfers and chunks that are right
+ROWS = {
+    "broadcast": "0>1; 1>2",
+    "reduce": "2+1; 1+0",
+    "gather": "0:1>0 1:2>1; 1:1>0",
+    "scatter": "1:0>1; 1:1>2 0:0>1",
+    "all-to-all": "1:0>1 4:2>1; 0:0>1 1:1>2 5:2>1 4:1>0; 2:1>0 3:1>2",
+}
 ROOTS = {"broadcast": [0], "reduce": [0], "gather": [1, 2], "scatter": [0, 0], "all-to-all": [0, 0, 1, 1, 2, 2]}
 TARGETS = {"gather": [0, 0], "scatter": [1, 2], "all-to-all": [1, 2, 0, 2, 0, 1]}
 
 
-def path(kind: str, rows: Sequence[Row] | None = None, **fields: Any) -> Schedule:
+def path(kind: str, rows: Sequence[Row] | str | None = None, **fields: Any) -> Schedule:
     """A collective along the path 0-1-2, root 0 where it has one."""
     collective = Collective(CollectiveKind(kind), 0 if kind in WITH_ONE_ROOT else None)
     chosen = {"roots": ROOTS[kind], "targets": TARGETS.get(kind)} | fields
@@ -49,14 +46,9 @@ def first(verdict: Verdict) -> tuple[str, tuple[int, ...], str]:
 
 @pytest.mark.parametrize(
     ("kind", "bandwidth", "bound"),
-    [
-        ("broadcast", Fraction(2), 1),
-        ("reduce", Fraction(2), 1),
-        ("gather", Fraction(2, 3), Fraction(2, 3)),  # two blocks of three over one link
-        ("scatter", Fraction(2, 3), Fraction(2, 3)),
-        ("all-to-all", Fraction(3, 3), Fraction(2, 3)),
-    ],
-)
+    [("broadcast", 2, 1), ("reduce", 2, 1), ("gather", Fraction(2, 3), Fraction(2, 3)),  # two blocks of three over one link
+     ("scatter", Fraction(2, 3), Fraction(2, 3)), ("all-to-all", 1, Fraction(2, 3))],
+)  # fmt: skip
 def test_right_ones(kind: str, bandwidth: Fraction, bound: Fraction) -> None:
     verdict = verify_schedule(path(kind))
     assert verdict.violations == ()
@@ -66,55 +58,34 @@ def test_right_ones(kind: str, bandwidth: Fraction, bound: Fraction) -> None:
     assert ("latency" in verdict.quality.optimal_in) == (kind != "all-to-all")
 
 
-@pytest.mark.parametrize("kind", ROWS)
-@pytest.mark.parametrize("number", range(8))
+@pytest.mark.parametrize(("kind", "number"), [(kind, number) for kind in ROWS for number in range(len(transfers(ROWS[kind])))])
 def test_each_transfer_is_needed(kind: str, number: int) -> None:
-    rows = ROWS[kind]
-    if number < len(rows):
-        counts = verify_schedule(path(kind, rows[:number] + rows[number + 1 :])).counts
-        assert counts.keys() & {"missing", "not-held"}
-        assert counts["missing"] >= 1
-
-
-@pytest.mark.parametrize("kind", ROWS)
-def test_an_empty_schedule_moves_nothing(kind: str) -> None:
-    rule, _, message = first(verify_schedule(path(kind, [])))
-    assert rule == "missing"
-    assert "no transfer brings chunk 0 to node" in message
+    rows = transfers(ROWS[kind])
+    counts = verify_schedule(path(kind, rows[:number] + rows[number + 1 :])).counts
+    assert counts["missing"] >= 1
 
 
 @pytest.mark.parametrize(
     ("kind", "rows", "rule", "where", "words"),
     [
-        (
-            "broadcast",
-            [(0, C, 0, 0, 1), (0, C, 0, 1, 2)],
-            "not-held",
-            (1,),
-            "node 1 does not hold it yet; it lands there in step 1",
-        ),
-        ("broadcast", [(0, C, 0, 2, 1), *ROWS["broadcast"]], "not-held", (0,), "node 2 does not hold it yet"),
-        ("broadcast", [(0, C, 0, 0, 1), (0, R, 1, 1, 2)], "not-held", (1,), "nothing of it to add to"),
-        ("broadcast", [*ROWS["broadcast"], (0, R, 2, 1, 2)], "duplicate", (2, 1), "node 0 a second time"),
-        ("reduce", [(0, R, 0, 2, 1), (0, R, 0, 1, 0)], "causality", (1, 0), "node 0 ends without the contribution of node 2"),
-        ("reduce", [*ROWS["reduce"], (0, R, 2, 1, 0)], "duplicate", (2, 1), "nodes 1, 2 a second time"),
-        ("reduce", [(0, R, 0, 2, 1), (0, C, 1, 1, 0)], "missing", (1,), "row 1 (copy of chunk 0, 1>0, step 1) replaced"),
-        ("gather", [(0, C, 0, 1, 0), (1, C, 0, 2, 1), (1, C, 0, 1, 0)], "capacity", (0, 2), "link 1>0 carries 2 transfers"),
-        ("gather", [(0, C, 0, 1, 0), (1, C, 0, 2, 1), (0, C, 1, 1, 0)], "missing", (), "node 0 has no copy of chunk 1 of node 2"),
-        ("gather", [(0, C, 0, 1, 0), (1, C, 0, 2, 0), (1, C, 1, 1, 0)], "link", (1,), "has no link 2>0"),
-        ("scatter", [(1, C, 0, 0, 1), (0, C, 1, 1, 2), (0, C, 1, 0, 1)], "not-held", (1,), "node 1 does not hold it yet"),
-        ("scatter", [(1, C, 0, 0, 1), (1, C, 1, 1, 1), (0, C, 1, 0, 1)], "self", (1,), "sends to itself"),
-        ("all-to-all", ROWS["all-to-all"][:-1], "missing", (), "node 2 has no copy of chunk 3 of node 1"),
-        (
-            "all-to-all",
-            [*ROWS["all-to-all"], (5, C, 1, 0, 1)],
-            "write-conflict",
-            (4, 8),
-            "several copies reach chunk 5 of node 1",
-        ),
+        *((kind, "", "missing", (), "no transfer brings chunk 0 to node") for kind in ROWS),
+        ("broadcast", "0>1 1>2", "not-held", (1,), "node 1 does not hold it yet; it lands there in step 1"),
+        ("broadcast", "2>1 0>1; 1>2", "not-held", (0,), "node 2 does not hold it yet"),
+        ("broadcast", "0>1; 1+2", "not-held", (1,), "nothing of it to add to"),
+        ("broadcast", "0>1; 1>2; 1+2", "duplicate", (2, 1), "node 0 a second time"),
+        ("reduce", "2+1 1+0", "causality", (1, 0), "node 0 ends without the contribution of node 2"),
+        ("reduce", "2+1; 1+0; 1+0", "duplicate", (2, 1), "nodes 1, 2 a second time"),
+        ("reduce", "2+1; 1>0", "missing", (1,), "row 1 (copy of chunk 0, 1>0, step 1) replaced"),
+        ("gather", "0:1>0 1:2>1 1:1>0", "capacity", (0, 2), "link 1>0 carries 2 transfers"),
+        ("gather", "0:1>0 1:2>1; 0:1>0", "missing", (), "node 0 has no copy of chunk 1 of node 2"),
+        ("gather", "0:1>0 1:2>0; 1:1>0", "link", (1,), "has no link 2>0"),
+        ("scatter", "1:0>1 0:1>2@1 0:0>1@1", "not-held", (1,), "node 1 does not hold it yet"),
+        ("scatter", "1:0>1; 1:1>1 0:0>1", "self", (1,), "sends to itself"),
+        ("all-to-all", ROWS["all-to-all"][:-6], "missing", (), "node 2 has no copy of chunk 3 of node 1"),
+        ("all-to-all", ROWS["all-to-all"] + " 5:0>1@1", "write-conflict", (4, 8), "several copies reach chunk 5 of node 1"),
     ],
 )
-def test_wrong_ones(kind: str, rows: list[Row], rule: str, where: tuple[int, ...], words: str) -> None:
+def test_wrong_ones(kind: str, rows: str, rule: str, where: tuple[int, ...], words: str) -> None:
     found = [violation for violation in verify_schedule(path(kind, rows)).violations if violation.rule == rule]
     assert found[0].rows == where, found
     assert words in found[0].message
@@ -156,7 +127,7 @@ def test_unequal_blocks(kind: str, chunk: int, target: int) -> None:
 
 def test_a_block_left_out() -> None:
     """An all-to-all without the chunks of one pair: fewer rounds, and less than promised."""
-    rows = [row for row in ROWS["all-to-all"] if row[0] != 5]
+    rows = [row for row in transfers(ROWS["all-to-all"]) if row[0] != 5]
     lacking = path("all-to-all", rows, roots=ROOTS["all-to-all"][:5], targets=TARGETS["all-to-all"][:5])
     assert verify_schedule(lacking).counts == {"shares": 1}
     assert "0 chunk(s) from node 2 to node 1" in first(verify_schedule(lacking))[2]
@@ -194,7 +165,7 @@ def test_the_whole_schedule_repeated_is_as_good() -> None:
     twice = build(
         "mesh:1x3",
         Collective(CollectiveKind.GATHER, 0),
-        [*ROWS["gather"], *((chunk + 2, op, step + 2, src, dst) for chunk, op, step, src, dst in ROWS["gather"])],
+        transfers("0:1>0 1:2>1; 1:1>0; 2:1>0 3:2>1; 3:1>0"),
         roots=ROOTS["gather"] * 2,
         targets=TARGETS["gather"] * 2,
     )
@@ -212,8 +183,7 @@ def test_transfers_that_pass_endpoints_may_need_one_step_only(kind: str) -> None
         shares = (Fraction(1, 3),) * 3
         assert _latency(Instance(parse_topology("mesh:1x3"), collective, shares, passing=True)) == 1
         return
-    rows: list[Row] = [(0, C, 0, 1, 0), (1, C, 0, 2, 0)]
-    straight = path("gather", rows, route=[-1, 0], routes=((3, 1),), rounds=[2])
+    straight = path("gather", "0:1>0 1:2>0", route=[-1, 0], routes=((3, 1),), rounds=[2])
     topology = straight.topology
     assert [(topology.src[link], topology.dst[link]) for link in (3, 1)] == [(2, 1), (1, 0)]
     quality = verify_schedule(straight).quality

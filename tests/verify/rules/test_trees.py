@@ -1,5 +1,6 @@
 """The short proof for trees against the machine that plays every row, and what each of its clauses refuses."""
 
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -15,7 +16,7 @@ from certree.verify.rules.wiring import check_writes, playable_rows
 from certree.verify.verdict import Findings
 from tests.drawn import examples, given_at_least, rngs
 from tests.synth.execution import make
-from tests.verify.build import COPY, REDUCE, build, chain_all_reduce, path_all_reduce
+from tests.verify.build import build, chain_all_reduce, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule
 
 
@@ -62,54 +63,40 @@ def test_schedules_of_methods_are_proved(kind: str, block: int, monkeypatch: pyt
 def test_delays_and_both_phases() -> None:
     for delay in (1, 2, 3):
         assert flows_along_trees(chain_all_reduce(delay))
-        late = chain_all_reduce(delay)
-        assert not flows_along_trees(build(late.topology, "all-reduce", rows_of(late), delay=delay + 1))
+        assert not flows_along_trees(replace(chain_all_reduce(delay), delay=delay + 1))
     assert flows_along_trees(path_all_reduce())
 
 
-def rows_of(schedule: Schedule) -> list[tuple[int, int, int, int, int]]:
-    columns = (schedule.chunk, schedule.op, schedule.step, schedule.src, schedule.dst)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
-
-
-#: what is wrong with the rows of an all-gather of node 1's chunk on mesh:1x4
-COPIES = {
-    "a copy to the root in place of one that is due": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 1, 2, 1)],
-    "a node gets two copies": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 1, 1, 2)],
-    "it leaves too early": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 0, 2, 3)],
-    "one is missing": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2)],
-    "a reduce among them": [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, REDUCE, 1, 2, 3)],
+#: the right rows of an all-gather of node 1's chunk on mesh:1x4, and what is wrong with others; the same of a reduce-scatter to it
+FAULTS = {
+    "all-gather": {
+        "right": "1>0 1>2; 2>3",
+        "a copy to the root in place of one that is due": "1>0 1>2; 2>1",
+        "a node gets two copies": "1>0 1>2; 1>2",
+        "it leaves too early": "1>0 1>2 2>3",
+        "one is missing": "1>0 1>2",
+        "a reduce among them": "1>0 1>2; 2+3",
+    },
+    "reduce-scatter": {
+        "right": "0+1 3+2; 2+1",
+        "the sum is at another node": "0+1 3+2; 1+2",
+        "a node sends twice": "0+1 3+2; 3+2",
+        "it leaves before what it adds up": "0+1 2+1 3+2",
+        "a circle": "0+1 2+3; 3+2",
+        "one is missing": "0+1; 2+1",
+    },
+    "all-reduce": {  # one root, and the whole sum
+        "right": "0+1 3+2; 2+1; 1>0 1>2; 2>3",
+        "a copy of a part of the sum": "0+1 3+2; 2+1 1>0; 1>2; 2>3",
+        "copies from another root": "0+1 3+2; 2+1; 2>3 2>1; 1>0",
+    },
 }
-#: the same of a reduce-scatter to node 1
-REDUCES = {
-    "the sum is at another node": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 1, 2), (0, REDUCE, 0, 3, 2)],
-    "a node sends twice": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 3, 2), (0, REDUCE, 1, 3, 2)],
-    "it leaves before what it adds up": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 2, 1), (0, REDUCE, 0, 3, 2)],
-    "a circle": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 0, 2, 3), (0, REDUCE, 1, 3, 2)],
-    "one is missing": [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 2, 1)],
-}
 
 
-@pytest.mark.parametrize(("kind", "what"), [("all-gather", w) for w in COPIES] + [("reduce-scatter", w) for w in REDUCES])
+@pytest.mark.parametrize(("kind", "what"), [(kind, what) for kind, cases in FAULTS.items() for what in cases])
 def test_each_fault_is_left_to_the_machine(kind: str, what: str) -> None:
-    wrong = (COPIES if kind == "all-gather" else REDUCES)[what]
-    right = [(0, COPY, 0, 1, 0), (0, COPY, 0, 1, 2), (0, COPY, 1, 2, 3)]
-    if kind == "reduce-scatter":
-        right = [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 2, 1), (0, REDUCE, 0, 3, 2)]
-    assert flows_along_trees(build("mesh:1x4", kind, right, roots=[1]))
-    schedule = build("mesh:1x4", kind, wrong, roots=[1])
-    assert not flows_along_trees(schedule)
-    assert not played_right(schedule)
-
-
-def test_an_all_reduce_needs_one_root_and_the_whole_sum() -> None:
-    up = [(0, REDUCE, 0, 0, 1), (0, REDUCE, 1, 2, 1), (0, REDUCE, 0, 3, 2)]
-    early = [(0, COPY, 1, 1, 0), (0, COPY, 2, 1, 2), (0, COPY, 3, 2, 3)]
-    other = [(0, COPY, 2, 2, 3), (0, COPY, 2, 2, 1), (0, COPY, 3, 1, 0)]
-    for down in (early, other):
-        schedule = build("mesh:1x4", "all-reduce", up + down)
-        assert not flows_along_trees(schedule)
-        assert not played_right(schedule)
+    schedule = build("mesh:1x4", kind, FAULTS[kind][what], roots=None if kind == "all-reduce" else [1])
+    assert flows_along_trees(schedule) == played_right(schedule) == (what == "right")
 
 
 def test_other_right_schedules_are_left_to_the_machine() -> None:
