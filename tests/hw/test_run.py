@@ -11,10 +11,8 @@ from certree.hw.run import run, tables_or_plan
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import Request, load_methods
+from tests.hw.made import made as made_for
 from tests.hw.runs import on_lanes, on_routers
 
 BOOKSIM2, MULTITREE = load_machine("booksim2"), load_machine("multitree")
@@ -22,8 +20,7 @@ SIZE = 1 << 14
 
 
 def made(method: str, spec: str = "torus:4x4", machine: Machine = BOOKSIM2, size: int = SIZE) -> Schedule:
-    request = Request(parse_topology(spec), parse_collective("all-reduce"), size, machine)
-    return load_methods()[method](request)
+    return made_for(method, spec, size, machine)
 
 
 @pytest.mark.parametrize("mode", ["slotted", "paced"])

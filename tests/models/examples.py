@@ -11,8 +11,7 @@ from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.models.schedule.symmetric import SymmetricSchedule
-
-RULES = {"reduce": Op.REDUCE, "copy": Op.COPY}
+from tests.transfers import transfers
 
 
 def network(nodes, links, **fields):
@@ -23,17 +22,18 @@ def network(nodes, links, **fields):
 
 
 def schedule(topology, collective, roots, rows, **fields):
-    """A schedule of (chunk, op, step, src, dst) rows, in canonical order."""
-    if isinstance(topology, str):
-        topology = parse_topology(topology)
-    names = ("chunk", "op", "step", "src", "dst")
-    columns = {name: np.array([row[i] for row in rows], np.int32) for i, name in enumerate(names)}
-    return make_schedule(topology, parse_collective(collective), roots, columns, **fields)
+    """A schedule of (chunk, op, step, src, dst) rows or of `tests.transfers`, in canonical order; `route`: a column."""
+    topology = parse_topology(topology) if isinstance(topology, str) else topology
+    collective = parse_collective(collective) if isinstance(collective, str) else collective
+    rows = np.array(transfers(rows) if isinstance(rows, str) else rows, np.int32).reshape(-1, 5)
+    columns = dict(zip(("chunk", "op", "step", "src", "dst"), rows.T, strict=True))
+    columns |= {"route": np.array(fields.pop("route"), np.int32)} if "route" in fields else {}
+    return make_schedule(topology, collective, roots, columns, **fields)
 
 
 def pair_all_reduce(**fields):
     """Two nodes; node 1 reduces into node 0, which copies back."""
-    return schedule("ring:2", "all-reduce", [NO_ROOT], [(0, 0, 0, 1, 0), (0, 1, 1, 0, 1)], **fields)
+    return schedule("ring:2", "all-reduce", [NO_ROOT], "1+0; 0>1", **fields)
 
 
 def ring_all_gather(nodes):
@@ -62,7 +62,6 @@ def turning(spec, *, named=True):
     rows += [(0, Op.COPY, hop, (nodes - hop) % nodes, nodes - hop - 1) for hop in range((nodes - 1) // 2)]
     if not named:
         topology = replace(topology, name="own")
-    columns = {name: np.array([row[i] for row in rows], np.int32) for i, name in enumerate(("chunk", "op", "step", "src", "dst"))}
-    base = make_schedule(topology, parse_collective("broadcast", 0), [0], columns)
+    base = schedule(topology, parse_collective("broadcast", 0), [0], rows)
     action = Action.of_box([nodes])
     return SymmetricSchedule(base, action if named else Action(action.moves))

@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from certree.hw.formats import ARRIVAL_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
-from certree.synth.method import Request, load_methods
+from tests.hw.made import made, tables_of, with_rows
 from tests.hw.runs import on_lanes, on_routers
 
 AUTHORS, KIB = load_machine("multitree-authors"), 1024
@@ -20,8 +19,7 @@ DRAIN = 148  # cycles in which credits return after the last flit; their totals 
 
 
 def ring(spec: str, size: int) -> Tables:
-    request = Request(parse_topology(spec), parse_collective("all-reduce"), size, AUTHORS)
-    return lower(load_methods()["ring"](request), size, AUTHORS)
+    return tables_of("ring", spec, size, AUTHORS)
 
 
 # cycles that their simulator reports for an all-reduce along a ring
@@ -68,13 +66,7 @@ def _first_steps(tables: Tables, steps: int) -> Tables:
     }
     expected = zip(tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer, strict=True)
     stays = [tuple(map(int, arrival)) in arrivals for arrival in expected]
-    columns = {name: getattr(tables, name)[rows] for name in ROW_COLUMNS}
-    columns |= {name: getattr(tables, name)[stays] for name in ARRIVAL_COLUMNS}
-    return replace(tables, **columns)
-
-
-ROW_COLUMNS = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
-ARRIVAL_COLUMNS = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+    return replace(with_rows(tables, rows), **{name: getattr(tables, name)[stays] for name in ARRIVAL_COLUMNS})
 
 
 def test_slots_and_lanes_know_the_interface_too():
@@ -104,12 +96,16 @@ PACED = {
 }
 
 
+def trees(spec: str, size: int, **changes: int) -> Tables:
+    """Their trees, with an interface for each link."""
+    machine = replace(AUTHORS, router=replace(AUTHORS.router, interfaces="link"), **changes)
+    return lower(made("multitree", spec, size, machine, order="authors"), size, machine)
+
+
 @pytest.mark.parametrize(("spec", "size", "flow"), PACED)
 def test_multitree_paced(spec: str, size: int, flow: str):
     """The rows of the table are what a paced run takes here."""
-    machine = replace(AUTHORS, router=replace(AUTHORS.router, interfaces="link"))
-    request = Request(parse_topology(spec), parse_collective("all-reduce"), size, machine, options={"order": "authors"})
-    tables = lower(load_methods()["multitree"](request), size, machine)
+    tables = trees(spec, size)
     result = on_routers(tables, "paced", framing=flow)
     assert (result.cycles, result.data_ok) == (PACED[spec, size, flow], True)
     name, unit = spec.replace(":", " ").replace("x", "×"), f"{size // KIB} KiB" if size < 1024 * KIB else "1 MiB"
@@ -119,10 +115,5 @@ def test_multitree_paced(spec: str, size: int, flow: str):
 
 def test_it_is_not_the_depth_of_their_queues():
     """Interfaces that hide 928 flits, as theirs do, make the paced run faster, not as slow as theirs."""
-    cycles = []
-    for buffer in (318, 928):
-        machine = replace(AUTHORS, ni_buffer_flits=buffer, router=replace(AUTHORS.router, interfaces="link"))
-        request = Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), 256 * KIB, machine)
-        tables = lower(load_methods()["multitree"](request), 256 * KIB, machine)
-        cycles.append(on_routers(tables, "paced").cycles)
+    cycles = [on_routers(trees("torus:4x4", 256 * KIB, ni_buffer_flits=buffer), "paced").cycles for buffer in (318, 928)]
     assert cycles[1] < cycles[0]

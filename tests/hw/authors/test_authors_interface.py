@@ -12,9 +12,8 @@ from certree.hw.authors.tables import Entry, clear, tables_of
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Op, Schedule
-from certree.synth.method import Request, load_methods
+from tests.hw.made import made
 
 AUTHORS, KIB = load_machine("multitree-authors"), 1024
 README = Path(__file__).parents[3] / "hw" / "README.md"
@@ -27,7 +26,7 @@ def machine(spec: str) -> Machine:
 
 def trees(spec: str, method: str = "multitree") -> Schedule:
     options = {"order": "authors"} if method == "multitree" else {}
-    return load_methods()[method](Request(parse_topology(spec), parse_collective("all-reduce"), 4 * KIB, AUTHORS, options=options))
+    return made(method, spec, 4 * KIB, AUTHORS, **options)
 
 
 def played(spec: str, size: int, flow: str = "packet", without: tuple[Fault, ...] = (), order: int = 0) -> AuthorsResult:

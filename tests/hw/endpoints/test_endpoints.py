@@ -1,6 +1,5 @@
 """Endpoints that run a collective: times by formula, every rank's data, the rules without which engines hang."""
 
-import functools
 from dataclasses import replace
 from fractions import Fraction
 
@@ -14,23 +13,18 @@ from certree.hw.endpoints.run import EndpointResult, judged, run_endpoints
 from certree.hw.endpoints.streams import flow_columns
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.endpoint import Endpoint, System, load_endpoint
-from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Op, Schedule, make_schedule
-from certree.synth.method import Request, load_methods
+from certree.models.schedule.schedule import Schedule
+from tests.hw.made import made as made_for
+from tests.models.examples import schedule as by_hand
 
 KIB, MIB = 1 << 10, 1 << 20
 ACE = load_endpoint("ace")
 
 
-@functools.cache
 def made(topology: str, collective: str = "all-reduce", method: str = "hierarchical", **options: str) -> Schedule:
-    request = Request(parse_topology(topology), parse_collective(collective), MIB, load_machine("multitree"), options=options)
-    schedule = load_methods()[method](request)
-    assert isinstance(schedule, Schedule)
-    return schedule
+    return made_for(method, topology, MIB, collective=collective, **options)
 
 
 def run(schedule: Schedule, system: str | System, size: int = MIB, endpoint: Endpoint = ACE, **choices: object) -> EndpointResult:
@@ -234,15 +228,8 @@ def detour() -> Schedule:
     links = [(0, 2, 1), (2, 1, 1), (1, 2, 1), (2, 0, 1), (0, 3, 5000), (3, 2, 5000), (1, 3, 1), (3, 1, 1)]
     src, dst, latency = (np.array(column) for column in zip(*links, strict=True))
     topology = Topology("detour", np.array([0, 0, 1, 1]), src, dst, np.ones(len(links), int), latency)
-    columns = {"chunk": [0, 1, 2, 3], "op": [Op.COPY] * 4, "step": [0] * 4, "src": [0, 1, 0, 1], "dst": [1, 0, 1, 0]}
-    columns["route"] = [0, 2, 1, 2]
-    return make_schedule(
-        topology,
-        parse_collective("all-gather"),
-        [0, 1, 0, 1],
-        {name: np.array(column, np.int32) for name, column in columns.items()},
-        routes=((4, 5, 1), (0, 1), (2, 3)),
-    )
+    fields = {"route": [0, 2, 1, 2], "routes": ((4, 5, 1), (0, 1), (2, 3))}
+    return by_hand(topology, "all-gather", [0, 1, 0, 1], "0:0>1 1:1>0 2:0>1 3:1>0", **fields)
 
 
 def test_a_message_that_overtakes_another_waits_for_it() -> None:

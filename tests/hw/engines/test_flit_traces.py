@@ -13,20 +13,13 @@ from certree.hw.engines.schedule_run import Plan
 from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables
-from certree.synth.method import Request, load_methods
 from tests.drawn import examples
+from tests.hw.made import made, tables_of
 from tests.hw.routers.packet_lists import packets
 from tests.hw.runs import on_lanes, on_routers
 from tests.hw.trees import MULTITREE, schedules
-
-
-def made(spec: str, method: str, size: int) -> Tables:
-    request = Request(parse_topology(spec), parse_collective("all-reduce"), size, MULTITREE)
-    return lower(load_methods()[method](request), size, MULTITREE)
 
 
 def assert_same_lines(source: Tables | Plan, run: str, flow: str, folder: Path) -> None:
@@ -48,12 +41,12 @@ def test_every_message_has_the_times_that_it_has_without_routers(
 @pytest.mark.parametrize("flow", ["message", "packet"])
 @pytest.mark.parametrize("spec", ["torus:4x4", "ring:6,capacity=2"])
 def test_paced_messages_wait_for_the_same_ports(tmp_path: Path, spec: str, flow: str):
-    assert_same_lines(made(spec, "multitree", 1 << 15), "paced", flow, tmp_path)
+    assert_same_lines(tables_of("multitree", spec, 1 << 15), "paced", flow, tmp_path)
 
 
 def test_a_schedule_without_tables_leaves_a_trace(tmp_path: Path):
-    request = Request(parse_topology("switch:8"), parse_collective("all-reduce"), 1 << 14, MULTITREE)
-    assert_same_lines(Plan.of(load_methods()["halving-doubling"](request), 1 << 14, MULTITREE), "slotted", "packet", tmp_path)
+    plan = Plan.of(made("halving-doubling", "switch:8", 1 << 14), 1 << 14, MULTITREE)
+    assert_same_lines(plan, "slotted", "packet", tmp_path)
 
 
 def picture(path: Path) -> tuple[dict[tuple[int, int], str], list[dict]]:
@@ -70,7 +63,7 @@ def slices_by_lane(drawn: list[dict]) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("spec", ["torus:3x3", "fattree:2x3", "ring:4,capacity=2"])
 def test_the_picture_has_every_flit_on_its_link(tmp_path: Path, spec: str):
     """A track for each interface and lane; slices of one lane do not overlap, and are as long as all flits that passed it."""
-    tables = made(spec, "ring", 1 << 14)
+    tables = tables_of("ring", spec, 1 << 14)
     others = synthetic_packets(tables.topology, load=Fraction(1, 5), flits=5, cycles=1500, seed=4)
     result = on_routers(tables, others=others, trace=tmp_path / "t.json")
     assert result.others.arrived == len(others.id)
@@ -89,7 +82,7 @@ def test_the_picture_has_every_flit_on_its_link(tmp_path: Path, spec: str):
 
 def test_packets_that_share_a_link_take_turns_on_it(tmp_path: Path):
     """A message and a long packet, each with a VC of its own: while both have flits, each flit is a slice of its own."""
-    tables = made("ring:4", "ring", 1 << 14)
+    tables = tables_of("ring", "ring:4", 1 << 14)
     on_routers(tables, others=packets((0, 1, 100, 0)), trace=tmp_path / "t.json")
     tracks, drawn = picture(tmp_path / "t.json")
     lane = next(thread for (process, thread), name in tracks.items() if (process, name) == (1, "0>1"))
@@ -105,5 +98,5 @@ def test_packets_that_share_a_link_take_turns_on_it(tmp_path: Path):
 def test_a_trace_is_not_overwritten(tmp_path: Path):
     (tmp_path / "t.json").write_text("mine")
     with pytest.raises(InputError, match="--force"):
-        on_routers(made("ring:4", "ring", 4096), trace=tmp_path / "t.json")
+        on_routers(tables_of("ring", "ring:4", 4096), trace=tmp_path / "t.json")
     assert (tmp_path / "t.json").read_text() == "mine"

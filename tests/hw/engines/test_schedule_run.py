@@ -12,15 +12,16 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
-from certree.models.network.topology import NodeKind, Topology
-from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
 from certree.models.schedule.timing import way_of
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples
+from tests.hw.made import STAR
 from tests.hw.runs import machines, on_lanes, same_in_both, with_latencies
 from tests.hw.trees import MULTITREE, schedules
+from tests.models.examples import schedule as by_hand
 
 KIB = 1 << 10
 
@@ -42,8 +43,7 @@ def test_a_schedule_runs_as_its_tables_do(schedule: Schedule, size: int, machine
 def recursive_doubling(ranks: int) -> Schedule:
     """One chunk; in step s rank r exchanges what it has with r xor 2^s."""
     rows = [(0, Op.REDUCE, s, r, r ^ (1 << s)) for s in range(ranks.bit_length() - 1) for r in range(ranks)]
-    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
-    return make_schedule(parse_topology(f"full:{ranks}"), parse_collective("all-reduce"), [NO_ROOT], columns)
+    return by_hand(f"full:{ranks}", "all-reduce", [NO_ROOT], rows)
 
 
 @pytest.mark.parametrize("ranks", [2, 8, 16])
@@ -68,17 +68,8 @@ def test_a_wrong_schedule_gives_wrong_data():
 
 
 def test_a_reducing_switch_adds_and_copies():
-    """Four endpoints reduce into switch 4 in one step; in the next it copies the sum to all of them."""
-    topology = Topology(
-        "star", np.array([NodeKind.ENDPOINT] * 4 + [NodeKind.SWITCH]),
-        np.array([0, 1, 2, 3, 4, 4, 4, 4]), np.array([4, 4, 4, 4, 0, 1, 2, 3]), np.ones(8), np.full(8, -1),
-        reducing=np.array([False] * 4 + [True]),
-    )  # fmt: skip
-    rows = [(0, Op.REDUCE, 0, leaf, 4) for leaf in range(4)] + [(0, Op.COPY, 1, 4, leaf) for leaf in range(4)]
-    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
-    schedule = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT], columns)
-    assert verify_schedule(schedule).valid
-    assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
+    assert verify_schedule(STAR).valid
+    assert_exact(Plan.of(STAR, 4 * KIB, MULTITREE))
 
 
 @pytest.mark.parametrize("network", ["ring:4", "switch:4", "fattree:2x2"])
@@ -105,19 +96,10 @@ def test_all_to_all(network: str):
     topology = parse_topology(network)
     ends = np.array([(a, b) for a in topology.endpoints.tolist() for b in topology.endpoints.tolist() if a != b], np.int32).T
     column, routes = routes_between(topology, *ends)
-    zeros = np.zeros(len(column), np.int32)
-    columns = {
-        "chunk": np.arange(len(column)),
-        "op": zeros + Op.COPY,
-        "step": zeros,
-        "src": ends[0],
-        "dst": ends[1],
-        "route": column,
-    }
+    rows = [(chunk, Op.COPY, 0, src, dst) for chunk, (src, dst) in enumerate(ends.T.tolist())]
     load = np.bincount(way_of(topology, *ends, column, routes)[1]).max()
-    schedule = make_schedule(
-        topology, parse_collective("all-to-all"), ends[0], columns, chunk_target=ends[1], routes=routes, rounds=[int(load)]
-    )
+    fields = {"chunk_target": ends[1], "route": column, "routes": routes, "rounds": [int(load)]}
+    schedule = by_hand(topology, "all-to-all", ends[0], rows, **fields)
     assert verify_schedule(schedule).valid
     plan = Plan.of(schedule, 4 * KIB, MULTITREE)
     assert_exact(plan)
@@ -127,9 +109,7 @@ def test_all_to_all(network: str):
 
 def exchange(delay: int) -> Schedule:
     """Node 0 gets a copy of chunk 0 in step 0, and sends the chunk in step 1: with delay 2 while the copy is on its way."""
-    columns = {"chunk": [0, 0], "op": [0, 0], "step": [0, 1], "src": [1, 0], "dst": [0, 1]}
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    return make_schedule(parse_topology("full:2"), parse_collective("all-reduce"), [NO_ROOT], arrays, delay=delay)
+    return by_hand("full:2", "all-reduce", [NO_ROOT], "1+0; 0+1", delay=delay)
 
 
 def test_what_would_be_left_to_chance_is_refused():
@@ -147,8 +127,6 @@ def test_only_slots_keep_an_exchange_apart():
 
 
 def test_copies_along_a_path_can_be_paced():
-    columns = {"chunk": [0, 0], "op": [1, 1], "step": [0, 1], "src": [0, 1], "dst": [1, 2]}
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    schedule = make_schedule(parse_topology("mesh:3"), Collective(CollectiveKind.BROADCAST, 0), [0], arrays)
+    schedule = by_hand("mesh:3", Collective(CollectiveKind.BROADCAST, 0), [0], "0>1; 1>2")
     result = same_in_both(Plan.of(schedule, 256, MULTITREE), "paced")
     assert (result.cycles, result.data_ok) == (2 * 175, True)

@@ -13,28 +13,36 @@ import pytest
 from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.program import initial_cells
 from certree.hw.engines.runs import Run
+from certree.hw.formats import ARRIVAL_COLUMNS
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
 from certree.models.machine.machine import Machine
-from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import CollectiveKind, parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import NO_ROOT, Op
 from certree.models.tables import NIL, RowOp, Tables
+from tests.hw.made import in_order, with_rows
 from tests.hw.runs import agree, on_lanes, same_in_both
 from tests.hw.trees import MULTITREE, tree_schedule
+from tests.models.examples import network
+from tests.models.examples import schedule as by_hand
 
 MIB = 1 << 20
 
 
+def built(
+    spec: str | Topology, kind: str, roots: list[int], rows: str, machine: Machine = MULTITREE, size: int = 256, **fields: int
+) -> Tables:
+    """Tables of chunks of 256 bytes, or of another size, of the transfers that are written out."""
+    return lower(by_hand(spec, kind, roots, rows, **fields), size * len(roots), machine)
+
+
 def one_hop(op: Op, bytes_: int) -> Tables:
     """Two endpoints exchange their halves."""
-    kind = "all-gather" if op == Op.COPY else "reduce-scatter"
-    columns = {"chunk": [0, 1], "op": [op, op], "step": [0, 0], "src": [0, 1], "dst": [1, 0]}
-    roots = [0, 1] if op == Op.COPY else [1, 0]
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    return lower(make_schedule(parse_topology("full:2"), parse_collective(kind), roots, arrays), bytes_, MULTITREE)
+    if op == Op.COPY:
+        return built("full:2", "all-gather", [0, 1], "0:0>1 1:1>0", size=bytes_ // 2)
+    return built("full:2", "reduce-scatter", [1, 0], "0:0+1 1:1+0", size=bytes_ // 2)
 
 
 def test_seventeen_flits_over_one_hop_take_175_cycles():
@@ -64,34 +72,19 @@ def test_utilization_counts_header_flits():
     assert on_lanes(one_hop(Op.COPY, 2 * 256)).max_link_utilization == Fraction(17, 175)
 
 
-def star(lanes: int, **fields: int) -> Tables:
-    """Node 0 gets two chunks from node 1 in one slot, over `lanes` lanes."""
-    topology = replace(parse_topology("full:2"), capacity=np.array([lanes, lanes], np.int32))
-    columns = {"chunk": [0, 1], "op": [1, 1], "step": [0, 0], "src": [1, 1], "dst": [0, 0]}
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    schedule = make_schedule(topology, parse_collective("all-gather"), [1, 1], arrays, **fields)
-    return lower(schedule, 2 * 256, MULTITREE)
+#: node 0 gets two chunks from node 1 in one slot
+TWO_CHUNKS = "all-gather", [1, 1], "0:1>0 1:1>0"
 
 
 def test_lanes_carry_messages_side_by_side():
-    wide, narrow = on_lanes(star(2)), on_lanes(star(1))
+    wide, narrow = (on_lanes(built(f"full:2,capacity={lanes}", *TWO_CHUNKS)) for lanes in (2, 1))
     assert (wide.cycles, wide.contention_cycles) == (175, 0)
     assert (narrow.cycles, narrow.contention_cycles) == (175 + 17, 17)
 
 
 def test_parallel_links_are_as_long_as_the_slowest():
-    base = parse_topology("full:2")
-    twice = Topology(
-        "two cables",
-        base.kind,
-        np.array([0, 0, 1, 1], np.int32),
-        np.array([1, 1, 0, 0], np.int32),
-        np.ones(4, np.int32),
-        np.array([10, 20, 10, 20], np.int32),
-    )
-    columns = {"chunk": [0, 1], "op": [1, 1], "step": [0, 0], "src": [1, 1], "dst": [0, 0]}
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    result = on_lanes(lower(make_schedule(twice, parse_collective("all-gather"), [1, 1], arrays), 2 * 256, MULTITREE))
+    ends = [(0, 1, 1, 10), (0, 1, 1, 20), (1, 0, 1, 10), (1, 0, 1, 20)]
+    result = on_lanes(built(network(2, ends), *TWO_CHUNKS))
     assert result.cycles == result.closed_form_cycles == 17 + 2 * 1 + 2 * 3 + 20
 
 
@@ -122,40 +115,33 @@ def test_a_dependency_not_awaited_gives_a_wrong_sum():
     children, step = tables.children.copy(), tables.step.copy()
     children[row] = NIL
     step[row] = 0
-    order = np.lexsort((tables.flow, tables.op, step, tables.node))
-    fields = {name: getattr(tables, name)[order] for name in ("node", "op", "flow", "parent", "addr", "size", "route")}
-    result = on_lanes(replace(tables, children=children[order], step=step[order], **fields))
+    result = on_lanes(in_order(replace(tables, children=children, step=step)))
     assert not result.data_ok
     assert result.wrong == (0, 0)
 
 
-def built(
-    spec: str, kind: str, roots: list[int], rows: list[tuple[int, Op, int, int, int]], machine: Machine = MULTITREE
-) -> Tables:
-    """Tables of chunks of 256 bytes from (chunk, op, step, src, dst)."""
-    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
-    schedule = make_schedule(parse_topology(spec), parse_collective(kind), roots, columns)
-    return lower(schedule, 256 * len(roots), machine)
+#: node 1 waits two steps
+LATER = "full:2", "all-gather", [0, 1], "0:0>1;; 1:1>0"
 
 
 @pytest.mark.parametrize(("buffer", "step_time"), [(16, 1), (17, 17), (18, 17), (0, 17)])
 def test_a_step_without_rows_lasts_the_estimated_step_time(buffer: int, step_time: int):
-    """Footnote 4 at its boundary: the 17 flits of a message, less the buffer unless it holds them all. Node 1 waits two steps."""
+    """Footnote 4 at its boundary: the 17 flits of a message, less the buffer unless it holds them all."""
     machine = replace(MULTITREE, ni_buffer_flits=buffer)
-    tables = built("full:2", "all-gather", [0, 1], [(0, Op.COPY, 0, 0, 1), (1, Op.COPY, 2, 1, 0)], machine)
+    tables = built(*LATER, machine)
     assert on_lanes(tables, "paced").cycles == 2 * step_time + 175
     agree(tables, "paced")
 
 
 def test_a_step_without_rows_can_last_as_long_as_it_must():
     """Serialization and latency: the copies of a step have arrived when the next one begins."""
-    tables = built("full:2", "all-gather", [0, 1], [(0, Op.COPY, 0, 0, 1), (1, Op.COPY, 2, 1, 0)])
+    tables = built(*LATER)
     assert on_lanes(tables, "paced", step_time="exact").cycles == 2 * 175 + 175
 
 
 def test_skew_and_drift_move_the_opening_of_slots():
     """Node 1 sends in slot 2; its counters start at 40 and two slots of 175 last 385 cycles at a drift of 1/10."""
-    tables = built("full:2", "all-gather", [0, 1], [(0, Op.COPY, 0, 0, 1), (1, Op.COPY, 2, 1, 0)])
+    tables = built(*LATER)
     for clocks, start in (
         (Clocks((0, 40), (Fraction(0), Fraction(1, 10))), 40 + 385),
         (Clocks((0, 0), (Fraction(0), Fraction(-1, 10))), 315),
@@ -168,14 +154,7 @@ def test_skew_and_drift_move_the_opening_of_slots():
 
 def test_a_copy_and_a_sum_of_the_same_time():
     """The copy is written, then the sum is added. Node 2 gets 1's copy of v1 + v2 and 0's v0 at one time and passes all on."""
-    rows = [
-        (0, Op.REDUCE, 0, 2, 1),
-        (0, Op.REDUCE, 11, 0, 2),
-        (0, Op.COPY, 12, 1, 2),
-        (0, Op.COPY, 30, 2, 0),
-        (0, Op.COPY, 30, 2, 1),
-    ]
-    tables = built("ring:3", "all-reduce", [NO_ROOT], rows)
+    tables = built("ring:3", "all-reduce", [NO_ROOT], "2+1 0+2@11 1>2@12 2>0@30 2>1@30")
     # By hand: node 2 does not wait for 0 before it reduces, node 1 not for 2's final copy before it copies.
     children = np.where((tables.op == RowOp.REDUCE)[:, None], NIL, tables.children)
     parent = np.where((tables.op == RowOp.GATHER) & (tables.node == 1), NIL, tables.parent)
@@ -186,9 +165,7 @@ def test_a_copy_and_a_sum_of_the_same_time():
 
 
 def test_rows_that_wait_for_each_other_are_a_deadlock():
-    columns = {"chunk": [0, 0, 0], "op": [0, 0, 0], "step": [0, 0, 0], "src": [0, 1, 2], "dst": [1, 2, 0]}
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    tables = lower(make_schedule(parse_topology("ring:3"), parse_collective("all-reduce"), [NO_ROOT], arrays), 64, MULTITREE)
+    tables = built("ring:3", "all-reduce", [NO_ROOT], "0+1 1+2 2+0", size=64)
     for run in ("slotted", "paced"):
         result = on_lanes(tables, run)
         assert not result.data_ok
@@ -200,9 +177,7 @@ def test_rows_that_wait_for_each_other_are_a_deadlock():
 
 def test_an_empty_collective_is_wrong_not_vacuously_right():
     tables = lower(tree_schedule("ring:3", CollectiveKind.ALL_REDUCE, 1, delay=1, repeats=1, seed=1), 64, MULTITREE)
-    rows = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
-    arrivals = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
-    empty = replace(tables, **{name: getattr(tables, name)[:0] for name in (*rows, *arrivals)})
+    empty = replace(with_rows(tables, slice(0)), **{name: getattr(tables, name)[:0] for name in ARRIVAL_COLUMNS})
     result = on_lanes(empty)
     assert (result.cycles, result.data_ok, result.wrong) == (0, False, (0, 0))
 
@@ -239,9 +214,7 @@ def test_sizes_beyond_the_counters_are_refused(machine: Machine, reason: str):
 
 def test_a_row_to_a_stranger_does_not_reach_the_core():
     """Node 0 of ring:4 sends to node 2, and both tables agree on it; no link joins them."""
-    columns = {"chunk": [0], "op": [0], "step": [0], "src": [0], "dst": [1]}
-    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
-    tables = lower(make_schedule(parse_topology("ring:4"), parse_collective("all-reduce"), [NO_ROOT], arrays), 64, MULTITREE)
+    tables = built("ring:4", "all-reduce", [NO_ROOT], "0+1", size=64)
     far = replace(tables, parent=np.array([2], np.int32), arrival_node=np.array([2], np.int32))
     with pytest.raises(TableFormatError, match="node 0 sends to node 2, and no link joins them"):
         on_lanes(far)

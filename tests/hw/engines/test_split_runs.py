@@ -12,17 +12,14 @@ from certree.hw.engines.schedule_run import cuts, parts
 from certree.hw.run import run
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import load_machine
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
-from certree.synth.method import Request, load_methods
+from tests.hw.made import MULTITREE as MACHINE
+from tests.hw.made import made as made_for
 
-MACHINE, SIZE = load_machine("multitree"), 96 * 1024
+SIZE = 96 * 1024
 
 
 def made(spec, method, **options):
-    request = Request(parse_topology(spec), parse_collective("all-reduce"), SIZE, MACHINE, options=options)
-    return load_methods()[method](request)
+    return made_for(method, spec, SIZE, MACHINE, **options)
 
 
 def conflicts(schedule, before):

@@ -4,7 +4,6 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,14 +12,15 @@ from certree.hw.engines.clocks import Clocks
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import CollectiveKind, parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.models.schedule.timing import ceil_div, slot_timing
 from certree.models.schedule.tolerance import tolerant_slot
 from tests.drawn import examples
 from tests.hw.runs import machines, on_lanes, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
+from tests.models.examples import schedule as by_hand
+from tests.transfers import transfers
 
 
 @given(st.data(), with_latencies(schedules(routed=True)), st.integers(1, 4000), machines())
@@ -66,18 +66,9 @@ def test_a_drift_that_no_slot_survives_is_bad_input():
 
 # Two nodes that reduce into each other and gather: sums of slot k are used in slot k + delay, the last of them in the last slot.
 def to_and_fro(delay: int, repeats: int) -> Schedule:
-    chunk, src, dst = np.array([0, 0, 1, 1]), np.array([1, 0, 0, 1]), np.array([0, 1, 1, 0])
-    columns = {"chunk": chunk, "src": src, "dst": dst, "step": np.array([0, delay, 0, delay])}
-    columns |= {"op": np.array([Op.REDUCE, Op.COPY] * 2)}
-    return make_schedule(
-        parse_topology("full:2"),
-        parse_collective("all-reduce"),
-        [NO_ROOT] * 2,
-        {name: column.astype(np.int32) for name, column in columns.items()},
-        delay=delay,
-        period=delay + 1,
-        repeats=repeats,
-    )
+    rows = transfers("0:1+0 1:0+1") + transfers("0:0>1 1:1>0", later=delay)
+    fields = {"delay": delay, "period": delay + 1, "repeats": repeats}
+    return by_hand("full:2", "all-reduce", [NO_ROOT] * 2, rows, **fields)
 
 
 def late_rows(schedule: Schedule, slot: int, skew: int, drift: int) -> int:

@@ -21,6 +21,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Request, load_methods
 from tests.drawn import examples
+from tests.hw.made import made
 from tests.hw.runs import on_lanes, on_routers
 
 MULTITREE = load_machine("multitree")
@@ -344,8 +345,7 @@ def test_bad_rules(rules, reason):
 def test_what_is_no_tree_of_switches_is_refused():
     with pytest.raises(UnsupportedError, match=r"chunk 0 is reduced at node ., which is no reducing switch"):
         AggregationTrees.of(schedule_of("switch:4", 4, method="ring"))
-    topology = parse_topology("switch:4,reducing=switches")
-    gather = load_methods()["ring"](Request(topology, parse_collective("all-gather"), KIB, MULTITREE))
+    gather = made("ring", "switch:4,reducing=switches", KIB, collective="all-gather")
     with pytest.raises(UnsupportedError, match="make all-reduces; the schedule is a all-gather"):
         AggregationTrees.of(gather)
 

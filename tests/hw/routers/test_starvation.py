@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from certree.hw.routers.injection import inject
 from certree.hw.routers.packets import synthetic_packets
-from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
-from certree.synth.method import Request, load_methods
 from tests.drawn import examples
+from tests.hw.made import tables_of
 from tests.hw.routers.packet_lists import packets
 from tests.hw.runs import on_routers
 
-BOOKSIM2, MULTITREE = load_machine("booksim2"), load_machine("multitree")
+BOOKSIM2 = load_machine("booksim2")
 MESH = parse_topology("mesh:3x3")
 #: two streams of short packets over a link, and one that is as long as a buffer
 CROWD = packets(*(row for start in range(400) for row in ((0, 2, 1, start), (4, 2, 1, start))), (1, 2, 8, 20))
@@ -112,8 +110,7 @@ def test_round_robin_lets_everyone_through_beyond_saturation(allocator: str):
 
 @pytest.mark.parametrize("flow", ["message", "packet"])
 def test_neither_a_collective_nor_packets_beside_it_wait_longer_than_their_turns(flow: str):
-    request = Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), 1 << 16, MULTITREE)
-    tables = lower(load_methods()["multitree"](request), 1 << 16, MULTITREE)
+    tables = tables_of("multitree", "torus:4x4", 1 << 16)
     alone = on_routers(tables, "paced", framing=flow)
     others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8)
     turns = 2 * tables.chunk_bytes // 16 * 4  # a chunk for each of four virtual channels, and as many flits of others

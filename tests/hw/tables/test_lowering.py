@@ -11,20 +11,21 @@ from certree.hw.tables.consistency import check_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.routing import routes_between
-from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.models.schedule.timing import slot_timing, slotted
 from certree.models.tables import NIL, RowOp
 from tests.drawn import examples
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
+from tests.models.examples import schedule as schedule_of
+from tests.transfers import transfers
 
 ALL_REDUCE = parse_collective("all-reduce")
 
 
-def by_hand(spec: str, rows: list[tuple[int, Op, int, int, int]], **fields: int) -> Schedule:
-    columns = dict(zip(("chunk", "op", "step", "src", "dst"), np.array(rows, np.int32).T, strict=True))
-    return make_schedule(parse_topology(spec), ALL_REDUCE, [NO_ROOT] * (int(columns["chunk"].max()) + 1), columns, **fields)
+def by_hand(spec: str, rows: str, **fields: int) -> Schedule:
+    found = transfers(rows)
+    return schedule_of(spec, "all-reduce", [NO_ROOT] * (1 + max(row[0] for row in found)), found, **fields)
 
 
 def table_of(tables, node: int) -> list[tuple]:
@@ -42,36 +43,20 @@ def table_of(tables, node: int) -> list[tuple]:
 
 def test_rows_of_a_tree_by_hand():
     # Root 0 of ring:4 with children 1 and 3; 2 hangs below 1. The root serves its children in different steps.
-    schedule = by_hand(
-        "ring:4",
-        [
-            (0, Op.REDUCE, 0, 2, 1),
-            (0, Op.REDUCE, 1, 1, 0),
-            (0, Op.REDUCE, 0, 3, 0),
-            (0, Op.COPY, 2, 0, 1),
-            (0, Op.COPY, 3, 0, 3),
-            (0, Op.COPY, 3, 1, 2),
-        ],
-    )
+    schedule = by_hand("ring:4", "2+1 3+0; 1+0; 0>1; 0>3 1>2")
     tables = lower(schedule, 64, MULTITREE)
     assert table_of(tables, 0) == [("GATHER", 0, NIL, [1], 2), ("GATHER", 0, NIL, [3], 3)]
     assert table_of(tables, 1) == [("REDUCE", 0, 0, [2], 1), ("GATHER", 0, 0, [2], 3)]
     assert table_of(tables, 2) == [("REDUCE", 0, 1, [], 0)]
     assert table_of(tables, 3) == [("REDUCE", 0, 0, [], 0)]
     arrivals = zip(tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer, strict=True)
-    assert [tuple(map(int, arrival)) for arrival in arrivals] == [
-        (0, 1, 0, 1),
-        (0, 1, 0, 3),
-        (1, 1, 0, 2),
-        (1, 2, 0, 0),
-        (2, 2, 0, 1),
-        (3, 2, 0, 0),
-    ]
+    expected = [(0, 1, 0, 1), (0, 1, 0, 3), (1, 1, 0, 2), (1, 2, 0, 0), (2, 2, 0, 1), (3, 2, 0, 0)]
+    assert [tuple(map(int, arrival)) for arrival in arrivals] == expected
     assert tables.schedule.digest == schedule.digest == tables.schedule_digest
 
 
 def test_children_served_in_one_slot_share_a_row():
-    schedule = by_hand("ring:3", [(0, Op.REDUCE, 0, 1, 0), (0, Op.REDUCE, 0, 2, 0), (0, Op.COPY, 1, 0, 2), (0, Op.COPY, 1, 0, 1)])
+    schedule = by_hand("ring:3", "1+0 2+0; 0>2 0>1")
     assert table_of(lower(schedule, 64, MULTITREE), 0) == [("GATHER", 0, NIL, [1, 2], 1)]
 
 
@@ -102,9 +87,9 @@ def test_long_steps_become_unit_rounds():
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ([(0, Op.REDUCE, 0, 1, 0), (0, Op.REDUCE, 1, 1, 2)], "node 1 sends more than one REDUCE of chunk 0"),
-        ([(3, Op.COPY, 0, 0, 1), (3, Op.COPY, 1, 2, 1)], "node 1 receives more than one GATHER of chunk 3"),
-        ([(0, Op.REDUCE, 0, 0, 1), (0, Op.REDUCE, 0, 0, 1)], "node 0 sends more than one REDUCE of chunk 0"),
+        ("1+0; 1+2", "node 1 sends more than one REDUCE of chunk 0"),
+        ("3:0>1; 3:2>1", "node 1 receives more than one GATHER of chunk 3"),
+        ("0+1 0+1", "node 0 sends more than one REDUCE of chunk 0"),
     ],
 )
 def test_other_forms_than_trees_are_refused(rows, reason):
@@ -114,8 +99,7 @@ def test_other_forms_than_trees_are_refused(rows, reason):
 
 def test_each_destination_on_a_route_has_a_row():
     """Node 0 of ring:5 copies to its neighbours 1 and 4 and over 1 and 4 to 2 and 3, all in one step."""
-    rows = [(0, Op.COPY, 0, 0, dst) for dst in (1, 2, 3, 4)]
-    schedule = by_hand("ring:5,capacity=2", rows)
+    schedule = by_hand("ring:5,capacity=2", "0>1 0>2 0>3 0>4")
     route, routes = routes_between(schedule.topology, schedule.src, schedule.dst)
     tables = lower(replace(schedule, route=np.where(route < 0, route, route + 1), routes=((0,), *routes)), 64, MULTITREE)
     assert [(children, int(index)) for (*_, children, _), index in zip(table_of(tables, 0), tables.route, strict=True)] == [
@@ -137,7 +121,7 @@ def test_roots_that_the_transfers_contradict_are_refused():
 
 def test_a_transfer_without_link_is_bad_input():
     with pytest.raises(InputError, match="no link"):
-        lower(by_hand("ring:4", [(0, Op.REDUCE, 0, 0, 2)]), 64, MULTITREE)
+        lower(by_hand("ring:4", "0+2"), 64, MULTITREE)
 
 
 def test_no_bytes_is_bad_input():
@@ -147,6 +131,6 @@ def test_no_bytes_is_bad_input():
 
 def test_neighbours_that_exchange_sums_are_refused():
     # Right in the abstract machine, which knows steps only; rows know arrivals, and would wait for each other for ever.
-    schedule = by_hand("ring:2", [(0, Op.REDUCE, 0, 0, 1), (0, Op.REDUCE, 0, 1, 0)])
+    schedule = by_hand("ring:2", "0+1 1+0")
     with pytest.raises(UnsupportedError, match="nodes 0 and 1 reduce chunk 0 into each other"):
         lower(schedule, 64, MULTITREE)

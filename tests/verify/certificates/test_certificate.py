@@ -7,22 +7,18 @@ from typing import Any
 
 import pytest
 
-from certree.models.machine.machine import load_machine
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
-from certree.synth.method import Request, load_methods
 from certree.verify.bounds.witness import Instance, WitnessError, make_bound
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
+from tests.synth.execution import make
 from tests.verify.build import chain_all_reduce, path_all_reduce
 
 Document = dict[str, Any]
 
 
 def multitree(topology: str, collective: str = "all-reduce") -> Schedule:
-    request = Request(parse_topology(topology), parse_collective(collective), 1 << 20, load_machine("multitree"))
-    return load_methods()["multitree"](request)
+    return make("multitree", topology, collective)
 
 
 def certified(schedule: Schedule, *bounds: Document) -> Schedule:

@@ -7,24 +7,23 @@ from typing import Any
 import numpy as np
 import pytest
 
+from certree.hw.formats import ARRIVAL_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError
 from certree.models.machine.machine import load_machine
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables import NIL, RowOp, Tables
-from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.checker import verify_tables
+from tests.hw.made import in_order, tables_of, with_rows
 from tests.hw.trees import tree_schedule
-from tests.verify.build import COPY, REDUCE, build, path_all_reduce
+from tests.verify.build import build, path_all_reduce
 
 MACHINE = load_machine("multitree")
 
 
-def exported(topology: str = "mesh:2x2", collective: str = "all-reduce", size: int = 1 << 16, method: str = "multitree") -> Tables:
-    request = Request(parse_topology(topology), parse_collective(collective), size, MACHINE)
-    return lower(load_methods()[method](request), size, MACHINE)
+def exported(topology: str = "mesh:2x2", collective: str = "all-reduce", size: int = 1 << 16) -> Tables:
+    return tables_of("multitree", topology, size, collective=collective)
 
 
 def rules(tables: Tables) -> set[str]:
@@ -54,21 +53,8 @@ def dependent_gather(tables: Tables) -> int:
     return int(np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent != NIL))[0])
 
 
-def without_arrival(tables: Tables) -> Tables:
-    columns = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
-    return replace(tables, **{name: np.delete(getattr(tables, name), 0) for name in columns})
-
-
-def swapped_arrivals(tables: Tables) -> Tables:
-    columns = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
-    return replace(tables, **{name: getattr(tables, name)[::-1].copy() for name in columns})
-
-
-def swapped(tables: Tables) -> Tables:
-    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
-    order = np.arange(len(tables.node))
-    order[[0, 1]] = [1, 0]
-    return replace(tables, **{name: getattr(tables, name)[order] for name in columns})
+def with_arrivals(tables: Tables, order: Any) -> Tables:
+    return replace(tables, **{name: getattr(tables, name)[order] for name in ARRIVAL_COLUMNS})
 
 
 FAULTS: dict[str, tuple[Callable[[Tables], Tables], set[str]]] = {
@@ -78,18 +64,16 @@ FAULTS: dict[str, tuple[Callable[[Tables], Tables], set[str]]] = {
     "another message": (lambda t: replace(t, message_bytes=t.message_bytes * 2), {"size", "address", "slot"}),
     "a digest of something else": (lambda t: replace(t, schedule_digest="0" * 64), {"digest"}),
     "slot one cycle too short": (lambda t: replace(t, slot_cycles=t.slot_cycles - 1), {"slot"}),
-    "dependency dropped": (
-        lambda t: changed(t, "children", first_waiting(t), NIL), {"dependency"},
-    ),
+    "dependency dropped": (lambda t: changed(t, "children", first_waiting(t), NIL), {"dependency"}),
     "gather that waits for nothing": (lambda t: changed(t, "parent", dependent_gather(t), NIL), {"dependency"}),
     "gather that waits for another": (
         lambda t: changed(t, "parent", dependent_gather(t), t.node[dependent_gather(t)]), {"dependency"},
     ),
-    "arrival not expected": (without_arrival, {"arrivals"}),
+    "arrival not expected": (lambda t: with_arrivals(t, slice(1, None)), {"arrivals"}),
     "arrival from nobody": (lambda t: changed(t, "arrival_peer", 0, 3 - t.arrival_peer[0]), {"arrivals"}),
-    "arrivals unsorted": (swapped_arrivals, {"arrivals"}),
+    "arrivals unsorted": (lambda t: with_arrivals(t, slice(None, None, -1)), {"arrivals"}),
     "row of nothing": (lambda t: changed(t, "op", 0, RowOp.NOP), {"row", "arrivals", "digest", "missing"}),
-    "rows swapped": (swapped, {"order"}),
+    "rows swapped": (lambda t: with_rows(t, [1, 0, *range(2, len(t.node))]), {"order"}),
     "row fires a slot early": (lambda t: changed(t, "step", dependent_gather(t), 0), {"dependency", "digest"}),
 }  # fmt: skip
 
@@ -104,15 +88,14 @@ def test_each_fault_has_its_rule(fault: str) -> None:
 
 def test_no_row_reads_what_is_being_written() -> None:
     """The machine lets the copy land after the reduce has left; hardware may be faster, so tables must not rely on it."""
-    harmless = build("mesh:1x3", "reduce-scatter", [(0, REDUCE, 0, 0, 1), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
+    harmless = build("mesh:1x3", "reduce-scatter", "0+1;; 1+2", roots=[2], delay=2)
     assert verify_tables(lower(harmless, 1000, MACHINE)).valid
-    racing = build("full:3", "reduce-scatter", [(0, COPY, 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)], roots=[2], delay=2)
+    racing = build("full:3", "reduce-scatter", "; 0>1; 0+2 1+2", roots=[2], delay=2)
     assert verify_schedule(racing).valid
     violations = verify_tables(lower(racing, 1000, MACHINE)).violations
     assert [violation.rule for violation in violations] == ["dependency"]
     assert "while a transfer into it is on its way" in violations[0].message
-    for step in (1, 2):  # sent with the reduce or later, it cannot be there in time to disturb it
-        apart = [(0, COPY, step + 1, 0, 1), (0, REDUCE, 2, 0, 2), (0, REDUCE, 2, 1, 2)]
+    for apart in (";; 0>1 0+2 1+2", "0>1@3;; 0+2 1+2"):  # sent with the reduce or later, it is not there in time to disturb it
         assert verify_tables(lower(build("full:3", "reduce-scatter", apart, roots=[2], delay=2), 1000, MACHINE)).valid
 
 
@@ -142,9 +125,7 @@ def test_one_row_for_the_children_of_one_slot() -> None:
     row = int(np.flatnonzero((tables.op == RowOp.GATHER) & (tables.children[:, 1] != NIL))[0])
     assert tables.children[row].tolist() == [0, 2]
     assert rules(changed(tables, "children", row, [2, 0])) == {"row"}
-    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
-    order = np.sort(np.append(np.arange(len(tables.node)), row))
-    split = replace(tables, **{name: getattr(tables, name)[order] for name in columns})
+    split = with_rows(tables, np.sort(np.append(np.arange(len(tables.node)), row)))
     split = changed(changed(split, "children", row, [0, NIL]), "children", row + 1, [2, NIL])
     assert rules(split) == {"order"}
 
@@ -168,7 +149,4 @@ def test_routes_are_judged_link_by_link() -> None:
     gather = int(np.argmax((tables.op == RowOp.GATHER) & (tables.children[:, 0] < 5)))
     assert "row" in rules(changed(replace(tables, children=wide), "children", gather, [*tables.children[gather].tolist(), 5]))
     assert "row" not in rules(tables)
-    crowded = replace(tables, step=np.zeros_like(tables.step))
-    order = np.lexsort((crowded.first_destination, crowded.flow, crowded.op, crowded.step, crowded.node))
-    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
-    assert "capacity" in rules(replace(crowded, **{name: getattr(crowded, name)[order] for name in columns}))
+    assert "capacity" in rules(in_order(replace(tables, step=np.zeros_like(tables.step))))

@@ -14,6 +14,7 @@ from certree.models.schedule.schedule import Op
 from certree.models.tables import NIL, RowOp, Tables
 from certree.verify.tables.checker import verify_tables
 from tests.drawn import examples, given_at_least, rngs
+from tests.hw.made import with_rows
 from tests.verify.brute import brute_force
 from tests.verify.schedules import random_schedule
 
@@ -43,9 +44,7 @@ def with_one_change(rng: Random, tables: Tables) -> tuple[str, Tables]:
 
 def mended(tables: Tables) -> Tables:
     """Rows sorted, arrivals and digest as the changed rows have them."""
-    order = np.lexsort((tables.children[:, 0], tables.flow, tables.op, tables.step, tables.node))
-    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
-    tables = replace(tables, **{name: getattr(tables, name)[order] for name in columns})
+    tables = with_rows(tables, np.lexsort((tables.children[:, 0], tables.flow, tables.op, tables.step, tables.node)))
     moves = tables.transfers()
     op = np.where(moves["op"] == Op.REDUCE, RowOp.REDUCE, RowOp.GATHER).astype(np.int32)
     order = np.lexsort((moves["src"], moves["chunk"], op, moves["dst"]))
