@@ -90,7 +90,7 @@ def test_chunks_count_before_all_of_their_packets_are_there():
 
 
 def test_a_nop_of_packets_is_shorter_than_one_of_flits():
-    short, whole = (played("mesh:4x4", 128 * KIB, without=without).cycles for without in ((), (Fault.SHORT_NOP,)))
+    short, whole = (played("mesh:4x4", 64 * KIB, without=without).cycles for without in ((), (Fault.SHORT_NOP,)))
     assert short != whole
 
 
