@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
-.PHONY: demo test fuzz lint types type-links docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test fuzz lint types docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -22,19 +22,13 @@ lint: setup
 	$(BIN)/clang-format --dry-run --Werror $(CPP)
 	$(BIN)/lint-imports
 
-# mypy reads a package folder, not an editable install: give it one made of links, and the stubs of the native code. (Import-linter
-# passes over a folder with a hyphen.)
-types: type-links
+# mypy on the code; pyright, as in an editor, on whether every import leads somewhere.
+types: setup
 	MYPYPATH=build/type-links $(BIN)/mypy -p certree
-
-type-links: setup
-	@rm -rf build/type-links && mkdir -p build/type-links/certree
-	@cp -rs $(addprefix $(CURDIR)/,models synth verify specs hw api cli) build/type-links/certree
-	@cd $(VENV)/lib/python3*/site-packages && cp --parents certree/*/*.pyi $(CURDIR)/build/type-links
-	@touch build/type-links/certree/__init__.py build/type-links/certree/py.typed
+	$(BIN)/python -m tests.end_to_end.editor
 
 # The documentation site, in build/site; a broken link is an error.
-docs: type-links
+docs: setup
 	$(BIN)/mkdocs build --strict
 
 # Pages that are generated, and the outputs that pages show: tests compare them.
@@ -82,8 +76,9 @@ sanitize: core-tests
 
 # The editable install lists the files by name: another stamp for another list, so that a moved or added module installs again.
 INSTALLED := $(VENV)/.installed-$(shell find api models synth verify specs hw cli -name '*.py' 2>/dev/null | LC_ALL=C sort | cksum | cut -d' ' -f1)
+TYPED := build/type-links/certree/py.typed
 
-setup: $(INSTALLED)
+setup: $(INSTALLED) $(TYPED)
 
 $(VENV)/.locked: requirements.lock
 	@echo "setting up $(VENV) (once, about a minute)"
@@ -94,7 +89,16 @@ $(VENV)/.locked: requirements.lock
 # Editable: Python is served from this folder; a change of the native code or of pyproject.toml installs again.
 $(INSTALLED): $(VENV)/.locked pyproject.toml $(NATIVE)
 	@CMAKE_BUILD_PARALLEL_LEVEL=2 $(BIN)/pip install -q --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@rm -f $(VENV)/.installed-*
 	@touch $@
+
+# mypy, mkdocs and editors read a package folder, not an editable install: one made of links, and the stubs of the native code.
+# (Import-linter passes over a folder with a hyphen.)
+$(TYPED): $(INSTALLED)
+	@rm -rf build/type-links && mkdir -p build/type-links/certree
+	@cp -rs $(addprefix $(CURDIR)/,models synth verify specs hw api cli) build/type-links/certree
+	@cd $(VENV)/lib/python3*/site-packages && cp --parents certree/*/*.pyi $(CURDIR)/build/type-links
+	@touch build/type-links/certree/__init__.py $@
 
 # Regenerates requirements.lock from pyproject.toml (needs pip-tools).
 lock:
