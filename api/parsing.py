@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from certree.models.common.errors import InputError
-from certree.models.common.files import MAX_SIZE, parse_duration, parse_size
+from certree.models.common.quantities import parse_duration, read_size
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
@@ -82,17 +82,13 @@ def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:
 
 
 def size(message: int | str = DEFAULT_SIZE) -> int:
-    """The bytes of a message: a whole number, or a text with a unit. Raises InputError.
+    """The bytes of a message: a whole number of bytes, or a text such as `64MiB`, `1.5KiB` or `4096`. Raises InputError.
 
     >>> import certree.api as ct
     >>> ct.size("64MiB")
     67108864
     """
-    if isinstance(message, str):
-        return parse_size(message)
-    if type(message) is not int or not 1 <= message <= MAX_SIZE:
-        raise InputError(f"size {message!r}; allowed: 1 to {MAX_SIZE} bytes, or a text such as 64MiB")
-    return message
+    return read_size(message)
 
 
 def seconds(limit: str | float | Fraction) -> Fraction:

@@ -11,7 +11,8 @@ from certree.api.evidence import certified_or_fail
 from certree.api.papers.examples import EXAMPLES, SIZE, Example
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.hw.run import run as run_schedule
-from certree.models.common.files import new_folder, parse_size, write_atomically
+from certree.models.common.files import new_folder, write_atomically
+from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import network_picture

@@ -9,7 +9,8 @@ import click
 
 from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
 from certree.models.common.errors import InputError
-from certree.models.common.files import check_writable, parse_duration, parse_size
+from certree.models.common.files import check_writable
+from certree.models.common.quantities import parse_duration, parse_size
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind

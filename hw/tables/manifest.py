@@ -8,7 +8,8 @@ from typing import Any
 from certree.hw.formats.layout import Widths
 from certree.models.common.errors import TableFormatError, short
 from certree.models.common.fields import Fields
-from certree.models.common.files import MAX_SIZE, sha256
+from certree.models.common.files import sha256
+from certree.models.common.quantities import MAX_SIZE
 from certree.models.machine.machine import machine_document, read_machine
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import parse_collective

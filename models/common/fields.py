@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from certree.models.common.columns import int_column
 from certree.models.common.errors import InputError, known_names, short, unknown_name
-from certree.models.common.files import check_format, parse_size
+from certree.models.common.files import check_format
+from certree.models.common.quantities import read_size
 
 T = TypeVar("T")
 NAMED = 8  # unknown fields that an error lists at most
@@ -161,12 +162,14 @@ class Fields:
         return found
 
     def size(self, name: str) -> int:
-        """Bytes of a size such as "64MiB"."""
+        """Bytes of a size such as "64MiB", or of a bare whole number."""
         return self._size(name, self.raw(name))
 
     def sizes(self, name: str, *, default: list[str] | Any = MISSING) -> tuple[int, ...]:
         """A list of such sizes, in bytes."""
-        return tuple(self._size(name, value) for value in self.texts(name, default=default))
+        if name not in self and default is not MISSING:
+            return tuple(self._size(name, value) for value in default)
+        return tuple(self._size(name, value) for value in self.entries(name, empty=default == []))
 
     def entries(self, name: str, *, empty: bool = False) -> list[Any]:
         """A list as it stands; not `empty` unless that is allowed."""
@@ -287,7 +290,7 @@ class Fields:
 
     def _size(self, name: str, value: Any) -> int:
         try:
-            return parse_size(self._text(name, value))
+            return read_size(value)
         except InputError as reason:
             return self.refuse(f"{name}: {reason}")
 

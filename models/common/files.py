@@ -1,30 +1,22 @@
-"""Reading and writing artefacts: atomic writes, canonical JSON, hashes, sizes as people type them."""
+"""Reading and writing artefacts: atomic writes, canonical JSON, hashes."""
 
 import gzip
 import hashlib
 import io
 import json
 import os
-import re
 import shutil
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from fractions import Fraction
 from math import isinf
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from certree.models.common.errors import InputError
 
-_SIZE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
-_TIME_UNITS = {"ms": Fraction(1, 1000), "s": Fraction(1), "m": Fraction(60), "h": Fraction(3600)}
-
 MAX_UNZIPPED = 1 << 30  # bytes of an unzipped file
-MAX_SIZE = 1 << 50  # bytes of a message: every time derived from it fits 64 bits
-
-T = TypeVar("T")
 
 
 def canonical_json(document: Any) -> bytes:
@@ -179,40 +171,3 @@ def check_format(document: Any, expected: str, version: int, where: str) -> Mapp
     if type(document.get("version")) is not int or document["version"] != version:
         raise InputError(f"{where}: version {document.get('version')!r} cannot be read; expected {version}")
     return document
-
-
-def _quantity(text: str, units: dict[str, T], fold: Callable[[str], str]) -> tuple[int, T] | None:
-    match = re.fullmatch(r"([0-9]{1,18})\s*([A-Za-z]*)", text.strip())
-    if match is None or fold(match[2]) not in units:
-        return None
-    return int(match[1]), units[fold(match[2])]
-
-
-def parse_size(text: str) -> int:
-    """Bytes of `64MiB`, `375KiB`, `1MB`, `4096`; InputError unless it is a whole number of bytes from 1 to MAX_SIZE."""
-    parsed = _quantity(text, _SIZE_UNITS, str.upper)
-    if parsed is None or parsed[0] == 0:
-        raise InputError(f"size {text!r}: expected a positive whole number with B, KB, MB, GB, KiB, MiB or GiB")
-    if parsed[0] * parsed[1] > MAX_SIZE:
-        raise InputError(f"size {text!r}: allowed: up to {MAX_SIZE} bytes")
-    return parsed[0] * parsed[1]
-
-
-def parse_duration(text: str) -> Fraction:
-    """Seconds of `60s`, `500ms`, `2m`; InputError unless positive."""
-    parsed = _quantity(text, _TIME_UNITS, str.lower)
-    if parsed is None or parsed[0] == 0:
-        raise InputError(f"time {text!r}: expected a positive whole number with ms, s, m or h")
-    return parsed[0] * parsed[1]
-
-
-def parse_fraction(text: str, what: str) -> Fraction:
-    """The exact value of `1/4` or `0.25`; InputError unless it lies from 0 to 1."""
-    match = re.fullmatch(r"[0-9]{1,12}(/[0-9]{1,12}|\.[0-9]{1,12})?", text.strip(), re.ASCII)
-    try:
-        value = Fraction(text.strip()) if match else None
-    except ZeroDivisionError:
-        value = None
-    if value is None or value > 1:
-        raise InputError(f"{what} {text!r}: expected a number from 0 to 1, such as 1/4 or 0.25")
-    return value

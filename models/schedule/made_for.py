@@ -5,7 +5,7 @@ from typing import Any
 
 from certree.models.common.errors import ScheduleFormatError
 from certree.models.common.fields import Fields
-from certree.models.common.files import MAX_SIZE
+from certree.models.common.quantities import MAX_SIZE
 from certree.models.machine.machine import Machine, machine_document, read_machine
 
 

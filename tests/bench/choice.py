@@ -20,7 +20,7 @@ from itertools import pairwise
 
 from certree.cli.reproduce.matrix import NETWORKS
 from certree.models.common.errors import UndecidedError, UnsupportedError
-from certree.models.common.files import parse_size
+from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError, TableFormatError
-from certree.models.common.files import MAX_SIZE
+from certree.models.common.quantities import MAX_SIZE
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_STEPS
 from certree.models.schedule.timing import chunk_bytes_of, slot_timing
 from certree.models.tables import MAX_TABLE_STEPS, NIL, RowOp, Tables

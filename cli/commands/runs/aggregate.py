@@ -21,7 +21,7 @@ from certree.cli.words.terminal import note, note_routers, now_and_then, show, w
 from certree.hw.engines.runs import Engine
 from certree.hw.reducing.run import ENGINES, AggregationResult
 from certree.hw.reducing.setup import AggregationRules
-from certree.models.common.files import parse_fraction
+from certree.models.common.quantities import parse_fraction
 from certree.models.machine.machine import Machine
 
 PART = Parsed("part", lambda text: parse_fraction(text, "part"))

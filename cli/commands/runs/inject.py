@@ -12,7 +12,7 @@ from certree.api.runs.injection import Injected, Traffic, inject
 from certree.cli.words.parameters import COUNT, Parsed, argument_topology, option_json, option_params
 from certree.cli.words.terminal import now_and_then, show, working
 from certree.models.common.errors import InputError
-from certree.models.common.files import parse_fraction
+from certree.models.common.quantities import parse_fraction
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 

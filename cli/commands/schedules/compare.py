@@ -23,7 +23,7 @@ from certree.cli.words.parameters import (
 )
 from certree.cli.words.terminal import emit, note, say, say_table, working
 from certree.hw.engines.runs import MODES
-from certree.models.common.files import parse_size
+from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective

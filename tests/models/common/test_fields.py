@@ -112,8 +112,8 @@ def test_numbers_in_quotes_and_without():
 
 
 def test_lists_and_tables():
-    fields = Fields({"sizes": ["1KiB", "2B"], "lines": [{"name": "a"}, {"name": "a"}], "none": []}, "f")
-    assert fields.sizes("sizes") == (1024, 2)
+    fields = Fields({"sizes": ["1.5KiB", "2B", "3", 4], "lines": [{"name": "a"}, {"name": "a"}], "none": []}, "f")
+    assert fields.sizes("sizes") == (1536, 2, 3, 4)
     assert [entry.text("name") for entry in fields.tables("lines")] == ["a", "a"]
     assert fields.tables("more") == []
     for ask, reason in (
@@ -122,6 +122,8 @@ def test_lists_and_tables():
         (lambda: fields.each("lines", lambda entry: None), "lines 1: unknown field 'name'"),
         (lambda: fields.texts("none"), r"none is \[\]; expected a list, not empty"),
         (lambda: Fields({"size": "3 parsecs"}, "f").size("size"), "f: size: size '3 parsecs': expected"),
+        (lambda: Fields({"size": 1.5}, "f").size("size"), "f: size: size 1.5: expected"),
+        (lambda: Fields({"sizes": [1, "2Mb"]}, "f").sizes("sizes"), "f: sizes: size '2Mb': 'Mb' stands for bits"),
         (lambda: Fields({"way": "fats"}, "f").text("way", known=["fast"]), "unknown way 'fats'; known: fast; did you mean 'fast'?"),
     ):
         with pytest.raises(InputError, match=reason.replace("?", r"\?")):

@@ -1,21 +1,17 @@
-"""Atomic writes, canonical JSON, sizes and times as people type them."""
+"""Atomic writes, canonical JSON."""
 
 import gzip
 import os
-from fractions import Fraction
 
 import pytest
 
 from certree.models.common.errors import InputError
 from certree.models.common.files import (
-    MAX_SIZE,
     canonical_json,
     check_format,
     check_writable,
     first_bytes,
     new_folder,
-    parse_duration,
-    parse_size,
     read_bytes,
     write_atomically,
 )
@@ -122,37 +118,6 @@ def test_canonical_json():
     assert canonical_json({"b": 1, "a": [None, "ü"]}) == b'{"b":1,"a":[null,"\\u00fc"]}\n'
     with pytest.raises(ValueError, match="not JSON compliant"):
         canonical_json(float("nan"))
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("1", 1), ("4096", 4096), ("17B", 17), ("375KiB", 375 * 1024), ("1MB", 10**6), ("64MiB", 64 << 20), ("2 GiB", 2 << 30),
-     ("3gb", 3 * 10**9), ("9KB", 9000), (f"{MAX_SIZE}", MAX_SIZE)],
-)  # fmt: skip
-def test_size(text, size):
-    assert parse_size(text) == size
-
-
-@pytest.mark.parametrize("text", ["", "0", "0MiB", "-1", "-64MiB", "1.5MiB", "64TiB", "MiB", "1e6", "64 Mi B", "٣", "9" * 5000])
-def test_bad_size(text):
-    with pytest.raises(InputError, match="expected a positive whole number with B, KB, MB, GB, KiB, MiB or GiB"):
-        parse_size(text)
-
-
-def test_size_beyond_the_limit():
-    with pytest.raises(InputError, match=f"allowed: up to {MAX_SIZE} bytes"):
-        parse_size(f"{MAX_SIZE + 1}")
-
-
-@pytest.mark.parametrize(("text", "seconds"), [("60s", 60), ("500ms", Fraction(1, 2)), ("2m", 120), ("1h", 3600)])
-def test_duration(text, seconds):
-    assert parse_duration(text) == seconds
-
-
-@pytest.mark.parametrize("text", ["", "60", "0s", "-1s", "1.5s", "5 days"])
-def test_bad_duration(text):
-    with pytest.raises(InputError, match="expected a positive whole number with ms, s, m or h"):
-        parse_duration(text)
 
 
 def test_check_format():

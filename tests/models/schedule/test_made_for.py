@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
-from certree.models.common.files import MAX_SIZE
+from certree.models.common.quantities import MAX_SIZE
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.machine.router import Router
 from certree.models.schedule.made_for import MadeFor, read_made_for
