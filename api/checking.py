@@ -116,8 +116,9 @@ class Bounds(Shown):
     """Lower bounds on all schedules of a collective on a network.
 
     `bandwidth`: the time of a message of M bytes is at least this many times M/B as M grows, B being the bandwidth of a link of
-    capacity 1. `latency`: the steps of any schedule whose transfers take `delay` steps. `bounds`: all that were found, as JSON
-    documents with their witnesses, the strongest of each quantity first; the verifier checked each.
+    capacity 1, a full link. `latency`: the steps of any schedule whose transfers take `delay` steps. `bounds`: all that were found,
+    as JSON documents with their witnesses, the strongest of each quantity first; the verifier checked each. The values of bandwidth
+    bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.scale`, which is 1 for whole capacities.
     """
 
     topology: Topology
@@ -159,4 +160,5 @@ def bound(
     values = {id(one): check_bound(instance, one) for one in found}
     best = best_bounds(instance, found)
     found.sort(key=lambda one: (one["quantity"], -values[id(one)]))
-    return Bounds(instance.topology, instance.collective, delay, best["bandwidth"][0], int(best["latency"][0]), tuple(found))
+    bandwidth = best["bandwidth"][0] * instance.topology.scale
+    return Bounds(instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found))

@@ -92,7 +92,7 @@ def _registries() -> dict[str, Registry[Any]]:
 
 
 def describe(network: Network) -> dict[str, Any]:
-    """What a network is, as `certree topology show --json` has it: counts of nodes and links, capacity (chunks per round), links
+    """What a network is, as `certree topology show --json` has it: counts of nodes and links, capacity (in full links), links
     out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a file states it, digest.
 
     >>> import certree.api as ct
@@ -103,12 +103,13 @@ def describe(network: Network) -> dict[str, Any]:
     degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
     hops, start, end = topology.diameter
     unit = unit_bandwidth(topology.name)
+    total = topology.speed(int(topology.capacity.sum(dtype=np.int64)))
     return {
         "name": topology.name,
         "endpoints": len(topology.endpoints),
         "switches": int((topology.kind == NodeKind.SWITCH).sum()),
         "links": len(topology.src),
-        "capacity": int(topology.capacity.sum(dtype=np.int64)),
+        "capacity": int(total) if total.denominator == 1 else str(total),
         "degree": {"min": int(degree.min()), "max": int(degree.max())},
         "diameter": {"hops": hops, "from": start, "to": end},
         "direct": topology.is_direct,

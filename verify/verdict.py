@@ -30,10 +30,10 @@ class Violation:
 class Quality:
     """How good a valid schedule is, all of it recomputed.
 
-    `bandwidth_time` and `bandwidth_bound` are coefficients of M/B (rounds a period per chunk); `latency_steps` are the steps of
-    one iteration. `optimal_in` lists the quantities whose value equals its re-checked bound; `gap` is value ÷ bound − 1;
-    `witnesses` are the bound documents that give the two bounds, bandwidth first. `fewest_steps`: the kind of the
-    re-checked proof that no schedule of as many chunks has fewer steps (`fewest`), None without one.
+    `bandwidth_time` and `bandwidth_bound` are rounds a period per chunk, which times `scale` (Topology) are coefficients of M/B;
+    `latency_steps` are the steps of one iteration. `optimal_in` lists the quantities whose value equals its re-checked bound;
+    `gap` is value ÷ bound − 1; `witnesses` are the bound documents that give the two bounds, bandwidth first. `fewest_steps`:
+    the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest`), None without one.
     """
 
     bandwidth_time: Fraction
@@ -44,6 +44,7 @@ class Quality:
     gap: Mapping[str, Fraction | None]
     witnesses: tuple[Mapping[str, Any], ...]
     fewest_steps: str | None = None
+    scale: int = 1
 
 
 @dataclass(frozen=True, repr=False)
@@ -75,7 +76,7 @@ class Verdict(Shown):
             return {**self.counts, **first}
         quality = self.quality
         return {
-            "bandwidth time": f"{quality.bandwidth_time} M/B (bound {quality.bandwidth_bound})",
+            "bandwidth time": f"{quality.bandwidth_time * quality.scale} M/B (bound {quality.bandwidth_bound * quality.scale})",
             "steps": f"{quality.latency_steps} (bound {quality.latency_bound})",
         }
 

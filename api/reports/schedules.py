@@ -87,8 +87,11 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
             "fewest_steps": None,
             "witnesses": [],
         }
+    claim = claim_document(quality)
+    for name in ("bandwidth_time", "bandwidth_bound"):  # rounds per chunk; M/B is of a full link
+        claim[name] = str(Fraction(claim[name]) * quality.scale)
     return {
-        **claim_document(quality),
+        **claim,
         "gap": {name: None if gap is None else str(gap) for name, gap in quality.gap.items()},
         "fewest_steps": quality.fewest_steps,
         "witnesses": [dict(witness) for witness in quality.witnesses],
@@ -100,7 +103,7 @@ def _any_shares(schedule: AnySchedule, verdict: Verdict) -> dict[str, str]:
     if not verdict.valid or schedule.certificate is None:
         return {}
     values = [Fraction(bound["value"]) for bound in schedule.certificate["bounds"] if bound["kind"] == "subpartition"]
-    return {"bandwidth_bound_any_shares": str(max(values))} if values else {}
+    return {"bandwidth_bound_any_shares": str(max(values) * schedule.topology.scale)} if values else {}
 
 
 def schedule_words(report: dict[str, Any]) -> str:

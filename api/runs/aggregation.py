@@ -99,6 +99,7 @@ def aggregated_schedule(
     from certree.synth.method import Request, load_methods
 
     topology = parsing.topology(source)
+    topology.require_full_links("aggregation in switches")
     roots = [switch for switch in central_switches(topology) if topology.reducing[switch]] if topology.reducing.any() else []
     most = max(1, len(roots))
     if flows is not None and flows > most:

@@ -252,6 +252,7 @@ class _Links:
 
     def __init__(self, schedule: Schedule, endpoint: Endpoint) -> None:
         topology, inside, outside = schedule.topology, endpoint.intra_package, endpoint.inter_package
+        topology.require_full_links("the model of endpoints")
         slowest = np.full(len(topology.pair_capacity), -1, np.int64)
         np.maximum.at(slowest, topology.pair_of_link, topology.latency.astype(np.int64))
         self.rate: list[Fraction] = []

@@ -37,13 +37,14 @@ class Rows(ABC):
 
     def _fill(self, sizes: dict[str, int], topology: Topology, machine: Machine, chunk_bytes: int) -> None:
         nodes = len(topology.kind)
-        flits = serialization_cycles(chunk_bytes, machine)
+        flits = serialization_cycles(chunk_bytes, machine, topology.scale)  # a flit for every cycle
+        buffer = machine.ni_buffer_flits * topology.scale
         self.scalars = {
             "nodes": nodes,
             **sizes,
             "message_flits": flits,
-            "step_cycles": estimated_step_cycles(flits, machine),
-            "ni_buffer_flits": machine.ni_buffer_flits,
+            "step_cycles": estimated_step_cycles(flits, buffer),
+            "ni_buffer_flits": buffer,
             "reduce_start_cycles": machine.reduce_start_cycles,
             "reduce_chunk_cycles": reduction_cycles(chunk_bytes, machine),
             "interface_cycles": machine.interface_cycles,
@@ -89,11 +90,10 @@ class Rows(ABC):
         """A row in words."""
 
 
-def estimated_step_cycles(message_flits: int, machine: Machine) -> int:
+def estimated_step_cycles(message_flits: int, ni_buffer_flits: int) -> int:
     """How long a paced step without rows is taken to last (MultiTree, ISCA 2021, footnote 4): the flits of a message if an
     injection buffer holds them all, otherwise those that do not fit."""
-    fits = message_flits <= machine.ni_buffer_flits
-    return message_flits if fits else message_flits - machine.ni_buffer_flits
+    return message_flits if message_flits <= ni_buffer_flits else message_flits - ni_buffer_flits
 
 
 class TableRows(Rows):

@@ -270,6 +270,7 @@ def _depth(trees: AggregationTrees, flow: int) -> int:
 def _check_units(trees: AggregationTrees, machine: Machine) -> None:
     """InputError where the network states another clock, or another bandwidth of a unit link, than the machine has."""
     topology, unit = trees.topology, machine.flit_bytes * machine.clock_hz
+    topology.require_full_links("aggregation in switches")
     if topology.clock not in (None, machine.clock_hz) or topology.bandwidth not in (None, unit):
         raise InputError(
             f"{topology.name} states a clock of {topology.clock} Hz and unit links of {topology.bandwidth} B/s, the machine has "

@@ -71,6 +71,7 @@ class RouterNetwork:
 
     def _lay_lanes(self) -> None:
         topology = self.topology
+        topology.require_full_links("the model of routers, in which each lane moves a flit a cycle,")
         links = len(topology.src)
         order = self.grid.link_order() if self.grid is not None else np.lexsort((np.arange(links), topology.src))
         back = self.grid.link_order(backward=True) if self.grid is not None else np.lexsort((np.arange(links), topology.dst))

@@ -215,6 +215,7 @@ def _overlapped(step: NDArray[np.int32], stages: int, period: int) -> Int64:
 
 def _link_columns(topology: Topology, kinds: Int64, flows: Flows) -> dict[str, Any]:
     """The columns of links of `Counts`, with `scale` and `narrowest`."""
+    topology.require_full_links("a cost model")
     capacity = topology.pair_capacity
     scale = lcm(*np.unique(capacity).tolist())
     if scale * int(flows.load.max(initial=0)) >= 1 << 62:

@@ -39,6 +39,7 @@ def hardware_of(topology: Topology, machine: Machine) -> Hardware:
 
     An endpoint's router has an interface lane in and out for each lane of its links, or one where `interfaces` is "node".
     """
+    topology.require_full_links("the hardware model")
     nodes, capacity = len(topology.kind), topology.capacity.astype(np.int64)
     incoming = np.bincount(topology.dst, capacity, nodes).astype(np.int64)
     outgoing = np.bincount(topology.src, capacity, nodes).astype(np.int64)

@@ -10,10 +10,11 @@ import numpy as np
 
 from certree.models.common.errors import TopologyError
 from certree.models.common.registry import Registry
+from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.families import load_families
 from certree.models.network.imports import import_topology, imported_unit, suffixes
 from certree.models.network.imports.box import OPTION_HELP
-from certree.models.network.topology import MAX_CAPACITY, NodeKind, Topology
+from certree.models.network.topology import NodeKind, Topology
 from certree.models.network.topology_file import FILE_SUFFIXES, load_topology
 
 Columns = dict[str, np.ndarray]
@@ -31,12 +32,22 @@ def parse_topology(spec: str) -> Topology:
     if not modifiers:
         return base
     columns: Columns = {name: getattr(base, name).copy() for name in ("kind", "src", "dst", "capacity", "latency", "reducing")}
+    columns["capacity"] = _speeds(base)
     for modifier in modifiers:
         key, equals, value = modifier.partition("=")
         if not equals:
             raise TopologyError(f"{spec}: modifier {modifier!r} is not of the form name=value; known: {', '.join(MODIFIERS)}")
         MODIFIERS[key](base, columns, value)
-    return dataclasses.replace(base, name=spec, **columns)  # type: ignore[arg-type]
+    columns["capacity"], scale = in_units(columns["capacity"].tolist(), spec)  # type: ignore[assignment]
+    return dataclasses.replace(base, name=spec, scale=scale, **columns)  # type: ignore[arg-type]
+
+
+def _speeds(topology: Topology) -> np.ndarray:
+    """The capacity of every link as a Fraction of a full one: what modifiers change, and `in_units` makes whole."""
+    found = {units: topology.speed(units) for units in np.unique(topology.capacity).tolist()}
+    speeds = np.empty(len(topology.capacity), object)
+    speeds[:] = [found[units] for units in topology.capacity.tolist()]
+    return speeds
 
 
 def _import_options(modifiers: list[str]) -> list[tuple[str, str]]:
@@ -79,16 +90,22 @@ def _keep(columns: Columns, keep: np.ndarray) -> None:
 @MODIFIERS.register("without-link")
 def without_link(topology: Topology, columns: Columns, value: str) -> None:
     """without-link=A-B removes all parallel links in both directions, A>B one direction."""
-    match = re.fullmatch(r"([0-9]{1,9})([->])([0-9]{1,9})", value)
+    _keep(columns, ~_links(topology, columns, "without-link", value, value))
+
+
+def _links(topology: Topology, columns: Columns, modifier: str, value: str, ends: str) -> np.ndarray:
+    """Flags of the links that `ends`, A-B or A>B, names; TopologyError where it does not, or there are none."""
+    match = re.fullmatch(r"([0-9]{1,9})([->])([0-9]{1,9})", ends)
     if match is None:
-        raise TopologyError(f"{topology.name}: without-link={value!r}: expected A-B (both directions) or A>B")
+        form = "A-B (both directions) or A>B" + (" and a capacity, such as 3-4:1/2" if modifier == "link-capacity" else "")
+        raise TopologyError(f"{topology.name}: {modifier}={value!r}: expected {form}")
     a, b = int(match[1]), int(match[3])
-    gone = (columns["src"] == a) & (columns["dst"] == b)
+    found = (columns["src"] == a) & (columns["dst"] == b)
     if match[2] == "-":
-        gone |= (columns["src"] == b) & (columns["dst"] == a)
-    if not gone.any():
-        raise TopologyError(f"{topology.name}: without-link={value}: there is no such link")
-    _keep(columns, ~gone)
+        found |= (columns["src"] == b) & (columns["dst"] == a)
+    if not found.any():
+        raise TopologyError(f"{topology.name}: {modifier}={value}: there is no such link")
+    return np.asarray(found)
 
 
 @MODIFIERS.register("without-node")
@@ -106,10 +123,23 @@ def without_node(topology: Topology, columns: Columns, value: str) -> None:
 
 @MODIFIERS.register("capacity")
 def capacity(topology: Topology, columns: Columns, value: str) -> None:
-    """capacity=C gives every link C units (chunks a round)."""
-    if not re.fullmatch(r"[0-9]{1,9}", value) or not 1 <= int(value) <= MAX_CAPACITY:
-        raise TopologyError(f"{topology.name}: capacity={value!r}: expected a whole number from 1 to {MAX_CAPACITY}")
-    columns["capacity"][:] = int(value)
+    """capacity=C gives every link C times the capacity of a full link; C may be a part, such as 1/2."""
+    columns["capacity"][:] = _capacity(topology, f"capacity={value!r}", value)
+
+
+@MODIFIERS.register("link-capacity")
+def link_capacity(topology: Topology, columns: Columns, value: str) -> None:
+    """link-capacity=A-B:C gives all parallel links in both directions the capacity C, A>B:C one direction; C may be 1/2."""
+    ends, colon, text = value.partition(":")
+    changed = _links(topology, columns, "link-capacity", value, ends if colon else "")
+    columns["capacity"][changed] = _capacity(topology, f"link-capacity={value!r}", text)
+
+
+def _capacity(topology: Topology, where: str, text: str) -> Fraction:
+    found = capacity_of(text)
+    if found is None:
+        raise TopologyError(f"{topology.name}: {where}: expected {ALLOWED}")
+    return found
 
 
 @MODIFIERS.register("reducing")

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.errors import TopologyError
+from certree.models.common.errors import TopologyError, UnsupportedError
 from certree.models.common.files import canonical_json, sha256
 from certree.models.common.shown import Shown
 
@@ -36,9 +37,11 @@ class Topology(Shown):
     """A directed multigraph of endpoints and switches.
 
     Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units a round, at least 1) and `latency`
-    (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. The constructor is the only way in: it
-    raises TopologyError unless ids are in range, no link is a self-loop or ends at an absent node, there are at least two
-    endpoints, and every endpoint can reach every other one.
+    (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. `scale`: the chunk units of a full link,
+    one of capacity 1 in names and files, so that parts of it are whole too: a link of half the speed has 1 of 2 units. Times of
+    M/B are for B of a full link. The constructor is the only way in: it raises TopologyError unless ids are in range, no link is
+    a self-loop or ends at an absent node, there are at least two endpoints, every endpoint can reach every other one, and the scale
+    is the least that keeps capacities whole.
     Cost: O(nodes + links) time and memory.
     """
 
@@ -54,8 +57,9 @@ class Topology(Shown):
     reducing: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     coordinates: Int32 | None = None  # shape (nodes, dimensions)
     labels: tuple[str, ...] | None = None  # names of the nodes in the file they came from
-    bandwidth: int | None = None  # bytes a second of a unit link, where the file states it
+    bandwidth: int | None = None  # bytes a second of a full link, where the file states it
     clock: int | None = None  # Hz, where the file states it
+    scale: int = 1
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
@@ -88,6 +92,8 @@ class Topology(Shown):
             bad = np.flatnonzero((column < low) | (column > high))
             if len(bad):
                 raise TopologyError(f"{self.name}: link {bad[0]}: {what} is {column[bad[0]]}; allowed: {low} to {high}")
+        if type(self.scale) is not int or not 1 <= self.scale <= MAX_CAPACITY or self._least_scale() != self.scale:
+            raise TopologyError(f"{self.name}: the scale is {self.scale}, and capacities and it have a common divisor")
         for bad, what in (
             (np.flatnonzero(self.src == self.dst), "leads from a node to itself"),
             (
@@ -97,6 +103,9 @@ class Topology(Shown):
         ):
             if len(bad):
                 raise TopologyError(f"{self.name}: link {bad[0]} ({self.src[bad[0]]}>{self.dst[bad[0]]}) {what}")
+
+    def _least_scale(self) -> int:
+        return self.scale // int(np.gcd.reduce(self.capacity, initial=self.scale))
 
     def _check_connected(self) -> None:
         start = int(self.endpoints[0])
@@ -138,6 +147,15 @@ class Topology(Shown):
     def _grouped(self, by: Int32, ends: Int32) -> tuple[Int32, NDArray[np.int64]]:
         count = np.bincount(by, minlength=len(self.kind))
         return ends[np.argsort(by, kind="stable")], np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
+
+    def speed(self, capacity: int) -> Fraction:
+        """The speed of a link of so many chunk units as a multiple of a full link's: the capacity in names and files."""
+        return Fraction(capacity, self.scale)
+
+    def require_full_links(self, what: str) -> None:
+        """Raise UnsupportedError where a link has a part of a full link's speed, which `what` cannot take into account."""
+        if self.scale > 1:
+            raise UnsupportedError(f"{self.name} has links of a part of the full speed; {what} works with whole capacities only")
 
     @cached_property
     def endpoints(self) -> Int32:
@@ -287,6 +305,7 @@ class Topology(Shown):
                     "dst": self.dst.tolist(),
                     "capacity": self.capacity.tolist(),
                     "latency": self.latency.tolist(),
+                    **({} if self.scale == 1 else {"scale": self.scale}),
                 }
             )
         )

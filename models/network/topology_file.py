@@ -8,6 +8,7 @@ import numpy as np
 from certree.models.common.errors import TopologyError, located
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, read_json, write_atomically
+from certree.models.network.capacities import read_capacities, written
 from certree.models.network.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 FORMAT, VERSION = "certree-topology", 1
@@ -53,7 +54,7 @@ def topology_document(topology: Topology) -> dict[str, Any]:
         "links": {
             "src": topology.src.tolist(),
             "dst": topology.dst.tolist(),
-            "capacity": topology.capacity.tolist(),
+            "capacity": written(topology.capacity.tolist(), topology.scale),
             "latency": topology.latency.tolist() if known else None,
         },
     }
@@ -81,8 +82,9 @@ def topology_from_document(parsed: Any, where: str) -> Topology:
     if not all(isinstance(kind, str) and kind in _KINDS for kind in kinds):
         nodes.refuse(f"kind must be a list of {', '.join(_KINDS)}")
     count = len(kinds)
-    columns = links.columns({"src": (0, MAX_NODES), "dst": (0, MAX_NODES), "capacity": (1, MAX_CAPACITY)})
+    columns = links.columns({"src": (0, MAX_NODES), "dst": (0, MAX_NODES)})
     size = len(columns["src"])
+    columns["capacity"], scale = _capacities(links, size)
     reducing = np.zeros(count, np.bool_)
     if "reducing" in nodes:
         reducing[nodes.column("reducing", 0, count - 1)] = True
@@ -100,7 +102,19 @@ def topology_from_document(parsed: Any, where: str) -> Topology:
             labels=_labels(nodes, count),
             bandwidth=document.whole_or_none("bandwidth", 1),
             clock=document.whole_or_none("clock", 1),
+            scale=scale,
         )
+
+
+def _capacities(links: Fields, size: int) -> tuple[np.ndarray, int]:
+    """The column in chunk units, and the units of a full link."""
+    values = links.raw("capacity")
+    if not (isinstance(values, list) and any(isinstance(value, str) for value in values)):
+        return links.column("capacity", 1, MAX_CAPACITY, size), 1
+    if len(values) != size:
+        links.refuse(f"capacity has {len(values)} entries; expected {size}")
+    units, scale = read_capacities(values, f"{links.where}.capacity")
+    return np.array(units, np.int32), scale
 
 
 def _coordinates(nodes: Fields, count: int) -> np.ndarray | None:

@@ -1,6 +1,7 @@
 """Topologies as graphs: networkx node-link JSON and GraphML, the forms in which people have theirs."""
 
 import io
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import ParseError
@@ -10,7 +11,8 @@ import numpy as np
 
 from certree.models.common.errors import InputError, TopologyError
 from certree.models.common.files import read_bytes
-from certree.models.network.topology import MAX_CAPACITY, MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.capacities import ALLOWED, capacity_of, in_units
+from certree.models.network.topology import MAX_LATENCY, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 
 def from_node_link(document: dict[str, Any], where: str) -> Topology:
@@ -62,15 +64,19 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
     stated = {"capacity" in data for _, _, data in graph.edges(data=True)}
     if len(stated) > 1:
         raise TopologyError(f"{where}: some edges have a capacity and some have none; give all or none")
-    rows: list[tuple[int, int, int, int]] = []
+    rows: list[tuple[int, int, Fraction, int]] = []
     for tail, head, data in graph.edges(data=True):
         what = f"{where}: edge {tail} - {head}"
-        capacity = _whole(data.get("capacity", 1), 1, MAX_CAPACITY, f"{what}: capacity")
+        capacity = capacity_of(data.get("capacity", 1))
+        if capacity is None:
+            raise InputError(f"{what}: capacity is {data['capacity']!r}; allowed: {ALLOWED}")
         latency = _whole(data.get("latency", UNKNOWN_LATENCY), UNKNOWN_LATENCY, MAX_LATENCY, f"{what}: latency")
         rows.append((ids[tail], ids[head], capacity, latency))
         if not graph.is_directed():
             rows.append((ids[head], ids[tail], capacity, latency))
-    links = np.array(sorted(rows), np.int32).reshape(-1, 4)
+    rows.sort()
+    units, scale = in_units([capacity for _, _, capacity, _ in rows], where)
+    links = np.array([(*row[:2], unit, row[3]) for row, unit in zip(rows, units, strict=True)], np.int32).reshape(-1, 4)
     return Topology(
         where,
         kind,
@@ -80,6 +86,7 @@ def topology_from_graph(graph: Any, where: str) -> Topology:
         links[:, 3],
         reducing,
         labels=None if numbered else tuple(names),
+        scale=scale,
     )
 
 
@@ -102,8 +109,9 @@ def graph_of(topology: Topology) -> Any:
         if topology.labels is not None:
             attributes["label"] = topology.labels[node]
         graph.add_node(node, **attributes)
-    columns = (topology.src, topology.dst, topology.capacity, topology.latency)
-    for tail, head, capacity, latency in zip(*(column.tolist() for column in columns), strict=True):
+    capacities = topology.capacity.tolist() if topology.scale == 1 else [str(topology.speed(c)) for c in topology.capacity.tolist()]
+    columns = (topology.src.tolist(), topology.dst.tolist(), capacities, topology.latency.tolist())
+    for tail, head, capacity, latency in zip(*columns, strict=True):
         known = {} if latency == UNKNOWN_LATENCY else {"latency": latency}
         graph.add_edge(tail, head, capacity=capacity, **known)
     return graph

@@ -1,4 +1,5 @@
-"""The picture of a network: circles for endpoints, squares for switches, links as wide as their capacity, damage in red."""
+"""The picture of a network: circles for endpoints, squares for switches, links as wide as their capacity, damage in red, links of a
+part of the full speed in amber."""
 
 import math
 import textwrap
@@ -16,7 +17,7 @@ MAX_DRAWN, MAX_LINKS = 4096, 1 << 16  # nodes, and links of all of them
 LONGEST = 60  # letters of a title
 CAPTION = 72  # letters of a line below the picture
 MARK = "#d0021b"
-LINK, BETWEEN, GONE, INK = "#5b7083", "#9db4c6", "#c8321f", "#1d2b36"
+LINK, BETWEEN, GONE, SLOW, INK = "#5b7083", "#9db4c6", "#c8321f", "#d98e04", "#1d2b36"
 ENDPOINT_FILL, SWITCH_FILL, REDUCING_FILL = "#dcebf7", "#f6e3b4", "#f3b676"
 Point = tuple[float, float]
 
@@ -92,21 +93,28 @@ class _Drawing:
 
     def _width(self, capacity: int) -> float:
         """In proportion while that fits; compressed where the widest link is many times as wide as the narrowest."""
-        return 1.4 * capacity if self.widest <= 4 else 1.1 + 5.5 * (capacity / self.widest) ** 0.75
+        full = self.topology.scale
+        if self.widest <= 4 * full:
+            return 1.4 * capacity / full if capacity >= full else 0.8 + 0.6 * capacity / full
+        return 1.1 + 5.5 * (capacity / self.widest) ** 0.75
+
+    def _colour(self, capacity: int) -> str:
+        return SLOW if capacity < self.topology.scale else LINK
 
     def _link(self, a: int, b: int) -> None:
         """The links between two nodes: one line where both directions are alike, arrows otherwise; what is missing dashed."""
         there, back = self.pairs.get((a, b), 0), self.pairs.get((b, a), 0)
-        hint = f"{a} - {b}: capacity {there}" if there == back else f"{a}>{b}: capacity {there}, {b}>{a}: {back}"
+        speeds = [self.topology.speed(capacity) for capacity in (there, back)]
+        hint = f"{a} - {b}: capacity {speeds[0]}" if there == back else f"{a}>{b}: capacity {speeds[0]}, {b}>{a}: {speeds[1]}"
         if (a, b) in self.missing and (b, a) in self.missing:
             self._lines(a, b, {"stroke": GONE, "stroke_width": 1.6, "stroke_dasharray": "3 4"})
             return
-        colour = BETWEEN if self._between(a, b) else LINK
+        colour = BETWEEN if self._between(a, b) else self._colour(there)
         if there == back:
             self._lines(a, b, {"stroke": colour, "stroke_width": self._width(there)}, hint)
             return
         for tail, head, capacity in ((a, b, there), (b, a, back)):
-            style: dict[str, Any] = {"stroke": LINK, "stroke_width": self._width(capacity)}
+            style: dict[str, Any] = {"stroke": self._colour(capacity), "stroke_width": self._width(capacity)}
             if not capacity and (tail, head) not in self.missing:
                 continue
             if not capacity:
@@ -233,8 +241,8 @@ class _Drawing:
         self.sheet.text(left, top - 20, f"{counts}, {len(topology.src)} links", size=11, anchor="start", fill=INK)
         x, y = left, bottom + 30
         for capacity in self._capacities():
-            self.sheet.path([(x, y), (x + 28, y)], stroke=LINK, stroke_width=self._width(capacity))
-            text = f"capacity {capacity}"
+            self.sheet.path([(x, y), (x + 28, y)], stroke=self._colour(capacity), stroke_width=self._width(capacity))
+            text = f"capacity {topology.speed(capacity)}"
             self.sheet.text(x + 34, y, text, size=10, anchor="start", fill=INK)
             x += 34 + 6.2 * len(text) + 16
         notes = []

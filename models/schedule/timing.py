@@ -1,7 +1,8 @@
 """Closed-form times of slotted schedules: exact integer cycles, one formula (`slot_length`) for exporter, checker and synthesizer.
 
-Notation: ser = cycles in which one chunk passes a unit link; lat = path latency; red = worst time from the last flit's arrival to
-"reduced and usable", waiting behind the other arrivals of the same slot included. A slot lasts
+Notation: ser = cycles in which one chunk passes a link of one chunk unit, which moves a flit every `scale` cycles (Topology); lat =
+path latency; red = worst time from the last flit's arrival to "reduced and usable", waiting behind the other arrivals of the same
+slot included. A slot lasts
 
     slot_cycles = max(ser + stagger, work, ceil((ser + lat + red) / delay))
 
@@ -60,9 +61,9 @@ def reduction_cycles(chunk_bytes: _Whole, machine: Machine) -> _Whole:
     return ceil_div(chunk_bytes, most) * quantum
 
 
-def serialization_cycles(chunk_bytes: _Whole, machine: Machine) -> _Whole:
-    """Cycles one chunk, header included, occupies a unit link."""
-    return machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes)
+def serialization_cycles(chunk_bytes: _Whole, machine: Machine, scale: int = 1) -> _Whole:
+    """Cycles one chunk, header included, occupies one of the `scale` units of a full link."""
+    return scale * (machine.head_flits + ceil_div(chunk_bytes, machine.flit_bytes))
 
 
 def chunk_bytes_of(message_bytes: int, chunks: int, repeats: _Whole, machine: Machine) -> _Whole:
@@ -80,14 +81,15 @@ def reduction_wait(work: _Whole, machine: Machine, apart: int, slot: _Whole) -> 
 
 
 def slot_length(
-    chunk_bytes: _Whole, machine: Machine, *, delay: int, peak: int, lat: int, uneven: int = 0, stagger: int = 0
+    chunk_bytes: _Whole, machine: Machine, *, delay: int, peak: int, lat: int, uneven: int = 0, stagger: int = 0, scale: int = 1
 ) -> tuple[_Whole, _Whole, _Whole, _Whole]:
     """(ser, red, work, slot_cycles) for chunks of one size, or of each size in an array, as the module's first lines have them.
 
-    `peak`: reductions that a node gets from one slot, at most; `lat`: cycles of the longest path, `uneven` more than the shortest.
+    `peak`: reductions that a node gets from one slot, at most; `lat`: cycles of the longest path, `uneven` more than the shortest;
+    `scale`: units of a full link.
     Arrays are of int64: their entries must be such that no time exceeds it, numbers are exact at any size.
     """
-    ser, work = serialization_cycles(chunk_bytes, machine), peak * reduction_cycles(chunk_bytes, machine)
+    ser, work = serialization_cycles(chunk_bytes, machine, scale), peak * reduction_cycles(chunk_bytes, machine)
     least = _larger(ser + stagger, work)
     slot = _larger(least, ceil_div(ser + lat + reduction_wait(work, machine, 0, least), delay))
     if uneven:  # the longer a slot, the fewer of them queue together: the second length is the one that is right for itself
@@ -208,8 +210,9 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     stagger = link_stagger(schedule, machine)
     peak = peak_reductions(schedule.op, schedule.step, schedule.dst, schedule.period, schedule.repeats)
     ser, red, work, slot = slot_length(
-        chunk, machine, delay=schedule.delay, peak=peak, lat=lat, uneven=lat - fastest, stagger=stagger
-    )
+        chunk, machine, delay=schedule.delay, peak=peak, lat=lat, uneven=lat - fastest, stagger=stagger,
+        scale=schedule.topology.scale,
+    )  # fmt: skip
     padded = chunk * schedule.message_chunks * schedule.repeats
     return in_slots(schedule, SlotTiming(message_bytes, padded, chunk, ser, lat, lat - fastest, red, work, stagger, slot), slot)
 
@@ -298,6 +301,8 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
     return int((started + (position + 1) * cycles).max())
 
 
-def bandwidth_bound_cycles(coefficient: Fraction, message_bytes: int, machine: Machine) -> Fraction:
-    """Cycles that a coefficient of M/B stands for, as a rational: coefficient · message / (bytes a cycle of a unit link)."""
-    return coefficient * message_bytes / machine.flit_bytes
+def bandwidth_bound_cycles(rounds: Fraction, message_bytes: int, machine: Machine, scale: int = 1) -> Fraction:
+    """Cycles of so many rounds per chunk, as a rational: rounds · message / (bytes a cycle of one of the `scale` units of a link).
+
+    With scale 1 it is what a coefficient of M/B stands for."""
+    return rounds * scale * message_bytes / machine.flit_bytes

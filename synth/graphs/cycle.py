@@ -1,6 +1,7 @@
 """Hamiltonian cycles: an order in which a ring algorithm can visit every node over direct links."""
 
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -19,15 +20,25 @@ def hamiltonian_cycle(request: Request, *, both_ways: bool) -> list[int]:
     whether there is no such cycle or none was found within the effort. The first two cost O(nodes + links).
     """
     topology = request.topology
+    if (topology.pair_capacity < topology.scale).any():  # the slowest link of a ring is the ring's speed
+        with suppress(UnsupportedError):
+            return _cycle(request, topology.pair_capacity >= topology.scale, both_ways)
+    return _cycle(request, np.ones(len(topology.pair_capacity), np.bool_), both_ways)
+
+
+def _cycle(request: Request, usable: np.ndarray, both_ways: bool) -> list[int]:
+    """A cycle over joined pairs that are flagged as usable."""
+    topology = request.topology
     for order in (topology.endpoints.tolist(), _snake(topology)):
-        if order is not None and _is_cycle(topology, order, both_ways):
+        if order is not None and _is_cycle(topology, order, usable, both_ways):
             return order
-    return _search(request, both_ways)
+    return _search(request, usable, both_ways)
 
 
-def _is_cycle(topology: Topology, order: list[int], both_ways: bool) -> bool:
+def _is_cycle(topology: Topology, order: list[int], usable: np.ndarray, both_ways: bool) -> bool:
     here, there = np.array(order), np.roll(order, -1)
-    return bool((topology.pair_index(here, there) >= 0).all() and (not both_ways or (topology.pair_index(there, here) >= 0).all()))
+    ways = [topology.pair_index(here, there)] + ([topology.pair_index(there, here)] if both_ways else [])
+    return all(bool((pair >= 0).all() and usable[pair].all()) for pair in ways)
 
 
 def _snake(topology: Topology) -> list[int] | None:
@@ -58,13 +69,15 @@ def _back_and_forth(sizes: tuple[int, ...]) -> np.ndarray:
     return cells
 
 
-def _search(request: Request, both_ways: bool) -> list[int]:
+def _search(request: Request, usable: np.ndarray, both_ways: bool) -> list[int]:
     """A cycle by CP-SAT's circuit constraint, or UnsupportedError."""
     from ortools.sat.python import cp_model  # noqa: PLC0415
 
     topology = request.topology
     tails, heads = topology.pair_src, topology.pair_dst
-    usable = topology.pair_index(heads, tails) >= 0 if both_ways else np.ones(len(tails), np.bool_)
+    if both_ways:
+        back = topology.pair_index(heads, tails)
+        usable = usable & (back >= 0) & usable[back]
     none_exists = UnsupportedError(f"{topology.name} has no Hamiltonian cycle for a ring to follow")
     if not np.isin(topology.endpoints, tails[usable]).all():
         raise none_exists  # the circuit constraint overlooks nodes without arcs

@@ -105,7 +105,13 @@ class Clock:
         request, reach = self.request, self.reach
         chunk = chunk_bytes_of(request.message_bytes, trees, repeats, request.machine)
         ser, red, _, slot = slot_length(
-            chunk, request.machine, delay=rules.delay, peak=peak, lat=reach.latency, stagger=reach.stagger
+            chunk,
+            request.machine,
+            delay=rules.delay,
+            peak=peak,
+            lat=reach.latency,
+            stagger=reach.stagger,
+            scale=request.topology.scale,
         )
         last = (repeats - 1) * (rules.period or 0) + slots - 1
         return last * slot + ser + reach.latency + (0 if request.collective.gathers else red)

@@ -74,7 +74,8 @@ def embed(
     `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError
     when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """
-    topology, channels = request.topology, options.get("channels", 1)
+    topology = request.topology
+    channels = options.get("channels", 1) * topology.scale  # a message over a full link is cut into as many as it has units
     if channels > 1:
         columns = _side_by_side(columns, len(chunk_root), channels)
         chunk_root = np.tile(chunk_root, channels)

@@ -38,4 +38,5 @@ def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = ()) -> Quality:
         optimal_in=tuple(name for name in QUANTITIES if values[name] == best[name][0]),
         gap={name: values[name] / best[name][0] - 1 for name in QUANTITIES},
         witnesses=tuple(best[name][1] for name in QUANTITIES),
+        scale=schedule.topology.scale,
     )

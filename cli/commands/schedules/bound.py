@@ -1,5 +1,6 @@
 """`certree bound`: Lower bounds on any schedule for a network, each with its witness."""
 
+from fractions import Fraction
 from typing import Any
 
 import click
@@ -29,6 +30,7 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
         "root": found.collective.root,
         "bandwidth_bound": str(found.bandwidth),
         "latency_bound": found.latency,
+        "scale": found.topology.scale,
         "bounds": list(found.bounds),
     }
 
@@ -40,7 +42,8 @@ def bounds_words(report: dict[str, Any]) -> str:
         lines.append(f"  {quantity}: at least {report[f'{quantity}_bound']} {unit}")
         for one in report["bounds"]:
             if one["quantity"] == quantity:
-                lines.append(f"    {one['value']:>8}  {one['kind']}: {witness_words(one)}")
+                value = str(Fraction(one["value"]) * (report["scale"] if quantity == "bandwidth" else 1))
+                lines.append(f"    {value:>8}  {one['kind']}: {witness_words(one)}")
     return "\n".join(lines)
 
 

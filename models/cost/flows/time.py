@@ -106,6 +106,7 @@ class FlowTimer:
 
     def __init__(self, topology: Topology, model: GenModel, floats: Fraction, reading: Reading) -> None:
         servers = len(topology.endpoints)
+        topology.require_full_links("the flow engine")
         if floats < servers:
             raise InputError(
                 f"a message of {floats} floats of {FLOAT_BYTES} bytes leaves some of the {servers} servers without data"

@@ -69,7 +69,7 @@ def packing(request: Request, options: Options) -> Schedule:
     fabrics = fabrics_of(request)
     for network in fabrics:
         least = Fraction(0) if options["rate"] == "any" else 1 / network.strength
-        fewest = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+        fewest = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
         if best is not None and measure(best) <= (least, fewest):
             continue
         try:
@@ -95,7 +95,7 @@ def _packed_into(
     """The fastest schedule that is found for trees in one fabric, or one of the highest rate that takes hardly longer."""
     options = packings(request, network, rate=rate, moves=moves)
     best = Search(request, provenance).run(options)
-    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses know short ways only
         few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
         best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.cycles)
@@ -162,7 +162,7 @@ def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule
     """Whether to look at the highest rate alone: where the message is so large that it decides, being within a tenth of the
     bandwidth bound, and the rate is a lower one; with switches, where ways are longer than the first guesses have them, within a
     half and not within a twentieth with that rate."""
-    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine)
+    bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     cycles = request.cycles(schedule)
     if isinstance(network, SwitchedNetwork):
         return 2 * cycles <= 3 * bound and not (is_highest and 20 * cycles <= 21 * bound)

@@ -135,7 +135,7 @@ def _promise(request: Request, cayley: Cayley, shape: _Shape) -> int:
     chunk = chunk_bytes_of(request.message_bytes, shape.trees * cayley.nodes, 1, machine)
     steps = phases * cayley.least_rounds(shape.trees, shape.delay) + (phases - 1) * (shape.delay - 1)
     peak, lat = cayley.degree * request.collective.reduces, slowest_way(request, 1).latency
-    return steps * slot_length(chunk, machine, delay=shape.delay, peak=peak, lat=lat)[-1]
+    return steps * slot_length(chunk, machine, delay=shape.delay, peak=peak, lat=lat, scale=request.topology.scale)[-1]
 
 
 def _made(request: Request, cayley: Cayley, shape: _Shape, tries: int) -> SymmetricSchedule:

@@ -162,7 +162,7 @@ GRAPHML = '<?xml version="1.0"?><graphml xmlns="http://graphml.graphdrawing.org/
         ("self.json", json.dumps(node_link(edges=[{"source": 0, "target": 0}])), "leads from a node to itself"),
         ("kind.json", json.dumps(node_link(nodes=[{"id": 0, "kind": "gpu"}, {"id": 1}])), "kind 'gpu'; allowed: endpoint, switch"),
         ("add.json", json.dumps(node_link(nodes=[{"id": 0, "reducing": "yes"}, {"id": 1}])), "reducing is 'yes'; allowed: true"),
-        ("cap.json", json.dumps(node_link(edges=[{"source": 0, "target": 1, "capacity": 1.5}])), "capacity is 1.5; allowed"),
+        ("cap.json", json.dumps(node_link(edges=[{"source": 0, "target": 1, "capacity": -0.5}])), "capacity is -0.5; allowed"),
         ("zero.json", json.dumps(node_link(edges=[{"source": 0, "target": 1, "capacity": 0}])), "capacity is 0; allowed"),
         ("bool.json", json.dumps(node_link(edges=[{"source": 0, "target": 1, "capacity": True}])), "capacity is True; allowed"),
         ("text.json", json.dumps(node_link(edges=[{"source": 0, "target": 1, "latency": "150"}])), "latency is '150'; allowed"),

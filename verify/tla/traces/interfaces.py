@@ -51,7 +51,11 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
     if run == "paced" and tables.repeats > 1:
         raise UnsupportedError(f"a table of {tables.repeats} iterations cannot be paced: the timestep counter knows one")
     plan, log = plan_of(tables, whole=True), load_trace(trace)
-    ser, buffer, chunk = plan.timing.ser, tables.machine.ni_buffer_flits, reduction_cycles(tables.chunk_bytes, tables.machine)
+    ser, buffer, chunk = (
+        plan.timing.ser,
+        tables.machine.ni_buffer_flits * tables.topology.scale,
+        reduction_cycles(tables.chunk_bytes, tables.machine),
+    )
     # behind all other sums of the run at the most: a trace may come from tables whose slots are too short
     sums = max(1, plan.repeats * int((tables.arrival_op == RowOp.REDUCE).sum()))
     reduction = (tables.machine.reduce_start_cycles + chunk, tables.machine.reduce_start_cycles + chunk * sums)
