@@ -4,7 +4,7 @@
 - `network`: topologies, families by name, imported descriptions, routes
 - `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
 - `machine`: parameters of links, routers and endpoints, with presets
-- `tables`: the rows that network interfaces execute
+- `tables`: the rows that network interfaces execute; `table_form`: what these must be in themselves
 - `traces`: the files in which simulators write what happened
 - `cost`: cost models of the literature, what they count, and fits of their parameters
 - `pictures`: networks and schedules as SVG

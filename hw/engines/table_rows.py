@@ -7,11 +7,11 @@ from numpy.typing import NDArray
 
 from certree.hw.core_ranges import check_fits, narrowed
 from certree.hw.engines.clocks import Clocks
-from certree.hw.tables.consistency import arrival_keys, check_tables, dependencies, transfer_keys
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
+from certree.models.table_form import require_sound
 from certree.models.tables import NIL, RowOp, Tables
 
 Int64 = NDArray[np.int64]
@@ -104,7 +104,7 @@ class TableRows(Rows):
     """
 
     def __init__(self, tables: Tables) -> None:
-        check_tables(tables)
+        require_sound(tables)
         self.tables = tables
         sent = tables.transfers()
         self._order = np.lexsort((sent["dst"], sent["row"]))
@@ -130,7 +130,7 @@ class TableRows(Rows):
             "row_waits": waits,
             "row_messages_begin": np.searchsorted(self.sent["row"], rows),
             "row_messages": np.arange(len(self._order)),
-            "message_arrival": np.searchsorted(arrival_keys(tables), transfer_keys(tables)[self._order]),
+            "message_arrival": np.searchsorted(tables.arrival_keys(), tables.transfer_keys()[self._order]),
             "arrival_begin": np.searchsorted(tables.arrival_node, nodes),
         }
 
@@ -139,16 +139,16 @@ class TableRows(Rows):
 
         A GATHER without parent waits for all REDUCE arrivals of its flow.
         """
-        tables, expected = self.tables, arrival_keys(self.tables)
-        found = [(row, np.searchsorted(expected, key)) for _, row, key in dependencies(tables)]
+        tables = self.tables
+        named_by, named = tables.awaited()
         roots = np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent == NIL))
         reductions = np.flatnonzero(tables.arrival_op == RowOp.REDUCE)
         cell = tables.arrival_node[reductions].astype(np.int64) * tables.chunks + tables.arrival_flow[reductions]
         wanted = tables.node[roots].astype(np.int64) * tables.chunks + tables.flow[roots]
         low, high = (np.searchsorted(cell, wanted, side) for side in ("left", "right"))
         spans = [reductions[a:b] for a, b in zip(low.tolist(), high.tolist(), strict=True)]
-        found.append((np.repeat(roots, high - low), np.concatenate((np.zeros(0, np.int64), *spans))))
-        row, arrival = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        row = np.concatenate((named_by, np.repeat(roots, high - low)))
+        arrival = np.concatenate((np.searchsorted(tables.arrival_keys(), named), *spans))
         order = np.lexsort((arrival, row))
         return row[order], arrival[order]
 

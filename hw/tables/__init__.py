@@ -1,2 +1,1 @@
-"""Tables: `lowering` makes rows from a schedule, `directory` and `manifest` write and read them, `consistency` checks their
-form."""
+"""Tables: `lowering` makes rows from a schedule, `directory` and `manifest` write and read them."""

@@ -3,23 +3,18 @@
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from certree.hw.formats import ROUTE_COLUMN, load_formats
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.source_routes import links_of_ports
-from certree.hw.tables.consistency import check_tables
 from certree.hw.tables.manifest import check_manifest, file_entry, header_fields, manifest_document
 from certree.models.common.errors import InputError, TableFormatError, located, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, check_writable, read_bytes, read_json
+from certree.models.table_form import require_sound
 from certree.models.tables import Tables
 
 MANIFEST = "manifest.json"
-_WIDE = ("addr", "size")  # the columns of 64 bits
 
 
 def export_tables(tables: Tables, directory: Path, format: str = "readmemh", force: bool = False) -> None:
@@ -32,7 +27,7 @@ def export_tables(tables: Tables, directory: Path, format: str = "readmemh", for
     entry = load_formats()[format]()
     check_writable(directory, force=force)
     _check_replaceable(directory)
-    check_tables(tables)
+    require_sound(tables)
     widths = Widths.of(tables)
     files = entry.files(tables, widths)
     document = manifest_document(tables, format, widths, files)
@@ -90,7 +85,6 @@ def read_tables(directory: Path) -> Tables:
     widths = manifest.table_of("widths").read(Widths)
     with located(str(directory), TableFormatError):
         columns = formats[encoding]().columns(files, widths, header["topology"].endpoints.tolist())
-        columns |= {name: _narrow(name, column) for name, column in columns.items() if name not in _WIDE}
         routes = links_of_ports(header["topology"], columns["node"], columns["route"], columns.pop(ROUTE_COLUMN))
         tables = Tables(**header, **columns, routes=routes)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
@@ -113,16 +107,8 @@ def _checked_files(directory: Path, stated: Fields) -> dict[str, bytes]:
     return files
 
 
-def _narrow(name: str, column: NDArray[Any]) -> NDArray[np.int32]:
-    """The column in 32 bits; TableFormatError when they are too few."""
-    limits = np.iinfo(np.int32)
-    if column.size and not limits.min <= int(column.min()) <= int(column.max()) <= limits.max:
-        raise TableFormatError(f"{name} holds {int(column.min())} to {int(column.max())}; allowed: {limits.min} to {limits.max}")
-    return column.astype(np.int32)
-
-
 def _check_against_manifest(tables: Tables, widths: Widths) -> None:
-    check_tables(tables)
+    require_sound(tables)
     narrowest = Widths.of(tables)
     if widths != narrowest:
         raise TableFormatError(f"the manifest states {widths}; the rows need {narrowest}")

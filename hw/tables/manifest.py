@@ -9,28 +9,16 @@ from certree.hw.formats.layout import Widths
 from certree.models.common.errors import TableFormatError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import sha256
-from certree.models.common.quantities import MAX_SIZE
 from certree.models.machine.machine import machine_document, read_machine
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS
-from certree.models.tables import Tables
+from certree.models.tables import COUNTS, Tables
 
 FORMAT, VERSION = "certree-tables", 1
 _NOTE = "generated, do not edit"
-_MAX_CYCLES = 1 << 62
-_COUNTS = {  # field -> largest value allowed
-    "chunks": MAX_CHUNKS,
-    "delay": MAX_STEPS,
-    "period": MAX_STEPS,
-    "repeats": MAX_REPEATS,
-    "message_bytes": MAX_SIZE,
-    "chunk_bytes": _MAX_CYCLES,
-    "slot_cycles": _MAX_CYCLES,
-}
 _KEYS = (
     "note", "encoding", "topology", "topology_digest", "collective", "root", "schedule_digest", "machine",
-    "padded_bytes", "granule_bytes", "chunk_granules", "widths", "files", *_COUNTS,
+    "padded_bytes", "granule_bytes", "chunk_granules", "widths", "files", *COUNTS,
 )  # fmt: skip
 
 
@@ -45,7 +33,7 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
         "schedule_digest": tables.schedule_digest,
         "collective": str(tables.collective.kind),
         "root": tables.collective.root,
-        **{name: getattr(tables, name) for name in _COUNTS},
+        **{name: getattr(tables, name) for name in COUNTS},
         "padded_bytes": tables.chunk_bytes * tables.chunks * tables.repeats,
         "granule_bytes": tables.machine.flit_bytes,
         "chunk_granules": tables.chunk_bytes // tables.machine.flit_bytes,
@@ -73,7 +61,7 @@ def check_manifest(document: Any, where: str) -> Fields:
 def header_fields(manifest: Fields) -> dict[str, Any]:
     """The fields of `Tables` that are not columns; TableFormatError when the manifest contradicts itself."""
     counts: dict[str, Any] = {
-        name: (manifest.whole_or_none if name == "period" else manifest.whole)(name, 1, high) for name, high in _COUNTS.items()
+        name: (manifest.whole_or_none if name == "period" else manifest.whole)(name, 1, high) for name, high in COUNTS.items()
     }
     topology = topology_from_document(manifest.raw("topology"), f"{manifest.where}: topology")
     machine = read_machine(manifest.raw("machine"), f"{manifest.where}: machine")

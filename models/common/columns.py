@@ -38,6 +38,23 @@ def int_column(
     return np.array(values, np.int32)
 
 
+def whole_column(
+    values: Any, where: str, dtype: type[_Number], error: Callable[[str], Exception] = InputError, dimensions: int = 1
+) -> NDArray[_Number]:
+    """Whole numbers as a read-only column of that type, or as lines of a table; `error` says what they are not. numpy would cut off
+    fractions and high bits without a word. O(entries)."""
+    given = np.asarray(values)
+    if given.ndim != dimensions or (given.size and given.dtype.kind not in "iu"):
+        shape = "column" if dimensions == 1 else "table"
+        raise error(f"{where} must be a {shape} of whole numbers, not {given.dtype} of shape {given.shape}")
+    limits = np.iinfo(dtype)
+    if given.size and not limits.min <= int(given.min()) <= int(given.max()) <= limits.max:
+        raise error(f"{where} has entries outside {limits.min} to {limits.max}")
+    column = np.ascontiguousarray(given, dtype)
+    column.setflags(write=False)
+    return column
+
+
 def check_range(values: NDArray[Any], where: str, low: int, high: int, error: Callable[[str], Exception] = InputError) -> None:
     """Raise `error` naming the first row of a column, or of lines of numbers, that has an entry outside low..high. O(entries)."""
     if values.size and not low <= int(values.min()) <= int(values.max()) <= high:

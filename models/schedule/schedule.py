@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.columns import is_sorted, json_list
+from certree.models.common.columns import check_range, is_sorted, json_list, whole_column
 from certree.models.common.errors import InputError, ScheduleFormatError
 from certree.models.common.files import canonical_json
 from certree.models.common.shown import Shown
@@ -75,21 +75,10 @@ class Schedule(Shown):
     def __post_init__(self) -> None:
         names = ["chunk_root", "rounds", "chunk", "op", "step", "src", "dst", "route"]
         for name in names if self.chunk_target is None else [*names, "chunk_target"]:
-            object.__setattr__(self, name, self._column(name, np.int8 if name == "op" else np.int32))
+            column = whole_column(getattr(self, name), name, np.int8 if name == "op" else np.int32, ScheduleFormatError)
+            object.__setattr__(self, name, column)
         self._check_scalars()
         self._check_columns()
-
-    def _column(self, name: str, dtype: type[np.signedinteger[Any]]) -> NDArray[Any]:
-        """The field as a read-only column; numpy would cut off fractions and high bits without a word."""
-        values = np.asarray(getattr(self, name))
-        if values.ndim != 1 or (len(values) and values.dtype.kind not in "iu"):
-            raise ScheduleFormatError(f"{name} must be a column of whole numbers, not {values.dtype} of shape {values.shape}")
-        limits = np.iinfo(dtype)
-        if len(values) and not limits.min <= int(values.min()) <= int(values.max()) <= limits.max:
-            raise ScheduleFormatError(f"{name} has entries outside {limits.min} to {limits.max}")
-        column = np.ascontiguousarray(values, dtype)
-        column.setflags(write=False)
-        return column
 
     def _check_scalars(self) -> None:
         for name in ("delay", "repeats", "period"):
@@ -124,12 +113,8 @@ class Schedule(Shown):
             column = getattr(self, name)
             if len(column) != rows:
                 raise ScheduleFormatError(f"transfers.{name} has {len(column)} rows; transfers.chunk has {rows}")
-            if rows and not low <= int(column.min()) <= int(column.max()) <= high:
-                bad = np.flatnonzero((column < low) | (column > high))
-                raise ScheduleFormatError(f"transfers.{name} row {bad[0]}: {column[bad[0]]}; allowed: {low} to {high}")
-        bad = np.flatnonzero((self.rounds < 1) | (self.rounds > MAX_STEPS))
-        if len(bad):
-            raise ScheduleFormatError(f"rounds row {bad[0]}: {self.rounds[bad[0]]}; allowed: 1 to {MAX_STEPS}")
+            check_range(column, f"transfers.{name}", low, high, ScheduleFormatError)
+        check_range(self.rounds, "rounds", 1, MAX_STEPS, ScheduleFormatError)
         self._check_routes()
         self._check_roots()
 

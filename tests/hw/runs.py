@@ -94,10 +94,10 @@ def once(tables: Tables) -> Tables:
 
 
 @st.composite
-def mutated(draw: st.DrawFn) -> Tables:
-    """Tables with one entry of one column changed to a small number."""
+def mutations(draw: st.DrawFn) -> tuple[Tables, dict[str, Any]]:
+    """Tables, and a column of theirs with one entry changed to a small number."""
     tables = lower(draw(schedules(routed=True)), draw(st.integers(1, 500)), draw(machines()))
     name = draw(st.sampled_from(["op", "flow", "parent", "children", "step", "node", "arrival_op", "arrival_flow", "arrival_peer"]))
     column = getattr(tables, name).copy()
     column.flat[draw(st.integers(0, column.size - 1))] = draw(st.integers(-2, 12))
-    return replace(tables, **{name: column})
+    return tables, {name: column}

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certree.hw.formats import ROW_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.machine.machine import load_machine
@@ -120,7 +121,7 @@ def test_simulation_plays_to_the_end(monkeypatch):
     monkeypatch.setattr(table_model, "EXHAUSTIVE_WORK", 0)
     tables = tables_of(ring())
     row, _ = row_of(tables, 3, RowOp.GATHER, 2)
-    result = model_check_tables(replace(tables, children=changed(tables.children, row, NIL)))
+    result = model_check_tables(replace(tables, **{name: np.delete(getattr(tables, name), row, axis=0) for name in ROW_COLUMNS}))
     assert result.result == "deadlock"
     assert "node 0 (GATHER of flow 2 from node 3), slot 3: never comes" in result.message
 
@@ -232,12 +233,12 @@ def test_unsorted_rows_are_played_by_slot():
 @pytest.mark.parametrize(
     ("column", "value", "reason"),
     [
-        ("node", 9, "node 9 has rows, but is no endpoint"),
-        ("arrival_node", 9, "node 9 expects arrivals, but is no endpoint"),
-        ("flow", 4, "flow 4 of a row is none of the chunks"),
-        ("arrival_flow", -1, "flow -1 of an arrival is none of the chunks"),
-        ("op", 0, "op 0 of a row is neither REDUCE nor GATHER"),
-        ("arrival_op", 3, "op 3 of an arrival is neither REDUCE nor GATHER"),
+        ("node", 9, "node row 0: 9; allowed: 0 to 3"),
+        ("arrival_node", 9, "arrival_node row 0: 9; allowed: 0 to 3"),
+        ("flow", 4, "flow row 0: 4; allowed: 0 to 3"),
+        ("arrival_flow", -1, "arrival_flow row 0: -1; allowed: 0 to 3"),
+        ("op", 0, r"table row 0 \(NOP .*\) commands nothing"),
+        ("arrival_op", 3, "arrival_op row 0: 3; allowed: 1 to 2"),
     ],
 )
 def test_malformed_tables_are_refused(column, value, reason):
@@ -252,7 +253,10 @@ def test_rows_that_move_other_data_than_their_chunk_are_refused(column, more):
     tables = tables_of(ring())
     row, _ = row_of(tables, 1, RowOp.GATHER, 1)
     wrong = replace(tables, **{column: changed(getattr(tables, column), row, getattr(tables, column)[row] + more)})
-    with pytest.raises(TableFormatError, match=r"a row of node 1 moves \d+ granules at \d+; flow 1 is 1024 granules at 1024"):
+    with pytest.raises(
+        TableFormatError,
+        match=r"table row \d+ \(GATHER of flow 1 at node 1, step \d\) has (address|size) \d+; needed: 1024 granules",
+    ):
         model_check_tables(wrong)
 
 
@@ -268,8 +272,7 @@ def test_a_row_that_is_there_twice_sends_twice():
     tables = wide(TO_AND_FRO)
     assert model_check_tables(tables).result == "success"
     row, _ = row_of(tables, 0, RowOp.GATHER, 0)
-    columns = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
-    twice = {name: np.insert(getattr(tables, name), row, getattr(tables, name)[row], axis=0) for name in columns}
+    twice = {name: np.insert(getattr(tables, name), row, getattr(tables, name)[row], axis=0) for name in ROW_COLUMNS}
     refuted(replace(tables, **twice), "StepsAsScheduled", "node 1 (GATHER of flow 0 from node 0)")
 
 
@@ -278,7 +281,7 @@ def test_a_child_that_is_there_twice_is_refused():
     row, _ = row_of(tables, 0, RowOp.GATHER, 0)
     children = np.hstack((tables.children, np.full((len(tables.node), 1), NIL, np.int32)))
     children[row] = 1
-    with pytest.raises(TableFormatError, match="a row of node 0 names node 1 as its child twice"):
+    with pytest.raises(TableFormatError, match=r"table row \d+ \(GATHER of flow 0 at node 0, .* names a child twice"):
         model_check_tables(replace(tables, children=children))
 
 

@@ -1,6 +1,6 @@
 """Rules `tree`, `dependency` and `arrivals`: what rows wait for is what reaches their node, and has landed when they fire."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op
+from certree.models.table_form import Fault, arrival_faults, faults_of_rows
 from certree.models.tables import NIL, RowOp, Tables
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings
@@ -16,12 +17,6 @@ from certree.verify.wording import list_text
 
 Int64 = NDArray[np.int64]
 NEVER = -1
-
-
-def table_row_text(tables: Tables, row: int) -> str:
-    """`table row 9 (GATHER of flow 3 at node 5, step 7)`."""
-    op = RowOp(int(tables.op[row])).name
-    return f"table row {row} ({op} of flow {tables.flow[row]} at node {tables.node[row]}, step {tables.step[row]})"
 
 
 @dataclass(frozen=True)
@@ -78,25 +73,24 @@ class _Arrivals:
         return np.where(end > begin, latest[np.minimum(group, len(latest) - 1)], NEVER)
 
 
+def report(faults: Iterable[Fault], findings: Findings) -> None:
+    """Report each case of each fault, by its rule."""
+    for fault in faults:
+        findings.add_each(fault.rule, fault.cases, fault.tell)
+
+
 def tell_rows(
     tables: Tables, findings: Findings, rule: str, broken: NDArray[np.bool_], rows: NDArray[Any], reason: Callable[[int], str]
 ) -> None:
     """Report `rows[i]` for each i that is broken, with the words `reason(i)`."""
-    cases = np.flatnonzero(broken)
-    cases = cases[np.argsort(tables.step[rows[cases]], kind="stable")]
-
-    def tell(case: int) -> tuple[int, tuple[int, ...], str]:
-        row = int(rows[case])
-        return int(tables.step[row]), (row,), f"{table_row_text(tables, row)} {reason(case)}"
-
-    findings.add_each(rule, cases.tolist(), tell)
+    report(faults_of_rows(tables, rule, broken, rows, reason), findings)
 
 
 @check(Subject.TABLES, Stage.WIRING)
 def check_moves(tables: Tables, findings: Findings) -> None:
     """Report arrivals and dependencies that do not fit what the rows move."""
     moves = Moves.of(tables)
-    check_arrivals(tables, moves, findings)
+    check_arrivals(tables, findings)
     check_dependencies(tables, moves, findings)
 
 
@@ -222,30 +216,6 @@ def _copy_of(node: int) -> str:
     "arrival_peer.0 = 0",
     Subject.TABLES,
 )
-def check_arrivals(tables: Tables, moves: Moves, findings: Findings) -> None:
+def check_arrivals(tables: Tables, findings: Findings) -> None:
     """The expected arrivals are the transfers that end at each node, one to one, in order. O(n log n)."""
-    op = np.where(moves.op == Op.REDUCE, RowOp.REDUCE, RowOp.GATHER)
-    due = np.stack([moves.dst, op, moves.chunk, moves.src]).astype(np.int64)
-    expected = np.stack([tables.arrival_node, tables.arrival_op, tables.arrival_flow, tables.arrival_peer]).astype(np.int64)
-    due = due[:, np.lexsort(due[::-1])]
-    order = np.lexsort(expected[::-1])
-    if due.shape == expected.shape and (due == expected).all():
-        return
-    if due.shape == expected.shape and (due == expected[:, order]).all():
-        findings.add("arrivals", 0, (), "the expected arrivals are not sorted by node, op, flow and peer")
-        return
-    both = np.concatenate((due, expected[:, order]), axis=1)
-    weight = np.repeat([1, -1], [due.shape[1], expected.shape[1]])
-    kinds, index = np.unique(both, axis=1, return_inverse=True)
-    surplus = np.bincount(index.ravel(), weights=weight, minlength=kinds.shape[1]).astype(np.int64)
-
-    def tell(kind: int) -> tuple[int, tuple[int, ...], str]:
-        node, arriving, flow, peer = kinds[:, kind].tolist()
-        what = f"a {RowOp(arriving).name} of flow {flow} from node {peer}"
-        return (
-            0,
-            (),
-            f"node {node} does not expect {what}" if surplus[kind] > 0 else f"node {node} expects {what}, which no row sends",
-        )
-
-    findings.add_each("arrivals", np.flatnonzero(surplus).tolist(), tell)
+    report(arrival_faults(tables), findings)

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
-from certree.models.schedule.timing import SlotTiming, ceil_div, chunk_bytes_of, link_cycles, path_latency, slot_timing
+from certree.models.schedule.timing import SlotTiming, ceil_div, link_cycles, path_latency, slot_timing
+from certree.models.table_form import require_rows
 from certree.models.tables import NIL, RowOp, Tables
 
 # A state says for each node, chunk and iteration how often each node's contribution was added: nodes² counters for each chunk
@@ -63,14 +64,14 @@ def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
     """The plan of the tables; of all iterations when `whole`, otherwise of as many as can meet and one more.
 
     Later iterations meet the same rows, links and counters in the same slots. Raises UnsupportedError for tables beyond TLC's
-    reach and for chunks with one target, TableFormatError for rows of no endpoint or chunk, with a child twice or of other data
-    than their chunk's, and when a rooted collective's chunk has no one root.
+    reach and for chunks with one target, TableFormatError for rows that command nothing, have a child twice or other data than
+    their chunk's, and when a rooted collective's chunk has no one root.
     """
     if tables.collective.has_targets:
         raise UnsupportedError(
             f"tables of {tables.collective.kind} cannot be model-checked: the specification has no targets of chunks"
         )
-    _refuse_malformed(tables)
+    require_rows(tables)  # the model carries chunks, not addresses, and would pass over NOPs
     steps = int(tables.step.max()) + 1 if len(tables.step) else 1
     period = tables.period or steps
     # iterations that share slots, and those whose messages are still in flight then; one more for the steady state
@@ -123,39 +124,6 @@ def _travel(tables: Tables, paths: Mapping[Way, Sequence[Pair]], ser: int) -> di
             left.append(left[-1] - crossing[link])
         travel[src, dst, route] = tuple(left)
     return travel
-
-
-def _refuse_malformed(tables: Tables) -> None:
-    """Raise TableFormatError for rows and arrivals that have no place in the model: it would pass over them."""
-    for column, allowed, what in (
-        (tables.node, tables.topology.endpoints, "node {} has rows, but is no endpoint"),
-        (tables.arrival_node, tables.topology.endpoints, "node {} expects arrivals, but is no endpoint"),
-        (tables.flow, np.arange(tables.chunks), "flow {} of a row is none of the chunks"),
-        (tables.arrival_flow, np.arange(tables.chunks), "flow {} of an arrival is none of the chunks"),
-        (
-            tables.op,
-            [RowOp.REDUCE, RowOp.GATHER],
-            "op {} of a row is neither REDUCE nor GATHER; NOPs of a slotted table are implicit",
-        ),
-        (tables.arrival_op, [RowOp.REDUCE, RowOp.GATHER], "op {} of an arrival is neither REDUCE nor GATHER"),
-    ):
-        wrong = np.flatnonzero(~np.isin(column, allowed))
-        if len(wrong):
-            raise TableFormatError(what.format(column[wrong[0]]))
-    children = np.sort(tables.children, axis=1)
-    twice = np.argwhere((children[:, 1:] == children[:, :-1]) & (children[:, 1:] != NIL))
-    if len(twice):  # the children of a row are a set in the model
-        row, column = twice[0].tolist()
-        raise TableFormatError(f"a row of node {tables.node[row]} names node {children[row, column]} as its child twice")
-    # messages of the model carry whole chunks, wherever these lie
-    size = chunk_bytes_of(tables.message_bytes, tables.chunks, tables.repeats, tables.machine) // tables.machine.flit_bytes
-    misplaced = np.flatnonzero((tables.size != size) | (tables.addr != tables.flow.astype(np.int64) * size))
-    if len(misplaced):
-        row = misplaced[0]
-        raise TableFormatError(
-            f"a row of node {tables.node[row]} moves {tables.size[row]} granules at {tables.addr[row]}; "
-            f"flow {tables.flow[row]} is {size} granules at {int(tables.flow[row]) * size}"
-        )
 
 
 def _linked_timing(tables: Tables) -> SlotTiming:

@@ -16,6 +16,7 @@ from certree.hw.engines.runs import Run
 from certree.hw.formats import ARRIVAL_COLUMNS
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
+from certree.models import table_form
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -194,7 +195,7 @@ def test_unknown_run_mode():
 
 def test_malformed_tables_do_not_reach_the_core():
     tables = lower(RING, 4096, MULTITREE)
-    with pytest.raises(TableFormatError, match="the REDUCE of flow 0 from node 0 to node 0 is sent, but not expected"):
+    with pytest.raises(TableFormatError, match="node 0 does not expect a REDUCE of flow 0 from node 0"):
         on_lanes(replace(tables, parent=np.where(tables.op == RowOp.REDUCE, tables.node, tables.parent)))
 
 
@@ -259,6 +260,17 @@ def test_tables_read_back_run_the_same(tmp_path: Path):
     tables = lower(RING, 4096, MULTITREE)
     export_tables(tables, tmp_path / "t")
     assert on_lanes(read_tables(tmp_path / "t")) == on_lanes(tables)
+
+
+def test_tables_that_were_read_are_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    checked: list[Tables] = []
+    check = table_form.arrival_faults
+    monkeypatch.setattr(table_form, "arrival_faults", lambda tables: checked.append(tables) or check(tables))
+    export_tables(lower(RING, 4096, MULTITREE), tmp_path / "t")
+    checked.clear()
+    tables = read_tables(tmp_path / "t")
+    assert on_lanes(tables).data_ok
+    assert checked == [tables]
 
 
 def test_the_order_of_links_changes_nothing():

@@ -153,12 +153,12 @@ def test_a_failed_write_leaves_the_old_folder(tables: Tables, exported: Path, mo
 def test_numbers_of_a_format_are_not_cut_to_32_bits(exported: Path, monkeypatch: pytest.MonkeyPatch):
     whole = ReadmemhFormat.columns
     monkeypatch.setattr(ReadmemhFormat, "columns", lambda *args: whole(*args) | {"step": whole(*args)["step"] + (1 << 32)})
-    with pytest.raises(TableFormatError, match="step holds 4294967296 to"):
+    with pytest.raises(TableFormatError, match="step has entries outside -2147483648 to 2147483647"):
         read_tables(exported)
 
 
 def test_malformed_tables_leave_nothing_behind(tables: Tables, tmp_path: Path):
-    with pytest.raises(TableFormatError, match="row 0: addr 1"):
+    with pytest.raises(TableFormatError, match=r"table row 0 \(.*\) has address 1; needed: 0 granules"):
         export_tables(replace(tables, addr=tables.addr + 1), tmp_path / "t")
     assert not list(tmp_path.iterdir())
 

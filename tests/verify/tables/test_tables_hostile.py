@@ -38,6 +38,7 @@ def with_one_change(rng: Random, tables: Tables) -> tuple[str, Tables]:
     place = (row, rng.randrange(column.shape[1])) if name == "children" else row
     high = {"op": 3, "flow": tables.chunks, "step": int(tables.step.max()) + 3, "addr": 9, "size": 9}.get(name, nodes)
     choices = range(NIL if name in ("parent", "children") else 1 if name == "op" else 0, high)
+    choices = [node for node in choices if tables.topology.rank[node] >= 0] if name == "node" else choices
     column[place] = rng.choice([number for number in choices if number != column[place]] or [column[place]])
     return name, replace(tables, **{name: column})
 
