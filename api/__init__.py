@@ -5,7 +5,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
-- `tables`: export, import_tables; `runs`: inject, aggregate, endpoints; `runnable`: from a schedule to what is run
+- `tables`: export, import_tables; `runs`: simulate, inject, aggregate, endpoints; `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, fit, measure; `listings`: names, explain, describe, schemas
 - `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
 """
@@ -44,10 +44,12 @@ if TYPE_CHECKING:
     from certree.api.runs.endpoints import endpoints as endpoints
     from certree.api.runs.injection import Traffic as Traffic
     from certree.api.runs.injection import inject as inject
+    from certree.api.runs.simulation import simulate as simulate
     from certree.api.synthesis import improve as improve
     from certree.api.synthesis import synthesize as synthesize
     from certree.api.tables import export as export
     from certree.api.tables import import_tables as import_tables
+    from certree.hw.engines.runs import Run as Run
     from certree.hw.reducing.setup import AggregationRules as AggregationRules
     from certree.models.common.errors import CertreeError as CertreeError
     from certree.models.common.errors import InputError as InputError
@@ -109,6 +111,7 @@ _PARTS = {
         "Traffic",
         "inject",
     ),
+    "certree.api.runs.simulation": ("simulate",),
     "certree.api.synthesis": (
         "improve",
         "synthesize",
@@ -117,6 +120,7 @@ _PARTS = {
         "export",
         "import_tables",
     ),
+    "certree.hw.engines.runs": ("Run",),
     "certree.hw.reducing.setup": ("AggregationRules",),
     "certree.models.common.errors": (
         "CertreeError",

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from certree.api.inputs import machine_or_default, read_schedule
+from certree.api.inputs import machine_or_default, schedule_of
 from certree.api.settings import Tell, setting, silent
 from certree.hw.engines.runs import FASTEST, MODES, Options, check_known
 from certree.hw.engines.schedule_run import Plan
@@ -65,24 +65,31 @@ def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> F
     }[run]
 
 
-def source_to_run(path: Path, size: int | None, machine: Machine | None, tell: Tell = silent) -> Tables | Plan:
-    """As `tables_to_run`, but a schedule file without tables becomes a plan."""
-    if path.is_dir():
-        return tables_to_run(path, size, machine, tell)
-    schedule = read_schedule(path)
+def source_to_run(
+    source: str | Path | AnySchedule | Tables,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    tell: Tell = silent,
+) -> Tables | Plan:
+    """As `tables_to_run`, but a schedule without tables becomes a plan."""
+    if isinstance(source, Tables) or (isinstance(source, str | Path) and Path(source).is_dir()):
+        return tables_to_run(source, size, machine, tell)
+    schedule = schedule_of(source)
     used = setting(schedule, size, machine, tell)
     return tables_or_plan(schedule, used.message_bytes, used.machine)
 
 
-def tables_to_run(path: Path, size: int | None, machine: Machine | None, tell: Tell = silent) -> Tables:
-    """The tables in a directory as they are, or made again from their schedule for another size or machine; those of a
-    schedule file after export to a temporary directory and reading back. `tell` as in `setting`."""
-    if not path.is_dir():
-        schedule = read_schedule(path)
-    else:
-        tables = read_tables(path)
-        if size is None and machine is None:
-            return tables
-        schedule = tables.schedule
+def tables_to_run(
+    source: str | Path | AnySchedule | Tables,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    tell: Tell = silent,
+) -> Tables:
+    """Tables, or those in a directory, as they are, or made again from their schedule for another size or machine; those of a
+    schedule after export to a temporary directory and reading back. `tell` as in `setting`."""
+    given = read_tables(Path(source)) if isinstance(source, str | Path) and Path(source).is_dir() else source
+    if isinstance(given, Tables) and size is None and machine is None:
+        return given
+    schedule = schedule_of(given)
     used = setting(schedule, size, machine, tell)
     return through_files(schedule, used.message_bytes, used.machine)

@@ -1,1 +1,1 @@
-"""Runs beside that of a schedule: `injection` of packets, `aggregation` in switches, `endpoints` with their buses and engines."""
+"""Runs: `simulation` of schedules and tables, `injection` of packets, `aggregation` in switches, `endpoints` with their engines."""

@@ -10,6 +10,7 @@ from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.routers.packets import NO_PACKETS, Packets
 from certree.models.common.errors import InputError, unknown_name
+from certree.models.common.shown import Shown
 
 
 class Engine(StrEnum):
@@ -105,8 +106,8 @@ class OtherTraffic:
     longest: int
 
 
-@dataclass(frozen=True)
-class Run:
+@dataclass(frozen=True, repr=False)
+class Run(Shown):
     """What one run showed; times in cycles from the opening of the first slot.
 
     - `mode`, `engine`: how it ran and on what; `source`: "tables", or "schedule" where there are none, for the reason `no_tables`
@@ -146,3 +147,13 @@ class Run:
     def is_exact(self) -> bool:
         """Whether the cycles are those of the machine with its routers."""
         return self.engine == Engine.FLIT or self.router_effect is None
+
+    def title(self) -> str:
+        """How it ran."""
+        return f"{self.mode}, {self.engine} engine"
+
+    def facts(self) -> dict[str, object]:
+        """The cycles, what they were predicted to be, what waited, and whether the data are right."""
+        predicted = {} if self.closed_form_cycles is None else {"closed form": self.closed_form_cycles}
+        data = "deadlock" if self.deadlock else "right" if self.data_ok else "wrong"
+        return {"cycles": self.cycles, **predicted, "contention": self.contention_cycles, "late": self.late, "data": data}

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from certree.api.reports.text import one_line, size_words
 from certree.api.runnable import source_to_run
+from certree.api.runs.simulation import simulate
 from certree.cli.commands.runs.flow_report import simulate_by_flows
 from certree.cli.words.parameters import (
     COUNT,
@@ -20,12 +21,9 @@ from certree.cli.words.parameters import (
     option_without_routers,
 )
 from certree.cli.words.terminal import note, note_routers, now_and_then, show, working
-from certree.hw.engines.clocks import Clocks, parse_clocks
 from certree.hw.engines.framing import FRAMINGS
-from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine, Options, Run
+from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine, Run
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.routers.packets import read_packets
-from certree.hw.run import run as run_schedule
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import READINGS
 from certree.models.machine.machine import Machine
@@ -96,20 +94,21 @@ def simulate_command(
     check_output(trace, force=force)
     source = source_to_run(path, size, machine, note)
     with working("simulating") as tell:
-        options = Options(
-            mode=run,
+        result = simulate(
+            source,
+            run=run,
             engine=engine,
             without_routers=without_routers,
-            framing=flow,
-            clocks=_clocks(source, skew, drift),
-            step_time=step_time,
-            others=None if background is None else read_packets(background, source.topology),
+            flow=flow,
+            background=background,
             longest_wait=longest_wait,
+            skew=skew,
+            drift=drift,
+            step_time=step_time,
             trace=trace,
             force=force,
             progress=now_and_then(tell),
         )
-        result = run_schedule(source, options)
     note_routers(result.engine, result.router_effect)
     if result.no_tables is not None:
         note(f"no tables, running the schedule itself: {result.no_tables}")
@@ -132,10 +131,6 @@ def _require_fitting(context: click.Context, engine: str) -> None:
         if given and name not in both and (name in ours) != (engine == Engine.FLOW):
             option = "params" if name == "machine" else name.replace("_", "-")
             raise InputError(f"--{option} needs " + ("--engine flow" if name in ours else "another engine than flow"))
-
-
-def _clocks(source: Tables | Plan, skew: str | None, drift: str | None) -> Clocks | None:
-    return None if skew is drift is None else parse_clocks(len(source.topology.kind), skew, drift)
 
 
 def holds(result: Run) -> bool:

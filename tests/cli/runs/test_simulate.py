@@ -148,7 +148,7 @@ def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
     def hurried(tables, options):
         return run(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), options)
 
-    monkeypatch.setattr("certree.cli.commands.runs.simulate.run_schedule", hurried)
+    monkeypatch.setattr("certree.api.runs.simulation.run_schedule", hurried)
     outcome = certree("simulate", file, "--size", "16KiB", "--json")
     assert outcome.code == 1
     assert outcome.document["late"] > 0
