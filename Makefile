@@ -25,7 +25,7 @@ lint: setup
 # mypy on the code; pyright, as in an editor, on whether every import leads somewhere.
 types: setup
 	MYPYPATH=build/type-links $(BIN)/mypy -p certree
-	$(BIN)/python -m tests.end_to_end.editor
+	$(BIN)/python -m tests.packaging.editor
 
 # The documentation site, in build/site; a broken link is an error.
 docs: setup

@@ -1,4 +1,4 @@
-"""`python -m tests.end_to_end.editor`: pyright, set up by pyproject.toml as in an editor, resolves every import of the checkout.
+"""`python -m tests.packaging.editor`: pyright, set up by pyproject.toml as in an editor, resolves every import of the checkout.
 
 Pyright looks at one generated module with all of them: that is minutes faster than all modules, whose types mypy checks.
 """
