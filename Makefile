@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
-.PHONY: demo test fuzz lint types docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test fuzz lint types wheel-test docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -26,6 +26,10 @@ lint: setup
 types: setup
 	MYPYPATH=build/type-links $(BIN)/mypy -p certree
 	$(BIN)/python -m tests.packaging.editor
+
+# The wheel, in an environment of its own and away from this folder, does what certree does.
+wheel-test: setup
+	$(BIN)/python -m tests.packaging.wheel
 
 # The documentation site, in build/site; a broken link is an error.
 docs: setup
