@@ -11,7 +11,7 @@ NAMED = 8  # longer lists are cut short
 def list_text(items: Sequence[object], joint: str = ", ") -> str:
     """The items, or the first few and the number of the others."""
     text = joint.join(str(item) for item in items[:NAMED])
-    return text if len(items) <= NAMED else f"{text}{joint}and {len(items) - NAMED} more"
+    return text if len(items) <= NAMED else f"{text}{joint.removesuffix('and ')}and {len(items) - NAMED} more"
 
 
 def network_text(topology: Topology) -> str:

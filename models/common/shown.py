@@ -7,6 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from certree.models.common.errors import CertreeError
+
 
 def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
     """A table with a caption; every text is escaped."""
@@ -41,11 +43,16 @@ class Shown:
         return f"<{type(self).__name__} {self.title()}: {facts}>"
 
     def _repr_html_(self) -> str | None:
-        return None if self.picture else html_table(f"{type(self).__name__}: {self.title()}", self.facts().items())
+        """For notebooks: a table, where there is no picture."""
+        return html_table(f"{type(self).__name__}: {self.title()}", self.facts().items()) if self._repr_svg_() is None else None
 
     def _repr_svg_(self) -> str | None:
+        """For notebooks: the picture, or None where there is none or it would be too large."""
         if self.picture is None:
             return None
         module, function = self.picture
-        drawn: str = getattr(import_module(module), function)(self)
+        try:
+            drawn: str = getattr(import_module(module), function)(self)
+        except CertreeError:
+            return None
         return drawn
