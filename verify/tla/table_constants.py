@@ -17,13 +17,12 @@ from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
 from certree.models.schedule.timing import SlotTiming, ceil_div, link_cycles, path_latency, slot_timing
 from certree.models.table_form import require_rows
 from certree.models.tables import NIL, RowOp, Tables
+from certree.verify.tla.generated import function, members, record, sequence, string
 
 # A state says for each node, chunk and iteration how often each node's contribution was added: nodes² counters for each chunk
 # and iteration. TLC manages about this many.
 MAX_COUNTERS = 1 << 18
 MAX_TICKS = (1 << 31) - 1  # TLC's integers have 32 bits
-# Definitions that `definitions` writes and `constants` refers to.
-_GENERATED = ("Contributors", "Promised", "Table", "Arrivals", "Path", "Capacity", "TravelTicks")
 
 Pair = tuple[int, int]
 Way = tuple[int, int, int]  # source, destination, and the route between them: DIRECT or an index into the tables' routes
@@ -143,71 +142,57 @@ def _linked_timing(tables: Tables) -> SlotTiming:
     return slot_timing(schedule, tables.message_bytes, tables.machine)
 
 
-def function(pairs: Sequence[tuple[object, str]]) -> str:
-    """A TLA+ function, written out."""
-    return " @@\n  ".join(f"({key} :> {value})" for key, value in pairs)
-
-
-def members(values: Sequence[object]) -> str:
-    """A TLA+ set, written out."""
-    return "{" + ", ".join(map(str, values)) + "}"
-
-
 def _row_text(tables: Tables, row: int) -> str:
-    children = [child for child in tables.children[row].tolist() if child != NIL]
-    return (
-        f'[op |-> "{RowOp(int(tables.op[row])).name}", flow |-> {tables.flow[row]}, step |-> {tables.step[row]}, '
-        f"parent |-> {tables.parent[row]}, children |-> {members(children)}, route |-> {tables.route[row]}]"
+    return record(
+        op=string(RowOp(int(tables.op[row])).name),
+        flow=tables.flow[row],
+        step=tables.step[row],
+        parent=tables.parent[row],
+        children=members(child for child in tables.children[row].tolist() if child != NIL),
+        route=tables.route[row],
     )
 
 
 def _table_text(tables: Tables, node: int) -> str:
     """The node's rows in order."""
-    rows = np.flatnonzero(tables.node == node)
-    return "<<" + ",\n    ".join(_row_text(tables, row) for row in rows.tolist()) + ">>"
+    return sequence((_row_text(tables, row) for row in np.flatnonzero(tables.node == node).tolist()), ",\n    ")
 
 
 def _arrivals_text(tables: Tables, node: int) -> str:
     mine = np.flatnonzero(tables.arrival_node == node)
     columns = (tables.arrival_op[mine], tables.arrival_flow[mine], tables.arrival_peer[mine])
-    return members(
-        [f'<<"{RowOp(op).name}", {flow}, {peer}>>' for op, flow, peer in zip(*(c.tolist() for c in columns), strict=True)]
-    )
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return members(sequence((string(RowOp(op).name), flow, peer)) for op, flow, peer in rows)
 
 
-def definitions(plan: Plan) -> list[str]:
-    """The tables as TLA+ definitions. Each constant is one that names the one that does the work, see MCNILockstep.tla."""
+def written(plan: Plan) -> dict[str, str]:
+    """The constants that tables are, in TLA+."""
     tables, topology = plan.tables, plan.tables.topology
     nodes, flows = topology.endpoints.tolist(), list(range(tables.chunks))
     roots = tables.schedule.chunk_root.tolist() if tables.collective.is_rooted else []
     everyone, at_root = [(flow, members(nodes)) for flow in flows], [(flow, members([root])) for flow, root in enumerate(roots)]
     pairs = zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), topology.pair_capacity.tolist(), strict=True)
-    constants = {
+    return {
         "Contributors": function(everyone if tables.collective.reduces else at_root),
         "Promised": function(everyone if tables.collective.gathers else at_root),
         "Table": function([(node, _table_text(tables, node)) for node in nodes]),
         "Arrivals": function([(node, _arrivals_text(tables, node)) for node in nodes]),
-        "Path": function([(_tuple(way), _tuple([_tuple(link) for link in links])) for way, links in sorted(plan.paths.items())]),
-        "Capacity": function([(_tuple((src, dst)), str(capacity)) for src, dst, capacity in pairs]),
-        "TravelTicks": function([(_tuple(way), _tuple(cycles)) for way, cycles in sorted(plan.travel.items())]),
+        "Path": function([(sequence(way), sequence(map(sequence, links))) for way, links in sorted(plan.paths.items())]),
+        "Capacity": function([(sequence((src, dst)), str(capacity)) for src, dst, capacity in pairs]),
+        "TravelTicks": function([(sequence(way), sequence(cycles)) for way, cycles in sorted(plan.travel.items())]),
     }
-    return [f"Given{name} ==\n  {text}\nMC{name} == Given{name}" for name, text in constants.items()]
 
 
-def _tuple(values: Sequence[object]) -> str:
-    return f"<<{', '.join(map(str, values))}>>"
-
-
-def constants(plan: Plan, **changed: object) -> list[str]:
-    """The lines of a configuration that give the constants their values; `changed` ones differ from a slotted run without skew."""
+def values(plan: Plan) -> dict[str, object]:
+    """The other constants, for a slotted run without skew."""
     tables = plan.tables
-    values: dict[str, object] = {
+    return {
         "Nodes": members(tables.topology.endpoints.tolist()),
-        "Flows": members(list(range(tables.chunks))),
+        "Flows": members(range(tables.chunks)),
         "Period": plan.period,
         "Repeats": plan.repeats,
         "Delay": tables.delay,
-        "Run": '"slotted"',
+        "Run": string("slotted"),
         "SlotTicks": tables.slot_cycles,
         "SerTicks": plan.timing.ser,
         "MinReduceTicks": plan.timing.red,
@@ -218,5 +203,3 @@ def constants(plan: Plan, **changed: object) -> list[str]:
         "StepTicks": 0,
         "MaxStepsApart": 0,
     }
-    lines = ["CONSTANTS"] + [f"  {name} <- MC{name}" for name in _GENERATED]
-    return lines + [f"  {name} = {value}" for name, value in (values | changed).items()]

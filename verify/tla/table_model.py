@@ -2,18 +2,21 @@
 
 from certree.models.tables import Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
-from certree.verify.tla.runs import ModelResult, run_generated
-from certree.verify.tla.table_constants import Plan, constants, definitions, plan_of
+from certree.verify.tla.generated import Generated
+from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.table_constants import Plan, plan_of, values, written
 from certree.verify.tla.tlc import Result, Simulation, TlcRun
 
-MODULE = "TableModel"
 # All states when messages (of which the number of states is a small multiple) times counters in a state is at most this;
 # random runs beyond. mesh:3x3 with 9 trees is at 105,000.
 EXHAUSTIVE_WORK = 1 << 21
 SIMULATION_RUNS = 2
 # In this order: of what is wrong in one state, the first is told.
-_INVARIANTS = "TypeOK ExactlyOnce LinksExist OnlyExpected EveryArrivalAwaited NoBusyPort NoLateRow RightSum SlotIsLongEnough"
-_PROPERTIES = "EveryRunEnds BeginsWithThePromise NeverBreaksThePromise BeginsAsScheduled StepsAsScheduled"
+_INVARIANTS = (
+    "TypeOK", "ExactlyOnce", "LinksExist", "OnlyExpected", "EveryArrivalAwaited", "NoBusyPort", "NoLateRow", "RightSum",
+    "SlotIsLongEnough",
+)  # fmt: skip
+_PROPERTIES = ("EveryRunEnds", "BeginsWithThePromise", "NeverBreaksThePromise", "BeginsAsScheduled", "StepsAsScheduled")
 
 
 def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
@@ -27,8 +30,18 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
     plan = plan_of(tables)
     exhaustive = plan.messages * plan.counters <= EXHAUSTIVE_WORK
     simulation = None if exhaustive else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
-    config = _config_text(plan, with_properties=exhaustive)
-    run = run_generated(MODULE, _module_text(plan), config, time_limit=time_limit, simulation=simulation)
+    model = Generated(
+        "CheckNILockstep",
+        written(plan),
+        values(plan),
+        _INVARIANTS,
+        # not of simulations, where each run is as long as any can be: it ends or deadlocks
+        properties=_PROPERTIES if exhaustive else (),
+        chosen={"InTurn": "LowestFirst"},
+        # at the end of a run: a row that the short slot makes late is reported first, for it names the place
+        definitions=(f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",),
+    )
+    run = model.run(time_limit=time_limit, simulation=simulation)
     return ModelResult(
         name=f"tables of {tables.topology.name} {tables.collective.kind}",
         expected=Result.SUCCESS,
@@ -66,22 +79,3 @@ def _longest_run(plan: Plan) -> int:
     longest = max(len(path) for path in plan.paths.values())
     stops_a_slot = 2 * sum(1 + len(travel) for travel in set(plan.travel.values()))
     return 1 + plan.repeats * len(plan.tables.node) + plan.messages * longest + plan.slots * stops_a_slot
-
-
-def _module_text(plan: Plan) -> str:
-    """The generated module."""
-    lines = [f"---- MODULE {MODULE} ----", "EXTENDS CheckNILockstep", *definitions(plan)]
-    lines += [
-        f"\\* Judged at the end of a run: a row that the short slot makes late is reported first, for it names the place.\n"
-        f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",
-        "====",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _config_text(plan: Plan, *, with_properties: bool) -> str:
-    """Properties of whole behaviours are left out of simulations, where each run is as long as any can be: it ends or deadlocks."""
-    lines = ["SPECIFICATION Spec", *constants(plan), "  InTurn <- LowestFirst", f"INVARIANTS {_INVARIANTS}"]
-    if with_properties:
-        lines.append(f"PROPERTIES {_PROPERTIES}")
-    return "\n".join(lines) + "\n"

@@ -12,13 +12,11 @@ from typing import Any
 from certree.models.common.errors import InputError, short
 from certree.models.schedule.schedule import Schedule
 from certree.models.traces.endpoints import EndpointTrace, TracedFlow, TracedSend
-from certree.verify.tla.runs import ModelResult, run_generated, traced_result
-from certree.verify.tla.table_constants import function, members
-from certree.verify.tla.tlc import Result, TlcRun
+from certree.verify.tla.generated import Generated, function, members, record, sequence, string
+from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.traces.endpoint_messages import check_messages
+from certree.verify.tla.traces.lines import check_steps, log_text
 
-MODULE = "EndpointTraceModel"
-_GIVEN = ("Plan", "Machine", "Order", "Sends", "Size", "Room", "Depth", "Log")
 _INVARIANTS = ("TypeOK", "NoOverrun", "NoOverflow", "QueuedWhereItIs", "OneAtATime", "OnlyWhatIsDue", "BackInTheEnd")
 #: a port: its flow, the lane, which of the state machines of its phase
 Port = tuple[int, int, int]
@@ -38,9 +36,9 @@ def check_endpoint_trace(
     check_head(ran, where)
     if schedule is not None:
         check_messages(ran, schedule, where)
-    run = run_generated(MODULE, _module_text(ran), _config_text(ran), time_limit=time_limit)
     believed = "" if schedule is not None else ", with the messages of a chunk by the trace's own word"
-    return traced_result("trace of engines", run, _message(run, ran, believed))
+    lacks = {"BackInTheEnd": "some chunk is not back in memory"}
+    return check_steps("trace of engines", _model(ran), ran.steps, _words, lacks, believed=believed, time_limit=time_limit)
 
 
 def check_head(ran: EndpointTrace, where: str) -> None:
@@ -102,81 +100,45 @@ def _ports(ran: EndpointTrace) -> list[Port]:
     })  # fmt: skip
 
 
-def _module_text(ran: EndpointTrace) -> str:
-    ports = _ports(ran)
+def _model(ran: EndpointTrace) -> Generated:
+    ports, chunks = _ports(ran), sorted(ran.order)
     number = {port: index for index, port in enumerate(ports, 1)}
-    plan = _tuple(range(1, ran.phases + 1))
-    machines = [
-        _tuple([f"<<{phase}, {chunk % count}>>" for phase, count in enumerate(ran.machines)]) for chunk in sorted(ran.order)
-    ]
-    values = {
-        "Plan": function([(chunk, plan) for chunk in sorted(ran.order)]),
-        "Machine": function(list(enumerate(machines))),
-        "Order": function([(node, _tuple(ran.order)) for node in ran.nodes]),
-        "Sends": function([(chunk, _sends_text(ran, chunk, number)) for chunk in sorted(ran.order)]),
+    plan = sequence(range(1, ran.phases + 1))
+    machines = [sequence(sequence((phase, chunk % count)) for phase, count in enumerate(ran.machines)) for chunk in chunks]
+    tables = {
+        "Plan": function((chunk, plan) for chunk in chunks),
+        "Machine": function(enumerate(machines)),
+        "Order": function((node, sequence(ran.order)) for node in ran.nodes),
+        "Sends": function((chunk, _sends_text(ran, chunk, number)) for chunk in chunks),
         # in chunks, for TLC's integers have 32 bits
-        "Size": _tuple([1] * len(ran.sizes)),
-        "Room": _tuple([min(len(ran.order), room // size) for room, size in zip(ran.rooms, ran.sizes, strict=True)]),
-        "Depth": _tuple([ran.flows[flow].depth for flow, _, _ in ports]),
-        "Log": "<<\n  " + ",\n  ".join(_line_text(step) for _, step in ran.steps) + ">>",
+        "Size": sequence([1] * len(ran.sizes)),
+        "Room": sequence(min(len(ran.order), room // size) for room, size in zip(ran.rooms, ran.sizes, strict=True)),
+        "Depth": sequence(ran.flows[flow].depth for flow, _, _ in ports),
+        "Log": log_text(ran.steps, _line_text),
     }
-    # a definition that is evaluated once, and a name for the configuration
-    lines = [f"---- MODULE {MODULE} ----", "EXTENDS TraceAceEngine, TLC"]
-    lines += [f"Given{name} == {values[name]}\nMC{name} == Given{name}" for name in _GIVEN]
-    return "\n".join([*lines, "====", ""])
+    values = {"Nodes": members(ran.nodes), "Chunks": members(chunks), "Phases": ran.phases}
+    return Generated("TraceAceEngine", tables, values, _INVARIANTS, ("InOrder",), "TraceSpec")
 
 
 def _sends_text(ran: EndpointTrace, chunk: int, number: Mapping[Port, int]) -> str:
     def text(message: TracedSend) -> str:
-        needs = members([f"<<{sender}, {which}>>" for sender, which in message.needs])
-        target = ran.flows[message.flow].target
-        return f"[to |-> {target}, port |-> {number[_port(ran, message.flow, chunk)]}, needs |-> {needs}]"
+        port = number[_port(ran, message.flow, chunk)]
+        return record(to=ran.flows[message.flow].target, port=port, needs=members(map(sequence, message.needs)))
 
-    return _tuple([
-        function([(node, _tuple([text(message) for message in messages])) for node, messages in of_phase.items()])
+    return sequence(
+        function((node, sequence(map(text, messages))) for node, messages in of_phase.items())
         for of_phase in ran.sends[chunk % ran.ways]
-    ])  # fmt: skip
+    )
 
 
 def _line_text(step: Mapping[str, Any]) -> str:
-    fields = [f"node |-> {step['node']}", f"chunk |-> {step['chunk']}", f'move |-> "{step["move"]}"']
+    fields = {"node": step["node"], "chunk": step["chunk"], "move": string(step["move"])}
     if step["move"] in ("pass on", "take"):
-        fields.append(f"takes |-> <<{step['from']}, {step['takes']}>>")
+        fields["takes"] = sequence((step["from"], step["takes"]))
     if step["move"] in ("pass on", "send"):
-        fields.append(f"to |-> {step['to']}, sends |-> {step['sends']}")
-    return f"[{', '.join(fields)}]"
+        fields |= {"to": step["to"], "sends": step["sends"]}
+    return record(**fields)
 
 
-def _tuple(values: Sequence[object] | range) -> str:
-    return f"<<{', '.join(map(str, values))}>>"
-
-
-def _config_text(ran: EndpointTrace) -> str:
-    lines = [
-        "SPECIFICATION TraceSpec",
-        "CONSTANTS",
-        f"  Nodes = {members(ran.nodes)}",
-        f"  Chunks = {members(sorted(ran.order))}",
-        f"  Phases = {ran.phases}",
-        *(f"  {name} <- MC{name}" for name in _GIVEN),
-        f"INVARIANTS {' '.join(_INVARIANTS)}",
-        "PROPERTIES InOrder",
-    ]
-    return "\n".join(lines) + "\n"
-
-
-def _message(run: TlcRun, ran: EndpointTrace, believed: str) -> str:
-    """What was found: the first line that the specification cannot do, or what it lacks."""
-    if run.result is Result.SUCCESS:
-        return f"{len(ran.steps)} steps, all as the specification has them{believed}"
-    if not run.trace:
-        return f"{run.broken}: no state to show" if run.broken else ""
-    state = run.trace[-1]
-    done = state["line"]
-    if run.result is Result.DEADLOCK:
-        number, step = ran.steps[done]
-        words = f"line {number}, cycle {step['cycle']}: {step['move']} of chunk {step['chunk']}, node {step['node']}"
-        return f"{words}: the specification cannot do that there"
-    if run.broken == "BackInTheEnd":
-        return f"{run.broken}: the trace ends after {done} steps, and some chunk is not back in memory"
-    return f"{run.broken}: after {done} steps"
+def _words(step: Mapping[str, Any]) -> str:
+    return f"{step['move']} of chunk {step['chunk']}, node {step['node']}"

@@ -9,11 +9,11 @@ from certree.models.schedule.timing import reduction_cycles
 from certree.models.tables import RowOp, Tables
 from certree.models.traces.lines import trace_lines
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
-from certree.verify.tla.runs import ModelResult, run_generated, traced_result
-from certree.verify.tla.table_constants import Plan, constants, definitions, function, plan_of
+from certree.verify.tla.generated import Generated, function, record, sequence, string
+from certree.verify.tla.runs import ModelResult, traced_result
+from certree.verify.tla.table_constants import Plan, plan_of, values, written
 from certree.verify.tla.tlc import Result, TlcRun
 
-MODULE = "TraceModel"
 RUNS = ("slotted", "paced")
 _FIELDS = ("node", "row", "iteration", "destination", "fired", "first_flit", "last_flit_arrived", "usable")
 _INVARIANTS = (
@@ -60,16 +60,15 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
     sums = max(1, plan.repeats * int((tables.arrival_op == RowOp.REDUCE).sum()))
     reduction = (tables.machine.reduce_start_cycles + chunk, tables.machine.reduce_start_cycles + chunk * sums)
     changed = {
-        "Run": f'"{run}"',
+        "Run": string(run),
         "MinReduceTicks": reduction[0],
         "MaxReduceTicks": reduction[1],
         "BufferTicks": buffer,
         "StepTicks": ser if ser <= buffer else ser - buffer,
     }
-    lines = [f"---- MODULE {MODULE} ----", "EXTENDS TraceNILockstep", *definitions(plan), _log_text(log), "===="]
-    config = ["SPECIFICATION TraceSpec", *constants(plan, **changed), "  Log <- MCLog"]
-    config += [f"INVARIANTS {' '.join(_INVARIANTS)}", "PROPERTIES IsBehaviour"]
-    answer = run_generated(MODULE, "\n".join(lines) + "\n", "\n".join(config) + "\n", time_limit=time_limit)
+    tables_and_log = written(plan) | {"Log": _log_text(log)}
+    model = Generated("TraceNILockstep", tables_and_log, values(plan) | changed, _INVARIANTS, ("IsBehaviour",), "TraceSpec")
+    answer = model.run(time_limit=time_limit)
     name = f"{run} trace of {tables.topology.name} {tables.collective.kind}"
     message = _message(answer, log, plan, reduction)
     return traced_result(name, answer, message, table_of_slots(answer), picture(answer, tables.topology))
@@ -89,12 +88,13 @@ def load_trace(path: Path) -> dict[Key, dict[str, int]]:
 
 def _log_text(log: Mapping[Key, Mapping[str, int]]) -> str:
     """The log as a function; rows count from 1 in TLA+."""
-    entries = []
-    for (node, row, iteration, destination), entry in sorted(log.items()):
-        times = f"fired |-> {entry['fired']}, entered |-> {entry['first_flit']}, "
-        times += f"arrived |-> {entry['last_flit_arrived']}, usable |-> {entry['usable']}"
-        entries.append((f"<<{node}, {row + 1}, {iteration}, {destination}>>", f"[{times}]"))
-    return f"GivenLog ==\n  {function(entries)}\nMCLog == GivenLog"
+    return function(
+        (
+            sequence((node, row + 1, iteration, destination)),
+            record(fired=entry["fired"], entered=entry["first_flit"], arrived=entry["last_flit_arrived"], usable=entry["usable"]),
+        )
+        for (node, row, iteration, destination), entry in sorted(log.items())
+    )
 
 
 def _words(key: Key) -> str:

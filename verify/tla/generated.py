@@ -1,0 +1,58 @@
+"""Data as constants of a module of `specs/`: a generated module that extends it, a configuration, and values in TLA+."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from certree.verify.tla.runs import Configuration, run_generated
+from certree.verify.tla.tlc import Simulation, TlcRun
+
+
+@dataclass(frozen=True)
+class Generated:
+    """What is asked of a module of `specs/`, with these constants: `tables`, which the generated module defines, as functions and
+    lists are; `values` as they stand in a configuration; `chosen`, for which definitions of the module itself stand."""
+
+    extends: str
+    tables: Mapping[str, str]
+    values: Mapping[str, object]
+    invariants: tuple[str, ...]
+    properties: tuple[str, ...] = ()
+    spec: str = "Spec"
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    definitions: tuple[str, ...] = ()
+
+    def run(self, *, time_limit: float, simulation: Simulation | None = None) -> TlcRun:
+        """What TLC finds; see `run_tlc`."""
+        name = f"Generated{self.extends}"
+        # a definition that is evaluated once, and a name for the configuration
+        tables = [f"Given{name} ==\n  {text}\nMC{name} == Given{name}" for name, text in self.tables.items()]
+        module = [f"---- MODULE {name} ----", f"EXTENDS {self.extends}, TLC", *tables, *self.definitions, "===="]
+        constants = {name: f"= {value}" for name, value in self.values.items()}
+        constants |= {name: f"<- MC{name}" for name in self.tables} | {name: f"<- {own}" for name, own in self.chosen.items()}
+        config = Configuration(self.spec, constants, invariants=self.invariants, properties=self.properties)
+        return run_generated(name, "\n".join([*module, ""]), config.text, time_limit=time_limit, simulation=simulation)
+
+
+def function(pairs: Iterable[tuple[object, object]]) -> str:
+    """A TLA+ function, written out."""
+    return " @@\n  ".join(f"({key} :> {value})" for key, value in pairs)
+
+
+def members(values: Iterable[object]) -> str:
+    """A TLA+ set, written out."""
+    return "{" + ", ".join(map(str, values)) + "}"
+
+
+def sequence(values: Iterable[object], between: str = ", ") -> str:
+    """A TLA+ sequence, written out."""
+    return f"<<{between.join(map(str, values))}>>"
+
+
+def record(**fields: object) -> str:
+    """A TLA+ record, written out."""
+    return f"[{', '.join(f'{name} |-> {value}' for name, value in fields.items())}]"
+
+
+def string(value: object) -> str:
+    """A TLA+ string, written out."""
+    return f'"{value}"'

@@ -1,0 +1,67 @@
+"""Traces whose lines are steps: each must be one of the specification, in order, and what comes of it as the trace says."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from certree.verify.tla.generated import Generated, sequence
+from certree.verify.tla.runs import ModelResult, traced_result
+from certree.verify.tla.tlc import Result, TlcRun
+
+Step = Mapping[str, Any]
+Steps = Sequence[tuple[int, Step]]  # with the numbers of their lines
+
+
+def log_text(steps: Steps, text: Callable[[Step], str]) -> str:
+    """The steps as a TLA+ sequence, each as `text` writes it."""
+    return sequence(("\n  " + text(step) for _, step in steps), ",")
+
+
+def check_steps(
+    name: str,
+    model: Generated,
+    steps: Steps,
+    words: Callable[[Step], str],
+    lacks: Mapping[str, str],
+    field_of: Mapping[str, str] | None = None,
+    *,
+    believed: str,
+    time_limit: float,
+) -> ModelResult:
+    """Whether the steps are a behaviour of the model, whose variable `line` counts them, and otherwise where they part.
+
+    `words`: what a step is; `lacks`: what is missing where a trace ends too early, by the property that says so; `field_of`: the
+    field that another property is about, which is then broken by the last line; `believed`: what only the trace says.
+    """
+    run = model.run(time_limit=time_limit)
+
+    def place(index: int) -> str:
+        number, step = steps[index]
+        return f"line {number}, cycle {step['cycle']}: {words(step)}"
+
+    return traced_result(name, run, _message(run, steps, place, lacks, field_of, believed))
+
+
+def _message(
+    run: TlcRun,
+    steps: Steps,
+    place: Callable[[int], str],
+    lacks: Mapping[str, str],
+    field_of: Mapping[str, str] | None,
+    believed: str,
+) -> str:
+    """What was found: the first line that specification and trace see differently."""
+    if run.result is Result.SUCCESS:
+        return f"{len(steps)} steps, all as the specification has them{believed}"
+    if not run.trace:
+        return f"{run.broken}: no state to show" if run.broken else ""
+    done = run.trace[-1]["line"]
+    if run.result is Result.DEADLOCK:
+        return f"{place(done)}: the specification cannot do that there"
+    if run.broken in lacks:
+        return f"{run.broken}: the trace ends after {done} steps, and {lacks[run.broken]}"
+    if field_of is None:
+        return f"{run.broken}: after {done} steps"
+    field, told = field_of.get(run.broken), ""
+    if field is not None:
+        told = f": {field} is {steps[done - 1][1][field]!r} by the trace, and something else by the specification"
+    return f"{run.broken}: {place(done - 1)}{told}"
