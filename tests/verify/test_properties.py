@@ -3,10 +3,11 @@
 from random import Random
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.verify.checker import verify_schedule
-from tests.drawn import examples, rngs
+from tests.drawn import examples, given_at_least, rngs
 from tests.verify.brute import brute_force
 from tests.verify.build import build, network
 from tests.verify.schedules import mutated, random_schedule
@@ -22,26 +23,20 @@ def agree(schedule: Schedule) -> bool:
     return verdict.valid
 
 
-@given(rngs)
-@thorough
-def test_schedules_built_right_are_valid(rng: Random) -> None:
+@given_at_least(500, rngs, st.sampled_from([0, 1, 1, 1, 2, 3, 4]))
+@examples(1300)
+def test_changed_rows_are_rejected_or_harmless(rng: Random, changes: int) -> bool:
+    """Schedules that are built right are valid; messages name rows that exist, and are the same twice."""
     schedule = random_schedule(rng)
-    assert agree(schedule), verify_schedule(schedule).violations
-
-
-@given(rngs)
-@examples(800)
-def test_a_changed_row_is_rejected_or_harmless(rng: Random) -> None:
-    agree(mutated(rng, random_schedule(rng)))
-
-
-@given(rngs)
-@thorough
-def test_several_changed_rows(rng: Random) -> None:
-    schedule = random_schedule(rng)
-    for _ in range(rng.randint(2, 4)):
+    for _ in range(changes):
         schedule = mutated(rng, schedule)
-    agree(schedule)
+    is_valid, verdict = agree(schedule), verify_schedule(schedule)
+    assert is_valid or changes, verdict.violations
+    for violation in verdict.violations:
+        assert all(0 <= row < schedule.transfers for row in violation.rows)
+        assert "\n" not in violation.message
+    assert verdict == verify_schedule(schedule)
+    return not is_valid
 
 
 @given(rngs)
@@ -78,17 +73,6 @@ def test_random_rows_over_parallel_links_and_routes(rng: Random) -> None:
     assert contended == ("capacity" in counts or "period" in counts), (opinion, counts)
     assert ("link" in counts) == any("route" in fault for fault in opinion.broken)
     agree(schedule)
-
-
-@given(rngs)
-@thorough
-def test_messages_name_rows_that_exist(rng: Random) -> None:
-    schedule = mutated(rng, mutated(rng, random_schedule(rng)))
-    verdict = verify_schedule(schedule)
-    for violation in verdict.violations:
-        assert all(0 <= row < schedule.transfers for row in violation.rows)
-        assert "\n" not in violation.message
-    assert verdict == verify_schedule(schedule)
 
 
 def test_the_generators_reach_every_rule() -> None:

@@ -3,17 +3,17 @@
 import copy
 from itertools import pairwise
 
-import numpy as np
 import pytest
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Op, make_schedule
+from certree.models.schedule.schedule import Op
 from certree.synth.method import load_methods
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.certificates.fewest_steps import question_before
 from certree.verify.checker import verify_schedule
+from tests.models.examples import schedule
 from tests.synth.execution import ask
 
 exact = load_methods()["exact"]
@@ -21,9 +21,9 @@ RING5 = exact(ask("ring:5", chunks=3))  # 4 steps, where bounds leave 3
 MESH = exact(ask("mesh:2x3", "all-gather", chunks=12))
 
 
-def rules(schedule, claim) -> set[str]:
-    certificate = {**make_certificate(schedule, []), "fewest_steps": claim}
-    return {violation.rule for violation in verify_schedule(schedule.with_certificate(certificate)).violations}
+def rules(made, claim) -> set[str]:
+    certificate = {**make_certificate(made, []), "fewest_steps": claim}
+    return {violation.rule for violation in verify_schedule(made.with_certificate(certificate)).violations}
 
 
 def test_a_proof_is_judged_with_the_schedule() -> None:
@@ -70,24 +70,10 @@ def passing_broadcast(*steps: list[tuple[int, ...]]):
     """A broadcast from node 0 of mesh:1x4, whose transfers go along the ways that are listed for each step."""
     line = parse_topology("mesh:1x4,capacity=3")
     link = {ends: number for number, ends in enumerate(zip(line.src.tolist(), line.dst.tolist(), strict=True))}
-    rows = [(step, way) for step, ways in enumerate(steps) for way in ways]
-    columns = {
-        "chunk": [0] * len(rows),
-        "op": [Op.COPY] * len(rows),
-        "step": [step for step, _ in rows],
-        "src": [way[0] for _, way in rows],
-        "dst": [way[-1] for _, way in rows],
-        "route": list(range(len(rows))),
-    }
-    routes = [[link[hop] for hop in pairwise(way)] for _, way in rows]
-    return make_schedule(
-        line,
-        parse_collective("broadcast", 0),
-        [0],
-        {name: np.array(values, np.int32) for name, values in columns.items()},
-        routes=routes,
-        rounds=[1] * len(steps),
-    )
+    rows = [(0, Op.COPY, step, way[0], way[-1]) for step, ways in enumerate(steps) for way in ways]
+    routes = [[link[hop] for hop in pairwise(way)] for ways in steps for way in ways]
+    fields = {"route": range(len(rows)), "routes": routes, "rounds": [1] * len(steps)}
+    return schedule(line, parse_collective("broadcast", 0), [0], rows, **fields)
 
 
 def test_transfers_that_pass_endpoints_may_need_fewer_steps_than_a_proof_says() -> None:

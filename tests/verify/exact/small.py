@@ -28,6 +28,9 @@ def connected_graphs():
             yield network(sorted(graph.edges), name=f"atlas {sorted(graph.edges)}")
 
 
+GRAPHS = list(connected_graphs())
+
+
 def barbell(size: int) -> Topology:
     """Two complete graphs and one edge between them."""
     inside = [edge for low in (0, size) for edge in combinations(range(low, low + size), 2)]

@@ -12,21 +12,10 @@ from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.formula import Formula
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import ProofError
-from certree.verify.frontier.bundle import why_not
-from tests.verify.exact.small import connected_graphs
+from tests.verify.exact.small import GRAPHS
+from tests.verify.exact.trusted import answer
 
-GRAPHS = list(connected_graphs())
 ALL_REDUCE = parse_collective("all-reduce")
-
-
-def answer(question: Question, *, ordered: bool) -> bool:
-    """Whether there is a schedule; a model is decoded and judged."""
-    encoder = encode(question, ordered=ordered)
-    with Cadical195(bootstrap_with=encoder.formula.clauses) as solver:
-        found = solver.solve()
-        if found:
-            assert why_not(question, encoder.decode(solver.get_model())) is None
-    return found
 
 
 @pytest.mark.parametrize("graph", GRAPHS, ids=lambda graph: graph.name)

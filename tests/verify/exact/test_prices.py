@@ -13,10 +13,9 @@ from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.prices import NEVER, Trees, payments, rounds_per_chunk
 from certree.verify.exact.refutations.refutation import check_refutation
 from certree.verify.exact.rup import ProofError
-from tests.verify.exact.small import barbell, connected_graphs, network
-from tests.verify.exact.test_encoder import answer
+from tests.verify.exact.small import GRAPHS, barbell, network
+from tests.verify.exact.trusted import answer
 
-GRAPHS = list(connected_graphs())
 DGX1 = Question(parse_topology("dgx1"), parse_collective("all-gather"), 1, 2, 2)
 
 

@@ -6,7 +6,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.verify.checker import verify_schedule
 from certree.verify.rules import contributions as machine
 from certree.verify.rules.contributions import Outcome, play
@@ -24,7 +24,7 @@ def test_a_promise_met_from_the_start_needs_no_transfers() -> None:
     schedule = build("ring:4", "all-gather", [], roots=[2, 0])
     met = replace(Promise.of(schedule), due=np.array([2, 0]))
     assert outcome(schedule, met).unmet_count == 0
-    busy = build("ring:4", "all-gather", [(0, COPY, 0, 2, 3), (0, COPY, 1, 3, 2)], roots=[2, 0])
+    busy = build("ring:4", "all-gather", "2>3; 3>2", roots=[2, 0])
     assert outcome(busy, met).unmet_count == 0
 
 
@@ -36,7 +36,7 @@ def test_a_promise_of_a_contribution_that_nobody_has_is_never_met() -> None:
 
 
 def test_untouched_chunks_are_owed_everywhere_but_at_their_holder() -> None:
-    schedule = build("ring:4", "all-gather", [(1, COPY, 0, 3, 0)], roots=[2, 3, 1])
+    schedule = build("ring:4", "all-gather", "1:3>0", roots=[2, 3, 1])
     assert outcome(schedule).unmet.tolist() == [0, 1, 3, 4 + 1, 4 + 2, 8 + 0, 8 + 2, 8 + 3]
 
 
@@ -69,9 +69,10 @@ def test_groups_of_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_promises_of_the_three_collectives() -> None:
-    ends = build("mesh:1x4,without-node=0", "all-reduce", [], chunks=2)
-    assert Promise.of(ends).holder.tolist() == Promise.of(ends).due.tolist() == [EVERYONE, EVERYONE]
-    scatter = Promise.of(build("mesh:1x4,without-node=0", "reduce-scatter", [], roots=[3, 1]))
-    assert (scatter.holder.tolist(), scatter.due.tolist(), scatter.contributions) == ([EVERYONE, EVERYONE], [2, 0], 3)
-    gather = Promise.of(build("mesh:1x4,without-node=0", "all-gather", [], roots=[3, 1]))
-    assert (gather.holder.tolist(), gather.due.tolist(), gather.contributions) == ([2, 0], [EVERYONE, EVERYONE], 1)
+    for kind, roots, holder, due, contributions in (
+        ("all-reduce", [NO_ROOT, NO_ROOT], [EVERYONE, EVERYONE], [EVERYONE, EVERYONE], 3),
+        ("reduce-scatter", [3, 1], [EVERYONE, EVERYONE], [2, 0], 3),
+        ("all-gather", [3, 1], [2, 0], [EVERYONE, EVERYONE], 1),
+    ):
+        promise = Promise.of(build("mesh:1x4,without-node=0", kind, [], roots=roots))
+        assert (promise.holder.tolist(), promise.due.tolist(), promise.contributions) == (holder, due, contributions)

@@ -7,14 +7,14 @@ import pytest
 
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
+from tests.transfers import transfers
 from tests.verify.brute import brute_force
-from tests.verify.build import COPY, PATH_ROWS, build, chain_all_reduce
+from tests.verify.build import COPY, PATH, PATH_ROWS, build, chain_all_reduce
 
 
 def two_chunks(shift: int, network: str = "mesh:1x3", **fields: Any) -> Schedule:
     """An all-reduce of two chunks, the second `shift` steps behind the first on the same links."""
-    later = [(1, op, step + shift, src, dst) for _, op, step, src, dst in PATH_ROWS]
-    return build(network, "all-reduce", [*PATH_ROWS, *later], **fields)
+    return build(network, "all-reduce", PATH_ROWS + transfers(PATH, chunk=1, later=shift), **fields)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_residues_apart_never_collide(shift: int, period: int) -> None:
 
 def test_capacity_is_shared_among_overlapping_iterations() -> None:
     assert verify_schedule(two_chunks(4, "mesh:1x3,capacity=2", period=2, repeats=1000)).valid
-    three = [(k, op, step + 4 * k, src, dst) for k in range(3) for _, op, step, src, dst in PATH_ROWS]
+    three = [row for k in range(3) for row in transfers(PATH, chunk=k, later=4 * k)]
     for repeats, valid in ((4, True), (5, False)):
         schedule = build("mesh:1x3,capacity=2", "all-reduce", three, period=2, repeats=repeats)
         assert verify_schedule(schedule).valid == valid == brute_force(schedule).clean
