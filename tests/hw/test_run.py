@@ -35,6 +35,7 @@ def test_routers_that_add_something_are_known_before_the_run(mode: str):
     assert chosen.router_effect == lanes.router_effect == SHARED_INTERFACE
     assert (chosen.is_exact, through.is_exact, lanes.is_exact, fast.is_exact) == (True, True, False, False)
     assert through.cycles > lanes.cycles
+    assert through.data_ok
 
 
 @pytest.mark.parametrize(("method", "cycles", "on_their_own"), [("multitree", 9_027, 8_977), ("halving-doubling", 10_297, 10_041)])

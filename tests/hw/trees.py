@@ -13,25 +13,9 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, Collective, CollectiveKind
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 
-SPECS = [
-    "ring:3",
-    "ring:5",
-    "mesh:2x2",
-    "mesh:2x3",
-    "torus:3x3",
-    "torus:2x4",
-    "full:4",
-    "ring:4,capacity=2",
-    "hypercube:3,without-link=0-1",
-    "mesh:3x3,without-node=4",
-]
-ROUTED_SPECS = [
-    "switch:4",
-    "fattree:2x3",
-    "bigraph:1x4",
-    "mesh:2x3,far",
-    "torus:3x3,far",
-]
+SPECS = ["ring:3", "ring:5", "mesh:2x2", "mesh:2x3", "torus:3x3", "torus:2x4", "full:4", "ring:4,capacity=2"]
+SPECS += ["hypercube:3,without-link=0-1", "mesh:3x3,without-node=4"]
+ROUTED_SPECS = ["switch:4", "fattree:2x3", "bigraph:1x4", "mesh:2x3,far", "torus:3x3,far"]
 MULTITREE = load_machine("multitree")
 
 
@@ -71,11 +55,7 @@ class Slots:
 def way(topology: Topology, src: int, dst: int) -> list[int]:
     """The joined pairs that a message passes."""
     _, routes = routes_between(topology, np.array([src]), np.array([dst]))
-    return (
-        topology.pair_of_link[list(routes[0])].tolist()
-        if routes
-        else topology.pair_index(np.array([src]), np.array([dst])).tolist()
-    )
+    return topology.pair_of_link[list(routes[0])].tolist() if routes else [int(topology.pair_index(src, dst))]
 
 
 def tree_schedule(spec: str, kind: CollectiveKind, trees: int, *, delay: int, repeats: int, seed: int) -> Schedule:

@@ -32,8 +32,7 @@ def build(
     network = parse_topology(topology) if isinstance(topology, str) else topology
     columns = np.array(transfers(rows) if isinstance(rows, str) else rows, np.int32).reshape(-1, 5)
     if roots is None:
-        count = chunks or int(columns[:, 0].max(initial=0)) + 1
-        roots = [NO_ROOT] * count
+        roots = [NO_ROOT] * (chunks or int(columns[:, 0].max(initial=0)) + 1)
     return Schedule(
         topology=network,
         collective=parse_collective(collective, collective_root) if isinstance(collective, str) else collective,
@@ -52,18 +51,10 @@ def build(
 
 def network(kinds: str, links: Sequence[tuple[int, int, int]], reducing: Sequence[int] = ()) -> Topology:
     """A topology of nodes `e` (endpoint), `s` (switch), `-` (removed) and links (src, dst, capacity)."""
-    columns = np.array(links, np.int32)
-    flags = np.zeros(len(kinds), np.bool_)
-    flags[list(reducing)] = True
-    return Topology(
-        name="hand-made",
-        kind=np.array(["es-".index(kind) for kind in kinds], np.int8) + NodeKind.ENDPOINT,
-        src=columns[:, 0],
-        dst=columns[:, 1],
-        capacity=columns[:, 2],
-        latency=np.full(len(columns), UNKNOWN_LATENCY, np.int32),
-        reducing=flags,
-    )
+    src, dst, capacity = np.array(links, np.int32).T
+    kind = np.array(["es-".index(kind) for kind in kinds], np.int8) + NodeKind.ENDPOINT
+    flags = np.isin(np.arange(len(kinds)), reducing)
+    return Topology("hand-made", kind, src, dst, capacity, np.full(len(links), UNKNOWN_LATENCY, np.int32), reducing=flags)
 
 
 #: all-reduce of one chunk along the path 0-1-2 (mesh:1x3), root 1

@@ -74,15 +74,8 @@ def _schedule_violations(text: str) -> tuple[Violation, ...]:
     paths = [tuple(numbers[hop] for hop in pairwise(map(int, (match[6] or "").split(">")))) if match[6] else () for match in found]
     routes = tuple(dict.fromkeys(filter(None, paths)))
     route = [routes.index(path) if path else DIRECT for path in paths]
-    schedule = build(
-        topology,
-        collective,
-        rows,
-        **owners,
-        route=route,
-        routes=routes,
-        **{name: int(value) for name, value in values.items()},
-    )
+    fields = {name: int(value) for name, value in values.items()}
+    schedule = build(topology, collective, rows, **owners, route=route, routes=routes, **fields)
     return verify_schedule(schedule, topology=parse_topology(asked) if asked else None).violations
 
 

@@ -189,17 +189,9 @@ def mutated(rng: Random, schedule: Schedule) -> Schedule:
         row[column] = {"chunk": rng.randrange(schedule.chunks), "op": 1 - row[1], "step": near}.get(what, rng.randrange(nodes))
         rows[place] = tuple(row)
     return build(
-        schedule.topology,
-        schedule.collective,
-        rows,
-        roots=schedule.chunk_root.tolist(),
-        targets=targets,
-        route=route,
-        routes=schedule.routes,
-        delay=schedule.delay,
-        period=schedule.period,
-        repeats=schedule.repeats,
-    )
+        schedule.topology, schedule.collective, rows, roots=schedule.chunk_root.tolist(), targets=targets, route=route,
+        **{name: getattr(schedule, name) for name in ("routes", "delay", "period", "repeats")},
+    )  # fmt: skip
 
 
 def _other_targets(rng: Random, schedule: Schedule) -> list[int] | None:

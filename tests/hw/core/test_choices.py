@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,12 +29,11 @@ def refused(message: str) -> Iterator[None]:
         yield
 
 
-def run_of(tables: Tables, *, engine: str = "fast", mode: str = "slotted", op: int | None = None) -> _core.Run:
+def run_of(tables: Tables, *, engine: str = "fast", mode: str = "slotted", op: int = 1, **scalars: int) -> _core.Run:
     program = Program(tables, TableRows(tables))
-    if op is not None:
-        program.columns["row_op"][0] = op
+    program.columns["row_op"][0] = op
     cells = np.zeros((program.scalars["nodes"], tables.chunks * tables.repeats), np.uint64)
-    return _core.Run(program.scalars, program.columns, engine, mode, cells, False)
+    return _core.Run(program.scalars | scalars, program.columns, engine, mode, cells, False)
 
 
 def test_names_that_are_allowed_are_taken(tables: Tables) -> None:
@@ -42,20 +42,18 @@ def test_names_that_are_allowed_are_taken(tables: Tables) -> None:
             assert run_of(tables, engine=engine, mode=mode).advance(1 << 30)
 
 
-def test_engines(tables: Tables) -> None:
-    with refused("unknown engine 'flit'; allowed: fast, lanes"):
-        run_of(tables, engine="flit")
-
-
-@pytest.mark.parametrize("mode", ["", "Paced", "slotted "])
-def test_run_modes(tables: Tables, mode: str) -> None:
-    with refused(f"unknown run mode '{mode}'; allowed: slotted, paced"):
-        run_of(tables, mode=mode)
-
-
-def test_row_operations(tables: Tables) -> None:
-    with refused("simulator program: row_op; allowed: 0 (nop), 1 (reduce), 2 (gather)"):
-        run_of(tables, op=3)
+@pytest.mark.parametrize(
+    ("choice", "message"),
+    [
+        ({"engine": "flit"}, "unknown engine 'flit'; allowed: fast, lanes"),
+        *(({"mode": mode}, f"unknown run mode '{mode}'; allowed: slotted, paced") for mode in ("", "Paced", "slotted ")),
+        ({"op": 3}, "simulator program: row_op; allowed: 0 (nop), 1 (reduce), 2 (gather)"),
+        ({"period": -1}, "period is out of range"),
+    ],
+)
+def test_runs_without_routers(tables: Tables, choice: dict[str, Any], message: str) -> None:
+    with refused(message):
+        run_of(tables, **choice)
 
 
 @pytest.mark.parametrize("mode", ["", "fast"])
@@ -109,10 +107,3 @@ def test_turns_of_growing_trees(turns: int) -> None:
     none = np.zeros(0, np.int32)
     with refused(f"unknown turns {turns}; allowed: 0 (ascending), 1 (remaining height), 2 (authors)"):
         _native.grow_trees(np.zeros(0, np.uint8), none, none, none, none, np.zeros(0, np.int64), none, turns, none)
-
-
-def test_scalars_out_of_range(tables: Tables) -> None:
-    program = Program(tables, TableRows(tables))
-    cells = np.zeros((6, tables.chunks * tables.repeats), np.uint64)
-    with refused("period is out of range"):
-        _core.Run(program.scalars | {"period": -1}, program.columns, "fast", "slotted", cells, False)

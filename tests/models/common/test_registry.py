@@ -13,39 +13,28 @@ def described():
     """
 
 
-def test_entries_are_found_and_described():
+def tools(*names):
     registry = Registry("tool")
-    registry.register("saw")(described)
-    registry.register("axe")(described)
+    for name in names:
+        registry.register(name)(described)
+    return registry
+
+
+def test_entries_are_found_and_described():
+    registry = tools("saw", "axe")
     assert list(registry) == ["axe", "saw"]
     assert registry["saw"] is described
     assert "saw" in registry
     assert "drill" not in registry
     assert registry.describe() == [("axe", "Does a thing."), ("saw", "Does a thing.")]
-
-
-def test_an_entry_is_explained_whole():
-    registry = Registry("tool")
-    registry.register("saw")(described)
     assert registry.explain("saw") == "Does a thing.\n\nAnd more."
-    with pytest.raises(InputError, match="unknown tool 'drill'; known: saw"):
-        registry.explain("drill")
 
 
-def test_unknown_name():
-    registry = Registry("tool")
-    registry.register("saw")(described)
-    with pytest.raises(InputError, match="unknown tool 'drill'; known: saw"):
-        registry["drill"]
-
-
-def test_a_name_is_taken_once():
-    registry = Registry("tool")
-    registry.register("saw")(described)
+def test_what_is_refused():
+    for ask in (tools("saw").explain, tools("saw").__getitem__):
+        with pytest.raises(InputError, match="unknown tool 'drill'; known: saw"):
+            ask("drill")
     with pytest.raises(ValueError, match="two tool entries are called 'saw'"):
-        registry.register("saw")(described)
-
-
-def test_an_entry_needs_a_docstring():
+        tools("saw", "saw")
     with pytest.raises(ValueError, match="the tool 'saw' needs a docstring"):
-        Registry("tool").register("saw")(lambda: None)
+        tools().register("saw")(lambda: None)

@@ -16,6 +16,7 @@ from certree.models.cost.fitting.students_t import two_sided_probability, two_si
 from certree.models.cost.models.genmodel import load_genmodel
 from tests.models.cost.timings import Cluster, timings
 
+HEAD = "benchmark,participants,floats,seconds\n"
 ALL = {"benchmarks": BENCHMARKS}
 
 
@@ -63,16 +64,14 @@ def test_wider_confidence_gives_wider_intervals_and_more_noise_too() -> None:
 
 def test_the_median_of_repeated_runs_counts() -> None:
     good = timings(0, noise=0)
-    disturbed = [run for one in good for run in (one, one, replace(one, seconds=50 * one.seconds))]
+    disturbed = [replace(one, seconds=times * one.seconds) for one in good for times in (1, 1, 50)]
     assert fit(disturbed) == fit(good)
     assert merged(disturbed) == sorted(good)
 
 
 def test_the_least_of_repeated_runs_counts_where_most_are_disturbed() -> None:
     good = timings(0, noise=0)
-    disturbed = [
-        run for one in good for run in (one, replace(one, seconds=3 * one.seconds), replace(one, seconds=50 * one.seconds))
-    ]
+    disturbed = [replace(one, seconds=times * one.seconds) for one in good for times in (1, 3, 50)]
     assert fit(disturbed, least=True) == fit(good)
     assert fit(disturbed) != fit(good)
 
@@ -122,15 +121,10 @@ def test_the_file_of_a_fit_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert model.name == 'my "cluster"'
     assert (model.server.alpha_seconds, model.root_level, model.cross_level) == (0, None, None)
     assert model.middle.incast_threshold == 9
-    for value, name in (
-        (model.middle.alpha_seconds, "alpha"),
-        (model.middle.beta_seconds_per_float, "beta"),
-        (model.middle.epsilon_seconds_per_float, "epsilon"),
-        (model.server.gamma_seconds_per_float, "gamma"),
-        (model.server.delta_seconds_per_float, "delta"),
-    ):
-        assert isinstance(value, Fraction)
-        assert value == Fraction(f"{found.estimates[name].value:.6g}")
+    for level, field in (("middle", "alpha_seconds"), ("middle", "beta_seconds_per_float"), ("middle", "epsilon_seconds_per_float"),
+                         ("server", "gamma_seconds_per_float"), ("server", "delta_seconds_per_float")):  # fmt: skip
+        estimate = found.estimates[field.partition("_")[0]].value
+        assert getattr(getattr(model, level), field) == Fraction(f"{estimate:.6g}")
 
 
 def test_the_bandwidth_splits_2_beta_and_gamma() -> None:
@@ -165,23 +159,17 @@ def test_a_csv_is_read_as_it_was_written(tmp_path: Path) -> None:
         ("", "the first line is 'nothing'; expected 'benchmark,participants,floats,seconds', which are the units, too"),
         ("benchmark,participants,floats,milliseconds\n", "the first line is 'benchmark,participants,floats,milliseconds'"),
         ("benchmark,participants,bytes,seconds\n", "the first line is"),
-        ("benchmark,participants,floats,seconds\n", "has no measurements"),
-        (
-            "benchmark,participants,floats,seconds\nring,4,100,1\n",
-            "line 2: benchmark is 'ring'; allowed: co-located-ps, exchange, add",
-        ),
-        ("benchmark,participants,floats,seconds\nexchange,4,100\n", "line 2: 3 fields; expected 4"),
-        (
-            "benchmark,participants,floats,seconds\nexchange,4,100,1\n\nexchange,4,1e2,1\n",
-            "line 4: 'exchange,4,1e2,1': expected whole",
-        ),
-        ("benchmark,participants,floats,seconds\nexchange,4,100,1 s\n", "line 2: 'exchange,4,100,1 s': expected whole numbers"),
-        ("benchmark,participants,floats,seconds\nexchange,4,100,-1\n", "line 2: seconds is -1.0; allowed: finite, above 0"),
-        ("benchmark,participants,floats,seconds\nexchange,4,100,nan\n", "line 2: seconds is nan; allowed"),
-        ("benchmark,participants,floats,seconds\nexchange,1,100,1\n", "line 2: participants is 1; allowed: 2 to"),
-        ("benchmark,participants,floats,seconds\nexchange,4,0,1\n", "line 2: floats is 0; allowed: 1 to"),
-        ("benchmark,participants,floats,seconds\nco-located-ps,4,3,1\n", "line 2: 3 floats leave some of 4 servers without data"),
-        ('benchmark,participants,floats,seconds\n"exchange', "is not a CSV"),
+        (HEAD, "has no measurements"),
+        (HEAD + "ring,4,100,1\n", "line 2: benchmark is 'ring'; allowed: co-located-ps, exchange, add"),
+        (HEAD + "exchange,4,100\n", "line 2: 3 fields; expected 4"),
+        (HEAD + "exchange,4,100,1\n\nexchange,4,1e2,1\n", "line 4: 'exchange,4,1e2,1': expected whole"),
+        (HEAD + "exchange,4,100,1 s\n", "line 2: 'exchange,4,100,1 s': expected whole numbers"),
+        (HEAD + "exchange,4,100,-1\n", "line 2: seconds is -1.0; allowed: finite, above 0"),
+        (HEAD + "exchange,4,100,nan\n", "line 2: seconds is nan; allowed"),
+        (HEAD + "exchange,1,100,1\n", "line 2: participants is 1; allowed: 2 to"),
+        (HEAD + "exchange,4,0,1\n", "line 2: floats is 0; allowed: 1 to"),
+        (HEAD + "co-located-ps,4,3,1\n", "line 2: 3 floats leave some of 4 servers without data"),
+        (HEAD + '"exchange', "is not a CSV"),
     ],
 )
 def test_wrong_files_are_refused(tmp_path: Path, text: str, reason: str) -> None:

@@ -12,6 +12,8 @@ from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile, pairwise_profile
 
 MODEL = load_genmodel("gentree")
+NAME = "beta_seconds_per_float"
+BETA = f'{NAME} = "6.40e-9"'
 TEXT = (resources.files("certree.models.cost") / "presets" / "gentree.toml").read_text()
 
 
@@ -51,27 +53,11 @@ def test_a_file_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (
-            'beta_seconds_per_float = "6.40e-9"',
-            'beta_seconds_per_float = "-1"',
-            "middle: beta_seconds_per_float is '-1'; expected a str",
-        ),
-        (
-            'beta_seconds_per_float = "6.40e-9"',
-            "beta_seconds_per_float = 6.4e-9",
-            "beta_seconds_per_float is 6.4e-09; expected a string",
-        ),
-        ('beta_seconds_per_float = "6.40e-9"', 'beta_seconds_per_float = "1e99999"', "expected a string such as"),
-        (
-            'beta_seconds_per_float = "6.40e-9"\n',
-            "",
-            "middle: beta_seconds_per_float is missing; known: alpha_seconds, ",
-        ),
-        (
-            'beta_seconds_per_float = "6.40e-9"',
-            'beta_ms = "6.40e-9"',
-            "middle: beta_seconds_per_float is missing; unknown field 'beta_ms'; known: ",
-        ),
+        (BETA, f'{NAME} = "-1"', f"middle: {NAME} is '-1'; expected a str"),
+        (BETA, f"{NAME} = 6.4e-9", f"{NAME} is 6.4e-09; expected a string"),
+        (BETA, f'{NAME} = "1e99999"', "expected a string such as"),
+        (BETA, "", f"middle: {NAME} is missing; known: alpha_seconds, "),
+        (BETA, 'beta_ms = "6.40e-9"', f"middle: {NAME} is missing; unknown field 'beta_ms'; known: "),
         ("incast_threshold = 9", "incast_threshold = -1", "middle: incast_threshold is -1; allowed: whole numbers from 2"),
         ("incast_threshold = 9", "incast_threshold = 1", "incast_threshold is 1; allowed: whole numbers from 2"),
         ("incast_threshold = 9", "incast_threshold = true", "incast_threshold is True; allowed: whole numbers from 2"),

@@ -1,6 +1,5 @@
 """What a schedule was made for: written and read exactly, refused when it is wrong, no part of the digest."""
 
-import copy
 import dataclasses
 import json
 
@@ -14,7 +13,7 @@ from certree.models.common.quantities import MAX_SIZE
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.machine.router import Router
 from certree.models.schedule.made_for import MadeFor, read_made_for
-from certree.models.schedule.schedule_file import load_schedule, save_schedule, schedule_document, schedule_from_document
+from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.models.schedule.symmetric_file import (
     load_any_schedule,
     save_any_schedule,
@@ -50,16 +49,6 @@ def test_any_size_and_machine_survive_the_document(made_for):
     assert read_made_for(Fields(json.loads(json.dumps(made_for.document())), "text")) == made_for
 
 
-@pytest.mark.parametrize("name", ["s.json", "s.json.gz", "s.npz"])
-def test_files_keep_it(tmp_path, name):
-    made = dataclasses.replace(pair_all_reduce(), made_for=MADE_FOR)
-    save_schedule(made, tmp_path / name)
-    again = load_schedule(tmp_path / name)
-    assert again.made_for == MADE_FOR
-    save_schedule(again, tmp_path / f"again-{name}")
-    assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
-
-
 def test_symmetric_files_keep_it_and_so_does_what_is_written_out(tmp_path):
     made = dataclasses.replace(turning("ring:5"), made_for=MADE_FOR)
     save_any_schedule(made, tmp_path / "s.json")
@@ -93,13 +82,7 @@ WRONG = [
     (["machine"], "multitree", 'machine: no "format" field'),
     (["machine"], {}, 'machine: no "format" field'),
     (["machine", "format"], "certree-topology", "machine: format is 'certree-topology'; expected 'certree-machine'"),
-    (["machine", "version"], True, "machine: version True cannot be read; expected 1"),
-    (["machine", "name"], 7, "machine: name is 7; expected a string"),
-    (["machine", "clock_hz"], 0, "clock_hz is 0; allowed: whole numbers from 1"),
-    (["machine", "flit_bytes"], 16.0, "flit_bytes is 16.0; allowed: whole numbers from 1"),
-    (["machine", "router_cycles"], 1 << 41, "router_cycles is .*; allowed: whole numbers from 0"),
     (["machine", "speed"], 1, "machine: unknown field 'speed'; known: name, "),
-    (["machine", "router"], [], r"machine: router is \[\]; expected a table of fields"),
     (["machine", "router", "allocator"], {}, "router: allocator is {}; allowed: islip, separable"),
 ]  # fmt: skip
 
@@ -111,14 +94,7 @@ def test_what_is_wrong_is_refused_by_name(form, path, value, reason):
         "schedule": (pair_all_reduce(), schedule_document, schedule_from_document),
         "symmetric": (turning("ring:5"), symmetric_document, symmetric_from_document),
     }[form]
-    document = changed(copy.deepcopy(write(dataclasses.replace(plain, made_for=MADE_FOR))), ["made_for", *path], value)
+    document = changed(write(dataclasses.replace(plain, made_for=MADE_FOR)), ["made_for", *path], value)
     with pytest.raises(InputError, match=reason) as caught:
         read(document, "s.json")
     assert str(caught.value).count("s.json") <= 1
-
-
-def test_a_machine_field_that_is_missing_is_named():
-    document = MADE_FOR.document()
-    del document["machine"]["clock_hz"]
-    with pytest.raises(InputError, match="here: machine: clock_hz is missing; known: name, clock_hz"):
-        read_made_for(Fields(document, "here"))

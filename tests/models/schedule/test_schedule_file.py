@@ -6,6 +6,7 @@ import io
 import json
 import struct
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,10 +15,13 @@ from hypothesis import strategies as st
 
 from certree.models.common import files
 from certree.models.common.errors import InputError, ScheduleFormatError
+from certree.models.machine.machine import load_machine
+from certree.models.machine.router import Router
 from certree.models.network.routing import DIRECT
 from certree.models.network.spec import parse_topology
 from certree.models.schedule import schedule_file
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_collective
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.models.schedule.schedule_file import (
     load_schedule,
@@ -27,19 +31,21 @@ from certree.models.schedule.schedule_file import (
     schedule_from_document,
 )
 from certree.verify.checker import verify_schedule
-from tests.models.examples import built, pair_all_reduce, ring_all_gather, schedule
+from tests.models.examples import built, pair_all_reduce, ring_all_gather
 from tests.models.network.test_topology_file import changed
 
+OWN = replace(load_machine("multitree"), clock_hz=3 * 10**9, router=Router(flow_control="wormhole"))
 FULL = built(routes=((0,), (0, 1, 0)), route=[1], delay=3, rounds=[2]).with_certificate({"format": "certree-certificate"})
+MADE = replace(pair_all_reduce(), made_for=MadeFor(1 << 20, OWN))
 
 
 @pytest.mark.parametrize("name", ["s.json", "s.json.gz", "s.npz"])
-@pytest.mark.parametrize("made", [pair_all_reduce(), pair_all_reduce(period=2, repeats=5, delay=2), ring_all_gather(4), FULL])
+@pytest.mark.parametrize("made", [pair_all_reduce(), pair_all_reduce(period=2, repeats=5, delay=2), ring_all_gather(4), FULL, MADE])
 def test_round_trip(tmp_path, made, name):
     save_schedule(made, tmp_path / name)
     again = load_schedule(tmp_path / name)
     assert schedule_document(again) == schedule_document(made)
-    assert again.digest == made.digest
+    assert (again.digest, again.made_for) == (made.digest, made.made_for)
     save_schedule(again, tmp_path / f"again-{name}")
     assert (tmp_path / name).read_bytes() == (tmp_path / f"again-{name}").read_bytes()
 
@@ -130,29 +136,18 @@ def test_counts_that_are_no_counts(name, value):
         (["chunks"], [None], "chunks is [None]; expected a table of fields"),
         (["chunks", "root"], None, "chunks: root is None; expected a list"),
         (["chunks", "size"], 3, "chunks: unknown field 'size'; known: root"),
-        (["chunks", "root"], [], "0 chunks; allowed: 1 to"),
         (["chunks", "root"], [0], "chunks: root entries must be null in an all-reduce"),
         (["rounds"], 2, "rounds must be a list of whole numbers"),
-        (["rounds"], [], "no steps: rounds is empty"),
-        (["rounds"], [1, 0], "rounds row 1: 0; allowed: 1 to"),
         (["transfers"], [], "transfers is []; expected a table of fields"),
         (["transfers", "size"], [1, 1], "transfers: unknown field 'size'; known: chunk, op, step, src, dst, route"),
         (["transfers", "dst"], [0], "transfers.dst has 1 rows; expected 2"),
         (["transfers", "chunk"], [0], "transfers.op has 2 rows; expected 1"),
         (["transfers", "step"], {"0": 1}, "transfers.step must be a list of whole numbers"),
         (["transfers", "chunk", 1], 1, "transfers.chunk row 1: 1; allowed: 0 to 0"),
-        (["transfers", "chunk", 1], -1, "transfers.chunk row 1: -1; allowed: 0 to"),
-        (["transfers", "op", 0], 2, "transfers.op row 0: 2; allowed: 0 to 1"),
-        (["transfers", "step", 1], 2, "transfers.step row 1: 2; allowed: 0 to 1"),
         (["transfers", "step", 1], 1 << 40, "transfers.step row 1: 1099511627776; allowed: 0 to"),
-        (["transfers", "src", 0], 2, "transfers.src row 0: 2; allowed: 0 to 1"),
-        (["transfers", "dst", 0], -1, "transfers.dst row 0: -1; allowed: 0 to"),
-        (["transfers", "route", 0], 0, "transfers.route row 0: 0; allowed: -1 to -1"),
         (["routes"], {}, "routes is {}; expected a list"),
         (["routes"], [[0], 0], "routes must be a list of lists of link numbers"),
         (["routes"], [[0.0]], "routes must be a list of lists of link numbers"),
-        (["routes"], [[7]], "routes row 0: [7] is not a list of link numbers"),
-        (["repeats"], 3, "repeats is 3 without a period"),
         (["certificate"], [], "certificate is []; expected a table of fields"),
         (["provenance"], None, "provenance is None; expected a table of fields"),
     ],
@@ -226,8 +221,6 @@ def npz(tmp_path, drop=(), extra=(), **columns):
         ({"step": np.array([True, False])}, "transfers.step must be a column of int32, not bool"),
         ({"step": np.array([[0, 1]], np.int32)}, "transfers.step must be a column of int32, not int32 of shape (1, 2)"),
         ({"step": np.array([0, 1, 1], np.int32)}, "transfers.step has 3 rows; expected 2"),
-        ({"step": np.array([0, -1], np.int32)}, "transfers.step row 1: -1; allowed: 0 to"),
-        ({"step": np.array([0, 2], np.int32)}, "transfers.step row 1: 2; allowed: 0 to 1"),
         ({"step": np.array([{}, {}], object)}, "is not a certree .npz"),
     ],
 )
@@ -299,17 +292,22 @@ def from_csv(tmp_path, text, collective="all-reduce", topology="ring:2"):
     return load_schedule_csv(tmp_path / "s.csv", parse_topology(topology), parse_collective(collective))
 
 
-def test_csv(tmp_path):
-    loaded = from_csv(tmp_path, CSV)
-    assert loaded.digest == pair_all_reduce().digest
-    assert loaded.provenance == {"method": "csv"}
-
-
 @pytest.mark.parametrize(
-    "text", ["\ufeff" + CSV, CSV.replace("\n", "\r\n"), CSV.replace(",", " , "), CSV + "\n\n", CSV.replace("\n", "\n\n", 1)]
+    "text",
+    [
+        CSV,
+        "\ufeff" + CSV,
+        CSV.replace("\n", "\r\n"),
+        CSV.replace(",", " , "),
+        CSV + "\n\n",
+        CSV.replace("\n", "\n\n", 1),
+        *(f"chunk,op,src,dst,step,path\n0,reduce,1,0,0,{up}\n0,copy,0,1,1,{down}\n" for up, down in (("", ""), ("1>0", "0>1"))),
+    ],
 )
 def test_csv_as_other_programs_write_it(tmp_path, text):
-    assert from_csv(tmp_path, text).digest == pair_all_reduce().digest
+    loaded = from_csv(tmp_path, text)
+    assert loaded.digest == pair_all_reduce().digest
+    assert loaded.provenance == {"method": "csv"}
 
 
 def test_csv_of_a_rooted_collective(tmp_path):
@@ -359,12 +357,6 @@ def test_csv_with_paths(tmp_path):
     assert verify_schedule(loaded).valid
 
 
-@pytest.mark.parametrize(("first", "second"), [("", ""), ("1>0", "0>1")])
-def test_csv_with_paths_between_neighbours(tmp_path, first, second):
-    text = f"chunk,op,src,dst,step,path\n0,reduce,1,0,0,{first}\n0,copy,0,1,1,{second}\n"
-    assert from_csv(tmp_path, text).digest == pair_all_reduce().digest
-
-
 @pytest.mark.parametrize(
     ("path", "reason"),
     [
@@ -384,21 +376,10 @@ def test_bad_paths_in_csv(tmp_path, path, reason):
     assert "line 2" in str(caught.value)
 
 
-def test_csv_of_a_rooted_collective_needs_chunks_for_all(tmp_path):
-    with pytest.raises(ScheduleFormatError, match="1 chunks; all-gather needs a multiple of the 2 endpoints"):
-        from_csv(tmp_path, "chunk,op,src,dst,step\n0,copy,0,1,0", "all-gather")
-
-
 def test_csv_that_is_not_text(tmp_path):
     (tmp_path / "s.csv").write_bytes(gzip.compress(CSV.encode()))
     with pytest.raises(InputError, match="is not CSV"):
         load_schedule_csv(tmp_path / "s.csv", parse_topology("ring:2"), parse_collective("all-reduce"))
-
-
-def test_document_round_trips_methods_text():
-    """Provenance is kept as it is."""
-    made = schedule("ring:2", "all-reduce", [NO_ROOT], [(0, 0, 0, 1, 0)], provenance={"method": "x", "seed": 3})
-    assert schedule_from_document(schedule_document(made), "s").provenance == {"method": "x", "seed": 3}
 
 
 @pytest.mark.parametrize("name", ["s.json.gz", "s.npz"])

@@ -1,7 +1,5 @@
 """Symmetric schedules in files: what comes back, and what is refused."""
 
-import json
-
 import pytest
 
 from certree.models.common.errors import InputError, ScheduleFormatError
@@ -10,6 +8,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.symmetric import SymmetricSchedule
 from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule, symmetric_document, symmetric_from_document
 from tests.models.examples import ring_all_gather, turning
+from tests.models.network.test_topology_file import changed
 
 
 @pytest.mark.parametrize("name", ["one.json", "one.json.gz"])
@@ -63,11 +62,7 @@ def test_a_large_network_takes_little_room():
     ],
 )
 def test_what_is_wrong_is_named(path, value, words):
-    document = json.loads(canonical_json(symmetric_document(turning("ring:5"))))
-    place = document
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
+    document = changed(symmetric_document(turning("ring:5")), path, value)
     with pytest.raises(ScheduleFormatError) as error:
         symmetric_from_document(document, "file")
     assert words in str(error.value)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.topology import NodeKind, Topology
-from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Schedule
+from certree.models.schedule.schedule import NO_ROOT
 from certree.models.schedule.timing import (
     bandwidth_bound_cycles,
     chunk_bytes_of,
@@ -110,11 +109,15 @@ def peak_of(made):
     return peak_reductions(made.op, made.step, made.dst, made.period, made.repeats)
 
 
+def spokes(leaves):
+    """Links both ways between node 0 and leaves 1..n."""
+    return network(leaves + 1, [ends for leaf in range(1, leaves + 1) for ends in ((0, leaf), (leaf, 0))])
+
+
 def star(leaves, **fields):
     """Leaves 1..n reduce into node 0 in one step, which copies the sum back in the next."""
-    links = [(0, leaf) for leaf in range(1, leaves + 1)] + [(leaf, 0) for leaf in range(1, leaves + 1)]
-    rows = [(0, 0, 0, leaf, 0) for leaf in range(1, leaves + 1)] + [(0, 1, 1, 0, leaf) for leaf in range(1, leaves + 1)]
-    return schedule(network(leaves + 1, links), "all-reduce", [NO_ROOT], rows, **fields)
+    up, down = (" ".join(f"{leaf}+0" if op == "+" else f"0>{leaf}" for leaf in range(1, leaves + 1)) for op in "+>")
+    return schedule(spokes(leaves), "all-reduce", [NO_ROOT], f"{up}; {down}", **fields)
 
 
 @pytest.mark.parametrize("leaves", [1, 2, 3])
@@ -131,20 +134,15 @@ def test_reductions_queue_behind_each_other(leaves):
 
 def test_run_that_ends_with_a_reduction():
     """Three equal arrivals at once: the last of three reductions ends the run."""
-    links = [(0, leaf) for leaf in (1, 2, 3)] + [(leaf, 0) for leaf in (1, 2, 3)]
-    made = schedule(network(4, links), "reduce-scatter", [0, 1, 2, 3], [(0, 0, 0, leaf, 0) for leaf in (1, 2, 3)])
+    made = schedule(spokes(3), "reduce-scatter", [0, 1, 2, 3], "1+0 2+0 3+0")
     timing = slot_timing(made, 4 * 4096, MACHINE)
     assert schedule_cycles(made, timing, MACHINE) == 257 + HOP + 1 + 3 * 32
 
 
 def test_reductions_of_unequal_paths_overlap_their_wires():
     """The near chunk is done (32 cycles) before the far one, 60 cycles later, arrives: it waits for nobody."""
-    made = schedule(
-        network(3, [(1, 0, 1, 100), (0, 1, 1, 100), (2, 0, 1, 160), (0, 2, 1, 160)]),
-        "reduce-scatter",
-        [0, 1, 2],
-        [(0, 0, 0, 1, 0), (0, 0, 0, 2, 0)],
-    )
+    links = [(1, 0, 1, 100), (0, 1, 1, 100), (2, 0, 1, 160), (0, 2, 1, 160)]
+    made = schedule(network(3, links), "reduce-scatter", [0, 1, 2], "1+0 2+0")
     timing = slot_timing(made, 3 * 4096, MACHINE)
     assert schedule_cycles(made, timing, MACHINE) == 257 + (2 + 6 + 160) + 1 + 32
 
@@ -173,9 +171,7 @@ def test_padding_is_reported():
 
 def overlapping(repeats):
     """Period 1: in the steady state each slot brings node 0 the first reduction of one iteration and the second of another."""
-    links = [(0, 1), (1, 0), (0, 2), (2, 0)]
-    rows = [(0, 0, 0, 1, 0), (0, 0, 1, 2, 0), (0, 1, 2, 0, 1), (0, 1, 2, 0, 2)]
-    return schedule(network(3, links), "all-reduce", [NO_ROOT], rows, period=1, repeats=repeats)
+    return schedule(spokes(2), "all-reduce", [NO_ROOT], "1+0; 2+0; 0>1 0>2", period=1, repeats=repeats)
 
 
 @pytest.mark.parametrize(("repeats", "peak"), [(1, 1), (2, 2), (3, 2)])
@@ -194,9 +190,9 @@ def test_peak_of_nothing():
 
 
 def test_link_latencies_of_the_topology_win():
-    gather = schedule(network(2, [(0, 1, 1, 10), (1, 0, 1, 30)]), "all-gather", [0, 1], [(0, 1, 0, 0, 1), (1, 1, 0, 1, 0)])
+    gather = schedule(network(2, [(0, 1, 1, 10), (1, 0, 1, 30)]), "all-gather", [0, 1], "0:0>1 1:1>0")
     assert path_latency(gather, MACHINE).tolist() == [8 + 10, 8 + 30]
-    parallel = schedule(network(2, [(0, 1, 1, 10), (0, 1, 1, 20), (1, 0)]), "all-gather", [0, 1], [(0, 1, 0, 0, 1)])
+    parallel = schedule(network(2, [(0, 1, 1, 10), (0, 1, 1, 20), (1, 0)]), "all-gather", [0, 1], "0>1")
     assert path_latency(parallel, MACHINE).tolist() == [8 + 20]  # the slowest of parallel links
 
 
@@ -208,7 +204,7 @@ def test_link_latencies_of_the_topology_win():
     ],
 )
 def test_topology_and_machine_must_agree(fields, reason):
-    rows = [(0, 1, 0, 0, 1), (1, 1, 0, 1, 0)]
+    rows = "0:0>1 1:1>0"
     fits = network(2, [(0, 1), (1, 0)], clock=10**9, bandwidth=16 * 10**9)
     assert slot_timing(schedule(fits, "all-gather", [0, 1], rows), 64, MACHINE).slot_cycles > 0
     with pytest.raises(InputError) as caught:
@@ -218,7 +214,7 @@ def test_topology_and_machine_must_agree(fields, reason):
 
 def test_no_link_no_time():
     with pytest.raises(InputError, match="a transfer has no link"):
-        slot_timing(schedule("ring:4", "all-reduce", [NO_ROOT], [(0, 0, 0, 0, 2)]), 64, MACHINE)
+        slot_timing(schedule("ring:4", "all-reduce", [NO_ROOT], "0+2"), 64, MACHINE)
 
 
 def test_long_steps_are_refused():
@@ -249,10 +245,8 @@ def merging(**fields):
     links = [(0, 3, 10), (3, 4, 40), (1, 4, 10), (4, 2, 10), (2, 0, 10), (2, 1, 10), (0, 1, 10), (1, 0, 10)]
     src, dst, latency = np.array(links).T
     topology = Topology("merging", np.array(kind), src, dst, np.ones(len(src)), latency)
-    return Schedule(
-        topology, parse_collective("all-gather"), np.array([0, 1]), np.ones(2, np.int32), np.array([0, 1]), np.ones(2, np.int8),
-        np.array([0, 1]), np.array([0, 1]), np.array([2, 2]), np.array([0, 1]), ((0, 1, 3), (2, 3)), **fields,
-    )  # fmt: skip
+    routes = {"route": [0, 1], "routes": ((0, 1, 3), (2, 3))}
+    return schedule(topology, "all-gather", [0, 1], "0:0>2; 1:1>2", **routes, **fields)
 
 
 def test_routes_of_unequal_length_and_latency():

@@ -4,6 +4,7 @@ The expansion here multiplies permutations until nothing is new; it shares nothi
 """
 
 from collections import Counter
+from contextlib import suppress
 from random import Random
 
 import numpy as np
@@ -11,12 +12,12 @@ import pytest
 
 from certree.models.common.errors import TopologyError
 from certree.models.network.action import Action
-from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import NO_ROOT, Op
 from certree.models.schedule.symmetric import WHOLE, SymmetricSchedule
 from certree.verify.checker import verify_schedule
 from tests.models.examples import network
+from tests.verify.build import build
 
 #: permutations that make Z2, Z5, Z2 x Z2, Z6, S3, the symmetries of a square, and the quaternions
 GROUPS = [
@@ -28,7 +29,6 @@ GROUPS = [
     [(1, 2, 3, 0), (0, 3, 2, 1)],
     [(1, 2, 3, 0, 5, 6, 7, 4), (4, 7, 6, 5, 2, 1, 0, 3)],
 ]
-NAMES = ("chunk", "op", "step", "src", "dst")
 
 
 def closure(generators, limit: int) -> set[tuple[int, ...]]:
@@ -102,10 +102,6 @@ def base_rows(rng: Random, topology, kind: str, chunks: int, delay: int) -> list
     return rows
 
 
-def columns(rows) -> dict[str, np.ndarray]:
-    return dict(zip(NAMES, np.array(rows, np.int32).T, strict=True))
-
-
 def keeps(topology, moves) -> bool:
     """Whether permutations take links to links of the same width and latency."""
     width, latency = Counter[tuple[int, int]](), {}
@@ -120,27 +116,17 @@ def keeps(topology, moves) -> bool:
 
 def compare(rng: Random) -> str:
     """What became of one random schedule, once both judgements agree."""
-    while True:
-        try:
+    topology = None
+    while topology is None:
+        with suppress(TopologyError):  # not connected
             topology, moves = cayley(rng)
-        except TopologyError:  # not connected
-            continue
-        break
     nodes, kind, chunks, delay = len(topology.kind), rng.choice(sorted(WHOLE)), rng.randint(1, 3), rng.choice((1, 1, 2))
     rooted = kind != "all-reduce"
     rows = base_rows(rng, topology, kind, chunks, delay)
     if rng.random() < 0.15:
         moves = [*moves, rng.sample(range(nodes), nodes)]
-    steps = max(row[2] for row in rows) + 1
-    base = Schedule(
-        topology=topology,
-        collective=parse_collective(kind, 0 if rooted else None),
-        chunk_root=np.full(chunks, 0 if rooted else NO_ROOT),
-        rounds=np.ones(steps, np.int32),
-        route=np.full(len(rows), DIRECT),
-        delay=delay,
-        **columns(rows),
-    )
+    collective = parse_collective(kind, 0 if rooted else None)
+    base = build(topology, collective, rows, roots=[0 if rooted else NO_ROOT] * chunks, delay=delay)
     short = verify_schedule(SymmetricSchedule(base, Action(np.array(moves))))
     group = closure(moves, nodes)
     if not keeps(topology, moves) or len(group) != nodes or {element[0] for element in group} != set(range(nodes)):
@@ -148,9 +134,7 @@ def compare(rng: Random) -> str:
         return "no group for it"
     whole = [[chunk * nodes + to[0], op, step, to[src], to[dst]] for chunk, op, step, src, dst in rows for to in group]
     roots = list(range(nodes)) * chunks if rooted else [NO_ROOT] * nodes * chunks
-    long = verify_schedule(
-        make_schedule(topology, parse_collective(WHOLE[base.collective.kind]), roots, columns(whole), delay=delay)
-    )
+    long = verify_schedule(build(topology, WHOLE[collective.kind], whole, roots=roots, delay=delay))
     assert short.valid == long.valid
     assert set(short.counts) - {"missing", "causality"} == set(long.counts) - {"missing", "causality"}
     assert short.quality == long.quality
