@@ -93,6 +93,41 @@ def test_dead_links():
     assert by_line["bandwidth bound"][0] < min(by_line["bandwidth bound"][seed] for seed in (1000, 1001))
 
 
+def own_draws(folder, draws, *, rival):
+    """The file of a target of one's own: a few draws of a small mesh less one link."""
+    target = folder / "mine.toml"
+    target.write_text(
+        f'experiment = "dead-links"\ntitle = "t"\nnetwork = "mesh:3x3"\ndead = [1]\ndraws = {draws}\nsize = "4KiB"\n'
+        f'machine = "multitree"\n[[lines]]\nname = "one"\nmethod = "multitree"\n[[lines]]\nname = "two"\nmethod = "{rival}"\n'
+    )
+    return target
+
+
+@pytest.mark.parametrize("draws", ["2", '"2"'])
+def test_draws_are_a_number(tmp_path, draws):
+    """Numbers stand in a target's file as TOML has them; quotes around them are taken too."""
+    target = own_draws(tmp_path, draws, rival="recursive-doubling")
+    cells = certree("reproduce", target, "--jobs", 1, "--json").document["cells"]
+    assert [list(cell["by_seed"]) for cell in cells if "by_seed" in cell] == [["1000", "1001"]] * 3
+
+
+def test_draws_on_which_a_method_has_nothing(tmp_path):
+    """No ring goes through an odd mesh: said as such."""
+    outcome = certree("reproduce", own_draws(tmp_path, 1, rival="ring"), "--jobs", 1)
+    assert outcome.code == 2
+    assert outcome.err.splitlines()[-1].startswith("error: two on mesh:3x3,without-link=")
+
+
+@pytest.mark.parametrize("draws", ["0", "2.5", '"many"', "true"])
+def test_draws_that_are_not_a_number_are_refused(tmp_path, draws):
+    target = tmp_path / "mine.toml"
+    listed = certree("reproduce", "dead-links", "--configuration").out
+    target.write_text(listed.replace("draws = 20", f"draws = {draws}"))
+    outcome = certree("reproduce", target)
+    assert outcome.code == 2
+    assert "draws is " in outcome.err
+
+
 def test_drawn_links_are_gone_and_the_rest_holds_together():
     """The same seed draws the same; what is drawn is connected, even where most draws are not."""
     assert less_links("torus:4x4", 2, 7) == less_links("torus:4x4", 2, 7)

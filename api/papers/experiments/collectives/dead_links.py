@@ -13,7 +13,7 @@ from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.collectives.against_published import rival_of
 from certree.api.papers.experiments.collectives.all_reduce_runs import Line, all_reduce_task
 from certree.api.pictures.figure import Panel, Plot, Series
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
 from certree.models.network.spec import parse_topology
@@ -76,8 +76,13 @@ class _DeadLinks(Experiment):
         left = iter(results)
         found: dict[int, dict[int, dict[str, Fraction]]] = {}
         for dead, seed in self._drawn():
-            times = {name: next(left)["cycles"] for name in (*[line.name for line in self.lines], BOUND)}
-            found.setdefault(dead, {})[seed] = {name: Fraction(value) for name, value in times.items()}
+            times = found.setdefault(dead, {}).setdefault(seed, {})
+            for name in (*[line.name for line in self.lines], BOUND):
+                result = next(left)
+                if result["cycles"] is None:
+                    where = less_links(self.network, dead, seed)
+                    raise UnsupportedError(f"{name} on {where}: {result['reason']}; every line needs a time for every draw")
+                times[name] = Fraction(result["cycles"])
         return [cell for dead, draws in found.items() for cell in self._row(dead, draws)]
 
     def _row(self, dead: int, draws: Mapping[int, Mapping[str, Fraction]]) -> list[Cell]:
