@@ -20,12 +20,16 @@ def cases():
             yield method, network, words, error, reason.split(" ... ")
 
 
+def parsed(words):
+    """Fields of a request, and the options that the others are."""
+    given = dict(word.split("=", 1) for word in words)
+    fields = {name: int(given.pop(name)) for name in FIELDS if name in given}
+    return fields | {"options": {name.removeprefix("option."): value for name, value in given.items()}}
+
+
 @pytest.mark.parametrize(("method", "network", "words", "error", "reason"), list(cases()))
 def test_refused(method, network, words, error, reason):
     collective = next((word for word in words if "=" not in word), "all-reduce")
-    given = dict(word.split("=", 1) for word in words if "=" in word)
-    fields = {name: int(given.pop(name)) for name in FIELDS if name in given}
-    options = {name.removesuffix("_switch"): value for name, value in given.items()}
     with pytest.raises(error) as told:
-        make(method, network, collective, options=options, **fields)
+        make(method, network, collective, **parsed([word for word in words if "=" in word]))
     assert all(part in str(told.value) for part in reason)

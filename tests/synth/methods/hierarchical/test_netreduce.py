@@ -13,15 +13,6 @@ MARKED = ",reducing=switches"
 HIERARCHICAL = {"form": "hierarchical"}
 
 
-@pytest.mark.parametrize(
-    "network", ["switch:2", "switch:7", "fattree:3x4", "leafspine:3x2x2", "tree:3+4", "tree:1+5", "ace-alltoall:4x3", "dgx2:1"]
-)
-@pytest.mark.parametrize("chunks", [None, 1, 3])
-def test_single(network: str, chunks: int | None) -> None:
-    made = valid("netreduce", network + MARKED, chunks=chunks)
-    assert chunks in (None, made.chunks)
-
-
 def test_each_endpoint_sends_the_vector_once_and_receives_it_once() -> None:
     """NetReduce, Table 8: worker traffic M for in-network aggregation, 2(P - 1)/P · M for the ring."""
     made, ring = make("netreduce", "switch:6" + MARKED), make("ring", "switch:6")

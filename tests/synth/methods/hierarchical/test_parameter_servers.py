@@ -10,7 +10,6 @@ from certree.models.cost.profile import factored_profile
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, valid
 
-NETWORKS = ["full:5", "switch:2", "switch:7", "ring:5", "torus:3x4", "mesh:3x3", "fattree:3x4", "bigraph:2x4", "dgx1", "tree:3+4"]
 SYMMETRIC = ["all-reduce", "reduce-scatter", "all-gather"]
 FACTORS = ["2x2", "6x2", "2x6", "3x5", "2x3x4", "4x3x2", "2x2x3x2"]
 
@@ -20,27 +19,12 @@ def sizes(factors: str) -> list[int]:
 
 
 @pytest.mark.parametrize("collective", SYMMETRIC)
-@pytest.mark.parametrize("network", NETWORKS)
-def test_co_located_servers_take_a_step_a_phase(network: str, collective: str) -> None:
-    made = valid("cps", network, collective)
-    nodes = len(made.topology.endpoints)
-    assert (made.chunks, made.steps) == (nodes, 2 if collective == "all-reduce" else 1)
-    assert made.transfers == made.steps * nodes * (nodes - 1)
-
-
-@pytest.mark.parametrize("collective", SYMMETRIC)
 @pytest.mark.parametrize("factors", FACTORS)
 def test_hierarchical_servers(factors: str, collective: str) -> None:
     nodes = prod(sizes(factors))
     made = valid("hierarchical-cps", f"switch:{nodes}", collective, options={"factors": factors})
     assert made.steps == len(sizes(factors)) * (2 if collective == "all-reduce" else 1)
     assert made.provenance["options"]["factors"] == factors
-
-
-@pytest.mark.parametrize("network", ["fattree:3x4", "bigraph:2x4", "sym384", "torus:3x4", "mesh:3x3", "dgx2", "ace-alltoall:4x3"])
-def test_hierarchical_servers_follow_the_network(network: str) -> None:
-    made = valid("hierarchical-cps", network)
-    assert made.steps == 4
 
 
 def test_figure_5_of_gentree_is_six_by_four() -> None:
@@ -93,19 +77,9 @@ def test_tables_1_and_2_count_the_halving_of_other_sizes_with_too_many_members(n
     assert received != Fraction(2 * (nodes - 1), nodes) + 2
 
 
-@pytest.mark.parametrize("network", NETWORKS)
-def test_reduce_broadcast(network: str) -> None:
-    made = valid("reduce-broadcast", network)
-    nodes = len(made.topology.endpoints)
-    assert (made.chunks, made.steps, made.transfers) == (1, 2, 2 * (nodes - 1))
-    other = valid("reduce-broadcast", network, options={"server": "1"})
-    assert (other.dst[other.step == 0] == 1).all()
-
-
-@pytest.mark.parametrize("collective", ["reduce", "broadcast"])
-def test_reduce_and_broadcast_go_to_and_from_their_root(collective: str) -> None:
-    made = valid("reduce-broadcast", "torus:3x3", collective, root=4)
-    assert (made.steps, made.transfers) == (1, 8)
+def test_another_server() -> None:
+    made = make("reduce-broadcast", "torus:3x4", options={"server": "1"})
+    assert (made.dst[made.step == 0] == 1).all()
 
 
 def test_published_rounds_are_refuted_where_links_are_shared() -> None:

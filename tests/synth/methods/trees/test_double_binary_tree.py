@@ -38,41 +38,6 @@ def test_no_node_works_for_both_trees_in_one_step(count: int) -> None:
     assert len(inner[0] & inner[1]) <= 2  # only the roots, which have one child there
 
 
-@pytest.mark.parametrize("overlap", ["true", "false"])
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "ring:2",
-        "ring:3",
-        "full:6",
-        "mesh:2x2",
-        "torus:4x4",
-        "torus:3x5,without-node=4",
-        "switch:7",
-        "switch:16",
-        "fattree:4x4",
-        "dgx1",
-    ],
-)
-def test_valid_everywhere(spec: str, overlap: str) -> None:
-    for chunks in (2, 8):
-        made = valid(NAME, spec, chunks=chunks, options={"overlap": overlap})
-        assert (made.chunks, made.transfers) == (chunks, 2 * chunks * (len(made.topology.endpoints) - 1))
-
-
-@pytest.mark.parametrize("collective", ["broadcast", "reduce"])
-@pytest.mark.parametrize(
-    "spec", ["ring:2", "ring:3", "switch:6", "switch:9", "torus:4x4", "torus:3x5,without-node=4", "fattree:4x4"]
-)
-def test_one_way_with_any_root(spec: str, collective: str) -> None:
-    for root in (0, 1, -1):
-        last = make("binomial", spec, "broadcast", root=0).topology.endpoints[root]
-        made = valid(NAME, spec, collective, root=int(last), chunks=6)
-        assert (made.chunks, made.transfers) == (6, 6 * (len(made.topology.endpoints) - 1))
-        if spec.startswith("switch"):
-            valid(NAME, spec, collective, root=int(last), chunks=6, options={"rounds": "published"})
-
-
 @pytest.mark.parametrize("count", [*range(2, 40), 100, 511, 512])
 def test_trees_below_one_root(count: int) -> None:
     parents = rooted_trees(count)

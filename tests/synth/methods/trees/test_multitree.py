@@ -127,29 +127,6 @@ def test_nodes_on_the_same_switch_come_first(spec: str) -> None:
     assert set(hops) == {2}  # three steps for the three others on the switch
 
 
-@pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter", "all-reduce"])
-@pytest.mark.parametrize("options", [{}, {"order": "authors"}, {"priority": "remaining-height"}])
-@pytest.mark.parametrize(
-    "spec",
-    [
-        "switch:5",
-        "fattree:2x3",
-        "bigraph:2x4",
-        "dgx1",
-        "dgx2",
-        "leafspine:3x2x3",
-        "switch-fc:2x2x2x2",
-        "ace-alltoall:2x3",
-        "tree:2+3",
-    ],
-)
-def test_networks_with_switches_and_links_of_unequal_width(spec: str, options: dict[str, str], collective: str) -> None:
-    made = valid("multitree", spec, collective, options=options)
-    nodes = len(made.topology.endpoints)
-    assert (made.chunks, made.transfers) == (nodes, nodes * (nodes - 1) * (2 if collective == "all-reduce" else 1))
-    assert (made.rounds == 1).all()
-
-
 @pytest.mark.parametrize("collective", ["reduce-scatter", "all-reduce"])
 def test_links_that_differ_by_direction(collective: str) -> None:
     """Two cables of 1 and 2 one way, 3 and 1 the other, so that no link has its like backwards: reduces get paths of their own."""
