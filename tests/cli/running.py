@@ -38,6 +38,13 @@ def certree(*arguments) -> Outcome:
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
+def json_of(*arguments, code=0) -> dict[str, Any]:
+    """The JSON document of a command that ends with that code."""
+    outcome = certree(*arguments, "--json")
+    assert outcome.code == code, outcome
+    return outcome.document
+
+
 def start(*arguments, **options) -> subprocess.Popen:
     """One command as a process of its own, with pipes for both streams."""
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}

@@ -12,7 +12,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.symmetric import written_out
 from certree.models.schedule.symmetric_file import load_any_schedule
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 SIZE = 1 << 16
 #: network, machine, method, and the cycles slotted and paced where they are known from elsewhere; None: cannot be paced
@@ -37,7 +37,7 @@ def test_all_ways_to_run_agree(network, machine, method, slotted, paced, tmp_pat
     assert certree("synthesize", network, "--method", method, *asked, "-o", file).code == 0
     schedule = written_out(load_any_schedule(file))
     for mode, known in zip(MODES, (slotted, paced), strict=True):
-        (cell,) = certree("compare", network, "--methods", method, *asked, "--simulate", mode, "--json").document["cells"]
+        (cell,) = json_of("compare", network, "--methods", method, *asked, "--simulate", mode)["cells"]
         simulated = certree("simulate", file, *asked, "--run", mode, "--json")
         source = tables_or_plan(schedule, SIZE, preset)
         if cell["simulated_cycles"] is None:

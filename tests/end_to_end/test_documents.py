@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 from tests.models.test_schemas import validator
 
 
@@ -55,6 +55,5 @@ def test_what_the_certificate_schema_refuses_the_judge_refuses(document, tmp_pat
     assert not validator("certificate").is_valid(wrong["certificate"])
     assert not validator("schedule").is_valid(wrong)
     (tmp_path / "s.json").write_text(json.dumps(wrong))
-    outcome = certree("verify", tmp_path / "s.json", "--json")
-    assert outcome.code == 1
-    assert all("certificate" in found["rule"] or "witness" in found["rule"] for found in outcome.document["violations"])
+    outcome = json_of("verify", tmp_path / "s.json", code=1)
+    assert all("certificate" in found["rule"] or "witness" in found["rule"] for found in outcome["violations"])

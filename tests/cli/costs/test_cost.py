@@ -8,7 +8,7 @@ from pathlib import Path
 from certree.models.cost.counting import count
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.schedule.schedule_file import load_schedule
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 
 GENTREE = (resources.files("certree.models.cost") / "presets" / "gentree.toml").read_text()
 
@@ -53,7 +53,7 @@ def test_one_schedule_taken_apart(tmp_path: Path) -> None:
         "  both at once cannot be: 12 servers with one link each and threshold 9 take 2 additions of a share without incast:"
         " memory access at least 5/4",
     ]
-    (cell,) = certree("cost", path, "--size", "400MB", "--json").document["cells"]
+    (cell,) = json_of("cost", path, "--size", "400MB")["cells"]
     assert Fraction(cell["seconds"]) == cost.seconds
     assert cell["optimality"]["both"] == {
         "possible": False, "endpoints": 12, "links": 1, "least_operations": 2, "least_accesses": "5/4",
@@ -70,7 +70,7 @@ def test_witnesses_in_words() -> None:
 
 
 def test_other_models() -> None:
-    cells = certree("cost", "tree:4x8", "--params", "netreduce", "--methods", "ring,tencent", "--json").document["cells"]
+    cells = json_of("cost", "tree:4x8", "--params", "netreduce", "--methods", "ring,tencent")["cells"]
     assert [cell["method"] for cell in cells] == ["tencent", "ring"]
     assert [term["symbol"] for term in cells[0]["terms"]] == ["alpha", "B_intra", "B_inter"]
     assert "optimality" not in cells[0]
@@ -119,7 +119,7 @@ def test_levels_that_the_network_needs(tmp_path: Path) -> None:
 
 
 def test_models_and_presets_are_listed() -> None:
-    document = certree("list", "--json").document
+    document = json_of("list")
     assert document["cost models"] == ["ace", "alpha-beta-gamma", "genmodel", "loggp", "netreduce"]
     assert {"ace", "gentree", "netreduce"} <= set(document["cost presets"])
     assert "Latency L, overhead o at either end" in certree("list", "loggp").out

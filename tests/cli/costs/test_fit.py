@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from certree.models.cost.fitting.measurements import BENCHMARKS, measurements_csv
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 from tests.models.cost.timings import timings
 
 
@@ -22,12 +22,10 @@ def test_from_measurements_to_a_plan(times: Path, tmp_path: Path) -> None:
     outcome = certree("fit", times, "-o", params, "--name", "mine")
     assert outcome.code == 0
     assert f"wrote {params}" in outcome.err
-    costs = certree("cost", "ss:12", "--size", "400MB", "--params", params, "--methods", "gentree,cps", "--json").document
+    costs = json_of("cost", "ss:12", "--size", "400MB", "--params", params, "--methods", "gentree,cps")
     assert (costs["params"], costs["cells"][0]["method"]) == ("mine", "gentree")
     assert costs["cells"][0]["plans"]["12"]["plan"] == "6x2"
-    made = certree(
-        "synthesize", "ss:12", "--method", "gentree", "--option", f"model={params}", "--size", "400MB", "--json"
-    ).document
+    made = json_of("synthesize", "ss:12", "--method", "gentree", "--option", f"model={params}", "--size", "400MB")
     assert made["valid"]
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from certree.hw.host.measuring import Benchmarks
 from certree.models.cost.fitting.measurements import Measurement, read_measurements
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 
 QUICK = ["--servers", "2,3", "--floats", "2000,20000", "--vectors", "2,3", "--repetitions", "2"]
 
@@ -30,7 +30,7 @@ def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         Benchmarks, "run", lambda self: iter([[Measurement("exchange", 2, 10, 1.0), Measurement("exchange", 2, 10, 3.0)]])
     )
-    document = certree("measure", "-o", tmp_path / "times.csv", "--json").document
+    document = json_of("measure", "-o", tmp_path / "times.csv")
     assert document == {"runs": 2, "medians": [{"benchmark": "exchange", "participants": 2, "floats": 10, "seconds": 2.0}]}
 
 

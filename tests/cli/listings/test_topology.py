@@ -6,12 +6,12 @@ import networkx as nx
 import pytest
 
 from certree.models.network.spec import parse_topology
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 
 
 def test_show():
     """A 3x4 mesh has 2·(2·4 + 3·3) = 34 links and a diameter of 2 + 3 hops."""
-    document = certree("topology", "show", "mesh:3x4", "--json").document
+    document = json_of("topology", "show", "mesh:3x4")
     assert document["name"] == "mesh:3x4"
     assert (document["endpoints"], document["switches"], document["links"], document["capacity"]) == (12, 0, 34, 34)
     assert document["degree"] == {"min": 2, "max": 4}
@@ -28,7 +28,7 @@ def test_show_in_words():
 
 
 def test_list_names_families_modifiers_and_files():
-    words, document = certree("topology", "list"), certree("topology", "list", "--json").document
+    words, document = certree("topology", "list"), json_of("topology", "list")
     for text in ("ring:N", "torus:RxC", "mesh:RxC", "hypercube:D", "full:N", "without-link=A-B", ".graphml"):
         assert text in words.out
     assert sorted(document["modifiers"]) == ["capacity", "link-capacity", "reducing", "without-link", "without-node"]
@@ -60,7 +60,7 @@ def test_list_explains_a_family():
     said = certree("topology", "list", "switch-fc")
     assert said.out.startswith("switch-fc:[RxCx]NxS - ")
     assert "Table II" in said.out
-    assert certree("topology", "list", "dgx2", "--json").document["family"] == "dgx2"
+    assert json_of("topology", "list", "dgx2")["family"] == "dgx2"
 
 
 def test_convert_imports(tmp_path):
@@ -71,9 +71,9 @@ def test_convert_imports(tmp_path):
     made = certree("topology", "convert", name, "--speed", "NV=25GB/s", "--nvlink-only", "-o", str(file))
     assert made.code == 0
     assert "a link of capacity 1 has 25 GB/s" in made.err
-    shown = certree("topology", "show", f"{name},speed=NV:25GB/s,links=nvlink", "--json").document
+    shown = json_of("topology", "show", f"{name},speed=NV:25GB/s,links=nvlink")
     assert shown["unit_bandwidth"] == "25000000000"
-    assert certree("topology", "show", "ring:4", "--json").document["unit_bandwidth"] is None
+    assert json_of("topology", "show", "ring:4")["unit_bandwidth"] is None
     assert parse_topology(str(file)).digest == parse_topology(f"{name},speed=NV:25GB/s,links=nvlink").digest
 
 

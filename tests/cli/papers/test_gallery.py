@@ -6,7 +6,7 @@ import pytest
 
 from certree.api.papers.examples import EXAMPLES
 from certree.models.schedule.schedule_file import load_schedule
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 FILES = ["README.md", "network.svg", "schedule.json", "timetable.svg", "transfers.csv"]
 
@@ -14,9 +14,8 @@ FILES = ["README.md", "network.svg", "schedule.json", "timetable.svg", "transfer
 @pytest.fixture(scope="module")
 def gallery(tmp_path_factory):
     folder = tmp_path_factory.mktemp("gallery") / "made"
-    outcome = certree("gallery", "-o", folder, "--json")
-    assert outcome.code == 0
-    return folder, outcome.document["examples"]
+    outcome = json_of("gallery", "-o", folder)
+    return folder, outcome["examples"]
 
 
 def test_files(gallery):

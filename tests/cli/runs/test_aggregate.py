@@ -3,15 +3,13 @@
 import gzip
 import json
 
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 
 STAR = "switch:4,reducing=switches"
 
 
 def test_a_network():
-    outcome = certree("aggregate", STAR, "--size", "64KiB", "--json")
-    assert outcome.code == 0
-    document = outcome.document
+    document = json_of("aggregate", STAR, "--size", "64KiB")
     # 256 packets a host; one adder takes 4 · 16 cycles for each, and the first round trip 2 · 175 + 1 + 64
     assert document["cycles"] == document["closed_form_cycles"] == 415 + 255 * 64
     assert (document["packets"], document["window"], document["aggregators"]) == ([256], 7, 14)
@@ -62,21 +60,20 @@ def test_auto_says_when_it_goes_through_routers():
 
 def test_spines_have_a_flow_each_and_a_schedule_has_its_own(tmp_path):
     network = "fattree:2x2,reducing=switches"
-    document = certree("aggregate", network, "--size", "4KiB", "--json").document
+    document = json_of("aggregate", network, "--size", "4KiB")
     assert (document["flows"], len(document["switches"])) == (2, 4)
-    assert certree("aggregate", network, "--size", "4KiB", "--flows", "1", "--json").document["flows"] == 1
+    assert json_of("aggregate", network, "--size", "4KiB", "--flows", "1")["flows"] == 1
     file = tmp_path / "s.json"
     assert certree("synthesize", network, "--method", "netreduce", "--size", "4KiB", "-o", file).code == 0
-    assert certree("aggregate", file, "--size", "4KiB", "--json").document["flows"] == 2
+    assert json_of("aggregate", file, "--size", "4KiB")["flows"] == 2
     assert_bad_input(certree("aggregate", file, "--flows", "2"), "flows are for networks")
 
 
 def test_a_stall_is_a_failure_with_a_report():
     command = ["aggregate", STAR, "--size", "64KiB", "--window", "4", "--aggregators", "5", "--loss", "1/10"]
-    outcome = certree(*command, "--allow-stall", "--json")
-    assert outcome.code == 1
-    assert not outcome.document["data_ok"]
-    assert "which never comes: its place at switch 4 (of 5) works on packet" in outcome.document["stall"][0]
+    outcome = json_of(*command, "--allow-stall", code=1)
+    assert not outcome["data_ok"]
+    assert "which never comes: its place at switch 4 (of 5) works on packet" in outcome["stall"][0]
     assert "stall: node" in certree(*command, "--allow-stall").out
 
 
@@ -92,9 +89,8 @@ def test_a_trace_is_lines_of_json(tmp_path):
     assert [line["sends"] for line in lines if line["event"] == "add"].count("all") == 4
     check = ["model-check", "--trace", trace]
     ran = [STAR, "--size", "1KiB", "--window", "2", "--aggregators", "4"]
-    checked = certree(*check, *ran, "--json")
-    assert checked.code == 0
-    assert checked.document["models"][0]["message"] == "48 steps, all as the specification has them"
+    checked = json_of(*check, *ran)
+    assert checked["models"][0]["message"] == "48 steps, all as the specification has them"
     for arguments, reason in (
         ([], "takes the network or schedule that was aggregated as its one NAME"),
         ([*ran, STAR], "takes the network or schedule that was aggregated as its one NAME"),

@@ -3,7 +3,7 @@
 import json
 from fractions import Fraction
 
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 
 SMALL = ("endpoints", "ace-torus:2x2x2", "--size", "256KiB")
 
@@ -28,11 +28,11 @@ def test_all_systems_of_a_network():
 
 
 def test_an_all_to_all_and_a_schedule_file(tmp_path):
-    document = certree(*SMALL, "--collective", "all-to-all", "--system", "ace", "--json").document
+    document = json_of(*SMALL, "--collective", "all-to-all", "--system", "ace")
     assert (document["method"], document["ways"], document["systems"][0]["phases"]) == ("hierarchical-all-to-all", 1, 3)
     file = tmp_path / "s.json"
     assert certree("synthesize", "ace-torus:2x2x2", "--method", "packing", "--size", "64KiB", "-o", file).code == 0
-    document = certree("endpoints", file, "--size", "256KiB", "--system", "ace", "--json").document
+    document = json_of("endpoints", file, "--size", "256KiB", "--system", "ace")
     assert document["systems"][0]["data_ok"]
 
 
@@ -47,9 +47,8 @@ def test_an_engine_as_printed_stops_and_says_who_waits():
     everything = [word for rule in ("in-order", "spare", "apart") for word in ("--without", rule)]
     ring = ("endpoints", "ace-torus:2x4x4", "--size", "1MiB", "--system", "ace")
     assert certree(*ring).code == 0
-    outcome = certree(*ring, *everything, "--json")
-    assert outcome.code == 1
-    run = outcome.document["systems"][0]
+    outcome = json_of(*ring, *everything, code=1)
+    run = outcome["systems"][0]
     assert not run["data_ok"]
     assert any("cannot be taken before there is room at the port" in line for line in run["stall"])
     words = certree(*ring, *everything)

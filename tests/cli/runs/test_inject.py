@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 PACKETS = "id,src,dst,flits,start\n7,0,1,17,0\n3,18,22,17,1000\n"
 
@@ -17,9 +17,7 @@ def file(tmp_path):
 
 
 def test_packets_from_a_file(file):
-    outcome = certree("inject", "mesh:8x8", "--packets", file, "--params", "booksim2", "--json")
-    assert outcome.code == 0
-    document = outcome.document
+    document = json_of("inject", "mesh:8x8", "--packets", file, "--params", "booksim2")
     assert document["packets"] == [{"id": 7, "head": 12, "tail": 28}, {"id": 3, "head": 1027, "tail": 1043}]
     assert (document["cycles"], document["flit_hops"], document["deadlock"]) == (1043, 5 * 17, [])
     words = certree("inject", "mesh:8x8", "--packets", file, "--params", "booksim2").out
@@ -27,7 +25,7 @@ def test_packets_from_a_file(file):
 
 
 def test_multitree_is_the_machine_by_default(file):
-    assert certree("inject", "torus:8x8", "--packets", file, "--json").document["packets"][0] == {"id": 7, "head": 159, "tail": 175}
+    assert json_of("inject", "torus:8x8", "--packets", file)["packets"][0] == {"id": 7, "head": 159, "tail": 175}
 
 
 def test_synthetic_traffic_records_its_seed():
@@ -38,7 +36,7 @@ def test_synthetic_traffic_records_its_seed():
     assert document["traffic"]["seed"] == 3
     assert 15 < Fraction(document["mean_latency"]) < 30
     assert "seed 3" in certree(*command).out
-    hot = certree("inject", "mesh:4x4", "--traffic", "hot-spot", "--hot-spot", "5:1/4", "--params", "booksim2", "--json").document
+    hot = json_of("inject", "mesh:4x4", "--traffic", "hot-spot", "--hot-spot", "5:1/4", "--params", "booksim2")
     assert (hot["traffic"]["hot_spot"], hot["traffic"]["share"]) == (5, "1/4")
 
 
@@ -48,10 +46,9 @@ def test_deadlock_is_a_failure_with_a_report(tmp_path):
     rows = [f"{round_ * 8 + node},{node},{(node + 3) % 8},40,0" for round_ in range(3) for node in range(8)]
     packets = tmp_path / "p.csv"
     packets.write_text("id,src,dst,flits,start\n" + "\n".join(rows) + "\n")
-    outcome = certree("inject", "ring:8", "--packets", packets, "--params", machine, "--json")
-    assert outcome.code == 1
-    assert outcome.document["deadlock"][-1] == "the last of these waits for the first"
-    assert None in [packet["tail"] for packet in outcome.document["packets"]]
+    outcome = json_of("inject", "ring:8", "--packets", packets, "--params", machine, code=1)
+    assert outcome["deadlock"][-1] == "the last of these waits for the first"
+    assert None in [packet["tail"] for packet in outcome["packets"]]
 
 
 def test_waiting_while_others_pass_is_a_failure_where_it_is_asked_for(tmp_path):
@@ -59,12 +56,12 @@ def test_waiting_while_others_pass_is_a_failure_where_it_is_asked_for(tmp_path):
     machine.write_text(MACHINE.replace("vc_count = 2", "vc_count = 1"))
     packets.write_text("id,src,dst,flits,start\n1,0,2,300,0\n900,1,2,1,40\n")
     asked = ("inject", "mesh:3x3", "--packets", packets, "--params", machine)
-    assert "starved" not in certree(*asked, "--json").document
+    assert "starved" not in json_of(*asked)
     assert certree(*asked, "--longest-wait", "5000").code == 0
     outcome = certree(*asked, "--longest-wait", "100")
     assert outcome.code == 1
     assert "  starved: packet 900 at node 1" in outcome.out
-    assert certree(*asked, "--longest-wait", "100", "--json").document["starved"]
+    assert json_of(*asked, "--longest-wait", "100", code=1)["starved"]
 
 
 MACHINE = """

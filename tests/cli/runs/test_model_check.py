@@ -16,7 +16,7 @@ from certree.models.schedule.schedule_file import load_schedule
 from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.tlc import Result
 from tests.cli.artefacts import schedule_file
-from tests.cli.running import assert_bad_input, certree, start
+from tests.cli.running import assert_bad_input, certree, json_of, start
 
 KEYS = {"name", "expected", "result", "distinct_states", "seconds"}
 
@@ -27,9 +27,8 @@ def file(tmp_path_factory):
 
 
 def test_tables_of_a_schedule(file):
-    outcome = certree("model-check", "--schedule", file, "--size", "1KiB", "--json")
-    assert outcome.code == 0
-    (model,) = outcome.document["models"]
+    outcome = json_of("model-check", "--schedule", file, "--size", "1KiB")
+    (model,) = outcome["models"]
     assert model.keys() >= KEYS
     assert (model["expected"], model["result"], model["mode"]) == ("success", "success", "exhaustive")
     assert model["distinct_states"] > 1

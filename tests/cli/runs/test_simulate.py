@@ -12,7 +12,7 @@ from certree.hw.run import run
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile
 from tests.cli.artefacts import schedule_file, without_first_transfer
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 
 KEYS = {"cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "engine", "max_link_utilization"}
 
@@ -23,21 +23,15 @@ def file(tmp_path_factory):
 
 
 def test_slotted_run_of_a_file(file):
-    outcome = certree("simulate", file, "--size", "64KiB", "--json")
-    assert outcome.code == 0
-    document = outcome.document
+    document = json_of("simulate", file, "--size", "64KiB")
     assert document.keys() >= KEYS
-    assert (
-        document["cycles"]
-        == document["closed_form_cycles"]
-        == certree("verify", file, "--size", "64KiB", "--json").document["time_cycles"]
-    )
+    assert document["cycles"] == document["closed_form_cycles"] == json_of("verify", file, "--size", "64KiB")["time_cycles"]
     assert (document["contention_cycles"], document["late"], document["data_ok"]) == (0, 0, True)
     assert (document["engine"], document["source"]) == ("fast", "tables")
 
 
 def test_paced_run_meets_contention(file):
-    document = certree("simulate", file, "--size", "64KiB", "--run", "paced", "--engine", "flit", "--json").document
+    document = json_of("simulate", file, "--size", "64KiB", "--run", "paced", "--engine", "flit")
     assert document["closed_form_cycles"] is None
     assert document["contention_cycles"] > 0
     assert document["data_ok"] is True
@@ -47,12 +41,12 @@ def test_routers_that_add_something_are_played(file):
     """BookSim2's have one interface a node: not what the fast engine knows, which says so; `auto` goes through them."""
     asked = ("simulate", file, "--size", "16KiB", "--params", "booksim2", "--run", "paced")
     outcome = certree(*asked, "--json")
-    assert outcome.document == certree(*asked, "--engine", "flit", "--json").document
+    assert outcome.document == json_of(*asked, "--engine", "flit")
     assert outcome.document["engine"] == "flit"
     assert "through routers, flit by flit: messages over several links share an interface" in outcome.err
     refused = certree(*asked, "--engine", "fast")
     assert_bad_input(refused, "the fast engine is not exact with these routers: messages over several links", notes=2)
-    assert certree(*asked, "--engine", "lanes", "--json").document["cycles"] < outcome.document["cycles"]
+    assert json_of(*asked, "--engine", "lanes")["cycles"] < outcome.document["cycles"]
 
 
 def test_messages_that_meet_in_routers_are_played_there(tmp_path):
@@ -61,19 +55,19 @@ def test_messages_that_meet_in_routers_are_played_there(tmp_path):
     assert certree("synthesize", "switch:6", "--method", "double-binary-tree", "--size", "16KiB", "-o", path).code == 0
     asked = ("simulate", path, "--run", "paced")
     outcome = certree(*asked, "--trace", tmp_path / "t.ndjson", "--json")
-    assert outcome.document == certree(*asked, "--engine", "flit", "--json").document
+    assert outcome.document == json_of(*asked, "--engine", "flit")
     assert "through routers, flit by flit: messages over several links wait for each other on their way" in outcome.err
     refused = certree(*asked, "--engine", "fast", "--trace", tmp_path / "fast.ndjson")
     assert_bad_input(refused, "the fast engine is not exact with these routers: messages over several links wait for each other")
     assert not (tmp_path / "fast.ndjson").exists()
-    assert certree("simulate", path, "--json").document["engine"] == "fast"
+    assert json_of("simulate", path)["engine"] == "fast"
 
 
 def test_directory_runs_as_it_is_or_at_another_size(file, tmp_path):
     assert certree("export", file, "--size", "32KiB", "-o", tmp_path / "t").code == 0
-    of_file = {size: certree("simulate", file, "--size", size, "--json").document for size in ("32KiB", "64KiB")}
-    assert certree("simulate", tmp_path / "t", "--json").document == of_file["32KiB"]
-    assert certree("simulate", tmp_path / "t", "--size", "64KiB", "--json").document == of_file["64KiB"]
+    of_file = {size: json_of("simulate", file, "--size", size) for size in ("32KiB", "64KiB")}
+    assert json_of("simulate", tmp_path / "t") == of_file["32KiB"]
+    assert json_of("simulate", tmp_path / "t", "--size", "64KiB") == of_file["64KiB"]
 
 
 def test_words(file):
@@ -97,10 +91,9 @@ def test_wrong_schedules_give_wrong_data(tmp_path):
 
 def test_trace(file, tmp_path):
     trace = tmp_path / "trace.ndjson"
-    outcome = certree("simulate", file, "--size", "16KiB", "--trace", trace, "--json")
-    assert outcome.code == 0
+    outcome = json_of("simulate", file, "--size", "16KiB", "--trace", trace)
     lines = [json.loads(line) for line in trace.read_text().splitlines()]
-    assert len(lines) == outcome.document["messages"] == 144
+    assert len(lines) == outcome["messages"] == 144
     assert certree("simulate", file, "--size", "16KiB", "--trace", trace, "--force").code == 0
 
 
@@ -116,14 +109,14 @@ def test_a_2d_ring_is_paced_in_parts(tmp_path):
     ring = tmp_path / "ring.json"
     assert certree("synthesize", "torus:3x3", "--method", "ring-2d", "--size", "96KiB", "-o", ring).code == 0
     asked = ("simulate", ring, "--size", "96KiB", "--run", "paced")
-    document = certree(*asked, "--json").document
+    document = json_of(*asked)
     assert (document["parts"], document["data_ok"], document["max_link_utilization"]) == (2, True, None)
     assert "in 2 parts, since it uses a chunk's place more than once" in certree(*asked).out
-    compared = certree("compare", "torus:3x3", "--size", "96KiB", "--methods", "ring-2d", "--simulate", "paced", "--json").document
+    compared = json_of("compare", "torus:3x3", "--size", "96KiB", "--methods", "ring-2d", "--simulate", "paced")
     assert compared["cells"][0]["simulated_cycles"] == document["cycles"]
     for engine in ("fast", "flit", "lanes"):
-        assert certree(*asked, "--engine", engine, "--json").document == document | {"engine": engine}
-    assert certree(*asked, "--step-time", "exact", "--json").document["parts"] == 2
+        assert json_of(*asked, "--engine", engine) == document | {"engine": engine}
+    assert json_of(*asked, "--step-time", "exact")["parts"] == 2
     for more in (("--skew", "0=5"), ("--trace", tmp_path / "trace.ndjson"), ("--longest-wait", "9")):
         refused = certree(*asked, *more)
         assert (refused.code, refused.out) == (2, "")
@@ -149,9 +142,8 @@ def test_slots_too_short_are_late(file, tmp_path, monkeypatch):
         return run(dataclasses.replace(tables, slot_cycles=tables.slot_cycles - 1), options)
 
     monkeypatch.setattr("certree.api.runs.simulation.run_schedule", hurried)
-    outcome = certree("simulate", file, "--size", "16KiB", "--json")
-    assert outcome.code == 1
-    assert outcome.document["late"] > 0
+    outcome = json_of("simulate", file, "--size", "16KiB", code=1)
+    assert outcome["late"] > 0
 
 
 def test_what_repeats_cannot_be_paced(tmp_path):
@@ -164,19 +156,18 @@ def test_background_packets_share_the_links(tmp_path):
     schedule, packets = tmp_path / "s.json", tmp_path / "p.csv"
     assert certree("synthesize", "ring:4", "--method", "ring", "--size", "64KiB", "-o", schedule).code == 0
     packets.write_text("id,src,dst,flits,start\n0,0,2,17,0\n1,1,3,17,5\n2,3,0,1,99999999\n")
-    outcome = certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--json")
-    assert outcome.code == 0
-    assert outcome.document["engine"] == "flit"
-    assert (outcome.document["background"]["packets"], outcome.document["background"]["arrived"]) == (3, 2)
+    outcome = json_of("simulate", schedule, "--size", "64KiB", "--background", packets)
+    assert outcome["engine"] == "flit"
+    assert (outcome["background"]["packets"], outcome["background"]["arrived"]) == (3, 2)
     words = certree("simulate", schedule, "--size", "64KiB", "--background", packets).out
     assert "background: 2 of 3 packets arrived, the slowest in" in words
     watched = ("simulate", schedule, "--size", "64KiB", "--background", packets, "--longest-wait")
-    assert certree(*watched, "100000", "--json").document["starved"] == []
+    assert json_of(*watched, "100000")["starved"] == []
     impatient = certree(*watched, "1")
     assert impatient.code == 1
     assert "starved: a message to node " in impatient.out
     alone = ("simulate", schedule, "--size", "64KiB", "--longest-wait", "100000")
-    assert certree(*alone, "--json").document["engine"] == "flit"
+    assert json_of(*alone)["engine"] == "flit"
     trace = tmp_path / "t.json"
     assert certree("simulate", schedule, "--size", "64KiB", "--background", packets, "--trace", trace).code == 0
     slices = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X" and event["pid"] == 1}
@@ -189,20 +180,16 @@ def test_both_engines_take_the_closed_form(tmp_path, flow):
     schedule = tmp_path / "s.json"
     assert certree("synthesize", "mesh:3x3", "--method", "multitree", "-o", schedule).code == 0
     for engine in ("fast", "flit"):
-        outcome = certree("simulate", schedule, "--size", "64KiB", "--engine", engine, "--flow", flow, "--json")
-        assert outcome.code == 0
-        document = outcome.document
+        document = json_of("simulate", schedule, "--size", "64KiB", "--engine", engine, "--flow", flow)
         assert (document["engine"], document["flow"]) == (engine, flow)
         assert document["cycles"] == document["closed_form_cycles"]
 
 
 def test_every_flit_on_lanes_says_the_same(file):
-    fast, lanes = (
-        certree("simulate", file, "--size", "16KiB", "--engine", engine, "--json").document for engine in ("fast", "lanes")
-    )
+    fast, lanes = (json_of("simulate", file, "--size", "16KiB", "--engine", engine) for engine in ("fast", "lanes"))
     assert (fast.pop("engine"), lanes.pop("engine")) == ("fast", "lanes")
     assert fast == lanes
-    assert certree("simulate", file, "--size", "16KiB", "--json").document["engine"] == "fast"
+    assert json_of("simulate", file, "--size", "16KiB")["engine"] == "fast"
 
 
 def test_a_schedule_without_tables_is_played_itself(tmp_path):
@@ -221,7 +208,7 @@ def test_very_large_tables_run_from_memory(file, monkeypatch):
     through_files = certree("simulate", file, "--size", "16KiB", "--json")
     monkeypatch.setattr("certree.hw.run.MOST_THROUGH_FILES", 0)
     monkeypatch.setattr("certree.hw.run.through_files", None)
-    assert certree("simulate", file, "--size", "16KiB", "--json").document == through_files.document
+    assert json_of("simulate", file, "--size", "16KiB") == through_files.document
 
 
 def test_skew_makes_rows_late(file):
@@ -239,8 +226,7 @@ def test_skew_makes_rows_late(file):
 
 def test_step_time(file):
     paper, exact = (
-        certree("simulate", file, "--size", "16KiB", "--run", "paced", "--step-time", step, "--json").document
-        for step in ("paper", "exact")
+        json_of("simulate", file, "--size", "16KiB", "--run", "paced", "--step-time", step) for step in ("paper", "exact")
     )
     assert paper["data_ok"]
     assert exact["data_ok"]
@@ -257,9 +243,7 @@ def test_picture(file, tmp_path):
 def test_flow_engine(tmp_path):
     """Co-located PS on 12 servers is Table 2 of GenTree, with a start-up of server, switch and server."""
     path = schedule_file(tmp_path, "switch:12", "cps")
-    outcome = certree("simulate", path, "--size", "40MB", "--engine", "flow", "--json")
-    assert outcome.code == 0
-    document = outcome.document
+    document = json_of("simulate", path, "--size", "40MB", "--engine", "flow")
     profile, model = factored_profile((12,)), load_genmodel("gentree")
     expected = profile.seconds(model.middle, model.server, 3 * model.server.alpha_seconds, Fraction(10**7))
     assert Fraction(document["seconds"]) == expected

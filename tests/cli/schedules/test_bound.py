@@ -8,7 +8,7 @@ import pytest
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.verify.bounds.witness import Instance, check_bound
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 
 @pytest.mark.parametrize(
@@ -25,20 +25,19 @@ from tests.cli.running import certree
 )
 def test_all_reduce(spec, value):
     """The partition into single nodes is tight: 2·(N - 1) messages a chunk over all links."""
-    outcome = certree("bound", spec, "--json")
-    assert outcome.code == 0
-    assert outcome.document["bandwidth_bound"] == value
+    outcome = json_of("bound", spec)
+    assert outcome["bandwidth_bound"] == value
     instance = Instance(parse_topology(spec), parse_collective("all-reduce"))
-    kinds = {bound["kind"] for bound in outcome.document["bounds"]}
+    kinds = {bound["kind"] for bound in outcome["bounds"]}
     assert {"partition", "distance"} <= kinds
-    for bound in outcome.document["bounds"]:
+    for bound in outcome["bounds"]:
         assert check_bound(instance, bound) == Fraction(bound["value"])
 
 
 @pytest.mark.parametrize("collective", ["all-gather", "reduce-scatter"])
 def test_rooted_collectives(collective):
     """A corner of a 3x3 mesh takes in 8/9 of the message over 2 links."""
-    document = certree("bound", "mesh:3x3", "--collective", collective, "--json").document
+    document = json_of("bound", "mesh:3x3", "--collective", collective)
     assert document["bandwidth_bound"] == "4/9"
     assert document["latency_bound"] == 4
     assert document["collective"] == collective
@@ -49,7 +48,7 @@ def test_a_bridge_is_the_bottleneck(tmp_path):
     graph = nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(4))
     graph.add_edge(0, 4)
     nx.write_graphml(graph, tmp_path / "barbell.graphml")
-    assert certree("bound", tmp_path / "barbell.graphml", "--json").document["bandwidth_bound"] == "1"
+    assert json_of("bound", tmp_path / "barbell.graphml")["bandwidth_bound"] == "1"
 
 
 def test_words():
@@ -72,7 +71,7 @@ def test_words():
 )
 def test_the_other_collectives_on_a_square(collective, bandwidth, latency):
     root = [] if collective == "all-to-all" else ["--root", "1"]
-    document = certree("bound", "mesh:2x2", "--collective", collective, *root, "--json").document
+    document = json_of("bound", "mesh:2x2", "--collective", collective, *root)
     assert document["latency_bound"] == latency
     assert document["root"] == (1 if root else None)
     if collective == "all-to-all":

@@ -10,19 +10,18 @@ from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.method import Request, load_methods
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 from tests.hw.runs import on_routers
 
 
 def test_cells():
-    outcome = certree("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree", "--simulate", "none", "--json")
-    assert outcome.code == 0
-    cells = outcome.document["cells"]
+    outcome = json_of("compare", "ring:4", "--size", "16KiB,1MiB", "--methods", "ring,multitree", "--simulate", "none")
+    cells = outcome["cells"]
     assert [(cell["message_bytes"], cell["method"]) for cell in cells] == [
         (16384, "ring"), (16384, "multitree"), (1 << 20, "ring"), (1 << 20, "multitree"),
     ]  # fmt: skip
     for cell in cells:
-        made = certree("synthesize", "ring:4", "--method", cell["method"], "--size", f"{cell['message_bytes']}", "--json").document
+        made = json_of("synthesize", "ring:4", "--method", cell["method"], "--size", f"{cell['message_bytes']}")
         for key in ("time_cycles", "steps", "total_steps", "bandwidth_time", "bandwidth_bound", "gap", "optimal_in"):
             assert cell[key] == made[key]
         bound = Fraction(cell["bandwidth_bound"]) * cell["message_bytes"] / 16  # bytes a cycle of a unit link
@@ -31,7 +30,7 @@ def test_cells():
 
 
 def test_simulated():
-    (cell,) = certree("compare", "ring:4", "--size", "16KiB", "--methods", "ring", "--json").document["cells"]
+    (cell,) = json_of("compare", "ring:4", "--size", "16KiB", "--methods", "ring")["cells"]
     assert cell["simulated_cycles"] == cell["time_cycles"]
     assert (cell["contention_cycles"], cell["data_ok"]) == (0, True)
 
@@ -50,7 +49,7 @@ def test_comparisons_and_targets_go_through_them(run: str):
     schedule = load_methods()["multitree"](Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), size, machine))
     through = on_routers(lower(schedule, size, machine), run)
     asked = ("compare", "torus:4x4", "--size", str(size), "--methods", "multitree", "--params", "booksim2", "--simulate", run)
-    (cell,) = certree(*asked, "--json").document["cells"]
+    (cell,) = json_of(*asked)["cells"]
     assert cell["simulated_cycles"] == through.cycles
     arguments = {
         "network": "torus:4x4",
@@ -69,7 +68,7 @@ def test_methods_that_do_not_apply_give_their_reason():
     assert "multitree" in outcome.out
     assert "exact: exact covers up to 9 endpoints; mesh:4x4 has 16" in outcome.err
     assert "exact" not in outcome.out
-    document = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", "exact", "--json").document
+    document = json_of("compare", "mesh:4x4", "--size", "16KiB", "--methods", "exact")
     assert document["cells"] == [
         {"method": "exact", "message_bytes": 16384, "not_applicable": "exact covers up to 9 endpoints; mesh:4x4 has 16"}
     ]
@@ -113,6 +112,6 @@ def test_plot(tmp_path, suffix):
 def test_cells_say_on_which_engine_they_ran():
     asked = ("compare", "fattree:4x4", "--size", "64KiB", "--methods", "halving-doubling,multitree", "--simulate", "paced")
     keys = ("simulated_cycles", "engine", "exact")
-    through, without = (certree(*asked, *more, "--json").document["cells"] for more in ((), ("--without-routers",)))
+    through, without = (json_of(*asked, *more)["cells"] for more in ((), ("--without-routers",)))
     assert [tuple(cell[key] for key in keys) for cell in through] == [(10_297, "flit", True), (9_027, "flit", True)]
     assert [tuple(cell[key] for key in keys) for cell in without] == [(10_041, "fast", False), (8_977, "fast", False)]

@@ -6,7 +6,7 @@ import pytest
 
 from certree.cli.commands.schedules.frontier import frontier_command
 from certree.synth.exact import frontier as frontier_module
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 
 def test_the_frontier_of_a_ring(tmp_path) -> None:
@@ -18,16 +18,12 @@ def test_the_frontier_of_a_ring(tmp_path) -> None:
     assert (report["undecided"], report["complete"], report["all_chunks"]) == ([], True, True)
     assert (report["rate_bound"], report["best_rate"], report["gap"], report["least_steps"]) == ("3/2", "3/2", "0", 2)
     assert {"point": [1, 1, 4], "proof": {"kind": "distance", "from": 0, "to": 2, "hops": 2}} in report["refuted"]
-    again = certree("verify", str(target), "--json")
-    assert again.code == 0
-    assert again.document == report | {"methods": []}
+    again = json_of("verify", str(target))
+    assert again == report | {"methods": []}
 
 
 def test_the_published_algorithms_are_measured_by_it() -> None:
-    methods = {
-        entry["method"]: entry
-        for entry in certree("frontier", "torus:4x4", "--collective", "all-gather", "--json").document["methods"]
-    }
+    methods = {entry["method"]: entry for entry in json_of("frontier", "torus:4x4", "--collective", "all-gather")["methods"]}
     assert methods["multitree"] == {"method": "multitree", "point": [1, 5, 5], "verdict": "improved", "better": [1, 4, 4]}
     dgx = certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "1")
     assert "  multitree: (1, 2, 2) optimal\n" in dgx.out

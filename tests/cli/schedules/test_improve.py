@@ -1,7 +1,7 @@
 """`certree improve`: what it writes, what it refuses."""
 
 from certree.models.schedule.schedule_file import load_schedule
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 RIGHT = "chunk,op,src,dst,step\n0,reduce,1,0,0\n0,reduce,2,0,2\n0,copy,0,1,4\n0,copy,0,2,5\n"
 
@@ -14,7 +14,7 @@ def test_a_csv_gets_faster(tmp_path):
     assert made.document["valid"]
     assert made.document["time_cycles"] < made.document["cycles_before"]
     assert "cycles: " in made.err
-    verdict = certree("verify", out, "--size", "3KiB", "--json").document
+    verdict = json_of("verify", out, "--size", "3KiB")
     assert verdict["time_cycles"] == made.document["time_cycles"]
     again = certree("improve", out, "--size", "3KiB", "-o", tmp_path / "again.json")
     assert "unchanged: nothing faster than" in again.out or "improved: " in again.out

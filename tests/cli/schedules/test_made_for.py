@@ -8,7 +8,7 @@ import pytest
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule
 from tests.cli.artefacts import schedule_file
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 
 CSV = "chunk,op,src,dst,step\n0,reduce,1,0,0\n0,copy,0,1,1\n"
 UNKNOWN = ["the schedule records no message size; 64 MiB assumed", "the schedule records no machine; multitree assumed"]
@@ -40,7 +40,7 @@ def used(outcome):
 
 def test_every_command_takes_the_size_it_was_made_for(file, tmp_path):
     """What `synthesize` prints, all others print, without being told the size again."""
-    made = certree("synthesize", "mesh:3x3", "--method", "multitree", "--size", "1MiB", "--json").document
+    made = json_of("synthesize", "mesh:3x3", "--method", "multitree", "--size", "1MiB")
     assert made["message_bytes"] == 1 << 20
     expected = (1 << 20, "multitree", made["time_cycles"], [])
     assert used(certree("verify", file, "--json")) == expected
@@ -51,9 +51,9 @@ def test_every_command_takes_the_size_it_was_made_for(file, tmp_path):
     assert used(certree("import", tmp_path / "t", "-o", tmp_path / "i.json", "--json"))[:3] == expected[:3]
     assert used(certree("certify", tmp_path / "i.json", "-o", tmp_path / "c.json", "--json"))[:3] == expected[:3]
     assert used(certree("verify", tmp_path / "c.json", "--json")) == expected
-    improved = certree("improve", file, "-o", tmp_path / "b.json", "--json").document
+    improved = json_of("improve", file, "-o", tmp_path / "b.json")
     assert (improved["message_bytes"], improved["cycles_before"]) == (1 << 20, made["time_cycles"])
-    assert certree("cost", file, "--json").document["message_bytes"] == 1 << 20
+    assert json_of("cost", file)["message_bytes"] == 1 << 20
 
 
 @pytest.mark.parametrize("command", ["verify", "simulate"])
@@ -103,7 +103,7 @@ def test_the_values_of_the_machine_are_recorded_and_not_its_name(tmp_path):
     machine = tmp_path / "slow.toml"
     machine.write_text(text.replace("link_latency_cycles = 150", "link_latency_cycles = 999"))
     file = schedule_file(tmp_path, size="64KiB", params=str(machine))
-    made = certree("verify", file, "--params", machine, "--json").document
+    made = json_of("verify", file, "--params", machine)
     machine.unlink()
     assert load_schedule(file).made_for.machine.link_latency_cycles == 999
     size, name, cycles, notes = used(certree("verify", file, "--json"))
@@ -147,15 +147,15 @@ def test_tables_with_long_slots(file, tmp_path, factor):
     document = json.loads(manifest.read_text())
     least = document["slot_cycles"]
     manifest.write_text(json.dumps(document | {"slot_cycles": factor * least}))
-    verified = certree("verify", tmp_path / "t", "--json").document
-    simulated = certree("simulate", tmp_path / "t", "--json").document
+    verified = json_of("verify", tmp_path / "t")
+    simulated = json_of("simulate", tmp_path / "t")
     assert verified["time_cycles"] == simulated["cycles"] == simulated["closed_form_cycles"]
     assert (verified["slot_cycles"], verified["least_slot_cycles"]) == (factor * least, least)
     line = f"  slots of {factor * least:,} cycles, {least:,} are enough\n"
     assert (line in certree("verify", tmp_path / "t").out) == (factor > 1)
     with_shorter = json.dumps(document | {"slot_cycles": least - 1})
     manifest.write_text(with_shorter)
-    assert certree("verify", tmp_path / "t", "--json").document["violation_counts"] == {"slot": 1}
+    assert json_of("verify", tmp_path / "t", code=1)["violation_counts"] == {"slot": 1}
 
 
 def test_tables_made_again_for_another_size_say_so(file, tmp_path):
@@ -168,7 +168,7 @@ def test_tables_made_again_for_another_size_say_so(file, tmp_path):
 def test_costs_are_of_one_size(file, tmp_path):
     other = schedule_file(tmp_path, size="64KiB")
     for subjects, size in (((file, "ring:4"), 1 << 20), ((other,), 1 << 16), (("ring:4",), 64 << 20)):
-        assert certree("cost", *subjects, "--json").document["message_bytes"] == size
+        assert json_of("cost", *subjects)["message_bytes"] == size
     outcome = certree("cost", file, other, "--size", "1MiB", "--json")
     assert outcome.document["message_bytes"] == 1 << 20
     assert f"{other}: the schedule was made for 64 KiB; 1 MiB used instead" in outcome.err
@@ -178,7 +178,7 @@ def test_costs_are_of_one_size(file, tmp_path):
 def test_endpoints_and_switches_take_it_too(tmp_path):
     ring = schedule_file(tmp_path, size="64KiB")
     for arguments, size in (((ring,), 1 << 16), ((ring, "--size", "32KiB"), 1 << 15), (("ring:4", "--method", "ring"), 16 << 20)):
-        document = certree("endpoints", *arguments, "--system", "ideal", "--json").document
+        document = json_of("endpoints", *arguments, "--system", "ideal")
         assert document["payloads"] == [{"bytes": size, "start": 0}]
     assert "records no message size; 16 MiB assumed" in certree("endpoints", forgetful(ring), "--system", "ideal").err
     tree = schedule_file(tmp_path, "switch:4,reducing=switches", "netreduce", "tree.json", size="32KiB")

@@ -1,15 +1,13 @@
 """`synthesize` of what is wrong as published: the violations, exit code 1, and a file without a certificate."""
 
 from certree.models.schedule.schedule_file import load_schedule
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 
 def test_a_printed_formula_is_refuted_and_its_file_claims_nothing(tmp_path):
     file = tmp_path / "s.json"
     wrong = ("synthesize", "full:16", "--method", "switch-fc", "--option", "formula=printed")
-    outcome = certree(*wrong, "-o", file, "--json")
-    assert outcome.code == 1
-    document = outcome.document
+    document = json_of(*wrong, "-o", file, code=1)
     assert document["valid"] is False
     assert {violation["rule"] for violation in document["violations"]} == {"duplicate", "missing"}
     assert "counts the contributions of nodes 9, 10 a second time" in document["violations"][0]["message"]
@@ -28,6 +26,5 @@ def test_the_same_formula_where_it_is_right_is_certified(tmp_path):
 
 
 def test_published_rounds_are_refuted_where_they_contend():
-    outcome = certree("synthesize", "switch:4", "--method", "cps", "--option", "rounds=published", "--json")
-    assert outcome.code == 1
-    assert {violation["rule"] for violation in outcome.document["violations"]} <= {"contention", "capacity"}
+    outcome = json_of("synthesize", "switch:4", "--method", "cps", "--option", "rounds=published", code=1)
+    assert {violation["rule"] for violation in outcome["violations"]} <= {"contention", "capacity"}

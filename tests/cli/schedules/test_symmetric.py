@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 
 @pytest.fixture
@@ -21,11 +21,11 @@ def test_verified_certified_exported_and_simulated(folded, tmp_path):
     assert verdict.code == 0
     assert f"kept as {len(json.loads(folded.read_bytes())['transfers']['src'])} and their images" in verdict.out
     assert certree("certify", folded, "-o", tmp_path / "again.json.gz").code == 0
-    assert certree("verify", tmp_path / "again.json.gz", "--json").document == certree("verify", folded, "--json").document
+    assert json_of("verify", tmp_path / "again.json.gz") == json_of("verify", folded)
     assert certree("export", folded, "--size", "1MiB", "-o", tmp_path / "tables").code == 0
-    played = certree("simulate", tmp_path / "tables", "--json").document
-    assert played == certree("simulate", folded, "--size", "1MiB", "--json").document
-    assert played["cycles"] == certree("verify", folded, "--size", "1MiB", "--json").document["time_cycles"]
+    played = json_of("simulate", tmp_path / "tables")
+    assert played == json_of("simulate", folded, "--size", "1MiB")
+    assert played["cycles"] == json_of("verify", folded, "--size", "1MiB")["time_cycles"]
 
 
 def test_refuted_on_the_base(folded):

@@ -14,7 +14,7 @@ from certree.models.schedule.schedule_file import load_schedule
 from certree.models.schedule.timing import schedule_cycles, slot_timing
 from certree.synth.method import METHODS, load_methods
 from certree.verify.checker import verify_schedule
-from tests.cli.running import assert_bad_input, certree, start
+from tests.cli.running import assert_bad_input, certree, json_of, start
 
 KEYS = {
     "valid", "collective", "method", "chunks", "steps", "total_steps", "delay", "period", "repeats", "transfers", "bandwidth_time",
@@ -24,9 +24,8 @@ KEYS = {
 
 def test_document_and_file_agree(tmp_path):
     file = tmp_path / "s.json"
-    outcome = certree("synthesize", "mesh:3x3", "--size", "1MiB", "-o", file, "--json")
-    assert outcome.code == 0
-    document, schedule = outcome.document, load_schedule(file)
+    outcome = json_of("synthesize", "mesh:3x3", "--size", "1MiB", "-o", file)
+    document, schedule = outcome, load_schedule(file)
     assert document.keys() >= KEYS
     assert "violations" not in document
     verdict = verify_schedule(schedule)
@@ -67,7 +66,7 @@ def test_same_seed_same_bytes(tmp_path, suffix):
 @pytest.mark.parametrize("collective", ["all-reduce", "reduce-scatter", "all-gather"])
 @pytest.mark.parametrize("method", ["ring", "multitree"])
 def test_methods_and_collectives(method, collective):
-    document = certree("synthesize", "ring:4", "--method", method, "--collective", collective, "--json").document
+    document = json_of("synthesize", "ring:4", "--method", method, "--collective", collective)
     assert (document["valid"], document["method"], document["collective"]) == (True, method, collective)
 
 
@@ -75,8 +74,8 @@ def test_the_fastest_paced_schedule_on_a_switch_network(tmp_path):
     """In slots another method wins; what is claimed is what a run of the file takes, of large messages on lanes."""
     file = tmp_path / "s.json"
     asked = ("synthesize", "fattree:2x2", "--size", "1MiB", "-o", file, "--force")
-    slotted = certree(*asked, "--json").document
-    paced = certree(*asked, "--run", "paced", "--json").document
+    slotted = json_of(*asked)
+    paced = json_of(*asked, "--run", "paced")
     assert (slotted["method"], paced["method"]) == ("packing", "ring")
     assert paced["compared"] == "paced"
     assert paced["compared_cycles"] < slotted["time_cycles"] < paced["time_cycles"]
@@ -86,7 +85,7 @@ def test_the_fastest_paced_schedule_on_a_switch_network(tmp_path):
     assert (routed["engine"], routed["cycles"] > lanes["cycles"]) == ("flit", True)
     assert "compared in slots or paced: " in certree(*asked, "--run", "fastest").out
     large = ("synthesize", "fattree:2x2", "--size", "5MiB", "-o", file, "--force")
-    paced = certree(*large, "--run", "paced", "--json").document
+    paced = json_of(*large, "--run", "paced")
     assert paced["compared"] == "paced on lanes"
     assert paced["compared_cycles"] == certree(*run, "5MiB", "--engine", "lanes").document["cycles"]
     fastest = certree(*large, "--run", "fastest")
@@ -96,8 +95,7 @@ def test_the_fastest_paced_schedule_on_a_switch_network(tmp_path):
 
 def test_options_reach_the_method():
     one, both = (
-        certree("synthesize", "ring:6", "--method", "ring", "--option", f"bidirectional={value}", "--json").document
-        for value in ("false", "true")
+        json_of("synthesize", "ring:6", "--method", "ring", "--option", f"bidirectional={value}") for value in ("false", "true")
     )
     assert Fraction(both["bandwidth_time"]) == Fraction(one["bandwidth_time"]) / 2
 
@@ -109,10 +107,8 @@ def test_machine_file(tmp_path):
     del document["router"]  # a table of its own; without one the routers are as usual
     lines = [f"{key} = {json.dumps(value)}" for key, value in document.items()]
     (tmp_path / "near.toml").write_text("\n".join(lines))
-    far = certree("synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "--json").document
-    near = certree(
-        "synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "--params", tmp_path / "near.toml", "--json"
-    ).document
+    far = json_of("synthesize", "ring:4", "--method", "ring", "--size", "1MiB")
+    near = json_of("synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "--params", tmp_path / "near.toml")
     assert far["time_cycles"] - near["time_cycles"] == 6 * 158
     assert near["machine"] == "near"
 
@@ -187,12 +183,11 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
 
 def test_an_algorithm_as_published_may_be_refuted(tmp_path):
     asked = ["synthesize", "torus:4x4", "--method", "double-binary-tree", "--chunks", "8"]
-    outcome = certree(*asked, "--option", "rounds=published", "-o", tmp_path / "s.json", "--json")
-    assert outcome.code == 1
-    assert outcome.document["valid"] is False
+    outcome = json_of(*asked, "--option", "rounds=published", "-o", tmp_path / "s.json", code=1)
+    assert outcome["valid"] is False
     assert certree("verify", tmp_path / "s.json").code == 1
     assert load_schedule(tmp_path / "s.json").certificate is None
-    assert certree(*asked, "--json").document["valid"] is True
+    assert json_of(*asked)["valid"] is True
     assert certree(*asked[:1], "switch:4", *asked[2:], "--option", "rounds=published").code == 0
 
 

@@ -12,18 +12,17 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule_file import load_schedule
 from certree.synth.method import METHODS, load_methods
 from tests.cli.artefacts import schedule_file, without_first_transfer
-from tests.cli.running import certree
+from tests.cli.running import certree, json_of
 
 
 @pytest.mark.parametrize("form", list(load_formats()))
 def test_export_and_import_give_the_schedule_again(tmp_path, form):
     file = schedule_file(tmp_path, "mesh:3x3", "multitree")
-    outcome = certree("export", file, "--format", form, "--size", "64KiB", "-o", tmp_path / "t", "--json")
-    assert outcome.code == 0
+    outcome = json_of("export", file, "--format", form, "--size", "64KiB", "-o", tmp_path / "t")
     tables = read_tables(tmp_path / "t")
-    assert outcome.document["rows"] == len(tables.node)
-    assert outcome.document["slot_cycles"] == tables.slot_cycles
-    assert outcome.document["padded_bytes"] == 9 * tables.chunk_bytes >= 65536 > 9 * (tables.chunk_bytes - 16)
+    assert outcome["rows"] == len(tables.node)
+    assert outcome["slot_cycles"] == tables.slot_cycles
+    assert outcome["padded_bytes"] == 9 * tables.chunk_bytes >= 65536 > 9 * (tables.chunk_bytes - 16)
     again = certree("import", tmp_path / "t", "-o", tmp_path / "again.json", "--json")
     assert again.code == 0
     assert again.document["valid"] is True
@@ -52,7 +51,7 @@ def test_wrong_schedules_are_not_exported(tmp_path):
 
 
 def test_list_names_what_can_be_typed():
-    words, document = certree("list"), certree("list", "--json").document
+    words, document = certree("list"), json_of("list")
     assert words.code == 0
     assert document["methods"] == list(METHODS)
     assert document["formats"] == list(FORMATS)
@@ -81,4 +80,4 @@ def test_descriptions_are_whole_sentences():
 )
 def test_list_explains_a_name(name, text):
     assert text in certree("list", name).out
-    assert text in certree("list", name, "--json").document["text"]
+    assert text in json_of("list", name)["text"]

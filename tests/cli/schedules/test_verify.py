@@ -4,7 +4,7 @@ import json
 
 from certree.models.schedule.schedule_file import load_schedule
 from tests.cli.artefacts import schedule_file, with_columns, without_first_transfer
-from tests.cli.running import assert_bad_input, certree
+from tests.cli.running import assert_bad_input, certree, json_of
 from tests.cli.schedules.test_synthesize import KEYS
 
 CSV = "chunk,op,src,dst,step\n0,reduce,1,0,0\n0,copy,0,1,1\n"
@@ -12,17 +12,16 @@ CSV = "chunk,op,src,dst,step\n0,reduce,1,0,0\n0,copy,0,1,1\n"
 
 def test_valid_file_has_the_document_of_its_making(tmp_path):
     file = tmp_path / "s.json"
-    made = certree("synthesize", "ring:4", "--method", "multitree", "--size", "1MiB", "-o", file, "--json").document
-    outcome = certree("verify", file, "--size", "1MiB", "--json")
-    assert outcome.code == 0
-    assert outcome.document == made
+    made = json_of("synthesize", "ring:4", "--method", "multitree", "--size", "1MiB", "-o", file)
+    outcome = json_of("verify", file, "--size", "1MiB")
+    assert outcome == made
 
 
 def test_time_is_of_the_size_asked_for(tmp_path):
     file = schedule_file(tmp_path)
-    small, large = (certree("verify", file, "--size", size, "--json").document["time_cycles"] for size in ("64KiB", "64MiB"))
+    small, large = (json_of("verify", file, "--size", size)["time_cycles"] for size in ("64KiB", "64MiB"))
     assert small < large
-    assert certree("verify", file, "--json").document["time_cycles"] == large
+    assert json_of("verify", file)["time_cycles"] == large
 
 
 def test_refuted_file(tmp_path):
@@ -53,25 +52,22 @@ def test_tampered_certificate_is_refuted(tmp_path):
     document = json.loads(file.read_text())
     document["certificate"]["claim"]["bandwidth_bound"] = "1"
     file.write_text(json.dumps(document))
-    outcome = certree("verify", file, "--json")
-    assert outcome.code == 1
-    assert {violation["rule"] for violation in outcome.document["violations"]} == {"certificate-claim"}
+    outcome = json_of("verify", file, code=1)
+    assert {violation["rule"] for violation in outcome["violations"]} == {"certificate-claim"}
 
 
 def test_schedule_for_another_network_or_collective(tmp_path):
     file = schedule_file(tmp_path)
     assert certree("verify", file, "--topology", "ring:4", "--collective", "all-reduce").code == 0
-    outcome = certree("verify", file, "--topology", "mesh:4", "--json")
-    assert outcome.code == 1
-    assert [violation["rule"] for violation in outcome.document["violations"]] == ["topology"]
+    outcome = json_of("verify", file, "--topology", "mesh:4", code=1)
+    assert [violation["rule"] for violation in outcome["violations"]] == ["topology"]
 
 
 def test_csv(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text(CSV)
-    outcome = certree("verify", file, "--topology", "ring:2", "--collective", "all-reduce", "--json")
-    assert outcome.code == 0
-    assert (outcome.document["method"], outcome.document["transfers"], outcome.document["steps"]) == ("csv", 2, 2)
+    outcome = json_of("verify", file, "--topology", "ring:2", "--collective", "all-reduce")
+    assert (outcome["method"], outcome["transfers"], outcome["steps"]) == ("csv", 2, 2)
 
 
 def test_wrong_csv_is_refuted(tmp_path):
@@ -88,11 +84,10 @@ def tables(tmp_path):
 
 def test_tables_directory(tmp_path):
     folder = tables(tmp_path)
-    outcome = certree("verify", folder, "--json")
-    assert outcome.code == 0
-    of_file = certree("verify", tmp_path / "s.json", "--size", "64KiB", "--json").document
+    outcome = json_of("verify", folder)
+    of_file = json_of("verify", tmp_path / "s.json", "--size", "64KiB")
     for key in KEYS - {"method", "bandwidth_bound", "latency_bound", "optimal_in", "gap", "witnesses"}:
-        assert outcome.document[key] == of_file[key], key
+        assert outcome[key] == of_file[key], key
     assert certree("verify", folder, "--topology", "ring:4").code == 0
     assert certree("verify", folder, "--topology", "mesh:4").code == 1
 
@@ -103,10 +98,9 @@ def test_a_machine_that_is_not_the_networks_leaves_the_time_open(tmp_path):
     document = json.loads(file.read_text())
     document["topology"]["clock"] = 2 * 10**9
     file.write_text(json.dumps(document))
-    outcome = certree("verify", file, "--json")
-    assert outcome.code == 0
-    assert outcome.document["time_cycles"] is None
-    assert outcome.document["time_unknown"] == "the topology states a clock of 2000000000 Hz, the machine 1000000000 Hz"
+    outcome = json_of("verify", file)
+    assert outcome["time_cycles"] is None
+    assert outcome["time_unknown"] == "the topology states a clock of 2000000000 Hz, the machine 1000000000 Hz"
     assert "time: unknown: the topology states a clock" in certree("verify", file).out
 
 
@@ -116,7 +110,7 @@ def test_names_in_files_cannot_steer_the_terminal(tmp_path):
     document["provenance"]["method"] = "ring\x1b[2J\ud800"
     file.write_text(json.dumps(document))
     assert "made by ring?[2J?\n" in certree("verify", file).out
-    assert certree("verify", file, "--json").document["method"] == "ring\x1b[2J\ud800"
+    assert json_of("verify", file)["method"] == "ring\x1b[2J\ud800"
     document["topology"]["name"], document["transfers"]["step"][0] = "mine\nvalid: all-reduce", 3
     file.write_text(json.dumps(document))
     outcome = certree("verify", file)
@@ -129,7 +123,7 @@ def test_csv_with_a_root(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("chunk,op,src,dst,step\n0,copy,0,1,0\n1,copy,2,1,0\n")
     gather = ("verify", file, "--topology", "ring:3", "--collective", "gather")
-    document = certree(*gather, "--root", "1", "--json").document
+    document = json_of(*gather, "--root", "1")
     assert (document["valid"], document["collective"], document["root"]) == (True, "gather", 1)
     assert (document["bandwidth_time"], document["bandwidth_bound"]) == ("1/3", "1/3")
     assert document["optimal_in"] == ["bandwidth", "latency"]
@@ -147,8 +141,7 @@ def test_csv_with_a_root(tmp_path):
 def test_contention_comes_with_the_rounds_it_takes(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("chunk,op,src,dst,step\n0,copy,1,0,0\n1,copy,2,1,0\n1,copy,1,0,0\n")
-    outcome = certree("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0", "--json")
-    assert outcome.code == 1
-    assert (outcome.document["serialized_rounds"], outcome.document["stated_rounds"]) == (2, 1)
+    outcome = json_of("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0", code=1)
+    assert (outcome["serialized_rounds"], outcome["stated_rounds"]) == (2, 1)
     words = certree("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0").out
     assert "free of contention the same transfers in the same steps take 2 rounds, not 1" in words
