@@ -11,7 +11,7 @@ from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
 from tests.cli.running import certree, json_of
 
-NETWORKS = ["mesh:3x3", "torus:3x3,without-link=0-1", "ring:5", "hypercube:3", "full:4", "mesh:2x2x2,capacity=2"]
+NETWORKS = ["mesh:3x3", "torus:3x3,without-link=0-1", "ring:5", "hypercube:4", "full:4", "mesh:2x2x3,capacity=2"]
 
 
 @pytest.mark.parametrize("network", NETWORKS)

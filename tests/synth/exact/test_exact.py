@@ -49,7 +49,7 @@ def steps_by_counting(made: Schedule) -> int:
 
 @pytest.mark.parametrize(
     ("spec", "collective"),
-    [(spec, kind) for spec in SMALL for kind in SYMMETRIC_KINDS if (spec, kind) != ("mesh:3x3", "all-reduce")],  # 18 s
+    [(spec, kind) for spec in SMALL for kind in SYMMETRIC_KINDS if spec not in ("mesh:3x3", "mesh:2x4") or kind != "all-reduce"],
 )
 def test_it_certifies_or_beats_multitree(spec: str, collective: str) -> None:
     made, theirs = exact(ask(spec, collective)), multitree(ask(spec, collective))
