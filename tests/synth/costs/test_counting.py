@@ -13,16 +13,11 @@ from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Op, Schedule
+from tests.synth.costs.profiles import reduce_broadcast_profile
 from tests.synth.execution import make, valid
 
 MODEL = load_genmodel("gentree")
 ALPHA, FLOATS = Fraction(1, 50), Fraction(10**7)
-
-
-def reduce_broadcast_profile(nodes: int) -> Profile:
-    """Only the server receives from many: Table 2 counts the incast of the broadcast, which has one sender, as well."""
-    whole = Fraction(nodes - 1)
-    return Profile(2, 2 * whole, whole, whole + 2, ((nodes, whole),) if nodes > 2 else ())
 
 
 #: Table 2 of GenTree: method, options, profile in closed form, numbers of servers
