@@ -9,10 +9,14 @@ from mkdocs.structure.files import File, Files
 
 from certree import api
 from certree.cli.main import certree
+from certree.models.network.spec import parse_topology, undamaged
+from certree.models.pictures.network import network_picture
 
 ROOT = Path(__file__).parents[1]
 #: pages of the root folder, and where they stand on the site
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+#: pictures of networks in `images`
+PICTURES = {"damaged": "torus:6x6,without-link=0-1,without-link=14-20,link-capacity=27-28:1/2"}
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -22,6 +26,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
         pages[page] = re.sub(r"\]\(docs/", "](", (ROOT / name).read_text())
     for schema in schemas():
         pages[f"reference/schemas/{schema.name}"] = schema.read_text()
+    pages |= {f"images/{name}.svg": _picture(network) for name, network in PICTURES.items()}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -30,6 +35,11 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
 def schemas() -> list[Path]:
     """The JSON schemas of all file formats."""
     return sorted(path for folder in ("models", "hw", "verify", "api", "cli") for path in (ROOT / folder).rglob("*.schema.json"))
+
+
+def _picture(network: str) -> str:
+    topology = parse_topology(network)
+    return network_picture(topology, undamaged(topology))
 
 
 def command_line() -> str:

@@ -38,7 +38,7 @@ def run(
     message_bytes: int | None = None,
     machine: Machine | None = None,
 ) -> Run:
-    """Run tables, or a schedule, cycle by cycle (`hw/README.md`), one integer of data per rank and chunk.
+    """Run tables, or a schedule, cycle by cycle (`docs/reference/tables.md`), one integer of data per rank and chunk.
 
     A schedule runs as `tables_or_plan` gives it, for `message_bytes` on `machine`, by default for what it was made for. With engine
     "auto" the cycles are those of the machine with its routers: the run is on lanes where routers add nothing to it, known from the

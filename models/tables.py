@@ -1,6 +1,6 @@
 """Schedule tables: the rows that network interfaces execute, all nodes in one set of columns.
 
-`hw/README.md` is the contract; `Tables.transfers` is the one definition of what a row makes its node do.
+`docs/reference/tables.md` is the contract; `Tables.transfers` is the one definition of what a row makes its node do.
 """
 
 from collections.abc import Mapping

@@ -44,7 +44,7 @@ HEAD = """# The published algorithms, certified
 
 | mark | |
 |---|---|
-| `*` | no schedule is better, proved; the kinds of proof are those of `verify/README.md` |
+| `*` | no schedule is better, proved; the kinds of proof are those of [frontiers](../explanation/frontiers.md) |
 | `<` | better is this one, which was found and judged |
 | `=` | no schedule of as many chunks has fewer rounds (bandwidth bound); whether fewer steps do is open |
 | `?` | open; the rounds that bounds leave |

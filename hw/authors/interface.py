@@ -1,8 +1,8 @@
 """The network interfaces of the MultiTree authors' simulator: how they play trees, with what is wrong about them, fault by fault.
 
 Written after what the simulator does when it is run and read, for preset `multitree-authors`: what starts an event acts in the next
-cycle, a chunk is added up before the next one is, a step begins when all interfaces of the node are free. `hw/README.md` has the
-rows that it explains. It is no model to build on: the engines of `certree.hw.run` are.
+cycle, a chunk is added up before the next one is, a step begins when all interfaces of the node are free. The rows
+that it explains are in `docs/benchmarks/simulators.md`. It is no model to build on: the engines of `certree.hw.run` are.
 """
 
 import heapq

@@ -22,7 +22,7 @@ Int64 = NDArray[np.int64]
 
 
 class FlitEngine(RowEngine):
-    """The engine `flit`: tables, or a plan, on routers (`hw/README.md`, "Routers").
+    """The engine `flit`: tables, or a plan, on routers (`docs/explanation/routers.md`).
 
     Other packets beside the collective have virtual channels of their own. A lane's slices in a picture begin when flits leave its
     router, and packets that take turns on it flit by flit have a slice for each turn.

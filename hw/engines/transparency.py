@@ -22,7 +22,7 @@ MET_ON_THE_WAY = "messages over several links wait for each other on their way, 
 
 
 def router_effect(source: Tables | Plan, framing: str) -> str | None:
-    """What the routers of the machine may add to a run; None where they add nothing (`hw/README.md`, "Collectives").
+    """What the routers of the machine may add to a run; None where they add nothing (`docs/explanation/routers.md`).
 
     None as well where the machine has no router that the flit engine could run. Sufficient, not necessary. O(rows log rows).
     """

@@ -87,7 +87,7 @@ def layout_document(widths: Widths) -> str:
     parts = [
         "# Field layout",
         "Generated with the tables beside it; do not edit. Bit 0 is the least significant bit of a line's number;"
-        " nil is all ones. The meaning of the fields is the table contract of certree (`hw/README.md`).",
+        " nil is all ones. The meaning of the fields is the table contract of certree (`docs/reference/tables.md`).",
     ]
     for title, files, fields in (
         ("Rows", "node_*.hex", widths.row()),

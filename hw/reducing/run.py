@@ -82,7 +82,7 @@ def simulate_aggregation(
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> AggregationResult:
-    """All-reduce a message of every host in the switches, one integer of data for each host and packet (`hw/README.md`).
+    """All-reduce a message of every host in the switches, one integer of data per host and packet.
 
     `engine`: "fast" sends packets over lanes, an event for each, without routers, and raises UnsupportedError where these add
     something, unless `without_routers`; "flit" sends them flit by flit through routers; both have the same hosts and switches.

@@ -61,7 +61,7 @@ def inject(
     longest_wait: int | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> InjectionResult:
-    """Send packets through the routers of a network (`hw/README.md`, "Routers").
+    """Send packets through the routers of a network (`docs/explanation/routers.md`).
 
     All virtual channels carry them. With `interfaces = "node"` the packets of a node enter one after the other, by `start` and then
     by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result says which

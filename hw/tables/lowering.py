@@ -18,7 +18,7 @@ Int64 = NDArray[np.int64]
 
 
 def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
-    """The tables of all nodes that play `schedule` on a message of that many bytes (`hw/README.md`, "A row").
+    """The tables of all nodes that play `schedule` on a message of that many bytes (`docs/reference/tables.md`, "A row").
 
     `slotted` spreads steps of several rounds over unit rounds. Raises UnsupportedError, naming node and chunk, when rows cannot
     say what the schedule does: a node that sends a chunk's REDUCE twice or gets its COPY twice, a switch that holds data. Whether

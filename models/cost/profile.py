@@ -72,7 +72,7 @@ def factored_profile(factors: Sequence[int]) -> Profile:
 
     In step i a member receives (f_i - 1) parts of prod(f_j, j > i) / N of the vector each, and adds f_i parts up; the all-gather
     moves as much again. Table 2 prints prod(f_j, 1 <= j <= i) in the memory term and shifts the factors of the incast term; both
-    are as here for the cases that follow from the definition (`synth/README.md`).
+    are as here for the cases that follow from the definition (`docs/benchmarks/errata.md`).
     """
     nodes = prod(factors)
     left, accesses = nodes, 0

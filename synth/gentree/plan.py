@@ -81,7 +81,7 @@ def choose_plans(
     results.
 
     The costs are Table 2's for as many members as the switch has children, with the start-up of server, switch and server and the
-    incast of links to servers: the reading of the paper that gives its Table 6 in all cells but one (see `synth/README.md`). Of
+    incast of links to servers: the reading of the paper that gives its Table 6 in all cells but one (`certree list gentree`). Of
     equal costs the first of cps, factors with the largest first, ring, rhd. O(switches · (factorizations + servers · blocks)).
     """
     chosen: dict[int, LocalPlan] = {}

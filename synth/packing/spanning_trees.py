@@ -1,4 +1,4 @@
-"""Spanning-tree packing: the strength of a network, and trees that reach it (`synth/README.md`)."""
+"""Spanning-tree packing: the strength of a network, and trees that reach it (`docs/explanation/packing.md`)."""
 
 from dataclasses import dataclass
 from fractions import Fraction

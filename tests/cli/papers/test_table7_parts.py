@@ -1,4 +1,4 @@
-"""What GenTree's Table 7 is made of, as api/papers/targets/README.md has it: recomputed from the paper's cells and Table 5."""
+"""What GenTree's Table 7 is made of, as docs/benchmarks/papers.md has it: recomputed from the paper's cells and Table 5."""
 
 from fractions import Fraction
 from importlib import resources

@@ -1,4 +1,4 @@
-"""The machine of `hw/README.md` in plain Python, cycle by cycle, flit by flit: slow, obvious, the yardstick of the core's tests."""
+"""The contract of `docs/reference/tables.md` in plain Python, cycle by cycle, flit by flit: the reference of the core's tests."""
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator

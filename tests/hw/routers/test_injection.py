@@ -105,7 +105,7 @@ def test_mean_latency_under_uniform_traffic(flits: int, load: str):
     ],
 )
 def test_accepted_load_below_and_beyond_saturation(spec: str, flits: int, load: str, accepted: float):
-    """What is offered, up to saturation: within 5 % of what BookSim2's published source gives in long runs (hw/README.md)."""
+    """What is offered, up to saturation: within 5 % of BookSim2's published source in long runs (docs/benchmarks/simulators.md)."""
     topology = parse_topology(spec)
     sent = synthetic_packets(topology, load=Fraction(load), flits=flits, cycles=6000, seed=1)
     result = inject(topology, BOOKSIM2, sent)
@@ -127,7 +127,7 @@ def test_accepted_load_below_and_beyond_saturation(spec: str, flits: int, load: 
 )
 def test_packets_take_the_cycles_of_booksim2s_published_source(spec: str, flits: int, load: str, heads: int, tails: int):
     """Sums over all packets, below and beyond saturation, as its source gives them when it is followed function by function
-    (hw/README.md): there head and tail of every packet were compared."""
+    (docs/benchmarks/simulators.md): there head and tail of every packet were compared."""
     sent = synthetic_packets(parse_topology(spec), load=Fraction(load), flits=flits, cycles=600, seed=1)
     result = inject(parse_topology(spec), BOOKSIM2, sent)
     assert (int(result.head.sum()), int(result.tail.sum())) == (heads, tails)
