@@ -5,7 +5,8 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
-- `tables`: export, import_tables; `runs`: simulate, inject, aggregate, endpoints; `runnable`: from a schedule to what is run
+- `tables`: export, import_tables; `runs`: simulate, model_check, inject, aggregate, endpoints
+- `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, fit, measure; `listings`: names, explain, describe, schemas
 - `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
 """
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from certree.api.runs.endpoints import endpoints as endpoints
     from certree.api.runs.injection import Traffic as Traffic
     from certree.api.runs.injection import inject as inject
+    from certree.api.runs.model_checks import model_check as model_check
     from certree.api.runs.simulation import simulate as simulate
     from certree.api.synthesis import improve as improve
     from certree.api.synthesis import synthesize as synthesize
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
     from certree.models.schedule.schedule import Schedule as Schedule
     from certree.models.schedule.symmetric import SymmetricSchedule as SymmetricSchedule
     from certree.models.tables import Tables as Tables
+    from certree.verify.tla.runs import ModelResult as ModelResult
     from certree.verify.verdict import Verdict as Verdict
 
 #: module -> the names that this package has from it
@@ -111,6 +114,7 @@ _PARTS = {
         "Traffic",
         "inject",
     ),
+    "certree.api.runs.model_checks": ("model_check",),
     "certree.api.runs.simulation": ("simulate",),
     "certree.api.synthesis": (
         "improve",
@@ -136,6 +140,7 @@ _PARTS = {
     "certree.models.schedule.schedule": ("Schedule",),
     "certree.models.schedule.symmetric": ("SymmetricSchedule",),
     "certree.models.tables": ("Tables",),
+    "certree.verify.tla.runs": ("ModelResult",),
     "certree.verify.verdict": ("Verdict",),
 }
 _MODULES = {name: module for module, names in _PARTS.items() for name in names}

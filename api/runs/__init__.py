@@ -1,1 +1,2 @@
-"""Runs: `simulation` of schedules and tables, `injection` of packets, `aggregation` in switches, `endpoints` with their engines."""
+"""Runs: `simulation` of schedules and tables, `model_checks` by TLC, `injection` of packets, `aggregation` in switches, `endpoints`
+with their buses and engines."""

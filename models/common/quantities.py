@@ -7,7 +7,7 @@ from certree.models.common.errors import InputError, short
 
 _SIZE_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30}
 _SPELLINGS = {"KB": "KB", "MB": "MB", "GB": "GB", "KIB": "KiB", "MIB": "MiB", "GIB": "GiB"}
-_TIME_UNITS = {"": 1, "ms": Fraction(1, 1000), "s": 1, "m": 60, "h": 3600}
+_TIME_UNITS: dict[str, Fraction | int] = {"": 1, "ms": Fraction(1, 1000), "s": 1, "m": 60, "h": 3600}
 _QUANTITY = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([A-Za-z]*)", re.ASCII)
 _BITS = re.compile(r"([KMG]I?)?B(IT|ITS|PS)?", re.IGNORECASE)
 _WANTED = "a positive number of bytes with B, KB, MB, GB, KiB, MiB or GiB, such as 64MiB or 1.5KiB; a bare number is in bytes"

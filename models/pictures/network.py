@@ -96,7 +96,7 @@ class _Drawing:
         full = self.topology.scale
         if self.widest <= 4 * full:
             return 1.4 * capacity / full if capacity >= full else 0.8 + 0.6 * capacity / full
-        return 1.1 + 5.5 * (capacity / self.widest) ** 0.75
+        return 1.1 + 5.5 * math.pow(capacity / self.widest, 0.75)
 
     def _colour(self, capacity: int) -> str:
         return SLOW if capacity < self.topology.scale else LINK

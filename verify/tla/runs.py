@@ -15,6 +15,7 @@ U = TypeVar("U")
 
 # TLC runs at once; each has one worker, so that its state counts are the same every time.
 PARALLEL = 2
+SYMBOLIC = "symbolic"  # the mode of results that are proofs
 
 
 @dataclass(frozen=True)
@@ -44,7 +45,8 @@ class Configuration:
 
 @dataclass(frozen=True)
 class ModelResult:
-    """How a model check ended. `mode`: `exhaustive`, all states, or `simulation`, random runs (then no distinct states).
+    """How a model check ended. `mode`: `exhaustive`, all states; `simulation`, random runs (then no distinct states); or
+    `symbolic`, a proof.
 
     `as_expected`: result and, where `specs/models.toml` states them, the numbers of states are the expected ones. `message` says in
     a line what is refuted or unexpected, or what a success covers; `trace` is the counterexample as a table of slots, `picture`,

@@ -1,6 +1,5 @@
 """`certree model-check`: Check the TLA+ models, or a schedule's tables, with TLC."""
 
-from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -8,31 +7,21 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from certree.api.inputs import holds_schedule, size_or_default
-from certree.api.runnable import made_tables, tables_to_run
-from certree.api.runs.aggregation import aggregated_schedule
-from certree.api.runs.endpoints import made_schedule
+from certree.api.runs.model_checks import model_check
 from certree.cli.words.parameters import COUNT, option_json, option_params, option_size
 from certree.cli.words.terminal import note, show, working
-from certree.hw.engines.framing import FRAMINGS, framed
+from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, write_atomically
 from certree.models.machine.machine import Machine
-from certree.models.schedule.collective import parse_collective
-from certree.models.tables import Tables
-from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
-from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
-from certree.verify.tla.model_file import ListedTables, LookedAt
-from certree.verify.tla.models import configuration_file, model_check
+from certree.models.traces.endpoints import is_endpoint_trace
+from certree.models.traces.reducing import is_aggregation_trace
+from certree.verify.tla.model_file import LookedAt
+from certree.verify.tla.models import configuration_file
 from certree.verify.tla.mutants import kill_tables
-from certree.verify.tla.runs import ModelResult
-from certree.verify.tla.symbolic.invariant import SYMBOLIC, check_invariant
-from certree.verify.tla.table_model import model_check_tables
+from certree.verify.tla.runs import SYMBOLIC, ModelResult
 from certree.verify.tla.tlc import Result
-from certree.verify.tla.traces.endpoints import check_endpoint_trace
-from certree.verify.tla.traces.interfaces import RUNS, check_trace
-from certree.verify.tla.traces.reducing import check_aggregation_trace
-from certree.verify.tla.traces.reducing_network import aggregated_flows
+from certree.verify.tla.traces.interfaces import RUNS
 
 REFUTED, UNDECIDED = 1, 3
 KILLS_HEAD = (
@@ -42,8 +31,6 @@ KILLS_HEAD = (
     "are not followed beyond these, some of `InNetworkReduce` not so far (`looked_at` in `models.toml`); "
     "`-`: it means nothing in a paced run.\n"
 )
-#: seconds for the tables of a schedule, without and with --full
-TIME_LIMITS = (300.0, 3600.0)
 
 
 @click.command("model-check")
@@ -153,20 +140,21 @@ def model_check_command(
             for part in chain([KILLS_HEAD], kill_tables(report)):
                 click.echo(part, nl=False)
             return 0
-        if symbolic:
-            results = check_invariant(lambda result: report(result_words(result_report(result))))
-        elif trace is not None and of_switches:
-            results = _checked_aggregation(trace, names[0], size, machine, window, aggregators, TIME_LIMITS[full])
-        elif trace is not None and of_engines:
-            results = [_checked_endpoints(trace, names, size_or_default(size), TIME_LIMITS[full])]
-        elif schedule is None:
-            results = model_check(
-                list(names) or None, full, lambda result: report(result_words(result_report(result))), _listed_tables
-            )
-        else:
-            tables = framed(tables_to_run(schedule, size, machine, note), flow)
-            limit = TIME_LIMITS[full]
-            results = [model_check_tables(tables, limit) if trace is None else check_trace(tables, trace, run or RUNS[0], limit)]
+        results = model_check(
+            names,
+            schedule=schedule,
+            trace=trace,
+            size=size,
+            machine=machine,
+            run=run,
+            window=window,
+            aggregators=aggregators,
+            flow=flow,
+            symbolic=symbolic,
+            full=full,
+            progress=lambda result: report(result_words(result_report(result))),
+            tell=note,
+        )
     if picture is not None and results[0].picture:
         write_atomically(picture, results[0].picture.encode(), force=force)
     document = {"models": [result_report(result) for result in results]}
@@ -187,38 +175,6 @@ def _takes_only(what: str, *allowed: str) -> None:
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
     if given - set(allowed):
         raise click.UsageError(what)
-
-
-def _checked_aggregation(
-    trace: Path,
-    source: str,
-    size: int | None,
-    machine: Machine | None,
-    window: int | None,
-    aggregators: int | None,
-    time_limit: float,
-) -> list[ModelResult]:
-    """A trace of aggregate, held against the trees of a network or schedule; a network has as many of them as the run had flows."""
-    traced = load_aggregation_trace(trace)
-    schedule, used = aggregated_schedule(source, size, machine, None, note)
-    if len(traced) < schedule.chunks and not holds_schedule(Path(source)):
-        schedule, used = aggregated_schedule(source, size, machine, len(traced))
-    flows = aggregated_flows(schedule, used.message_bytes, used.machine)
-    return check_aggregation_trace(traced, flows, trace, window=window, aggregators=aggregators, time_limit=time_limit)
-
-
-def _checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit: float) -> ModelResult:
-    """A trace of endpoints, held against a schedule or what the default method makes for a network, where one is named."""
-    ran = load_endpoint_trace(trace)
-    schedule = None
-    if names:
-        collective = None if holds_schedule(Path(names[0])) else parse_collective(ran.collective)
-        schedule = made_schedule(names[0], collective, None, {}, size).schedule
-    return check_endpoint_trace(ran, trace, schedule, time_limit)
-
-
-def _listed_tables(entry: ListedTables) -> Tables:
-    return made_tables(entry.topology, entry.collective, entry.method, entry.message_bytes)
 
 
 def exit_code(results: list[ModelResult]) -> int:

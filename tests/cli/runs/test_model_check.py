@@ -100,7 +100,7 @@ def test_exit_codes(monkeypatch, results, code):
             report(one)
         return results
 
-    monkeypatch.setattr("certree.cli.commands.runs.model_check.model_check", check)
+    monkeypatch.setattr("certree.api.runs.model_checks.models.model_check", check)
     outcome = certree("model-check", "--json")
     assert outcome.code == code
     assert [model["name"] for model in outcome.document["models"]] == [one.name for one in results]
@@ -117,7 +117,7 @@ def test_names_and_full_reach_the_judge(monkeypatch):
         asked.append((names, full))
         return [GOOD]
 
-    monkeypatch.setattr("certree.cli.commands.runs.model_check.model_check", check)
+    monkeypatch.setattr("certree.api.runs.model_checks.models.model_check", check)
     for arguments in ([], ["MCRing", "MCMesh"], ["--full"]):
         assert certree("model-check", *arguments).code == 0
     assert asked == [(None, False), (["MCRing", "MCMesh"], False), (None, True)]
@@ -127,7 +127,7 @@ def test_missing_tools(monkeypatch, file):
     def check(*arguments, **options):
         raise ToolMissingError("no java on PATH")
 
-    monkeypatch.setattr("certree.cli.commands.runs.model_check.model_check_tables", check)
+    monkeypatch.setattr("certree.api.runs.model_checks.model_check_tables", check)
     outcome = certree("model-check", "--schedule", file)
     assert (outcome.code, outcome.out, outcome.err) == (69, "", "error: no java on PATH\n")
 

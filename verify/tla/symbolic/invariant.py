@@ -16,10 +16,9 @@ from typing import Any
 
 import z3
 
-from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.runs import SYMBOLIC, ModelResult
 from certree.verify.tla.symbolic.interface import MEMBERS, Formula, Machine, World
 
-SYMBOLIC = "symbolic"  # the mode of these results
 MILLISECONDS = 60_000  # a proof takes a small fraction of it; then z3 says `unknown`
 
 # What a mutant leaves out, and the obligation that must then be refuted.

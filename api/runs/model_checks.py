@@ -1,0 +1,112 @@
+"""TLC and z3: the TLA+ models, the tables of a schedule, and traces of runs."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from certree.api.inputs import holds_schedule, size_or_default
+from certree.api.runnable import made_tables, tables_to_run
+from certree.api.runs.aggregation import aggregated_schedule
+from certree.api.runs.endpoints import made_schedule
+from certree.api.settings import Tell, silent
+from certree.hw.engines.framing import framed
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.tables import Tables
+from certree.models.traces.endpoints import is_endpoint_trace, load_endpoint_trace
+from certree.models.traces.reducing import is_aggregation_trace, load_aggregation_trace
+from certree.verify.tla import models
+from certree.verify.tla.model_file import ListedTables
+from certree.verify.tla.runs import ModelResult
+from certree.verify.tla.table_model import model_check_tables
+from certree.verify.tla.traces.endpoints import check_endpoint_trace
+from certree.verify.tla.traces.interfaces import RUNS, check_trace
+from certree.verify.tla.traces.reducing import check_aggregation_trace
+from certree.verify.tla.traces.reducing_network import aggregated_flows
+
+#: seconds for the tables of a schedule or a trace, without and with `full`
+TIME_LIMITS = (300.0, 3600.0)
+
+
+def model_check(
+    names: str | Sequence[str] = (),
+    *,
+    schedule: str | Path | AnySchedule | Tables | None = None,
+    trace: str | Path | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    run: str | None = None,
+    window: int | None = None,
+    aggregators: int | None = None,
+    flow: str = "message",
+    symbolic: bool = False,
+    full: bool = False,
+    progress: Callable[[ModelResult], None] | None = None,
+    tell: Tell = silent,
+) -> list[ModelResult]:
+    """Check the TLA+ models and tables listed under these names (all small ones by default), or what else is given, with TLC.
+
+    `schedule`: its tables, for `size` on `machine` as in `simulate`, their chunks in the framing `flow`. `trace`, a file: whether
+    that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted" or
+    "paced"); of `aggregate` and `endpoints` the name is the network or the schedule file that ran (for `endpoints` it may be left
+    out), `window` and `aggregators` are by default what the trace says. `symbolic`: instead, z3 proves that slotted tables hold at
+    any size. `full`: all models, not the small ones only; an hour for a schedule, not five minutes. `progress` is told each listed
+    model as it is done; `tell` as in `setting`.
+
+    What is refuted is no error: `result` and `as_expected` of each ModelResult say so. Raises InputError for unknown names and
+    files that cannot be read, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.
+
+    >>> import certree.api as ct
+    >>> [(str(one.result), one.as_expected) for one in ct.model_check("MCAllReduceUnfair")]
+    [('liveness', True)]
+    """
+    named = [names] if isinstance(names, str) else list(names)
+    limit = TIME_LIMITS[full]
+    if symbolic:
+        from certree.verify.tla.symbolic.invariant import check_invariant
+
+        return check_invariant(progress)
+    if schedule is not None:
+        tables = framed(tables_to_run(schedule, size, machine, tell), flow)
+        return [model_check_tables(tables, limit) if trace is None else check_trace(tables, Path(trace), run or RUNS[0], limit)]
+    if trace is None:
+        return models.model_check(named or None, full, progress, _listed_tables)
+    if is_aggregation_trace(Path(trace)) and len(named) == 1:
+        return _checked_aggregation(Path(trace), named[0], size, machine, window, aggregators, limit, tell)
+    if is_endpoint_trace(Path(trace)) and len(named) <= 1:
+        return [_checked_endpoints(Path(trace), named, size_or_default(size), limit)]
+    raise InputError(f"{trace}: a trace of simulate needs the schedule that ran, one of aggregate the one network or schedule")
+
+
+def _checked_aggregation(
+    trace: Path,
+    source: str,
+    size: int | str | None,
+    machine: str | Path | Machine | None,
+    window: int | None,
+    aggregators: int | None,
+    time_limit: float,
+    tell: Tell,
+) -> list[ModelResult]:
+    """A trace of aggregate, held against the trees of a network or schedule; a network has as many of them as the run had flows."""
+    traced = load_aggregation_trace(trace)
+    schedule, used = aggregated_schedule(source, size, machine, None, tell)
+    if len(traced) < schedule.chunks and not holds_schedule(Path(source)):
+        schedule, used = aggregated_schedule(source, size, machine, len(traced))
+    flows = aggregated_flows(schedule, used.message_bytes, used.machine)
+    return check_aggregation_trace(traced, flows, trace, window=window, aggregators=aggregators, time_limit=time_limit)
+
+
+def _checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit: float) -> ModelResult:
+    """A trace of endpoints, held against a schedule or what the default method makes for a network, where one is named."""
+    ran = load_endpoint_trace(trace)
+    schedule = None
+    if names:
+        collective = None if holds_schedule(Path(names[0])) else parse_collective(ran.collective)
+        schedule = made_schedule(names[0], collective, None, {}, size).schedule
+    return check_endpoint_trace(ran, trace, schedule, time_limit)
+
+
+def _listed_tables(entry: ListedTables) -> Tables:
+    return made_tables(entry.topology, entry.collective, entry.method, entry.message_bytes)
