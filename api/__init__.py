@@ -7,7 +7,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
 - `tables`: export, import_tables; `runs`: simulate, model_check, inject, aggregate, endpoints
 - `runnable`: from a schedule to what is run
-- `comparison`: compare, by cycles; `costs`: cost, fit, measure; `listings`: names, explain, describe, schemas
+- `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
 - `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
 """
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from certree.api.costs.fitting import fit as fit
     from certree.api.costs.fitting import measure as measure
     from certree.api.costs.fitting import save_parameters as save_parameters
+    from certree.api.costs.flow_timing import flow_time as flow_time
     from certree.api.errors import DisagreementError as DisagreementError
     from certree.api.errors import InvalidScheduleError as InvalidScheduleError
     from certree.api.errors import SearchInterrupted as SearchInterrupted
@@ -83,6 +84,7 @@ _PARTS = {
         "measure",
         "save_parameters",
     ),
+    "certree.api.costs.flow_timing": ("flow_time",),
     "certree.api.errors": (
         "DisagreementError",
         "InvalidScheduleError",

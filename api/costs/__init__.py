@@ -1,1 +1,1 @@
-"""Cost models: `costing` of schedules and methods, `fitting` of parameters to measured times."""
+"""Cost models: `costing` of schedules and methods, `flow_timing` of flows that share links, `fitting` to measured times."""

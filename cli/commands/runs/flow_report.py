@@ -5,31 +5,32 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from certree.api.inputs import verify_path
+from certree.api.costs.flow_timing import flow_time
+from certree.api.errors import InvalidScheduleError
+from certree.api.inputs import read_schedule
 from certree.api.reports.text import one_line, size_words
 from certree.api.settings import message_size
 from certree.cli.words.terminal import note, show, working
 from certree.models.common.errors import InputError
-from certree.models.cost.flows.time import parse_reading, schedule_time
-from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
-from certree.models.schedule.symmetric import written_out
+from certree.models.cost.flows.time import parse_reading
+from certree.models.cost.models.genmodel import load_genmodel
 
 PICOSECONDS = 10**12
 
 
 def simulate_by_flows(path: Path, size: int | None, model: str, reading: Mapping[str, str], *, as_json: bool) -> int:
-    """Time a schedule file and show it; exit code 1, and no time, when the judge refutes it."""
+    """Time a schedule file and show it; exit code 1, and no time, when it is invalid."""
     chosen, parameters = parse_reading(reading), load_genmodel(model)
     if path.is_dir():
         raise InputError(f"{path}: the flow engine times a schedule file, not tables")
-    with working("judging"):
-        judged = verify_path(path)
-    if not judged.verdict.valid:
-        note(f"refuted, and not simulated: {judged.verdict.violations[0].message}")
+    schedule = read_schedule(path)
+    message_bytes = message_size(schedule, size, note)
+    try:
+        with working("simulating"):
+            time = flow_time(schedule, size=message_bytes, model=parameters, reading=chosen)
+    except InvalidScheduleError as error:
+        note(f"refuted, and not simulated: {error.verdict.violations[0].message}")
         return 1
-    schedule, message_bytes = written_out(judged.schedule), message_size(judged.schedule, size, note)
-    with working("simulating"):
-        time = schedule_time(schedule, parameters, Fraction(message_bytes, FLOAT_BYTES), chosen)
     parts = {"start_up": time.start_up, "transfer": time.transfer, "reduction": time.reduction}
     document: dict[str, Any] = {
         "topology": schedule.topology.name,
