@@ -15,6 +15,7 @@ from certree.hw.engines.framing import FRAMINGS, packet_lengths
 from certree.hw.engines.program import first_cells
 from certree.hw.engines.runs import MODES, Options
 from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.table_rows import NotPacedError
 from certree.hw.engines.transparency import MET_ON_THE_WAY, has_routes, router_effect
 from certree.hw.routers.flit_format import FlitType
 from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets, synthetic_packets
@@ -24,7 +25,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables
-from tests.drawn import examples
+from tests.drawn import examples, given_at_least
 from tests.hw.made import STAR, in_order, made, tables_of
 from tests.hw.routers.packet_lists import packets
 from tests.hw.runs import on_lanes, on_routers, some_clocks, with_latencies
@@ -83,30 +84,27 @@ def any_machines(draw: st.DrawFn) -> Machine:
     )
 
 
-@given(schedules(), st.integers(1, 20_000), any_machines(), st.sampled_from(["message", "packet"]), st.sampled_from(MODES))
-@examples(80)
-def test_routers_that_are_said_to_add_nothing_add_nothing(schedule: Schedule, size: int, machine: Machine, flow: str, run: str):
-    tables = lower(schedule, size, machine)
-    if router_effect(tables, flow) is None and not (run == "paced" and tables.repeats > 1):
-        agree(tables, run, flow)
-
-
-@given(st.data())
+@given_at_least(35, st.data())
 @examples(120)
-def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject):
+def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject) -> bool:
     """Over several links, through switches, with clocks that are upset and slots that are too short."""
     schedule = data.draw(with_latencies(schedules(routed=True)) if data.draw(st.booleans()) else schedules(routed=True))
-    machine, size = data.draw(any_machines()), data.draw(st.integers(1, 5000))
+    machine, size = data.draw(machines() | any_machines()), data.draw(st.integers(1, 5000))
     source = (lower if data.draw(st.booleans()) else Plan.of)(schedule, size, machine)
     if isinstance(source, Tables) and data.draw(st.booleans()):
         source = replace(source, slot_cycles=max(1, source.slot_cycles // data.draw(st.integers(1, 5))))
     run, flow = data.draw(st.sampled_from(MODES if schedule.repeats == 1 else ["slotted"])), data.draw(st.sampled_from(FRAMINGS))
     clocks = data.draw(some_clocks(len(schedule.topology.kind))) if data.draw(st.booleans()) else None
-    fast = on_lanes(source, run, framing=flow, clocks=clocks)
+    try:
+        fast = on_lanes(source, run, framing=flow, clocks=clocks)
+    except NotPacedError:
+        return False
     if fast.is_exact:
         ours = on_routers(source, run, framing=flow, clocks=clocks)
         names = EQUAL[:-1] if has_routes(schedule) else EQUAL  # routers may take other lanes side by side
         assert [getattr(ours, name) for name in names] == [getattr(fast, name) for name in names]
+        assert ours.deadlock == fast.deadlock
+    return fast.is_exact
 
 
 def test_messages_that_meet_on_their_way_are_noticed():
@@ -195,25 +193,6 @@ def test_packets_of_a_chunk():
     assert tables.chunk_bytes // 16 == 63
     assert packet_lengths(tables, "message") == [64]
     assert packet_lengths(tables, "packet") == [17, 17, 17, 16]
-
-
-def background(tables: Tables, load: Fraction, cycles: int, seed: int) -> Packets:
-    return synthetic_packets(tables.topology, load=load, flits=5, cycles=cycles, seed=seed)
-
-
-@pytest.mark.parametrize("spec", ["torus:4x4", "mesh:4x4"])
-@pytest.mark.parametrize("run", ["slotted", "paced"])
-def test_background_traffic_does_not_starve(spec: str, run: str):
-    """Links that a collective could fill alone pass the packets of others within a few times their uncontended latency."""
-    tables = tables_of("multitree", spec, 1 << 18)
-    alone = on_routers(tables, run)
-    others = background(tables, Fraction(1, 10), alone.cycles // 2, 5)
-    result = on_routers(tables, run, others=others)
-    assert result.data_ok
-    assert (result.others.packets, result.others.arrived) == (len(others.id), len(others.id))
-    assert result.cycles >= alone.cycles
-    farthest = 8 + 6 * 153 + 5
-    assert result.others.longest < 2 * farthest
 
 
 def test_a_collective_does_not_starve_beside_saturating_packets():
@@ -332,12 +311,18 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
     assert {code: count for code, count in enumerate(codes) if count} == expected
 
 
-@pytest.mark.parametrize("traffic", ["uniform", "hot-spot", "file"])
-@pytest.mark.parametrize("flow", ["message", "packet"])
-def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("spec", "run", "traffic", "flow"),
+    [
+        *(("torus:4x4", "paced", traffic, flow) for traffic in ("uniform", "hot-spot", "file") for flow in FRAMINGS),
+        ("torus:4x4", "slotted", "uniform", "message"),
+        *(("mesh:4x4", run, "uniform", "message") for run in MODES),
+    ],
+)
+def test_neither_a_collective_nor_what_is_beside_it_starves(spec: str, run: str, traffic: str, flow: str, tmp_path: Path):
     """Whoever the others are: all of them arrive while the collective runs, and it ends within the time that both need in turn."""
-    tables = tables_of("multitree", "torus:4x4", 1 << 17)
-    alone = on_routers(tables, "paced", framing=flow)
+    tables = tables_of("multitree", spec, 1 << 17)
+    alone = on_routers(tables, run, framing=flow)
     hot_spot = (5, Fraction(1, 4)) if traffic == "hot-spot" else None
     others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8, hot_spot=hot_spot)
     if traffic == "file":
@@ -345,11 +330,13 @@ def test_neither_a_collective_nor_what_is_beside_it_starves(traffic: str, flow: 
         rows = ["id,src,dst,flits,start", *(",".join(map(str, row)) for row in zip(*(c.tolist() for c in columns), strict=True))]
         (tmp_path / "p.csv").write_text("\n".join(rows))
         others = read_packets(tmp_path / "p.csv", tables.topology)
-    result = on_routers(tables, "paced", framing=flow, others=others)
+    result = on_routers(tables, run, framing=flow, others=others)
     assert result.data_ok
     assert result.others.arrived == result.others.packets == len(others.id) > 0
     busiest = np.bincount(others.src, weights=others.flits).max() + np.bincount(others.dst, weights=others.flits).max()
     assert alone.cycles <= result.cycles < 2 * (alone.cycles + busiest)
+    if traffic != "hot-spot":  # within a few times the latency of the farthest
+        assert result.others.longest < 2 * (8 + 6 * 153 + 9)
 
 
 @given(
