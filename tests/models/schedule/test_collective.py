@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, ScheduleFormatError
@@ -27,7 +26,7 @@ from certree.models.schedule.schedule_file import (
 )
 from certree.models.schedule.timing import slot_timing
 from certree.synth.method import Request
-from tests.models.examples import pair_all_reduce, ring_all_gather
+from tests.models.examples import pair_all_reduce, ring_all_gather, schedule
 from tests.models.test_schemas import validator
 
 COPY = 1
@@ -43,9 +42,8 @@ def straight(kind, nodes=3, root=0, each=1, spec=None):
     topology, what = parse_topology(spec or f"full:{nodes}"), collective(kind, root)
     blocks = nodes * (nodes - 1) if kind == "all-to-all" else nodes - 1
     roots, targets = chunk_owners(topology, what, blocks * each)
-    number = np.arange(len(roots))
-    columns = {"chunk": number, "op": np.full(len(roots), COPY), "step": number // blocks, "src": roots, "dst": targets}
-    return make_schedule(topology, what, roots, columns, targets)
+    rows = [(number, COPY, number // blocks, *ends) for number, ends in enumerate(zip(roots, targets, strict=True))]
+    return schedule(topology, what, roots, rows, chunk_target=targets)
 
 
 def test_kinds():
@@ -183,19 +181,16 @@ def test_constructor_refuses(kind, change, reason):
 
 
 def test_only_these_have_targets():
-    made = pair_all_reduce()
-    columns = {name: getattr(made, name) for name in ("chunk", "op", "step", "src", "dst")}
     with pytest.raises(ScheduleFormatError, match=r"chunks[.]target is given"):
-        make_schedule(made.topology, made.collective, [-1], columns, [0])
+        pair_all_reduce(chunk_target=[0])
 
 
 @pytest.mark.parametrize("kind", ["broadcast", "reduce"])
 def test_all_chunks_of_one_root(kind):
-    columns = {name: np.array([value]) for name, value in (("chunk", 0), ("op", 1), ("step", 0), ("src", 0), ("dst", 1))}
     with pytest.raises(ScheduleFormatError, match=r"chunks[.]root row 1: 0; allowed: 1 in a (broadcast from|reduce to) node 1"):
-        make_schedule(parse_topology("ring:3"), Collective(kind, 1), [1, 0], columns)
+        schedule("ring:3", Collective(kind, 1), [1, 0], "0>1")
     with pytest.raises(ScheduleFormatError, match=r"collective[.]root 3 is no endpoint of ring:3"):
-        make_schedule(parse_topology("ring:3"), Collective(kind, 3), [3], columns)
+        schedule("ring:3", Collective(kind, 3), [3], "0>1")
 
 
 def test_csv(tmp_path):

@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, ScheduleFormatError, UnsupportedError
-from certree.models.network.routing import DIRECT
-from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
+from certree.models.schedule.schedule import MAX_CHUNKS, NO_ROOT, Schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from tests.models.examples import built, network, pair_all_reduce, ring_all_gather, schedule
 
@@ -20,8 +18,7 @@ def test_unknown_collectives():
 
 
 def test_make_schedule_orders_rows():
-    rows = [(0, 1, 1, 0, 1), (0, 0, 0, 2, 0), (0, 0, 0, 1, 0), (0, 1, 1, 0, 2)]
-    made = schedule("ring:3", "all-reduce", [NO_ROOT], rows)
+    made = schedule("ring:3", "all-reduce", [NO_ROOT], "0>1@1 2+0@0 1+0@0 0>2@1")
     assert list(zip(made.step.tolist(), made.op.tolist(), made.src.tolist(), made.dst.tolist(), strict=True)) == [
         (0, 0, 1, 0), (0, 0, 2, 0), (1, 1, 0, 1), (1, 1, 0, 2),
     ]  # fmt: skip
@@ -99,12 +96,12 @@ def test_constructor_refuses(change, reason):
 
 def test_all_reduce_has_no_roots():
     with pytest.raises(ScheduleFormatError, match=r"chunks[.]root row 0: 0; allowed: null in an all-reduce"):
-        schedule("ring:2", "all-reduce", [0], [(0, 0, 0, 1, 0)])
+        schedule("ring:2", "all-reduce", [0], "1+0")
 
 
 def test_a_switch_or_an_absent_id_is_no_root():
     with pytest.raises(ScheduleFormatError, match=r"chunks[.]root row 0: 1; allowed: the id of an endpoint"):
-        schedule("ring:4,without-node=1", "all-gather", [1], [(0, 1, 0, 0, 3)])
+        schedule("ring:4,without-node=1", "all-gather", [1], "0>3")
 
 
 def test_columns_are_read_only():
@@ -119,13 +116,9 @@ def test_unit_rounds_of_unit_rounds_is_itself():
 
 def long_steps(**fields):
     """Three chunks cross 0>1 in a step of 3 rounds; then one goes on to 2 in a step of 2 rounds."""
-    after = fields.get("delay", 1)
-    columns = {"chunk": [0, 1, 2, 1], "op": [1] * 4, "step": [0, 0, 0, after], "src": [0, 0, 0, 1], "dst": [1, 1, 1, 2]}
-    defaults = {"topology": "ring:3", "delay": 1, "rounds": [3, 2], "route": [DIRECT] * 4, "routes": ()}
-    fields = defaults | fields
-    topology = parse_topology(fields.pop("topology"))
-    arrays = {name: np.array(value) for name, value in (columns | {n: fields.pop(n) for n in ("rounds", "route")}).items()}
-    return Schedule(topology, parse_collective("all-gather"), np.array([0, 0, 0]), **arrays, **fields)
+    fields = {"delay": 1, "rounds": [3, 2]} | fields
+    rows = f"0:0>1@0 1:0>1@0 2:0>1@0 1:1>2@{fields['delay']}"
+    return schedule(fields.pop("topology", "ring:3"), "all-gather", [0, 0, 0], rows, **fields)
 
 
 def test_unit_rounds_spread_what_shares_a_link():
@@ -158,22 +151,16 @@ def test_unit_rounds_keep_causality():
 def exchange(delay: int, rounds: list[int]) -> Schedule:
     """Node 0 sends chunks 0, 1 and 2 in the last step, node 1 chunk 2 in the first."""
     last = len(rounds) - 1
-    rows = [*((chunk, 0, last, 0, 1) for chunk in range(3)), (2, 0, 0, 1, 0)]
-    short = schedule("ring:2", "all-reduce", [NO_ROOT] * 3, rows)
-    fields = {name: getattr(short, name) for name in ("chunk", "op", "step", "src", "dst", "route", "chunk_root")}
-    return Schedule(short.topology, short.collective, rounds=np.array(rounds), delay=delay, **fields)
+    rows = f"0:0+1@{last} 1:0+1@{last} 2:0+1@{last} 2:1+0@0"
+    return schedule("ring:2", "all-reduce", [NO_ROOT] * 3, rows, rounds=rounds, delay=delay)
 
 
 def test_nodes_that_exchange_a_chunk_do_so_in_one_round():
     """Chunk 2 waits for chunks 0 and 1 on its link, and what comes in return waits for it."""
     long = exchange(1, [3])
     spread = in_unit_rounds(long)
-    assert dict(zip(zip(spread.chunk.tolist(), spread.src.tolist(), strict=True), spread.step.tolist(), strict=True)) == {
-        (0, 0): 0,
-        (1, 0): 1,
-        (2, 0): 2,
-        (2, 1): 2,
-    }
+    moves = zip(spread.chunk.tolist(), spread.src.tolist(), spread.step.tolist(), strict=True)
+    assert set(moves) == {(0, 0, 0), (1, 0, 1), (2, 0, 2), (2, 1, 2)}
 
 
 def test_unit_rounds_refuse_what_they_would_change():
@@ -187,9 +174,8 @@ def test_unit_rounds_refuse_what_they_would_change():
 
 def test_make_schedule_keeps_routes_and_rounds():
     topology = network(3, [(0, 2), (2, 0), (1, 2), (2, 1)], kind=np.array([0, 0, 1], np.int8))
-    columns = {"chunk": [1, 0], "op": [0, 0], "step": [0, 0], "src": [1, 0], "dst": [0, 1], "route": [1, 0]}
-    columns = {name: np.array(values, np.int32) for name, values in columns.items()}
     routes = [np.array([0, 3]), (2, 1)]
-    made = make_schedule(topology, parse_collective("all-reduce"), [NO_ROOT] * 2, columns, routes=routes, rounds=[2, 1])
+    fields = {"route": [1, 0], "routes": routes, "rounds": [2, 1]}
+    made = schedule(topology, "all-reduce", [NO_ROOT] * 2, "1:1+0 0:0+1", **fields)
     assert (made.chunk.tolist(), made.route.tolist(), made.routes) == ([0, 1], [0, 1], ((0, 3), (2, 1)))
     assert made.rounds.tolist() == [2, 1]

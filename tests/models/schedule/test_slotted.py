@@ -6,11 +6,11 @@ import pytest
 from certree.models.machine.machine import load_machine
 from certree.models.network.routing import routes_between
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
 from certree.models.schedule.timing import schedule_cycles, slot_timing, slotted
 from certree.models.schedule.unit_rounds import in_unit_rounds
 from certree.verify.checker import verify_schedule
+from tests.models.examples import schedule as schedule_of
 
 MULTITREE = load_machine("multitree")
 
@@ -19,23 +19,12 @@ def rotation(endpoints: int, delay: int = 1) -> Schedule:
     """Two exchanges of everybody with everybody, each in one long step: reduce-scatter, then all-gather."""
     ranks = np.arange(endpoints)
     src, dst = (grid[~np.eye(endpoints, dtype=bool)] for grid in np.meshgrid(ranks, ranks, indexing="ij"))
-    rows = len(src)
     topology = parse_topology(f"switch:{endpoints}")
     route, routes = routes_between(topology, src, dst)
-    return Schedule(
-        topology=topology,
-        collective=parse_collective("all-reduce"),
-        chunk_root=np.full(endpoints, NO_ROOT),
-        rounds=np.full(delay + 1, endpoints - 1),
-        chunk=np.concatenate((dst, src)),
-        op=np.repeat(np.array([Op.REDUCE, Op.COPY], np.int8), rows),
-        step=np.repeat([0, delay], rows),
-        src=np.tile(src, 2),
-        dst=np.tile(dst, 2),
-        route=np.tile(route, 2),
-        routes=routes,
-        delay=delay,
-    )
+    pairs = list(zip(src.tolist(), dst.tolist(), strict=True))
+    rows = [(b, Op.REDUCE, 0, a, b) for a, b in pairs] + [(a, Op.COPY, delay, a, b) for a, b in pairs]
+    fields = {"route": np.tile(route, 2), "routes": routes, "rounds": [endpoints - 1] * (delay + 1), "delay": delay}
+    return schedule_of(topology, "all-reduce", [NO_ROOT] * endpoints, rows, **fields)
 
 
 def test_rounds_of_one_step_do_not_wait_for_each_other():

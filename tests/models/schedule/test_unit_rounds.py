@@ -3,40 +3,23 @@
 import numpy as np
 import pytest
 
-from certree.models.network.topology import NodeKind, Topology
-from certree.models.schedule.collective import parse_collective
-from certree.models.schedule.schedule import Schedule
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.schedule import Op, Schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
-
-
-def star(endpoints: int) -> Topology:
-    """Endpoints 0 .. n - 1 around a switch: link 2i leads up from endpoint i, link 2i + 1 down to it."""
-    ends, switch = np.arange(endpoints), np.full(endpoints, endpoints)
-    src, dst = np.stack((ends, switch), axis=1).ravel(), np.stack((switch, ends), axis=1).ravel()
-    kind = np.array([NodeKind.ENDPOINT] * endpoints + [NodeKind.SWITCH])
-    links = 2 * endpoints
-    return Topology("star", kind, src, dst, np.ones(links), np.full(links, -1))
+from tests.models.examples import network, schedule
 
 
 def everybody_to_everybody(endpoints: int, rounds: list[int]) -> Schedule:
-    """Each endpoint sends its chunk to all others in one step, through the switch; in later steps, endpoint 0 to endpoint 1."""
-    pairs = [(src, dst, 0) for src in range(endpoints) for dst in range(endpoints) if src != dst]
-    pairs += [(0, 1, step) for step in range(1, len(rounds))]
-    src, dst, step = np.array(pairs).T
-    routes = sorted({(2 * a, 2 * b + 1) for a, b, _ in pairs})
-    return Schedule(
-        topology=star(endpoints),
-        collective=parse_collective("all-gather"),
-        chunk_root=np.arange(endpoints),
-        rounds=np.array(rounds),
-        chunk=src,
-        op=np.ones(len(src), np.int8),
-        step=step,
-        src=src,
-        dst=dst,
-        route=np.array([routes.index((2 * a, 2 * b + 1)) for a, b, _ in pairs]),
-        routes=tuple(routes),
-    )
+    """Each endpoint sends its chunk to all others in one step, through a switch; in later steps, endpoint 0 to endpoint 1.
+
+    Link 2i leads up from endpoint i, link 2i + 1 down to it.
+    """
+    links = [ends for node in range(endpoints) for ends in ((node, endpoints), (endpoints, node))]
+    star = network(endpoints + 1, links, kind=np.append(np.zeros(endpoints, np.int8), NodeKind.SWITCH))
+    rows = [(src, Op.COPY, 0, src, dst) for src in range(endpoints) for dst in range(endpoints) if src != dst]
+    rows += [(0, Op.COPY, step, 0, 1) for step in range(1, len(rounds))]
+    routes = [(2 * src, 2 * dst + 1) for *_, src, dst in rows]
+    return schedule(star, "all-gather", range(endpoints), rows, route=range(len(rows)), routes=routes, rounds=rounds)
 
 
 @pytest.mark.parametrize("endpoints", [2, 3, 6, 8, 11])
@@ -55,13 +38,8 @@ def test_a_step_that_cannot_be_coloured_in_its_rounds_gets_longer():
     joined = [(6, 7), (8, 9), (10, 11), (7, 8), (9, 10), (11, 6)]  # the first three are shared, the others join them
     joined += [(0, 6), (1, 8), (2, 10), (9, 3), (11, 4), (7, 5)]  # to the sources and the destinations
     joined += [(3, 0), (4, 0), (5, 0), (0, 1), (0, 2), (1, 0), (2, 0)]  # so that everybody reaches everybody
-    src, dst = np.array(joined).T
-    topology = Topology("triangle", kind, src, dst, np.ones(len(src)), np.full(len(src), -1))
-    routes = ((6, 0, 3, 1, 9), (7, 1, 4, 2, 10), (8, 2, 5, 0, 11))
-    long = Schedule(
-        topology, parse_collective("all-gather"), np.arange(3), np.array([2, 1]), np.array([0, 1, 2, 0]),
-        np.ones(4, np.int8), np.array([0, 0, 0, 1]), np.array([0, 1, 2, 0]), np.array([3, 4, 5, 3]), np.array([0, 1, 2, 0]), routes,
-    )  # fmt: skip
+    fields = {"route": [0, 1, 2, 0], "routes": ((6, 0, 3, 1, 9), (7, 1, 4, 2, 10), (8, 2, 5, 0, 11)), "rounds": [2, 1]}
+    long = schedule(network(12, joined, kind=kind), "all-gather", range(3), "0:0>3 1:1>4 2:2>5; 0:0>3", **fields)
     spread = in_unit_rounds(long)
     assert spread.step.tolist() == [0, 1, 2, 3]
     assert spread.steps == 4
