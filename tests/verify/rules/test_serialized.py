@@ -12,7 +12,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
 from certree.verify.rules import contention
 from certree.verify.rules.contention import serialized_rounds
-from tests.drawn import rngs
+from tests.drawn import given_at_least, rngs
 from tests.transfers import transfers
 from tests.verify.build import PATH, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule
@@ -56,15 +56,14 @@ def test_the_sum_over_all_steps(rng: Random) -> None:
     assert verdict.serialized_rounds == (counted(squeezed) if contended else None)
 
 
-@given(rngs)
+@given_at_least(12, rngs)
 @thorough
-def test_changed_rows(rng: Random) -> None:
+def test_changed_rows(rng: Random) -> bool:
     schedule = mutated(rng, random_schedule(rng))
     verdict = verify_schedule(schedule)
-    if verdict.counts.keys() & {"link", "self"}:
-        assert verdict.serialized_rounds is None
-    elif verdict.counts.keys() & {"capacity", "period"}:
-        assert verdict.serialized_rounds == counted(schedule)
+    contended = bool(verdict.counts.keys() & {"capacity", "period"}) and not verdict.counts.keys() & {"link", "self"}
+    assert verdict.serialized_rounds == (counted(schedule) if contended else None)
+    return contended
 
 
 def test_in_turn() -> None:
