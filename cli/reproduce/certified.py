@@ -3,7 +3,7 @@ CPU minutes).
 
 In (chunks, steps, rounds): what each algorithm takes, the frontier with its kinds of proof, and the point that is better where
 there is one. Frontiers are complete for the collectives that spread, and for the all-reduces of up to 5 nodes, GenTree's plans on
-small trees among them; larger all-reduces are judged by bounds and by the better schedules known.
+small trees among them; larger all-reduces are rated by bounds and by the better schedules known.
 """
 
 import sys
@@ -37,21 +37,21 @@ NETWORKS = (
 WHOLE = 5  # endpoints up to which the frontier of an all-reduce is searched
 PAIRS = 9  # endpoints up to which that of an all-to-all is, and with switches that of a broadcast
 CONFLICTS = 10_000  # for one question whether a larger all-reduce has a shorter schedule
-MOST = 1 << 10  # chunks of a schedule that is judged
-HEAD = """# The published algorithms, certified
+MOST = 1 << 10  # chunks of a schedule that is verified
+HEAD = """# Published algorithms, certified
 
 (chunks, steps, rounds): chunks of each endpoint (all-gather), of each pair (all-to-all) or of the message (broadcast, all-reduce).
 
 | mark | |
 |---|---|
 | `*` | no schedule is better, proved; the kinds of proof are those of [frontiers](../explanation/frontiers.md) |
-| `<` | better is this one, which was found and judged |
-| `=` | no schedule of as many chunks has fewer rounds (bandwidth bound); whether fewer steps do is open |
-| `?` | open; the rounds that bounds leave |
+| `<` | the schedule after it is better; it was found and verified |
+| `=` | no schedule with the same number of chunks has fewer rounds (bandwidth bound); fewer steps are not excluded |
+| `?` | open; the rounds that bounds do not exclude |
 | `†` | it passes endpoints within a step, which the machine of the frontier cannot, and no point there covers it |
 
-In brackets: steps overlap, or chunks are not equally shared. `composed`: the best all-gather, reversed and then played; `searched`:
-found by the formula. An algorithm that is not listed does not cover the network. Written by `python -m
+In brackets: steps overlap, or chunks are not equally shared. `composed`: the best all-gather, first reversed, then as it is;
+`searched`: found by the formula. An algorithm that is not listed does not cover the network. Written by `python -m
 certree.cli.reproduce.certified`.
 
 | network | collective | MultiTree | best | proofs | algorithms |
@@ -78,7 +78,7 @@ def table(specs: Iterable[str]) -> Iterator[str]:
 
 
 def frontier_row(topology: Topology, collective: Collective, max_chunks: int) -> tuple[list[Schedule], str]:
-    """The row of a frontier that was searched and judged, and its schedules."""
+    """The row of a frontier that was searched and verified, and its schedules."""
     made = known_schedules(topology, collective, Monitor())
     search = FrontierSearch(topology, collective, max_chunks, 1, Monitor(), made)
     search.run()
@@ -134,17 +134,17 @@ def line(
     verdict: Callable[[Point], str],
 ) -> str:
     """One row in Markdown. `verdict`: of a point that no other covers."""
-    judged = []
+    rated = []
     for name in sorted({*made, *search.known}):
         point = search.known.get(name) or numbers(search, made[name])
         if point is None:
-            judged.append(f"({name})")
+            rated.append(f"({name})")
             continue
         better = [other for other in points if other != point and covers(other, point)]
         words = f" < {told(min(better, key=rate))}" if better else verdict(point) if name in search.known else " †"
-        judged.append(f"{name} {told(point)}{words}")
+        rated.append(f"{name} {told(point)}{words}")
     trees = told(search.known["multitree"]) if "multitree" in search.known else "–"
-    cells = (search.question.topology.name, str(collective.kind), trees, " ".join(map(told, points)), proofs, "; ".join(judged))
+    cells = (search.question.topology.name, str(collective.kind), trees, " ".join(map(told, points)), proofs, "; ".join(rated))
     return "| " + " | ".join(cells) + " |"
 
 

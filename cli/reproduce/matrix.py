@@ -1,4 +1,4 @@
-"""`python -m certree.cli.reproduce.matrix`: every method on every kind of network, each cell judged, as a table.
+"""`python -m certree.cli.reproduce.matrix`: every method on every kind of network, each cell verified, as a table.
 
 A cell holds the collectives whose schedules the verifier found right on all sizes of that network; a collective in brackets is
 made for some of the sizes only. Empty cells have their reasons below the table, and so has whatever other cells lack, except that
@@ -119,9 +119,9 @@ def methods() -> list[str]:
 
 def matrix_lines(progress: Callable[[str], None] = lambda _text: None) -> Iterator[str]:
     """The table and the reasons of its empty cells, as Markdown."""
-    yield "# Every method on every kind of network"
+    yield "# Methods and networks"
     yield ""
-    yield "Made and judged on each network of a column; written by `python -m certree.cli.reproduce.matrix`, compared by a test."
+    yield "Verified on each network of a column; written by `python -m certree.cli.reproduce.matrix`, compared by a test."
     yield ", ".join(f"{short} {kind}" for kind, short in SHORT.items()) + "; in brackets: some of the column's sizes only."
     yield "Below are the reasons of empty cells, and of what else a cell lacks though the method makes the collective."
     yield ""

@@ -160,7 +160,7 @@ def _require_tree(tree: SwitchTree, neighbours: dict[int, list[int]]) -> None:
         for other in neighbours[node]:
             if other in kept and frozenset((node, other)) not in cables:
                 name = tree.topology.name
-                raise UnsupportedError(f"{name} is no tree: beside the shortest paths to its root there is {node}-{other}")
+                raise UnsupportedError(f"{name} is not a tree: link {node}-{other} is not on a shortest path to its root")
 
 
 def _bottom_up(children: dict[int, tuple[int, ...]], root: int) -> tuple[int, ...]:

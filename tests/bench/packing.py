@@ -40,7 +40,7 @@ PEERS = {"torus:8x8 all-gather": 59.0, "mesh:8x8 all-gather": 25.0}  # CPU secon
 INTRODUCTION = f"""# Packing at scale
 
 `python tests/bench/packing.py --markdown` writes this page, here from one run. K trees in L rounds at the highest rate that
-the bound allows, shortened by random exchanges, in slots of delay {DELAY}; every schedule is judged, and the witness of its bound
+the bound allows, shortened by random exchanges, in slots of delay {DELAY}; every schedule is verified, and the witness of its bound
 is re-checked: the gap is that of the rate K/L. `chain` is the most transfers that follow each other, `slots` what one iteration
 takes, `periods` that over L. CPU seconds are of a machine that others used, too; `packing` has the strength or cut in it. Memory
 is the peak of a process that does nothing else. Where the highest rate of a network with switches asks for too many paths, a
@@ -160,11 +160,11 @@ class Row:
         ]
 
 
-HEAD = ["network", "N", "K/L", "witness, gap", "chain", "slots", "periods", "packing, CPU s", "slots, CPU s", "MB", "beside it"]
+HEAD = ["network", "N", "K/L", "witness, gap", "chain", "slots", "periods", "packing, CPU s", "slots, CPU s", "MB", "compared with"]
 
 
 def measure(name: str, topology: Topology, collective: Collective) -> Row:
-    """Bound, packing and slots of one network; the schedule judged, its bound's witness re-checked."""
+    """Bound, packing and slots of one network; the schedule verified, its bound's witness re-checked."""
     start = time.process_time()
     network = fabric(topology, collective)
     trees, period = network.tight

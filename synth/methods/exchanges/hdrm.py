@@ -55,7 +55,7 @@ def _sides(topology: Topology) -> Int32:
     switches = np.flatnonzero(topology.kind == NodeKind.SWITCH)
     no_bigraph = UnsupportedError(
         f"hdrm needs a BiGraph, two equal sides of switches, each joined to all of the other side, and equally many endpoints on"
-        f" each; {topology.name} is none"
+        f" each; {topology.name} is not one"
     )
     side = np.full(len(topology.kind), -1)
     if len(switches):

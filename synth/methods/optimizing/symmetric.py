@@ -74,7 +74,7 @@ def _from_one_root(request: Request, cayley: Cayley, delay: int | None) -> Sched
     if trees is None or len(np.unique(cayley.capacity)) > 1:
         raise UnsupportedError(
             f"symmetric makes a {request.collective.kind} on tori, hypercubes and full networks with links of one width;"
-            f" {topology.name} is none"
+            f" {topology.name} is not one of them"
         )
     width = int(cayley.capacity[0])
     chunks = width * len(trees.parent)

@@ -53,7 +53,7 @@ def ring_2d(request: Request, options: Options) -> Schedule:
 def _grid(topology: Topology) -> Int32:
     """The node at each coordinate, dimensions of one node left out; UnsupportedError unless the network is a whole grid."""
     at = topology.coordinates
-    reason = f"ring-2d needs an undamaged direct grid of two dimensions or more; {topology.name} is none"
+    reason = f"ring-2d needs an undamaged direct grid of two dimensions or more; {topology.name} is not one"
     if at is None or not topology.is_direct or at.shape[1] < 1 or len(topology.endpoints) != len(topology.kind) or (at < 0).any():
         raise UnsupportedError(reason)
     sizes = at.max(axis=0) + 1
