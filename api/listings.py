@@ -12,7 +12,7 @@ from certree.api.papers.experiment import load_experiments
 from certree.api.papers.target import targets
 from certree.api.parsing import Network
 from certree.hw.formats import load_formats
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, closest
 from certree.models.common.registry import Registry
 from certree.models.cost.model import COST_PARAMETERS, load_models
 from certree.models.machine.endpoint import ENDPOINTS
@@ -54,7 +54,9 @@ def explain(name: str) -> str:
     registries = _registries()
     text = "\n\n".join(registry.explain(name) for registry in registries.values() if name in registry)
     if not text:
-        raise InputError(f"nothing to explain is called {name!r}; `certree list` has the {', '.join(registries)}")
+        every = {entry for registry in registries.values() for entry in registry}
+        kinds = ", ".join(registries)
+        raise InputError(f"no entry of `certree list` is named {name!r}; it explains {kinds}{closest(name, sorted(every))}")
     return text
 
 

@@ -21,7 +21,8 @@ from certree.cli.commands.runs.simulate import simulation_words
 from certree.cli.commands.schedules.bound import bounds_words
 from certree.cli.commands.schedules.tables import export_words
 from certree.cli.main import run
-from certree.cli.words.terminal import note, say, say_table
+from certree.cli.words.table import say_table
+from certree.cli.words.terminal import note, say
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.timing import bandwidth_bound_cycles
 

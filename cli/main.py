@@ -6,13 +6,14 @@ import re
 import signal
 import sys
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import click
 
-from certree.cli.words.terminal import note
+from certree.cli.words.terminal import emit_error, note
+from certree.models.common.errors import CertreeError, unknown_name
 
 INTERNAL_ERROR, INTERRUPTED = 70, 130
 
@@ -54,7 +55,7 @@ class _LazyGroup(click.Group):
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in commands():
-            raise click.UsageError(f"unknown command {args[0]!r}; known: {', '.join(commands())}")
+            raise click.UsageError(unknown_name("command", args[0], commands()))
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -73,29 +74,32 @@ def certree() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """The exit code of one command line. This is the one place where errors become messages."""
-    from certree.models.common.errors import CertreeError
-
+    fail = partial(_fail, as_json="--json" in arguments)
     try:
         code: Any = certree.main(args=list(arguments), prog_name="certree", standalone_mode=False)
     except (click.Abort, KeyboardInterrupt):
-        return _fail("interrupted", INTERRUPTED)
+        return fail("interrupted", INTERRUPTED, "Interrupted")
     except click.exceptions.NoArgsIsHelpError as error:
         note(error.format_message())
         return error.exit_code
     except click.ClickException as error:
-        return _fail(error.format_message(), error.exit_code)
+        return fail(error.format_message(), error.exit_code, type(error).__name__)
     except CertreeError as error:
-        return _fail(str(error), error.exit_code)
+        return fail(str(error), error.exit_code, type(error).__name__)
     except Exception as error:
         if os.environ.get("CERTREE_DEBUG"):
             raise
         hint = "this is a fault of certree; CERTREE_DEBUG=1 shows where"
-        return _fail(f"internal error: {type(error).__name__}: {error} ({hint})", INTERNAL_ERROR)
+        return fail(f"internal error: {type(error).__name__}: {error} ({hint})", INTERNAL_ERROR, "InternalError")
     return code if isinstance(code, int) else 0
 
 
-def _fail(message: str, code: int) -> int:
-    note("error: " + " ".join(message.split()))
+def _fail(message: str, code: int, kind: str, *, as_json: bool) -> int:
+    """Say what went wrong in one line on stderr, and under --json as the one document on stdout."""
+    line = " ".join(message.split())
+    note(f"error: {line}")
+    if as_json:
+        emit_error(line, kind)
     return code
 
 

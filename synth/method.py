@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, TypeVar
 
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError, closest
 from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -188,7 +188,7 @@ def read_options(request: Request, method: str, known: Mapping[str, Option]) -> 
     values = {name: option.default for name, option in known.items()}
     for name, text in request.options.items():
         if name not in known:
-            raise InputError(f"{method}: unknown option {name!r}; known: {listing}")
+            raise InputError(f"{method}: unknown option {name!r}; known: {listing}{closest(name, known)}")
         try:
             values[name] = known[name].read(text)
         except (ValueError, KeyError):

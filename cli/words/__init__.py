@@ -1,1 +1,1 @@
-"""Words in and out: `parameters` of commands, `terminal`."""
+"""Input and output of commands: shared `parameters`, `terminal` output, layout of a `table`, `progress`, `schedules`."""

@@ -1,21 +1,29 @@
-"""Where words go: results to stdout, notes and progress to stderr; a reader that went away is no error."""
+"""Output of commands: results on stdout, notes on stderr, colors and line breaks only in a terminal."""
 
 import json
 import os
+import re
+import shutil
 import sys
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import IO, Any
+import textwrap
+from collections.abc import Callable, Mapping
+from typing import IO, Any, Literal
 
 import click
 
-_SECONDS_BETWEEN_NOTES = 10
+#: what is colored in a terminal
+_STYLES = (
+    (re.compile(r"^valid(?=:)|\boptimal\b|(?<=data: )right|(?<!NOT )\bas expected\b|(?<=: )equal$", re.MULTILINE), "green"),
+    (re.compile(r"^invalid(?=:)|(?<=data: )WRONG|NOT as expected|^ *deadlock(?=:)|^error(?=:)", re.MULTILINE), "red"),
+    (re.compile(r"^next(?=:)", re.MULTILINE), "cyan"),
+)
+_NARROWEST = 40
+VERSION = 1  # of the documents of --json
 
 
 def note(text: str) -> None:
     """One message on stderr."""
-    _write(sys.stderr, _printable(text))
+    _write(sys.stderr, printable(text))
 
 
 def note_routers(engine: str, effect: str | None) -> None:
@@ -24,15 +32,32 @@ def note_routers(engine: str, effect: str | None) -> None:
         note(("through routers, flit by flit: " if engine == "flit" else "without routers, which may take longer: ") + effect)
 
 
-def say(text: str) -> None:
-    """A result for people on stdout."""
-    _write(sys.stdout, _printable(text))
+def next_step(command: str) -> None:
+    """Suggest the command that usually follows, on stderr; only where a person reads both streams."""
+    if sys.stdout.isatty() and sys.stderr.isatty():
+        note(f"next: {command}")
+
+
+def say(text: str, *, styled: bool = False, wrap: bool = True) -> None:
+    """A result for people on stdout. In a terminal long lines are wrapped between words, unless `wrap` is false, and verdicts are
+    colored; `styled`: the text is a grid that has its escapes and breaks."""
+    if styled:
+        _write(sys.stdout, text, styled=True)
+        return
+    _write(sys.stdout, printable(text), wrap=wrap)
 
 
 def emit(document: Mapping[str, Any]) -> None:
-    """The one JSON document of a command on stdout, a line for each key."""
-    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in document.items()]
+    """The one JSON document of a command on stdout, a line for each key: `format` (the command) and `version` first."""
+    named = {"format": click.get_current_context().command_path.replace(" ", "-"), "version": VERSION, **document}
+    lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in named.items()]
     _write(sys.stdout, "{\n" + ",\n".join(lines) + "\n}")
+
+
+def emit_error(message: str, kind: str) -> None:
+    """The JSON document of a command that failed under --json; `kind` is the class of the error."""
+    document = {"format": "certree-error", "version": VERSION, "error": message, "kind": kind}
+    _write(sys.stdout, json.dumps(document))
 
 
 def show(document: Mapping[str, Any], words: Callable[[Any], str], *, as_json: bool) -> None:
@@ -43,56 +68,50 @@ def show(document: Mapping[str, Any], words: Callable[[Any], str], *, as_json: b
         say(words(document))
 
 
-def say_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A table on stdout; a column is right-aligned when its header starts with `>`."""
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in header:
-        table.add_column(name.removeprefix(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
-    for row in rows:
-        table.add_row(*row)
-    console = Console(markup=False, highlight=False, width=None if sys.stdout.isatty() else 200)
-    with console.capture() as capture:
-        console.print(table)
-    say("\n".join(line.rstrip() for line in capture.get().splitlines()))
+def terminal_width() -> int | None:
+    """Columns of the terminal that stdout is; None where it is none."""
+    return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else None
 
 
-@contextmanager
-def working(title: str) -> Iterator[Callable[[str], None]]:
-    """While the body runs: a spinner with `title` where stderr is a terminal. Yields the function that prints progress lines."""
-    if not sys.stderr.isatty():
-        yield note
-        return
-    from rich.console import Console
-
-    console = Console(stderr=True, markup=False, highlight=False)
-    with console.status(title):
-        yield lambda text: console.print(_printable(text))
+def color_system() -> Literal["standard"] | None:
+    """The colors that stdout takes: none outside of a terminal, under NO_COLOR and in a dumb one."""
+    return "standard" if _is_colored(sys.stdout) else None
 
 
-def now_and_then(tell: Callable[[str], None]) -> Callable[[int], None]:
-    """Tells the cycle that a long run has come to, no more often than people read."""
-    last = time.monotonic()
-
-    def progress(cycle: int) -> None:
-        nonlocal last
-        if time.monotonic() - last >= _SECONDS_BETWEEN_NOTES:
-            last = time.monotonic()
-            tell(f"cycle {cycle:,}")
-
-    return progress
-
-
-def _printable(text: str) -> str:
+def printable(text: str) -> str:
     """The text without what could steer a terminal: names in files are anybody's."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
-def _write(stream: IO[str], text: str) -> None:
+def _is_colored(stream: IO[str]) -> bool:
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _wrapped(text: str) -> str:
+    """Lines that are wider than the terminal broken between words, what follows four columns further in."""
+    width = shutil.get_terminal_size().columns
+    return "\n".join(_wrapped_line(line, max(width, _NARROWEST)) if len(line) > width else line for line in text.split("\n"))
+
+
+def _wrapped_line(line: str, width: int) -> str:
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    return textwrap.fill(
+        line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
+    )
+
+
+def _colored(text: str) -> str:
+    for pattern, color in _STYLES:
+        text = pattern.sub(lambda found, color=color: click.style(found.group(), fg=color), text)  # type: ignore[misc]
+    return text
+
+
+def _write(stream: IO[str], text: str, *, styled: bool = False, wrap: bool = True) -> None:
+    if not styled and stream.isatty():
+        text = _wrapped(text) if wrap else text
+        text = _colored(text) if _is_colored(stream) else text
     try:
-        click.echo(text, file=stream)
+        click.echo(text, file=stream, color=True if styled else None)
         stream.flush()
     except BrokenPipeError:  # whoever read has enough; what is written from here on goes nowhere
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

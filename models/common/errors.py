@@ -76,6 +76,15 @@ def unknown_name(kind: str, name: object, known: Iterable[object], besides: str 
 def known_names(known: Iterable[object], unknown: Iterable[object], besides: str = "") -> str:
     """The known names, and which of them is the closest to an unknown one."""
     names = [str(one) for one in known]
-    close = [found for name in unknown for found in get_close_matches(str(name), names, 1)]
-    hint = f"; did you mean {close[0]!r}?" if close else ""
+    hint = next((hint for name in unknown if (hint := closest(name, names))), "")
     return f"known: {', '.join([*names, besides] if besides else names)}{hint}"
+
+
+def closest(name: object, known: Iterable[object]) -> str:
+    """`; did you mean 'ring'?` for a name that is close to a known one, otherwise nothing.
+
+    >>> closest("rign", ["ring", "torus"])
+    "; did you mean 'ring'?"
+    """
+    found = get_close_matches(str(name), [str(one) for one in known], 1)
+    return f"; did you mean {found[0]!r}?" if found else ""

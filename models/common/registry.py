@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Generic, TypeVar
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, unknown_name
 
 T = TypeVar("T")
 
@@ -45,7 +45,7 @@ class Registry(Generic[T]):
         try:
             return self._entries[name]
         except KeyError:
-            raise InputError(f"unknown {self.kind} {name!r}; known: {', '.join(self)}") from None
+            raise InputError(unknown_name(self.kind, name, self)) from None
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from certree.models.common.errors import TopologyError
+from certree.models.common.errors import TopologyError, closest
 from certree.models.common.registry import Registry
 from certree.models.network.capacities import ALLOWED, capacity_of, in_units
 from certree.models.network.families import load_families
@@ -79,6 +79,7 @@ def _base(head: str) -> Topology:
     allowed = ", ".join(line.split(" - ")[0] for _, line in families.describe())
     raise TopologyError(
         f"unknown topology {head!r}; allowed: {allowed}, or a file ending in {', '.join(FILE_SUFFIXES + suffixes())}"
+        + closest(family, families)
     )
 
 

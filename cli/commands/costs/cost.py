@@ -8,7 +8,9 @@ import click
 from certree.api.costs.costing import METHODS, Costs, cost
 from certree.api.reports.text import collective_words, one_line, size_words
 from certree.cli.words.parameters import comma_list, option_collective, option_json, option_size
-from certree.cli.words.terminal import emit, note, say, say_table, working
+from certree.cli.words.progress import working
+from certree.cli.words.table import say_table
+from certree.cli.words.terminal import emit, note, say
 from certree.models.common.errors import InputError
 from certree.models.cost.model import model_name
 from certree.models.schedule.collective import Collective

@@ -10,7 +10,8 @@ from certree.api.costs.fitting import fit, save_parameters
 from certree.api.pictures.drawing import PLOT_SUFFIXES, draw, require_suffix
 from certree.api.reports.text import one_line
 from certree.cli.words.parameters import Parsed, check_output, option_json, option_output
-from certree.cli.words.terminal import emit, note, say, say_table
+from certree.cli.words.table import say_table
+from certree.cli.words.terminal import emit, note, say
 from certree.models.common.errors import InputError
 from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit
 from certree.models.cost.fitting.measurements import read_measurements, unsteadiness

@@ -7,7 +7,9 @@ import click
 from certree.api.costs.fitting import measure
 from certree.api.reports.text import seconds_words
 from certree.cli.words.parameters import COUNT, check_output, comma_list, option_json, option_output
-from certree.cli.words.terminal import emit, note, say, say_table, working
+from certree.cli.words.progress import working
+from certree.cli.words.table import say_table
+from certree.cli.words.terminal import emit, note, say
 from certree.models.common.errors import InputError
 from certree.models.cost.fitting.measurements import merged, unsteadiness
 

@@ -6,7 +6,8 @@ import click
 
 from certree.api.papers.gallery import gallery
 from certree.cli.words.parameters import option_json
-from certree.cli.words.terminal import emit, say, working
+from certree.cli.words.progress import working
+from certree.cli.words.terminal import emit, say
 
 
 @click.command("gallery")

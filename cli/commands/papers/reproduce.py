@@ -7,7 +7,8 @@ import click
 from certree.api.papers.reproduction import reproduce
 from certree.api.papers.target import load_target, targets
 from certree.cli.words.parameters import COUNT, option_json
-from certree.cli.words.terminal import emit, note, say, working
+from certree.cli.words.progress import working
+from certree.cli.words.terminal import emit, note, say
 
 
 @click.command("reproduce")

@@ -10,7 +10,8 @@ from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import read_schedule
 from certree.api.reports.text import one_line, size_words
 from certree.api.settings import message_size
-from certree.cli.words.terminal import note, show, working
+from certree.cli.words.progress import working
+from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import parse_reading
 from certree.models.cost.models.genmodel import load_genmodel

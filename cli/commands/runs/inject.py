@@ -10,7 +10,8 @@ import click
 from certree.api.reports.text import one_line
 from certree.api.runs.injection import Injected, Traffic, inject
 from certree.cli.words.parameters import COUNT, Parsed, argument_topology, option_json, option_params
-from certree.cli.words.terminal import now_and_then, show, working
+from certree.cli.words.progress import now_and_then, working
+from certree.cli.words.terminal import show
 from certree.models.common.errors import InputError
 from certree.models.common.quantities import parse_fraction
 from certree.models.machine.machine import Machine

@@ -9,7 +9,8 @@ from click.core import ParameterSource
 
 from certree.api.runs.model_checks import model_check
 from certree.cli.words.parameters import COUNT, option_json, option_params, option_size
-from certree.cli.words.terminal import note, show, working
+from certree.cli.words.progress import working
+from certree.cli.words.terminal import note, show
 from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, write_atomically

@@ -20,7 +20,8 @@ from certree.cli.words.parameters import (
     option_size,
     option_without_routers,
 )
-from certree.cli.words.terminal import note, note_routers, now_and_then, show, working
+from certree.cli.words.progress import now_and_then, working
+from certree.cli.words.terminal import note, note_routers, show
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine, Run
 from certree.hw.engines.schedule_run import Plan

@@ -17,8 +17,9 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
+from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
-from certree.cli.words.terminal import note, working
+from certree.cli.words.terminal import note
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective

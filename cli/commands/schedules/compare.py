@@ -21,7 +21,9 @@ from certree.cli.words.parameters import (
     option_params,
     option_without_routers,
 )
-from certree.cli.words.terminal import emit, note, say, say_table, working
+from certree.cli.words.progress import working
+from certree.cli.words.table import say_table
+from certree.cli.words.terminal import emit, note, say
 from certree.hw.engines.runs import MODES
 from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import Machine

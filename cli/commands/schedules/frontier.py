@@ -17,7 +17,8 @@ from certree.cli.words.parameters import (
     option_json,
     option_output,
 )
-from certree.cli.words.terminal import note, show, working
+from certree.cli.words.progress import working
+from certree.cli.words.terminal import note, show
 from certree.models.common.files import canonical_json, write_atomically
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective

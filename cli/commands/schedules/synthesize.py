@@ -24,7 +24,8 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
 )
-from certree.cli.words.terminal import note, show, working
+from certree.cli.words.progress import working
+from certree.cli.words.terminal import note, show
 from certree.hw.engines.runs import FASTEST, MODES
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology

@@ -12,7 +12,7 @@ from math import lcm
 
 import numpy as np
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, unknown_name
 from certree.models.cost.counting import LinkKind, link_kinds, switches_passed
 from certree.models.cost.flows.flows import Flows, Int64, flows_of
 from certree.models.cost.flows.rates import equal_shares, makespan, max_min
@@ -51,7 +51,7 @@ def parse_reading(chosen: Mapping[str, str]) -> Reading:
     """The reading with these fields; InputError for an unknown field or value."""
     for name, value in chosen.items():
         if name not in READINGS:
-            raise InputError(f"reading {name!r} is not known; known: {', '.join(READINGS)}")
+            raise InputError(unknown_name("reading", name, READINGS))
         if value not in READINGS[name]:
             raise InputError(f"reading {name}={value!r}; allowed: {', '.join(READINGS[name])}")
     return replace(Reading(), **chosen)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError, unknown_name
 from certree.models.schedule.timing import reduction_cycles
 from certree.models.tables import RowOp, Tables
 from certree.models.traces.lines import trace_lines
@@ -47,7 +47,7 @@ def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: f
     `plan_of` raises for the tables, ToolMissingError without Java or TLC.
     """
     if run not in RUNS:
-        raise InputError(f"unknown run mode {run!r}; known: {', '.join(RUNS)}")
+        raise InputError(unknown_name("run mode", run, RUNS))
     if run == "paced" and tables.repeats > 1:
         raise UnsupportedError(f"a table of {tables.repeats} iterations cannot be paced: the timestep counter knows one")
     plan, log = plan_of(tables, whole=True), load_trace(trace)

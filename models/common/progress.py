@@ -1,0 +1,18 @@
+"""Progress lines that say how much of the work is done."""
+
+
+class Counted(str):
+    """A progress line with the number of parts that are `done` and their `total`: for whoever draws a bar.
+
+    >>> line = Counted("torus:4x4", 3, 48)
+    >>> line, line.done, line.total
+    ('torus:4x4', 3, 48)
+    """
+
+    __slots__ = ("done", "total")
+
+    def __new__(cls, text: str, done: int, total: int) -> "Counted":
+        """The line `text`, and how much is done."""
+        line = super().__new__(cls, text)
+        line.done, line.total = done, total
+        return line
