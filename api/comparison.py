@@ -14,6 +14,7 @@ from certree.api.reports.text import size_words
 from certree.hw.engines.runs import Options
 from certree.hw.run import run as run_schedule
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
+from certree.models.common.progress import Counted
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -100,7 +101,8 @@ def compare(
         for entry in entries:
             cells.append(comparison.cell(entry, size))
             if progress is not None:
-                progress(f"{entry.text} at {size_words(size)}: {outcome_words(cells[-1])}")
+                said = f"{entry.text} at {size_words(size)}: {outcome_words(cells[-1])}"
+                progress(Counted(said, len(cells), len(sizes) * len(entries)))
     return ComparedMethods(topology, asked, comparison.machine, tuple(cells))
 
 

@@ -12,6 +12,7 @@ from certree.api.papers.examples import EXAMPLES, SIZE, Example
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.hw.run import run as run_schedule
 from certree.models.common.files import new_folder, write_atomically
+from certree.models.common.progress import Counted
 from certree.models.common.quantities import parse_size
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
@@ -79,9 +80,9 @@ def gallery(output: str | Path, progress: Callable[[str], None] | None = None) -
     """
     done = []
     with new_folder(Path(output)) as folder:
-        for example in EXAMPLES:
+        for number, example in enumerate(EXAMPLES):
             if progress is not None:
-                progress(f"{example.slug}: {example.method} on {example.topology}")
+                progress(Counted(f"{example.slug}: {example.method} on {example.topology}", number, len(EXAMPLES)))
             done.append(work(example))
             _write_example(folder / example.slug, done[-1])
         write_atomically(folder / "README.md", _readme(done).encode(), force=False)

@@ -15,6 +15,7 @@ from typing import Any
 from certree.api.papers.experiment import Task
 from certree.models.common.errors import UndecidedError
 from certree.models.common.files import canonical_json, write_atomically
+from certree.models.common.progress import Counted
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,15 @@ def run_tasks(tasks: Sequence[Task], workers: int, folder: Path | None, tell: Ca
     by_key = {task.key: task for task in tasks}
     kept = {} if folder is None else {key: entry for key in by_key if (entry := _load(folder / f"{key}.json")) is not None}
     if kept:
-        tell(f"{len(kept)} of {len(by_key)} cells are there already")
+        tell(Counted(f"{len(kept)} of {len(by_key)} cells are there already", len(kept), len(by_key)))
 
     def keep(task: Task, entry: dict[str, Any]) -> None:
         kept[task.key] = entry
         if folder is not None:
             document = {"task": task.label, "arguments": task.arguments, **entry}
             write_atomically(folder / f"{task.key}.json", canonical_json(document), force=True)
-        tell(f"{len(kept)} of {len(by_key)}: {task.label}, {entry['cpu_seconds']:.1f} CPU s")
+        said = f"{len(kept)} of {len(by_key)}: {task.label}, {entry['cpu_seconds']:.1f} CPU s"
+        tell(Counted(said, len(kept), len(by_key)))
 
     left = [task for key, task in by_key.items() if key not in kept]
     if min(workers, len(left)) > 1:

@@ -1,5 +1,7 @@
 """A schedule with its verdict, as most commands end."""
 
+from collections.abc import Sequence
+
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.cli.words.terminal import show
 from certree.models.schedule.made_for import MadeFor
@@ -7,9 +9,17 @@ from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.verdict import Verdict
 
 
-def show_schedule(schedule: AnySchedule, verdict: Verdict, used: MadeFor, *, slot_cycles: int | None = None, as_json: bool) -> int:
+def show_schedule(
+    schedule: AnySchedule,
+    verdict: Verdict,
+    used: MadeFor,
+    *,
+    slot_cycles: int | None = None,
+    as_json: bool,
+    then: Sequence[object] = (),
+) -> int:
     """Show what is said of a schedule, timed for the size and machine `used` (in slots of tables that last `slot_cycles`); the exit
-    code, 1 where it is invalid."""
+    code, 1 where it is invalid. `then`: the command that usually follows, where it is valid."""
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
-    show(report, schedule_words, as_json=as_json)
+    show(report, schedule_words, as_json=as_json, then=then if verdict.valid else ())
     return 0 if verdict.valid else 1

@@ -3,10 +3,11 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Literal
 
 import click
@@ -32,10 +33,10 @@ def note_routers(engine: str, effect: str | None) -> None:
         note(("through routers, flit by flit: " if engine == "flit" else "without routers, which may take longer: ") + effect)
 
 
-def next_step(command: str) -> None:
-    """Suggest the command that usually follows, on stderr; only where a person reads both streams."""
+def next_step(*words: object) -> None:
+    """Suggest on stderr the command that usually follows, given by its words; only where a person reads both streams."""
     if sys.stdout.isatty() and sys.stderr.isatty():
-        note(f"next: {command}")
+        note("next: certree " + shlex.join(map(str, words)))
 
 
 def say(text: str, *, styled: bool = False, wrap: bool = True) -> None:
@@ -60,12 +61,14 @@ def emit_error(message: str, kind: str) -> None:
     _write(sys.stdout, json.dumps(document))
 
 
-def show(document: Mapping[str, Any], words: Callable[[Any], str], *, as_json: bool) -> None:
-    """A command's result: the document itself, or `words` of it for people."""
+def show(document: Mapping[str, Any], words: Callable[[Any], str], *, as_json: bool, then: Sequence[object] = ()) -> None:
+    """A command's result: the document itself, or `words` of it for people and the command that usually follows (`then`)."""
     if as_json:
         emit(document)
     else:
         say(words(document))
+        if then:
+            next_step(*then)
 
 
 def terminal_width() -> int | None:

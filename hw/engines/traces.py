@@ -10,8 +10,12 @@ from typing import Any
 from certree.hw.engines.program import Program
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.files import write_atomically
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import hops
 
 CHROME_SUFFIX = ".json"
+#: about how many bytes a message takes in each form, and a link that it passes: means over traces of some thousand messages
+_LINE, _CHROME_MESSAGE, _CHROME_LINK = 140, 135, 100
 _NODES, _LINKS = 0, 1  # processes of the picture: a track for each network interface, one for each lane
 
 #: row, iteration, destination, fired, first, complete, usable, number
@@ -35,6 +39,18 @@ def write_trace(path: Path, rows: Rows, records: Iterable[Record], uses: Callabl
     else:
         data = "".join(json.dumps(entry) + "\n" for entry in message_entries(rows, records)).encode()
     write_atomically(path, data, force=force)
+
+
+def expected_size(schedule: Schedule, path: Path) -> tuple[int, int]:
+    """Messages of a run of the schedule, and about how many bytes their trace takes, before compression.
+
+    Packets of a chunk and turns on a shared link make it longer. O(transfers).
+    """
+    messages = schedule.transfers * schedule.repeats
+    links = len(hops(schedule)[0]) * schedule.repeats
+    if path.name.removesuffix(".gz").endswith(CHROME_SUFFIX):
+        return messages, _CHROME_MESSAGE * messages + _CHROME_LINK * links
+    return messages, _LINE * messages
 
 
 def message_entries(rows: Rows, records: Iterable[Record]) -> Iterator[dict[str, Any]]:

@@ -15,6 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from certree.models.common.files import sha256
+from certree.models.common.progress import Counted
 from certree.verify.tla.model_file import TIME_LIMITS, Model, listed
 from certree.verify.tla.runs import in_parallel, run_generated, specs_folder
 from certree.verify.tla.tlc import Result, TlcError, TlcRun
@@ -122,9 +123,9 @@ def _conjuncts(name: str) -> list[str]:
 
 
 def _rows(mutants: Sequence[Model], columns: Columns, report: Callable[[str], None] | None) -> list[list[str]]:
-    def tell(named: tuple[str, list[str]]) -> None:
+    def tell(named: tuple[str, list[str]], done: int, total: int) -> None:
         if report is not None:
-            report(f"{named[0]}: {named[1].count(KILLED)} properties refute it")
+            report(Counted(f"{named[0]}: {named[1].count(KILLED)} properties refute it", done, total))
 
     def named_row(mutant: Model) -> tuple[str, list[str]]:
         return mutant.name, _row(mutant, columns)

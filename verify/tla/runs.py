@@ -106,15 +106,15 @@ def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture
     )
 
 
-def in_parallel(work: Callable[[U], T], models: Sequence[U], report: Callable[[T], None] | None) -> list[T]:
-    """The results of `work` on each model, two at a time; `report` is told each, in order. Whatever is raised ends all runs."""
+def in_parallel(work: Callable[[U], T], models: Sequence[U], report: Callable[[T, int, int], None] | None) -> list[T]:
+    """The results of `work` on each model, two at a time; `report` is told each, in order, the number told and the total. Whatever is raised ends all runs."""
     results = []
     pool = ThreadPoolExecutor(PARALLEL)
     try:
         for result in pool.map(work, models):
             results.append(result)
             if report is not None:
-                report(result)
+                report(result, len(results), len(models))
     except BaseException:
         pool.shutdown(wait=False, cancel_futures=True)
         end_runs()

@@ -11,7 +11,7 @@ from certree.api.pictures.drawing import PLOT_SUFFIXES, draw, require_suffix
 from certree.api.reports.text import one_line
 from certree.cli.words.parameters import Parsed, check_output, option_json, option_output
 from certree.cli.words.table import say_table
-from certree.cli.words.terminal import emit, note, say
+from certree.cli.words.terminal import emit, next_step, note, say
 from certree.models.common.errors import InputError
 from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit
 from certree.models.cost.fitting.measurements import read_measurements, unsteadiness
@@ -64,7 +64,12 @@ def fit_command(
     if plot is not None:
         draw(found, plot, title=one_line(path.name), force=force)
         note(f"wrote {plot}")
-    emit(_document(found)) if as_json else _say(found)
+    if as_json:
+        emit(_document(found))
+        return
+    _say(found)
+    if output is not None:
+        next_step("cost", "sym384", "--params", output)
 
 
 def _document(found: Fit) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from certree.api.reports.text import seconds_words
 from certree.cli.words.parameters import COUNT, check_output, comma_list, option_json, option_output
 from certree.cli.words.progress import working
 from certree.cli.words.table import say_table
-from certree.cli.words.terminal import emit, note, say
+from certree.cli.words.terminal import emit, next_step, note, say
 from certree.models.common.errors import InputError
 from certree.models.cost.fitting.measurements import merged, unsteadiness
 
@@ -61,3 +61,4 @@ def measure_command(
     rows = [[one.benchmark, str(one.participants), f"{one.floats:,}", seconds_words(one.seconds)] for one in shown]
     say_table(["benchmark", ">participants", ">floats", ">median"], rows)
     say(f"{len(measured)} runs of {len(shown)} configurations")
+    next_step("fit", output, "-o", "parameters.toml")

@@ -7,7 +7,7 @@ import click
 from certree.api.listings import describe
 from certree.api.pictures.drawing import PICTURE_SUFFIXES, draw, require_suffix
 from certree.cli.words.parameters import argument_topology, check_output, option_json, option_output
-from certree.cli.words.terminal import emit, note, say
+from certree.cli.words.terminal import emit, next_step, note, say
 from certree.models.common.errors import InputError
 from certree.models.network.families import load_families
 from certree.models.network.imports import load_imports
@@ -48,6 +48,7 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
         f"  digest: {document['digest']}"
     )
     _note_unit(topology.name)
+    next_step("bound", topology.name)
 
 
 def _note_unit(spec: str) -> None:

@@ -8,7 +8,7 @@ from certree.api.papers.reproduction import reproduce
 from certree.api.papers.target import load_target, targets
 from certree.cli.words.parameters import COUNT, option_json
 from certree.cli.words.progress import working
-from certree.cli.words.terminal import emit, note, say
+from certree.cli.words.terminal import emit, next_step, note, say
 
 
 @click.command("reproduce")
@@ -43,7 +43,7 @@ def reproduce_command(
         _list(as_json=as_json)
         return
     if configuration:
-        say(load_target(target).source.decode().rstrip())
+        say(load_target(target).source.decode().rstrip(), wrap=False)
         return
     with working(f"reproducing {target}") as tell:
         try:
@@ -59,7 +59,7 @@ def reproduce_command(
         cells = [entry.document() for entry in found.cells]
         emit({"target": found.target.name, "title": found.target.title, "cells": cells, "remarks": found.target.remarks})
     else:
-        say(found.table().rstrip())
+        say(found.table().rstrip(), wrap=False)
 
 
 def _list(*, as_json: bool) -> None:
@@ -68,3 +68,4 @@ def _list(*, as_json: bool) -> None:
         emit({"targets": [{"name": name, "title": title} for name, title in known]})
     else:
         say("\n".join(f"{name}: {title}" for name, title in known))
+        next_step("reproduce", known[0][0], "-o", known[0][0])

@@ -101,7 +101,7 @@ def aggregate_command(
         "machine": done.machine.name,
         **aggregation_report(result, rules),
     }
-    show(document, aggregation_words, as_json=as_json)
+    show(document, aggregation_words, as_json=as_json, then=("model-check", "--trace", trace, source) if trace else ())
     return 0 if result.data_ok and result.closed_form_cycles in (None, result.cycles) else 1
 
 

@@ -1,5 +1,6 @@
 """`certree model-check`: Check the TLA+ models, or a schedule's tables, with TLC."""
 
+from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from certree.cli.words.terminal import note, show
 from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, write_atomically
+from certree.models.common.progress import Counted
 from certree.models.machine.machine import Machine
 from certree.models.traces.endpoints import is_endpoint_trace
 from certree.models.traces.reducing import is_aggregation_trace
@@ -153,7 +155,7 @@ def model_check_command(
             flow=flow,
             symbolic=symbolic,
             full=full,
-            progress=lambda result: report(result_words(result_report(result))),
+            progress=_telling(report),
             tell=note,
         )
     if picture is not None and results[0].picture:
@@ -161,6 +163,11 @@ def model_check_command(
     document = {"models": [result_report(result) for result in results]}
     show(document, model_check_words, as_json=as_json)
     return exit_code(results)
+
+
+def _telling(report: Callable[[str], None]) -> Callable[[ModelResult, int, int], None]:
+    """Tells each result in a line, and how many there are."""
+    return lambda result, done, total: report(Counted(result_words(result_report(result)), done, total))
 
 
 def _write_configuration(name: str, path: Path, *, force: bool) -> int:

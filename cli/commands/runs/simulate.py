@@ -7,6 +7,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from certree.api.reports.schedules import closed_form
 from certree.api.reports.text import one_line, size_words
 from certree.api.runnable import source_to_run
 from certree.api.runs.simulation import simulate
@@ -25,10 +26,13 @@ from certree.cli.words.terminal import note, note_routers, show
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine, Run
 from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.traces import expected_size
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import READINGS
 from certree.models.machine.machine import Machine
 from certree.models.tables import Tables
+
+_MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 
 
 @click.command("simulate")
@@ -94,6 +98,10 @@ def simulate_command(
         return simulate_by_flows(path, size, model, reading, as_json=as_json)
     check_output(trace, force=force)
     source = source_to_run(path, size, machine, note)
+    expected = _expected_cycles(source) if run == "slotted" else None
+    if trace is not None:
+        messages, length = expected_size(source.schedule, trace)
+        note(f"a trace of {messages:,} messages, about {length / 10**6:,.1f} MB" + " before compression" * (trace.suffix == ".gz"))
     with working("simulating") as tell:
         result = simulate(
             source,
@@ -108,7 +116,7 @@ def simulate_command(
             step_time=step_time,
             trace=trace,
             force=force,
-            progress=now_and_then(tell),
+            progress=now_and_then(tell, expected),
         )
     note_routers(result.engine, result.router_effect)
     if result.no_tables is not None:
@@ -119,8 +127,14 @@ def simulate_command(
     if result.others is not None:
         others = result.others
         document["background"] = {"packets": others.packets, "arrived": others.arrived, "longest_latency": others.longest}
-    show(document, simulation_words, as_json=as_json)
+    show(document, simulation_words, as_json=as_json, then=_then(path, source))
     return 0 if holds(result) and not result.starved else 1
+
+
+def _expected_cycles(source: Tables | Plan) -> int | None:
+    """The closed form of a slotted run: how far it will go; None without one."""
+    slot_cycles = source.slot_cycles if isinstance(source, Tables) else None
+    return closed_form(source.schedule, source.message_bytes, source.machine, slot_cycles)["time_cycles"]
 
 
 def _require_fitting(context: click.Context, engine: str) -> None:
@@ -132,6 +146,12 @@ def _require_fitting(context: click.Context, engine: str) -> None:
         if given and name not in both and (name in ours) != (engine == Engine.FLOW):
             option = "params" if name == "machine" else name.replace("_", "-")
             raise InputError(f"--{option} needs " + ("--engine flow" if name in ours else "another engine than flow"))
+
+
+def _then(path: Path, source: Tables | Plan) -> tuple[object, ...]:
+    """Small tables can be model-checked."""
+    small = len(source.topology.endpoints) <= _MODEL_CHECKED and isinstance(source, Tables)
+    return ("model-check", "--schedule", path) if small else ()
 
 
 def holds(result: Run) -> bool:

@@ -19,7 +19,12 @@ from certree.models.schedule.collective import Collective
 @option_json()
 def bound_command(topology: Topology, collective: Collective, as_json: bool) -> None:
     """Lower bounds on any schedule for a network (delay 1), each with a witness that was re-checked."""
-    show(bounds_report(bound(topology, collective)), bounds_words, as_json=as_json)
+    show(
+        bounds_report(bound(topology, collective)),
+        bounds_words,
+        as_json=as_json,
+        then=("synthesize", topology.name, "-o", "schedule.json"),
+    )
 
 
 def bounds_report(found: Bounds) -> dict[str, Any]:

@@ -58,4 +58,4 @@ def certify_command(
         return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     save_any_schedule(certified, output, force=force)
     note(f"wrote {output}")
-    return show_schedule(certified, verify(certified), used, as_json=as_json)
+    return show_schedule(certified, verify(certified), used, as_json=as_json, then=("export", output, "-o", "tables"))

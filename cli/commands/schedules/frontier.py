@@ -74,7 +74,7 @@ def frontier_command(
     if output is not None:
         write_atomically(output, canonical_json(found.verdict.document), force=force)
         note(f"wrote {output}")
-    show(frontier_report(found.verdict, found.methods), frontier_words, as_json=as_json)
+    show(frontier_report(found.verdict, found.methods), frontier_words, as_json=as_json, then=("verify", output) if output else ())
     if interrupted:
         note("error: interrupted; this is what was found so far" + (f", written to {output}" if output else ""))
         return INTERRUPTED

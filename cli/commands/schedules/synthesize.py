@@ -107,7 +107,8 @@ def synthesize_command(
     if output is not None:
         save_any_schedule(made, output, force=force)
         note(f"wrote {output}")
-    show(document, _words, as_json=as_json)
+    then = ("synthesize", topology.name, "-o", "schedule.json") if output is None else ("verify", output)
+    show(document, _words, as_json=as_json, then=() if interrupted else then)
     if interrupted:
         note("error: interrupted; this is the best schedule found so far" + (f", written to {output}" if output else ""))
         return INTERRUPTED

@@ -38,7 +38,7 @@ def export_command(
         return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     note(f"wrote {output}")
     document = {
-        "format": format_name,
+        "encoding": format_name,
         "nodes": len(tables.topology.endpoints),
         "rows": len(tables.node),
         "chunk_bytes": tables.chunk_bytes,
@@ -48,7 +48,7 @@ def export_command(
         "machine": tables.machine.name,
         "schedule_digest": tables.schedule_digest,
     }
-    show(document, export_words, as_json=as_json)
+    show(document, export_words, as_json=as_json, then=("verify", output))
     return 0
 
 
@@ -75,4 +75,6 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
         save_any_schedule(checked.schedule, output, force=force)
         note(f"wrote {output}")
     used = setting(checked.schedule)
-    return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json)
+    return show_schedule(
+        checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=("verify", output)
+    )

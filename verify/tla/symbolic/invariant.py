@@ -46,18 +46,19 @@ MUTANTS = (
 )
 
 
-def check_invariant(report: Callable[[ModelResult], None] | None = None) -> list[ModelResult]:
+def check_invariant(report: Callable[[ModelResult, int, int], None] | None = None) -> list[ModelResult]:
     """Prove every obligation, then refute every mutant; some seconds.
 
-    `expected` and `result` are `proved` or `refuted`, `result` also `unknown`, which is a failure. `report` is told each.
+    `expected` and `result` are `proved` or `refuted`, `result` also `unknown`, which is a failure. `report` is told each, with
+    the number of results and of all questions.
     """
-    results = []
-    for name, expected, claim in _questions():
+    results, questions = [], list(_questions())
+    for name, expected, claim in questions:
         started = time.monotonic()
         result = _ask(claim)
         results.append(_result(name, expected, result, time.monotonic() - started))
         if report is not None:
-            report(results[-1])
+            report(results[-1], len(results), len(questions))
     return results
 
 
