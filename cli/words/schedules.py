@@ -8,6 +8,8 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.verdict import Verdict
 
+SCHEDULE = "schedule"  # the kind of their documents
+
 
 def show_schedule(
     schedule: AnySchedule,
@@ -21,5 +23,5 @@ def show_schedule(
     """Show what is said of a schedule, timed for the size and machine `used` (in slots of tables that last `slot_cycles`); the exit
     code, 1 where it is invalid. `then`: the command that usually follows, where it is valid."""
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
-    show(report, schedule_words, as_json=as_json, then=then if verdict.valid else ())
+    show(report, schedule_words, kind=SCHEDULE, as_json=as_json, then=then if verdict.valid else ())
     return 0 if verdict.valid else 1

@@ -19,6 +19,7 @@ _STYLES = (
     (re.compile(r"^next(?=:)", re.MULTILINE), "cyan"),
 )
 _NARROWEST = 40
+_PROSE = re.compile(r"[\w`(]")
 VERSION = 1  # of the documents of --json
 
 
@@ -48,9 +49,11 @@ def say(text: str, *, styled: bool = False, wrap: bool = True) -> None:
     _write(sys.stdout, printable(text), wrap=wrap)
 
 
-def emit(document: Mapping[str, Any]) -> None:
-    """The one JSON document of a command on stdout, a line for each key: `format` (the command) and `version` first."""
-    named = {"format": click.get_current_context().command_path.replace(" ", "-"), "version": VERSION, **document}
+def emit(document: Mapping[str, Any], kind: str | None = None) -> None:
+    """The one JSON document of a command on stdout, a line for each key: `format`, by default after the command, and `version`
+    first."""
+    kind = kind or "-".join(click.get_current_context().command_path.split()[1:])
+    named = {"format": f"certree-{kind}-report", "version": VERSION, **document}
     lines = [f"  {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in named.items()]
     _write(sys.stdout, "{\n" + ",\n".join(lines) + "\n}")
 
@@ -61,14 +64,33 @@ def emit_error(message: str, kind: str) -> None:
     _write(sys.stdout, json.dumps(document))
 
 
-def show(document: Mapping[str, Any], words: Callable[[Any], str], *, as_json: bool, then: Sequence[object] = ()) -> None:
-    """A command's result: the document itself, or `words` of it for people and the command that usually follows (`then`)."""
+def show(
+    document: Mapping[str, Any],
+    words: Callable[[Any], str],
+    *,
+    as_json: bool,
+    kind: str | None = None,
+    then: Sequence[object] = (),
+) -> None:
+    """A command's result: the document itself (`kind` as in `emit`), or `words` of it for people and the command that usually
+    follows (`then`)."""
     if as_json:
-        emit(document)
+        emit(document, kind)
     else:
         say(words(document))
         if then:
             next_step(*then)
+
+
+def reflowed(text: str) -> str:
+    """Paragraphs of a docstring, each in one line, for a terminal to wrap; tables, lists and indented lines stay as they are."""
+    lines: list[str] = []
+    for line in text.splitlines():
+        if lines and _PROSE.match(line) and _PROSE.match(lines[-1]):
+            lines[-1] += " " + line
+        else:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def terminal_width() -> int | None:

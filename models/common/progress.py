@@ -9,7 +9,8 @@ class Counted(str):
     ('torus:4x4', 3, 48)
     """
 
-    __slots__ = ("done", "total")
+    done: int
+    total: int
 
     def __new__(cls, text: str, done: int, total: int) -> "Counted":
         """The line `text`, and how much is done."""

@@ -97,7 +97,9 @@ def test_a_reader_that_goes_away_is_no_error(arguments):
 
 
 def test_documents_are_strict_json(capsys):
-    emit({"a": [1, None], "b": {"c": "9/16"}})
-    assert json.loads(capsys.readouterr().out) == {"a": [1, None], "b": {"c": "9/16"}}
+    emit({"a": [1, None], "b": {"c": "9/16"}}, "test")
+    assert json.loads(capsys.readouterr().out) == {
+        "format": "certree-test-report", "version": 1, "a": [1, None], "b": {"c": "9/16"}
+    }  # fmt: skip
     with pytest.raises(ValueError, match="not JSON compliant"):
-        emit({"a": float("inf")})
+        emit({"a": float("inf")}, "test")

@@ -24,7 +24,8 @@ def model_check(
     """Check what is named (all that is small by default, all there is when `full`), two at a time, in the order of the file.
 
     `make_tables` makes the tables of an entry; without it only models are checked. `report` is told each result as it comes, in
-    that order, with the number of results and of all models. Raises InputError for an unknown name, ToolMissingError without Java or TLC, TlcError when a model is broken.
+    that order, with the number of results and of all models. Raises InputError for an unknown name, ToolMissingError without
+    Java or TLC, TlcError when a model is broken.
     """
     entries: dict[str, Model | ListedTables] = {**listed().models, **(listed().tables if make_tables else {})}
     for name in names or ():

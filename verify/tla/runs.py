@@ -107,7 +107,10 @@ def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture
 
 
 def in_parallel(work: Callable[[U], T], models: Sequence[U], report: Callable[[T, int, int], None] | None) -> list[T]:
-    """The results of `work` on each model, two at a time; `report` is told each, in order, the number told and the total. Whatever is raised ends all runs."""
+    """The results of `work` on each model, two at a time; `report` is told each, in order, with the number told and the total.
+
+    Whatever is raised ends all runs.
+    """
     results = []
     pool = ThreadPoolExecutor(PARALLEL)
     try:

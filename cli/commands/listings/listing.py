@@ -4,7 +4,7 @@ import click
 
 from certree.api.listings import explain, names
 from certree.cli.words.parameters import option_json
-from certree.cli.words.terminal import emit, say
+from certree.cli.words.terminal import emit, reflowed, say
 
 
 @click.command("list")
@@ -15,7 +15,7 @@ def list_command(name: str | None, as_json: bool) -> None:
     and what it takes."""
     if name is not None:
         text = explain(name)
-        emit({"name": name, "text": text}) if as_json else say(text)
+        emit({"name": name, "text": text}) if as_json else say(reflowed(text))
         return
     described = names()
     if as_json:

@@ -7,7 +7,7 @@ import click
 from certree.api.listings import describe
 from certree.api.pictures.drawing import PICTURE_SUFFIXES, draw, require_suffix
 from certree.cli.words.parameters import argument_topology, check_output, option_json, option_output
-from certree.cli.words.terminal import emit, next_step, note, say
+from certree.cli.words.terminal import emit, next_step, note, reflowed, say
 from certree.models.common.errors import InputError
 from certree.models.network.families import load_families
 from certree.models.network.imports import load_imports
@@ -65,7 +65,7 @@ def list_families(family: str | None, as_json: bool) -> None:
     """The named families, the modifiers, the file formats; of a FAMILY its grammar, node numbers and source."""
     if family is not None:
         text = load_families().explain(family)
-        emit({"family": family, "text": text}) if as_json else say(text)
+        emit({"family": family, "text": text}) if as_json else say(reflowed(text))
         return
     families, modifiers, imports = load_families().describe(), MODIFIERS.describe(), load_imports()
     if as_json:

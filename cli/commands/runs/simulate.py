@@ -134,7 +134,8 @@ def simulate_command(
 def _expected_cycles(source: Tables | Plan) -> int | None:
     """The closed form of a slotted run: how far it will go; None without one."""
     slot_cycles = source.slot_cycles if isinstance(source, Tables) else None
-    return closed_form(source.schedule, source.message_bytes, source.machine, slot_cycles)["time_cycles"]
+    cycles: int | None = closed_form(source.schedule, source.message_bytes, source.machine, slot_cycles)["time_cycles"]
+    return cycles
 
 
 def _require_fitting(context: click.Context, engine: str) -> None:

@@ -24,7 +24,7 @@ from certree.cli.words.parameters import (
     option_size,
 )
 from certree.cli.words.progress import working
-from certree.cli.words.schedules import show_schedule
+from certree.cli.words.schedules import SCHEDULE, show_schedule
 from certree.cli.words.terminal import note, show
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -79,7 +79,7 @@ def improve_command(
     before = closed_form(source, used.message_bytes, used.machine)["time_cycles"]
     document = schedule_report(best, verify(best), used.message_bytes, used.machine)
     document |= {"cycles_before": before, "steps_before": source.total_steps}
-    show(document, improvement_words, as_json=as_json, then=() if interrupted else ("verify", output))
+    show(document, improvement_words, kind=SCHEDULE, as_json=as_json, then=() if interrupted else ("verify", output))
     if interrupted:
         note("error: interrupted; this is the best schedule found so far")
     return INTERRUPTED if interrupted else 0

@@ -25,6 +25,7 @@ from certree.cli.words.parameters import (
     option_size,
 )
 from certree.cli.words.progress import working
+from certree.cli.words.schedules import SCHEDULE
 from certree.cli.words.terminal import note, show
 from certree.hw.engines.runs import FASTEST, MODES
 from certree.models.machine.machine import Machine
@@ -108,7 +109,7 @@ def synthesize_command(
         save_any_schedule(made, output, force=force)
         note(f"wrote {output}")
     then = ("synthesize", topology.name, "-o", "schedule.json") if output is None else ("verify", output)
-    show(document, _words, as_json=as_json, then=() if interrupted else then)
+    show(document, _words, kind=SCHEDULE, as_json=as_json, then=() if interrupted else then)
     if interrupted:
         note("error: interrupted; this is the best schedule found so far" + (f", written to {output}" if output else ""))
         return INTERRUPTED

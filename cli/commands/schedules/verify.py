@@ -64,5 +64,5 @@ def _verify_frontier(
     verdict = verify_frontier(path, topology, collective)
     if proofs is not None and verdict.valid:
         note(f"wrote {write_proofs(verdict, proofs)} formulas and their proofs to {proofs}")
-    show(frontier_report(verdict), frontier_words, as_json=as_json)
+    show(frontier_report(verdict), frontier_words, kind="frontier", as_json=as_json)
     return 0 if verdict.valid else 1

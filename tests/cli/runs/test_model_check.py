@@ -96,8 +96,8 @@ def test_exit_codes(monkeypatch, results, code):
     """A mutant that fails as it must is fine; a pass where a failure is expected is not; a time-out is neither."""
 
     def check(names, full, report, make_tables):
-        for one in results:
-            report(one)
+        for number, one in enumerate(results, 1):
+            report(one, number, len(results))
         return results
 
     monkeypatch.setattr("certree.api.runs.model_checks.models.model_check", check)

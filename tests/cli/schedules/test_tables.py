@@ -57,7 +57,7 @@ def test_list_names_what_can_be_typed():
     assert document["formats"] == list(FORMATS)
     assert document["collectives"] == list(CollectiveKind)
     assert {"multitree", "booksim2"} <= set(document["presets"])
-    for names in document.values():
+    for names in (names for kind, names in document.items() if kind not in ("format", "version")):
         assert names
         for name in names:
             assert re.search(rf"^  {re.escape(name)}(  +\S.*\S)?$", words.out, re.MULTILINE)
