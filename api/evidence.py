@@ -69,5 +69,5 @@ def certified_or_fail(schedule: AnySchedule, *, search: bool = True) -> tuple[An
     certified, verdict = add_certificate(schedule, search=search)
     if not verdict.valid and not schedule.provenance.get("published"):
         first = verdict.violations[0]
-        raise DisagreementError(f"the schedule that was made is refuted: {first.rule}: {first.message}")
+        raise DisagreementError(f"the schedule that was made is invalid: {first.rule}: {first.message}")
     return certified, verdict

@@ -87,7 +87,7 @@ def frontier(
     verdict = verify_bundle(search.result.document(), "the frontier")
     if not verdict.valid:
         first = verdict.violations[0]
-        raise DisagreementError(f"the frontier that was found is refuted: {first.rule}: {first.message}")
+        raise DisagreementError(f"the frontier that was found is invalid: {first.rule}: {first.message}")
     found = FoundFrontier(verdict, search.known)
     if interrupted:
         raise SearchInterrupted(found)

@@ -81,7 +81,7 @@ def frontier_words(report: dict[str, Any]) -> str:
     what = f"{collective_words(report)} on {one_line(report['topology'])}"
     if not report["valid"]:
         listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
-        return "\n".join([f"refuted: frontier of {what}", *listed])
+        return "\n".join([f"invalid: frontier of {what}", *listed])
     reach = "for any number of chunks" if report["all_chunks"] else f"for up to {report['max_chunks']} chunks per node"
     state = f"complete {reach}" if report["complete"] else f"undecided, up to {report['max_chunks']} chunks per node"
     lines = [f"frontier of {what}: {state}", f"  {'chunks':>6} {'steps':>6} {'rounds':>6} {'rounds per chunk':>17}"]

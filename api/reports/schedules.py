@@ -116,7 +116,7 @@ def schedule_words(report: dict[str, Any]) -> str:
         if report["serialized_rounds"] is not None:
             needed, stated = report["serialized_rounds"], report["stated_rounds"]
             listed.append(f"  free of contention the same transfers in the same steps take {needed} rounds, not {stated}")
-        return "\n".join([f"refuted: {what}: {counts}", *listed])
+        return "\n".join([f"invalid: {what}: {counts}", *listed])
     kept = f" kept as {report['base_transfers']} and their images" if "base_transfers" in report else ""
     repeating = f", period {report['period']}, {report['repeats']} repeats" if report["period"] else ""
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}

@@ -42,7 +42,7 @@ def model_check(
     flow: str = "message",
     symbolic: bool = False,
     full: bool = False,
-    progress: Callable[[ModelResult], None] | None = None,
+    progress: Callable[[ModelResult, int, int], None] | None = None,
     tell: Tell = silent,
 ) -> list[ModelResult]:
     """Check the TLA+ models and tables listed under these names (all small ones by default), or what else is given, with TLC.
@@ -52,7 +52,7 @@ def model_check(
     "paced"); of `aggregate` and `endpoints` the name is the network or the schedule file that ran (for `endpoints` it may be left
     out), `window` and `aggregators` are by default what the trace says. `symbolic`: instead, z3 proves that slotted tables hold at
     any size. `full`: all models, not the small ones only; an hour for a schedule, not five minutes. `progress` is told each listed
-    model as it is done; `tell` as in `setting`.
+    model as it is done, the number done and the number of all; `tell` as in `setting`.
 
     What is refuted is no error: `result` and `as_expected` of each ModelResult say so. Raises InputError for unknown names and
     files that cannot be read, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.

@@ -15,7 +15,7 @@ from certree.cli.words.terminal import reflowed
 from tests.cli.running import PROGRAM, certree
 
 ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
-COMPARE = ("compare", "torus:4x4", "--size", "64MiB", "--methods", "multitree,ring-2d:variant=message")
+COMPARE = ("compare", "torus:4x4", "--size", "64MiB", "--methods", "multitree,ring-2d:form=sequential")
 
 
 def in_terminal(*arguments: str, columns: int, streams: str = "out", **environment: str) -> str:

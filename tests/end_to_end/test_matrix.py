@@ -67,7 +67,7 @@ def written():
 
 
 def check(method: str, specs, cell: Cell) -> None:
-    """Nothing that was made is refuted, and what a paper claims of the method is so."""
+    """Nothing that was made is invalid, and what a paper claims of the method is so."""
     assert cell.faults == []
     for kind in CollectiveKind:
         reasons = [cell.reasons.get((spec, kind), "") for spec in specs]

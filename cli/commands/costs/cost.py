@@ -80,7 +80,7 @@ def _say(costs: Costs) -> None:
         if "plans" in cell:
             note(f"{_method(cell)}: {_plans(cell['plans'])}")
         if "refuted" in cell:
-            say(f"refuted: {one_line(cell['subject'])}, {_method(cell)}: {cell['refuted']}")
+            say(f"invalid: {one_line(cell['subject'])}, {_method(cell)}: {cell['refuted']}")
 
 
 def _method(cell: dict[str, Any]) -> str:

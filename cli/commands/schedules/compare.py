@@ -102,7 +102,7 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
             continue
         row = [size_words(cell["message_bytes"]), cell["method"]]
         if not cell["valid"]:
-            rows.append([*row, "refuted"] + ["-"] * (len(header) - 3))
+            rows.append([*row, "invalid"] + ["-"] * (len(header) - 3))
             continue
         over = cell["time_over_bound"]
         row += [_count(cell["time_cycles"])]
@@ -114,7 +114,7 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
     say_table(header, rows)
     for kind, what in (
         ("not_applicable", ""),
-        ("refuted", "refuted: "),
+        ("refuted", "invalid: "),
         ("not_simulated", "not simulated: "),
         ("time_unknown", ""),
     ):

@@ -106,7 +106,7 @@ def test_a_refuted_schedule_has_no_price(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     outcome = certree("cost", path)
     assert outcome.code == 1
-    assert outcome.out.startswith(f"refuted: {path}, cps: ")
+    assert outcome.out.startswith(f"invalid: {path}, cps: ")
 
 
 def test_levels_that_the_network_needs(tmp_path: Path) -> None:

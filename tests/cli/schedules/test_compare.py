@@ -95,7 +95,7 @@ def test_methods_with_options_and_what_is_refuted_as_published():
     assert published["valid"] is False
     assert "capacity" in published["refuted"] or "contention" in published["refuted"]
     said = certree("compare", "mesh:4x4", "--size", "16KiB", "--methods", entries, "--simulate", "none")
-    assert "refuted: " in said.err
+    assert "invalid: " in said.err
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png"])

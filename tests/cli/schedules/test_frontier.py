@@ -92,7 +92,7 @@ def test_a_forged_bundle_is_refuted(tmp_path) -> None:
     target = bundle(tmp_path, lambda document: document["refuted"][2].update(point=[3, 2, 5]))
     done = certree("verify", str(target))
     assert done.code == 1
-    assert done.out.startswith("refuted: frontier of all-gather on dgx1")
+    assert done.out.startswith("invalid: frontier of all-gather on dgx1")
 
 
 def test_a_bundle_must_be_of_what_was_asked_for(tmp_path) -> None:

@@ -34,6 +34,6 @@ def test_a_wrong_schedule_is_refuted_and_not_written(tmp_path):
     path.write_text(RIGHT.replace("0,copy,0,2,5", "0,copy,0,2,0"))
     made = certree("improve", path, "--topology", "ring:3", "--collective", "all-reduce", "-o", out)
     assert made.code == 1
-    assert "refuted: " in made.out
+    assert "invalid: " in made.out
     assert "duplicate: step 2: row 1" in made.out
     assert not out.exists()

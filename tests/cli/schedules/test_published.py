@@ -15,7 +15,7 @@ def test_a_printed_formula_is_refuted_and_its_file_claims_nothing(tmp_path):
     assert certree("verify", file).code == 1
     spoken = certree(*wrong)
     assert spoken.code == 1
-    assert "refuted: all-reduce on full:16, made by switch-fc" in spoken.out
+    assert "invalid: all-reduce on full:16, made by switch-fc" in spoken.out
 
 
 def test_the_same_formula_where_it_is_right_is_certified(tmp_path):

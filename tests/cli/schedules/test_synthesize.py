@@ -154,7 +154,7 @@ def test_a_maker_that_is_wrong_is_an_internal_error(tmp_path, monkeypatch):
     outcome = certree("synthesize", "ring:4", "--method", "ring", "-o", tmp_path / "s.json")
     assert outcome.code == 70
     assert outcome.out == ""
-    assert outcome.err.splitlines()[-1].startswith("error: the schedule that was made is refuted: ")
+    assert outcome.err.splitlines()[-1].startswith("error: the schedule that was made is invalid: ")
     assert not os.listdir(tmp_path)
 
 

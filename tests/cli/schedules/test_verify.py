@@ -43,7 +43,7 @@ def test_refuted_in_words(tmp_path):
     wrong = with_columns(file, step=[0] * schedule.transfers)
     outcome = certree("verify", wrong)
     assert outcome.code == 1
-    assert outcome.out.startswith("refuted: all-reduce on ring:4, made by ring: ")
+    assert outcome.out.startswith("invalid: all-reduce on ring:4, made by ring: ")
     assert "step 0" in outcome.out
 
 
