@@ -34,6 +34,7 @@ def verify(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    route: str | None = None,
 ) -> Verdict: ...
 
 
@@ -44,6 +45,7 @@ def verify(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    route: str | None = None,
 ) -> "Verdict | BundleVerdict": ...
 
 
@@ -53,11 +55,13 @@ def verify(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    route: str | None = None,
 ) -> "Verdict | BundleVerdict":
     """The verdict on a schedule, on tables, or on what a file or a tables directory holds.
 
     Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what it must be for, and what a
-    CSV, which does not say, is for. A frontier has a verdict of its own kind, a BundleVerdict. What breaks rules is no error: the
+    CSV, which does not say, is for. `route`: how rows of a CSV between nodes that are not neighbours go, "shortest" or
+    "dimension-order". A frontier has a verdict of its own kind, a BundleVerdict. What breaks rules is no error: the
     verdict says `valid` False and lists the violations. Raises InputError, or a subclass, for what cannot be read.
     Time: `certree.verify.checker.verify_schedule`.
 
@@ -70,7 +74,7 @@ def verify(
         path, asked = Path(source), None if collective is None else parsing.collective(collective, root)
         if is_bundle(path):
             return verify_frontier(path, network, asked)
-        return verify_path(path, network, asked).verdict
+        return verify_path(path, network, asked, route).verdict
     if isinstance(source, Tables):
         from certree.verify.tables.checker import verify_tables
 
@@ -87,22 +91,23 @@ def certify(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    route: str | None = None,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     search: bool = True,
 ) -> AnySchedule:
     """A valid schedule with its certificate: bounds on bandwidth time and steps, each with its witness, and what follows.
 
-    `topology`, `collective` and `root` as in `verify`. `size` and `machine`: what the result records as made for, by default what
-    `source` does. With `search` the bounds are looked for as `bound` does; without, only the cheap ones are stated. Raises
-    InvalidScheduleError, with the verdict, for a schedule that breaks rules.
+    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine`: what the result records as made for, by
+    default what `source` does. With `search` the bounds are looked for as `bound` does; without, only the cheap ones are stated.
+    Raises InvalidScheduleError, with the verdict, for a schedule that breaks rules.
 
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", method="ring", size="1MiB")
     >>> sorted(bound["kind"] for bound in ct.certify(schedule).certificate["bounds"])
     ['counting', 'degree', 'distance', 'partition']
     """
-    schedule = schedule_of(source, topology, collective, root)
+    schedule = schedule_of(source, topology, collective, root, route)
     if size is not None or machine is not None:
         schedule = replace(schedule, made_for=setting(schedule, size, machine))
     certified, verdict = add_certificate(schedule, search=search)

@@ -8,9 +8,11 @@ from typing import Any
 
 from certree.api import parsing
 from certree.api.evidence import certified_or_fail
-from certree.api.parsing import DEFAULT_MACHINE, Network
+from certree.api.parsing import Network
 from certree.api.reports.schedules import closed_form, schedule_report
 from certree.api.reports.text import size_words
+from certree.api.reports.times import clock_times
+from certree.api.settings import machine_for, silent
 from certree.hw.engines.runs import Options
 from certree.hw.run import run as run_schedule
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
@@ -75,7 +77,7 @@ def compare(
     root: int | None = None,
     sizes: Sequence[int | str] = ("32KiB", "1MiB", "64MiB"),
     methods: Sequence[str] | None = None,
-    machine: str | Path | Machine = DEFAULT_MACHINE,
+    machine: str | Path | Machine | None = None,
     run: str | None = "slotted",
     without_routers: bool = False,
     effort: int = 1,
@@ -95,7 +97,7 @@ def compare(
     """
     entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
     topology, asked = parsing.topology(network), parsing.collective(collective, root)
-    comparison = Comparison(topology, asked, parsing.machine(machine), effort, seed, run, without_routers)
+    comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
     cells = []
     for size in map(parsing.size, sizes):
         for entry in entries:
@@ -169,6 +171,7 @@ class Comparison:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {
             "simulated_cycles": result.cycles,
+            "simulated_seconds": clock_times(result.cycles, size, self.machine)["seconds"],
             "engine": result.engine,
             "exact": result.is_exact,
             "contention_cycles": result.contention_cycles,

@@ -8,7 +8,6 @@ from certree.api import parsing
 from certree.api.parsing import Network
 from certree.models.common.errors import InputError
 from certree.models.common.files import first_bytes
-from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.network.topology_file import save_topology
 from certree.models.schedule.collective import Collective
@@ -32,8 +31,11 @@ class Checked:
     slot_cycles: int | None = None
 
 
-def read_schedule(path: Path, topology: Topology | None = None, collective: Collective | None = None) -> AnySchedule:
-    """The schedule in a file; a CSV says neither `topology` nor `collective`, so they must be given."""
+def read_schedule(
+    path: Path, topology: Topology | None = None, collective: Collective | None = None, route: str | None = None
+) -> AnySchedule:
+    """The schedule in a file; a CSV says neither `topology` nor `collective`, so they must be given. `route`: how rows of a CSV
+    between nodes that are not neighbours go, "shortest" or "dimension-order"."""
     if path.is_dir():
         raise InputError(f"{path} is a folder; expected a schedule file (.json, .json.gz, .npz, .csv)")
     if path.suffix == ".csv":
@@ -41,19 +43,27 @@ def read_schedule(path: Path, topology: Topology | None = None, collective: Coll
             raise InputError(
                 f"{path}: a CSV does not say its network; verify and certify take it with --topology and --collective (and --root)"
             )
-        return load_schedule_csv(path, topology, collective)
+        return load_schedule_csv(path, topology, collective, route)
+    if route is not None:
+        raise InputError(f"{path}: routes are asked for, which only a CSV may leave open; other schedules state theirs")
     schedule = load_any_schedule(path)
     _require(path, schedule, collective)
     return schedule
 
 
 def load(
-    path: str | Path, *, topology: Network | None = None, collective: str | Collective | None = None, root: int | None = None
+    path: str | Path,
+    *,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    route: str | None = None,
 ) -> AnySchedule | Tables:
     """What a file (.json, .json.gz, .npz, .csv) or a tables directory holds: a schedule or tables. `verify` says if it is right.
 
-    `topology`, `collective` and `root` say what a CSV is for; of other schedules they must be what it is for. Raises InputError, or
-    ScheduleFormatError and TableFormatError, which name the file and what is wrong in it.
+    `topology`, `collective` and `root` say what a CSV is for; of other schedules they must be what it is for. `route`: how rows
+    of a CSV between nodes that are not neighbours go, "shortest" or "dimension-order". Raises InputError, or ScheduleFormatError
+    and TableFormatError, which name the file and what is wrong in it.
 
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
@@ -64,7 +74,7 @@ def load(
         from certree.hw.tables.directory import read_tables
 
         return read_tables(Path(path))
-    return schedule_of(path, topology, collective, root)
+    return schedule_of(path, topology, collective, root, route)
 
 
 def save(subject: AnySchedule | Topology, path: str | Path, *, force: bool = False) -> None:
@@ -86,10 +96,11 @@ def schedule_of(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    route: str | None = None,
 ) -> AnySchedule:
     """The schedule that a user gives: an object, the schedule of tables, or the path of a file.
 
-    `topology`, `collective` and `root` say what a CSV is for; of other files they must be what the schedule is for.
+    `topology`, `collective`, `root` and `route` say what a CSV is for; of other files they must be what the schedule is for.
     """
     if isinstance(source, Schedule | SymmetricSchedule):
         return source
@@ -98,13 +109,15 @@ def schedule_of(
     if not isinstance(source, str | Path):
         raise InputError(f"{source!r} is not a schedule; expected a path, a Schedule or Tables")
     asked = None if collective is None else parsing.collective(collective, root)
-    return read_schedule(Path(source), None if topology is None else parsing.topology(topology), asked)
+    return read_schedule(Path(source), None if topology is None else parsing.topology(topology), asked, route)
 
 
-def verify_path(path: Path, topology: Topology | None = None, collective: Collective | None = None) -> Checked:
-    """Read and verify; `topology` and `collective`, where given, must be those of the schedule."""
+def verify_path(
+    path: Path, topology: Topology | None = None, collective: Collective | None = None, route: str | None = None
+) -> Checked:
+    """Read and verify; `topology` and `collective`, where given, must be those of the schedule. `route` as in `read_schedule`."""
     if not path.is_dir():
-        schedule = read_schedule(path, topology, collective)
+        schedule = read_schedule(path, topology, collective, route)
         return Checked(schedule, verify_schedule(schedule, topology=topology))
     from certree.hw.tables.directory import read_tables
     from certree.verify.tables.checker import verify_tables
@@ -137,11 +150,6 @@ def _starts_as(path: Path, name: str) -> bool:
 def size_or_default(size: int | str | None) -> int:
     """The message size given, or the default one."""
     return parsing.size() if size is None else parsing.size(size)
-
-
-def machine_or_default(machine: str | Path | Machine | None) -> Machine:
-    """The machine given, or the default one."""
-    return parsing.machine() if machine is None else parsing.machine(machine)
 
 
 def _require(path: Path, schedule: AnySchedule, collective: Collective | None) -> None:

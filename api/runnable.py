@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from certree.api.inputs import machine_or_default, schedule_of
-from certree.api.settings import Tell, setting, silent
+from certree.api.inputs import schedule_of
+from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.engines.runs import FASTEST, MODES, Options, check_known
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run as run_schedule
@@ -26,8 +26,9 @@ def made_tables(topology: str, collective: str, method: str, message_bytes: int)
     """The tables of what a method makes for a network, on the default machine, after export and reading back."""
     from certree.synth.method import Request, load_methods
 
-    machine = machine_or_default(None)
-    request = Request(parse_topology(topology), parse_collective(collective), message_bytes, machine)
+    network = parse_topology(topology)
+    machine = machine_for(network, None)
+    request = Request(network, parse_collective(collective), message_bytes, machine)
     return through_files(load_methods()[method](request), message_bytes, machine)
 
 

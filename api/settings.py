@@ -5,8 +5,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from certree.api import parsing
+from certree.api.parsing import DEFAULT_MACHINE
 from certree.api.reports.text import one_line, size_words
+from certree.models.common.errors import InputError
 from certree.models.machine.machine import MACHINES, Machine, load_machine
+from certree.models.machine.speeds import contradiction, with_speeds_of
+from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
 
@@ -22,6 +26,22 @@ def setting(
 ) -> MadeFor:
     """The size and the machine to take a schedule with. `tell` receives a line for each that is not what the schedule records."""
     return MadeFor(message_size(schedule, size, tell), machine_of(schedule, machine, tell))
+
+
+def machine_for(topology: Topology, machine: str | Path | Machine | None, tell: Tell = silent) -> Machine:
+    """The machine that is asked for, else the default one with the speeds of links that the network states, which `tell` is told.
+    Raises InputError where a machine that is asked for contradicts the network."""
+    if machine is None:
+        used = with_speeds_of(topology, parsing.machine())
+        if used != parsing.machine():
+            speed = f"{used.clock_hz / 10**9:.6g} GHz" if topology.bandwidth is None else f"{topology.bandwidth / 10**9:.6g} GB/s"
+            tell(f"timed with {speed} for a link of capacity 1, as the network states; latencies are those of {DEFAULT_MACHINE}")
+        return used
+    asked = parsing.machine(machine)
+    if (wrong := contradiction(topology, asked)) is not None:
+        advice = "leave out --params to time it with the speeds of the network, or give a machine that has them"
+        raise InputError(f"{one_line(topology.name)} and machine {one_line(asked.name)} contradict each other: {wrong}; {advice}")
+    return asked
 
 
 def message_size(schedule: AnySchedule, size: int | str | None, tell: Tell = silent) -> int:
@@ -46,7 +66,7 @@ def machine_of(schedule: AnySchedule, machine: str | Path | Machine | None, tell
         if name in MACHINES.names() and load_machine(name) != known.machine:
             tell(f"the schedule records other values of machine {name} than the preset has; those recorded are used")
         return known.machine
-    used = parsing.machine() if machine is None else parsing.machine(machine)
+    used = with_speeds_of(schedule.topology, parsing.machine()) if machine is None else parsing.machine(machine)
     if known is None and machine is None:
         tell(f"the schedule records no machine; {used.name} assumed")
     elif known is not None and known.machine != used:

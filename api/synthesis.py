@@ -9,10 +9,10 @@ from typing import Any
 from certree.api import parsing
 from certree.api.errors import InvalidScheduleError, SearchInterrupted
 from certree.api.evidence import certified_or_fail
-from certree.api.inputs import machine_or_default, schedule_of, size_or_default
+from certree.api.inputs import schedule_of, size_or_default
 from certree.api.parsing import Network
 from certree.api.runnable import form_of
-from certree.api.settings import setting
+from certree.api.settings import machine_for, setting, silent
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
@@ -42,9 +42,10 @@ def synthesize(
 
     `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options. `chunks`: of
     one iteration, by default the method's choice; `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by
-    default) and `machine` (multitree by default) are what candidates are compared for; `run` is how: "slotted", "paced" or
-    "fastest", for method auto. `effort` is a deterministic search budget, 1 by default: the same arguments give the same schedule.
-    `time_limit` (seconds, or a text) instead makes the result depend on the computer. `progress` receives a line now and then.
+    default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are
+    compared for; `run` is how: "slotted", "paced" or "fastest", for method auto. `effort` is a deterministic search budget, 1 by
+    default: the same arguments give the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the
+    computer. `progress` receives a line now and then.
 
     Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
     the best schedule so far (or None) on Ctrl-C. An algorithm asked for as published (`rounds=published`) may be invalid, which
@@ -57,7 +58,8 @@ def synthesize(
     _require_one_budget(effort, time_limit)
     if run != "slotted" and method != "auto":
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
-    wanted, message, on = parsing.topology(network), size_or_default(size), machine_or_default(machine)
+    wanted, message = parsing.topology(network), size_or_default(size)
+    on = machine_for(wanted, machine, progress or silent)
     request = Request(
         topology=wanted,
         collective=parsing.collective(collective, root),
@@ -91,6 +93,7 @@ def improve(
     topology: Network | None = None,
     collective: str | Collective | None = None,
     root: int | None = None,
+    route: str | None = None,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     effort: int | None = None,
@@ -101,9 +104,9 @@ def improve(
     """A schedule that takes fewer cycles than a valid one at that size, with other slots, trees, delays or repeats.
 
     It is verified and certified, and made for that size and machine; where nothing faster is found its transfers are those given.
-    `topology`, `collective` and `root`: what a CSV is for. `size` and `machine` are by default what the schedule was made for, or
-    64 MiB and multitree where that is not known. The other arguments as in `synthesize`. Raises InvalidScheduleError for a schedule
-    that breaks rules, SearchInterrupted with the best schedule so far on Ctrl-C.
+    `topology`, `collective`, `root` and `route`: what a CSV is for, as in `verify`. `size` and `machine` are by default what the
+    schedule was made for, or 64 MiB and multitree where that is not known. The other arguments as in `synthesize`. Raises
+    InvalidScheduleError for a schedule that breaks rules, SearchInterrupted with the best schedule so far on Ctrl-C.
 
     >>> import certree.api as ct
     >>> slow = ct.synthesize("ring:4", method="ring", size="1KiB")
@@ -113,7 +116,7 @@ def improve(
     from certree.synth.improve.improve import improve as improved
 
     _require_one_budget(effort, time_limit)
-    given = schedule_of(source, topology, collective, root)
+    given = schedule_of(source, topology, collective, root, route)
     verdict = verify_schedule(given)
     if not verdict.valid:
         raise InvalidScheduleError(given, verdict)

@@ -10,16 +10,14 @@ from certree.api import parsing
 from certree.api.checking import verify
 from certree.api.comparison import Entry, parse_entry
 from certree.api.inputs import Checked, holds_schedule, schedule_of, size_or_default, verify_path
-from certree.api.parsing import DEFAULT_MACHINE
 from certree.api.reports.text import size_words
-from certree.api.settings import message_size
+from certree.api.settings import machine_for, message_size
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.common.shown import Shown
 from certree.models.cost.counting import Counts, count
 from certree.models.cost.model import CostModel, load_parameters, model_name
 from certree.models.cost.models.genmodel import GenModel
 from certree.models.cost.optimality import Optimality, optimality
-from certree.models.machine.machine import load_machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
@@ -83,9 +81,18 @@ def cost(
         else:
             asked = parsing.collective(collective, root)
             asked.require_fits(one)
+            notes += _stated_speeds(one, model)
             cells += costing.of_methods(one, asked, entries)
     notes += [f"{cell['method']}: {cell['not_applicable']}" for cell in cells if "not_applicable" in cell]
     return Costs(costing.model, costing.message_bytes, tuple(cells), tuple(notes))
+
+
+def _stated_speeds(topology: Topology, model: CostModel) -> list[str]:
+    """What to say of a network that states how fast its links are: cost models have speeds of their own."""
+    if topology.bandwidth is None:
+        return []
+    speed = f"{topology.bandwidth / 10**9:.6g} GB/s"
+    return [f"{topology.name} states {speed} for a link of capacity 1; costs are those of {model.name} whatever it states"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +148,7 @@ class Costing:
         if entry.method == "gentree" and isinstance(self.model, GenModel):
             options.setdefault("model", self.source)  # it plans for the cluster that it is priced on
         cell: dict[str, Any] = {"subject": topology.name, "method": entry.text}
-        request = Request(topology, collective, self.message_bytes, load_machine(DEFAULT_MACHINE), options=options)
+        request = Request(topology, collective, self.message_bytes, machine_for(topology, None), options=options)
         try:
             made = written_out(load_methods()[entry.method](request))
         except (UnsupportedError, UndecidedError) as error:

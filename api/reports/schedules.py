@@ -6,8 +6,10 @@ from typing import Any
 import numpy as np
 
 from certree.api.reports.text import UNITS, collective_words, gap_words, one_line, size_words
+from certree.api.reports.times import clock_times, clock_words, time_bound_cycles
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.certificates.certificate import claim_document
@@ -26,9 +28,10 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
         if slot_cycles is not None:
             document["least_slot_cycles"] = timing.slot_cycles
             timing = in_slots(plan, timing, slot_cycles)
-        return document | {"time_cycles": schedule_cycles(plan, timing, machine)}
+        cycles = schedule_cycles(plan, timing, machine)
+        return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
     except InputError as error:
-        return document | {"time_cycles": None, "time_unknown": str(error)}
+        return document | {"time_cycles": None, **clock_times(None, message_bytes, machine), "time_unknown": str(error)}
 
 
 def schedule_report(
@@ -53,7 +56,12 @@ def schedule_report(
         **_quality(verdict.quality),
         **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
-        **(closed_form(schedule, message_bytes, machine, slot_cycles) if verdict.valid else {"time_cycles": None}),
+        **(
+            closed_form(schedule, message_bytes, machine, slot_cycles)
+            if verdict.valid
+            else {"time_cycles": None, **clock_times(None, message_bytes, machine)}
+        ),
+        "time_bound_cycles": _time_bound(schedule, verdict.quality, message_bytes, machine),
         "message_bytes": message_bytes,
         "machine": machine.name,
     }
@@ -65,6 +73,15 @@ def schedule_report(
         document["serialized_rounds"] = verdict.serialized_rounds
         document["stated_rounds"] = stated_rounds(schedule)
     return document
+
+
+def _time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:
+    """The least cycles that the schedule's bounds allow; None of an invalid schedule."""
+    if quality is None or contradiction(schedule.topology, machine) is not None:
+        return None
+    transfers = (quality.latency_bound - 1) // schedule.delay + 1
+    bandwidth = quality.bandwidth_bound * quality.scale
+    return time_bound_cycles(schedule.topology, bandwidth, transfers, message_bytes, machine)
 
 
 def stated_rounds(schedule: AnySchedule) -> int:
@@ -143,7 +160,7 @@ def schedule_words(report: dict[str, Any]) -> str:
         lines.append(f"  time: unknown: {report['time_unknown']}")
     else:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
-        lines.append(f"  time: {report['time_cycles']:,} cycles for {size}, machine {machine}")
+        lines.append(f"  time: {report['time_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
     least = report.get("least_slot_cycles")
     if least is not None and least < report["slot_cycles"]:
         lines.append(f"  slots of {report['slot_cycles']:,} cycles, {least:,} are enough")

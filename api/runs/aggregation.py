@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from certree.api import parsing
-from certree.api.inputs import holds_schedule, machine_or_default, schedule_of, size_or_default
-from certree.api.settings import Tell, setting, silent
+from certree.api.inputs import holds_schedule, schedule_of, size_or_default
+from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.reducing.run import AggregationResult, simulate_aggregation
 from certree.hw.reducing.setup import AggregationRules
 from certree.hw.reducing.trees import AggregationTrees
@@ -104,6 +104,6 @@ def aggregated_schedule(
     most = max(1, len(roots))
     if flows is not None and flows > most:
         raise InputError(f"flows is {flows}; {topology.name} has {most} central switch(es) that reduce, one for each flow")
-    used = MadeFor(size_or_default(size), machine_or_default(machine))
+    used = MadeFor(size_or_default(size), machine_for(topology, machine, tell))
     request = Request(topology, parse_collective("all-reduce"), used.message_bytes, used.machine, chunks=flows or most)
     return written_out(load_methods()["netreduce"](request)), used

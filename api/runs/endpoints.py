@@ -8,7 +8,7 @@ from typing import Any
 from certree.api import parsing
 from certree.api.inputs import holds_schedule, schedule_of
 from certree.api.reports.text import size_words
-from certree.api.settings import Tell, silent
+from certree.api.settings import Tell, machine_for, silent
 from certree.hw.endpoints.program import Choices, Payload
 from certree.hw.endpoints.run import EndpointResult, run_endpoints
 from certree.models.common.errors import InputError
@@ -160,7 +160,7 @@ def make_schedule(
     name = method or HIERARCHICAL.get(collective.kind)
     if name is None:
         raise InputError(f"{collective.kind} needs a method; only {' and '.join(HIERARCHICAL)} have one of their own here")
-    request = Request(topology, collective, size, parsing.machine(), options=options)
+    request = Request(topology, collective, size, machine_for(topology, None), options=options)
     schedule = written_out(load_methods()[name](request))
     made_with = schedule.provenance.get("options", {})
     both = name == HIERARCHICAL[CollectiveKind.ALL_REDUCE] and made_with["bidirectional"] and "ring" in made_with["plans"]

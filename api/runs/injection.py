@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
-from certree.api.parsing import DEFAULT_MACHINE, Network
+from certree.api.parsing import Network
+from certree.api.settings import machine_for
 from certree.hw.routers import injection
 from certree.hw.routers.injection import InjectionResult
 from certree.hw.routers.packets import Packets, read_packets, synthetic_packets
@@ -74,7 +75,7 @@ def inject(
     packets: str | Path | Packets | Traffic,
     *,
     longest_wait: int | None = None,
-    machine: str | Path | Machine = DEFAULT_MACHINE,
+    machine: str | Path | Machine | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Injected:
     """Send packets through the routers of a network: when head and tail of each arrive, in cycles.
@@ -87,7 +88,8 @@ def inject(
     >>> ct.inject("mesh:2x2", ct.Traffic(cycles=100, warmup=0)).result.cycles
     403
     """
-    topology, on = parsing.topology(network), parsing.machine(machine)
+    topology = parsing.topology(network)
+    on = machine_for(topology, machine)
     rows = packets
     if isinstance(packets, Traffic):
         told = packets

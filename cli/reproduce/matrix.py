@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from certree.cli.words.terminal import note, say
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.machine.machine import load_machine
+from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
 from certree.synth.method import Monitor, Request, load_methods
@@ -99,7 +100,7 @@ def matrix_cell(method: str, specs: Sequence[str]) -> Cell:
             collective = Collective(kind, ROOT if kind in WITH_ONE_ROOT else None)
             try:
                 monitor = Monitor(deadline=0.0 if make.is_anytime else None)  # the first schedule of a search will do here
-                schedule = make(Request(topology, collective, MESSAGE, machine, monitor=monitor))
+                schedule = make(Request(topology, collective, MESSAGE, with_speeds_of(topology, machine), monitor=monitor))
             except (UnsupportedError, UndecidedError) as error:
                 cell.reasons[spec, kind] = str(error).replace(spec, "the network")
                 continue

@@ -14,6 +14,7 @@ from certree.models.common.quantities import parse_duration, parse_size
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind
+from certree.models.schedule.schedule_file import CSV_ROUTINGS
 
 T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -85,7 +86,8 @@ def option_params(*, recorded: bool = False) -> Decorator:
     if recorded:
         help_text = f"{help_text[:-1]}; by default the recorded ones, or {DEFAULT_MACHINE} without any."
         return click.option("--params", "machine", type=MACHINE, help=help_text)
-    return click.option("--params", "machine", type=MACHINE, default=DEFAULT_MACHINE, show_default=True, help=help_text)
+    help_text = f"{help_text[:-1]}; by default {DEFAULT_MACHINE}, with the speeds of links that the network states."
+    return click.option("--params", "machine", type=MACHINE, help=help_text)
 
 
 def option_without_routers() -> Decorator:
@@ -120,6 +122,12 @@ def option_collective(*, required: bool = True, help_text: str = "") -> Decorato
         return click.option("--collective", "kind", type=KIND, default=default, show_default=required, help=what)(with_root)
 
     return decorate
+
+
+def option_route() -> Decorator:
+    """--route."""
+    help_text = "How rows of a CSV without a path go between nodes that are not neighbours."
+    return click.option("--route", type=click.Choice(CSV_ROUTINGS), help=help_text)
 
 
 def argument_topology() -> Decorator:

@@ -15,6 +15,7 @@ from certree.hw.reducing.trees import AggregationTrees, Way
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
 from certree.models.schedule.reducing_time import AggregationTime, Level, aggregation_time
 from certree.models.schedule.timing import ceil_div, link_cycles, reduction_cycles, serialization_cycles
 
@@ -268,14 +269,11 @@ def _depth(trees: AggregationTrees, flow: int) -> int:
 
 
 def _check_units(trees: AggregationTrees, machine: Machine) -> None:
-    """InputError where the network states another clock, or another bandwidth of a unit link, than the machine has."""
-    topology, unit = trees.topology, machine.flit_bytes * machine.clock_hz
+    """InputError where the network states another clock, or another bandwidth of a link, than the machine has."""
+    topology = trees.topology
     topology.require_full_links("aggregation in switches")
-    if topology.clock not in (None, machine.clock_hz) or topology.bandwidth not in (None, unit):
-        raise InputError(
-            f"{topology.name} states a clock of {topology.clock} Hz and unit links of {topology.bandwidth} B/s, the machine has "
-            f"{machine.clock_hz} Hz and {unit} B/s"
-        )
+    if (wrong := contradiction(topology, machine)) is not None:
+        raise InputError(f"{topology.name}: {wrong}")
 
 
 def routers_of(setup: AggregationSetup) -> RouterNetwork:

@@ -6,16 +6,18 @@ import lzma
 import tokenize
 import zipfile
 import zlib
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from certree.models.common.errors import InputError, ScheduleFormatError, located
+from certree.models.common.errors import InputError, ScheduleFormatError, located, unknown_name
 from certree.models.common.fields import Fields
 from certree.models.common.files import MAX_UNZIPPED, canonical_json, parse_object, read_bytes, read_json, write_atomically
-from certree.models.network.routing import DIRECT
+from certree.models.network.dimension_order import DimensionOrder
+from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, read_collective
@@ -39,7 +41,8 @@ _NPZ_ERRORS = (
     tokenize.TokenError,
 )  # fmt: skip
 _CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
-_CSV_PATH = "path"  # a column that may follow
+_CSV_PATHS = ("path", "route")  # names of a column that may follow
+CSV_ROUTINGS = ("shortest", "dimension-order")
 _CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
 
@@ -164,19 +167,23 @@ def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     return column
 
 
-def load_schedule_csv(path: Path, topology: Topology, collective: Collective) -> Schedule:
+def load_schedule_csv(path: Path, topology: Topology, collective: Collective, routing: str | None = None) -> Schedule:
     """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
 
-    K is one more than the largest chunk. Whose chunk c is follows from its number, as in `chunk_owners`. A column `path` may
-    follow: the nodes from source to destination joined by `>`, or nothing between neighbours.
+    K is one more than the largest chunk. Whose chunk c is follows from its number, as in `chunk_owners`. A column `path` or `route`
+    may follow: the nodes from source to destination joined by `>`, or nothing. Rows without one whose ends are not neighbours
+    take the routes of `routing`, one of CSV_ROUTINGS; without it no link carries them, and the schedule is invalid.
     """
+    if routing not in (None, *CSV_ROUTINGS):
+        raise InputError(unknown_name("routing", routing, CSV_ROUTINGS))
     try:
         lines = list(csv.reader(io.StringIO(read_bytes(path).decode("utf-8-sig"))))
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} is not CSV: {error}") from None
     header = [cell.strip() for cell in lines[0]] if lines else []
-    if header not in (_CSV_HEADER, [*_CSV_HEADER, _CSV_PATH]):
-        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, or with {_CSV_PATH} behind")
+    if header not in (_CSV_HEADER, *([*_CSV_HEADER, name] for name in _CSV_PATHS)):
+        more = f"or with {' or '.join(_CSV_PATHS)} behind"
+        raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, {more}")
     link = {pair: number for number, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
     columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route"]}
     routes: dict[tuple[int, ...], int] = {}
@@ -195,16 +202,38 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective) ->
     chunks, steps = max(columns["chunk"]) + 1, max(columns["step"]) + 1
     with located(str(path), ScheduleFormatError):
         root, target = chunk_owners(topology, collective, chunks)
+    arrays = {name: np.array(values, np.int32) for name, values in columns.items()}
+    ways = tuple(routes)
+    if routing is not None:
+        with located(str(path), ScheduleFormatError):
+            arrays["route"], ways = _routed(topology, arrays, ways, routing)
     return Schedule(
         topology=topology,
         collective=collective,
         chunk_root=root,
         chunk_target=target,
         rounds=np.ones(steps, np.int32),
-        routes=tuple(routes),
+        routes=ways,
         provenance={"method": "csv"},
-        **{name: np.array(values, np.int32) for name, values in columns.items()},  # type: ignore[arg-type]
+        **arrays,  # type: ignore[arg-type]
     )
+
+
+def _routed(
+    topology: Topology, columns: Mapping[str, np.ndarray], routes: tuple[tuple[int, ...], ...], routing: str
+) -> tuple[np.ndarray, tuple[tuple[int, ...], ...]]:
+    """The `route` column and the routes, with one for each row that has none and whose ends are not neighbours."""
+    src, dst, column = columns["src"], columns["dst"], columns["route"].copy()
+    far = np.flatnonzero((column == DIRECT) & (src != dst) & (topology.pair_index(src, dst) < 0))
+    if routing == "dimension-order":
+        order, found = DimensionOrder(topology), dict[tuple[int, ...], int]()
+        for row in far.tolist():
+            route = order.route(int(src[row]), int(dst[row]))
+            column[row] = len(routes) + found.setdefault(route, len(found))
+        return column, (*routes, *found)
+    fresh, more = routes_between(topology, src[far], dst[far])
+    column[far] = np.where(fresh == DIRECT, DIRECT, fresh + len(routes))
+    return column, (*routes, *more)
 
 
 def _csv_row(cells: list[str], nodes: int, where: str) -> list[int]:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
 from certree.models.schedule.schedule import Op, Schedule
@@ -110,11 +111,8 @@ def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     """Cycles from the firing of each row to the ejection of its head flit: interfaces, (hops + 1)·router and wires, parallel links
     counting with the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
     topology = schedule.topology
-    if topology.clock is not None and topology.clock != machine.clock_hz:
-        raise InputError(f"the topology states a clock of {topology.clock} Hz, the machine {machine.clock_hz} Hz")
-    unit = machine.flit_bytes * machine.clock_hz
-    if topology.bandwidth is not None and topology.bandwidth != unit:
-        raise InputError(f"the topology states unit links of {topology.bandwidth} B/s, the machine {unit} B/s")
+    if (wrong := contradiction(topology, machine)) is not None:
+        raise InputError(wrong)
     if (schedule.pair[schedule.route == DIRECT] < 0).any():
         raise InputError("a transfer has no link; verify the schedule first")
     wire = link_cycles(topology, machine)

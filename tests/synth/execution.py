@@ -3,6 +3,7 @@
 from collections import Counter
 
 from certree.models.machine.machine import load_machine
+from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind, parse_collective
@@ -24,7 +25,8 @@ def ask(
 ) -> Request:
     """A request, of 1 MiB unless said otherwise, on the preset machine."""
     network = parse_topology(topology) if isinstance(topology, str) else topology
-    return Request(network, parse_collective(collective, root), message_bytes, load_machine("multitree"), **fields)  # type: ignore[arg-type]
+    machine = with_speeds_of(network, load_machine("multitree"))
+    return Request(network, parse_collective(collective, root), message_bytes, machine, **fields)  # type: ignore[arg-type]
 
 
 def play(schedule: Schedule) -> None:

@@ -58,7 +58,7 @@ def inject_command(
     hot_spot: tuple[int, Fraction] | None,
     seed: int,
     longest_wait: int | None,
-    machine: Machine,
+    machine: Machine | None,
     as_json: bool,
 ) -> int:
     """Send packets through the routers of a network and tell when head and tail of each arrive.
@@ -74,7 +74,7 @@ def inject_command(
     with working("injecting") as tell:
         done = inject(topology, given, longest_wait=longest_wait, machine=machine, progress=now_and_then(tell))
     result = done.result
-    document: dict[str, Any] = {"topology": topology.name, "machine": machine.name}
+    document: dict[str, Any] = {"topology": topology.name, "machine": done.machine.name}
     if done.traffic is None:
         document |= _explicit_report(done)
     else:

@@ -9,6 +9,7 @@ from click.core import ParameterSource
 
 from certree.api.reports.schedules import closed_form
 from certree.api.reports.text import one_line, size_words
+from certree.api.reports.times import clock_times, clock_words
 from certree.api.runnable import source_to_run
 from certree.api.runs.simulation import simulate
 from certree.cli.commands.runs.flow_report import simulate_by_flows
@@ -173,6 +174,7 @@ def simulation_report(result: Run, source: Tables | Plan) -> dict[str, Any]:
         "run": result.mode,
         "engine": result.engine,
         "cycles": result.cycles,
+        **clock_times(result.cycles, source.message_bytes, source.machine),
         "closed_form_cycles": result.closed_form_cycles,
         "contention_cycles": result.contention_cycles,
         "late": result.late,
@@ -192,7 +194,10 @@ def simulation_report(result: Run, source: Tables | Plan) -> dict[str, Any]:
 def simulation_words(report: dict[str, Any]) -> str:
     """A report for people."""
     size, cycles, expected = size_words(report["message_bytes"]), report["cycles"], report["closed_form_cycles"]
-    lines = [f"{report['run']} run of {size} on {one_line(report['topology'])}: {cycles:,} cycles ({report['engine']} engine)"]
+    lines = [
+        f"{report['run']} run of {size} on {one_line(report['topology'])}: {cycles:,} cycles ({report['engine']} engine)",
+        f"  time: {clock_words(report)} on machine {one_line(report['machine'])}",
+    ]
     if expected is not None:
         agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
         lines.append(f"  closed form: {expected:,} cycles: {agreement}")

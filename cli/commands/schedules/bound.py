@@ -6,9 +6,13 @@ from typing import Any
 import click
 
 from certree.api.checking import Bounds, bound
-from certree.api.reports.text import UNITS, collective_words, one_line
-from certree.cli.words.parameters import argument_topology, option_collective, option_json
-from certree.cli.words.terminal import show
+from certree.api.reports.text import UNITS, collective_words, one_line, size_words
+from certree.api.reports.times import clock_times, clock_words, time_bound_cycles
+from certree.api.settings import machine_for
+from certree.cli.words.parameters import SIZE, argument_topology, option_collective, option_json, option_params
+from certree.cli.words.terminal import note, show
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
@@ -16,15 +20,24 @@ from certree.models.schedule.collective import Collective
 @click.command("bound")
 @argument_topology()
 @option_collective()
+@click.option("--size", type=SIZE, help="Message size, such as 64MiB: also the least time of a run, in cycles and seconds.")
+@option_params()
 @option_json()
-def bound_command(topology: Topology, collective: Collective, as_json: bool) -> None:
+def bound_command(topology: Topology, collective: Collective, size: int | None, machine: Machine | None, as_json: bool) -> None:
     """Lower bounds on any schedule for a network (delay 1), each with a witness that was re-checked."""
-    show(
-        bounds_report(bound(topology, collective)),
-        bounds_words,
-        as_json=as_json,
-        then=("synthesize", topology.name, "-o", "schedule.json"),
-    )
+    if size is None and machine is not None:
+        raise InputError("--params needs --size: bounds on steps and bandwidth time are for any machine")
+    found = bound(topology, collective)
+    report = bounds_report(found)
+    if size is not None:
+        report |= _time_report(found, size, machine_for(topology, machine, note))
+    show(report, bounds_words, as_json=as_json, then=("synthesize", topology.name, "-o", "schedule.json"))
+
+
+def _time_report(found: Bounds, size: int, machine: Machine) -> dict[str, Any]:
+    cycles = time_bound_cycles(found.topology, found.bandwidth, found.latency, size, machine)
+    times = clock_times(cycles, size, machine)
+    return {"time_bound_cycles": cycles, **times, "message_bytes": size, "machine": machine.name}
 
 
 def bounds_report(found: Bounds) -> dict[str, Any]:
@@ -49,6 +62,11 @@ def bounds_words(report: dict[str, Any]) -> str:
             if one["quantity"] == quantity:
                 value = str(Fraction(one["value"]) * (report["scale"] if quantity == "bandwidth" else 1))
                 lines.append(f"    {value:>8}  {one['kind']}: {witness_words(one)}")
+    if "time_bound_cycles" in report:
+        size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
+        lines.append(
+            f"  time: at least {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}"
+        )
     return "\n".join(lines)
 
 

@@ -15,6 +15,7 @@ from certree.cli.words.parameters import (
     option_json,
     option_output,
     option_params,
+    option_route,
     option_size,
 )
 from certree.cli.words.progress import working
@@ -30,6 +31,7 @@ from certree.models.schedule.symmetric_file import save_any_schedule
 @click.argument("schedule", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
 @option_collective(required=False, help_text="The collective of a CSV.")
+@option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)
 @option_output("the certified schedule", required=True)
@@ -38,6 +40,7 @@ def certify_command(
     schedule: Path,
     topology: Topology | None,
     collective: Collective | None,
+    route: str | None,
     size: int | None,
     machine: Machine | None,
     output: Path,
@@ -49,7 +52,7 @@ def certify_command(
     With --size or --params it then records these as what it is made for.
     """
     check_output(output, force=force)
-    source = read_schedule(schedule, topology, collective)
+    source = read_schedule(schedule, topology, collective, route)
     used = setting(source, size, machine, note)
     try:
         with working("looking for bounds"):

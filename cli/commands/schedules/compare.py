@@ -10,6 +10,7 @@ import click
 from certree.api.comparison import compare
 from certree.api.pictures.drawing import PLOT_SUFFIXES, draw, require_suffix
 from certree.api.reports.text import gap_words, size_words
+from certree.api.reports.times import rate_words, seconds_words
 from certree.cli.words.parameters import (
     COUNT,
     argument_topology,
@@ -51,7 +52,7 @@ def compare_command(
     collective: Collective,
     sizes: list[int],
     methods: list[str] | None,
-    machine: Machine,
+    machine: Machine | None,
     run: str,
     without_routers: bool,
     effort: int,
@@ -81,12 +82,12 @@ def compare_command(
                 "topology": topology.name,
                 "collective": str(collective.kind),
                 "root": collective.root,
-                "machine": machine.name,
+                "machine": found.machine.name,
                 "cells": list(found.cells),
             }
         )
     else:
-        _say(f"{found.title()}, machine {machine.name}", found.cells, simulated=simulated)
+        _say(f"{found.title()}, machine {found.machine.name}", found.cells, simulated=simulated)
 
 
 def _count(value: int | None) -> str:
@@ -94,7 +95,7 @@ def _count(value: int | None) -> str:
 
 
 def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> None:
-    header = ["size", "method", ">cycles"] + ([">simulated", ">contention"] if simulated else [])
+    header = ["size", "method", ">cycles", ">time", ">GB/s"] + ([">simulated", ">contention"] if simulated else [])
     header += [">time / bound", ">bandwidth M/B", ">gap", ">steps"]
     rows = []
     for cell in cells:
@@ -105,7 +106,8 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
             rows.append([*row, "invalid"] + ["-"] * (len(header) - 3))
             continue
         over = cell["time_over_bound"]
-        row += [_count(cell["time_cycles"])]
+        row += [_count(cell["time_cycles"]), "-" if cell["seconds"] is None else seconds_words(cell["seconds"])]
+        row += [rate_words(cell["bytes_per_second"]).removesuffix(" GB/s")]
         row += [_count(cell["simulated_cycles"]), _count(cell.get("contention_cycles"))] if simulated else []
         row += ["-" if over is None else f"{float(Fraction(over)):.4f}"]
         row += [cell["bandwidth_time"], gap_words(cell["gap"]["bandwidth"]), _count(cell["total_steps"])]

@@ -21,6 +21,7 @@ from certree.cli.words.parameters import (
     option_json,
     option_output,
     option_params,
+    option_route,
     option_size,
 )
 from certree.cli.words.progress import working
@@ -38,6 +39,7 @@ INTERRUPTED = 130
 @click.argument("schedule", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
 @option_collective(required=False, help_text="The collective of a CSV.")
+@option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)
 @click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
@@ -49,6 +51,7 @@ def improve_command(
     schedule: Path,
     topology: Topology | None,
     collective: Collective | None,
+    route: str | None,
     size: int | None,
     machine: Machine | None,
     effort: int | None,
@@ -64,7 +67,7 @@ def improve_command(
     A schedule that is wrong is refuted (exit code 1) and nothing is written. Ctrl-C keeps the best so far (exit code 130).
     """
     check_output(output, force=force)
-    source = read_schedule(schedule, topology, collective)
+    source = read_schedule(schedule, topology, collective, route)
     used = setting(source, size, machine, note)
     interrupted = False
     try:

@@ -11,6 +11,7 @@ from certree.api.checking import verify
 from certree.api.errors import SearchInterrupted
 from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.api.runnable import form_of
+from certree.api.settings import setting
 from certree.api.synthesis import synthesize
 from certree.cli.words.parameters import (
     COUNT,
@@ -72,7 +73,7 @@ def synthesize_command(
     chunks: int | None,
     steps: int | None,
     size: int,
-    machine: Machine,
+    machine: Machine | None,
     run: str,
     effort: int | None,
     time_limit: Fraction | None,
@@ -101,8 +102,9 @@ def synthesize_command(
             return INTERRUPTED
         interrupted, made = True, stopped.best
     verdict = verify(made)
-    document = schedule_report(made, verdict, size, machine)
-    form = form_of(run, len(topology.endpoints), size, machine)
+    used = setting(made)
+    document = schedule_report(made, verdict, size, used.machine)
+    form = form_of(run, len(topology.endpoints), size, used.machine)
     if form is not None and verdict.valid:
         document |= {"compared": form.name, "compared_cycles": form.cycles(made)}
     if output is not None:

@@ -8,7 +8,15 @@ from certree.api.frontiers import verify_frontier, write_proofs
 from certree.api.inputs import is_bundle, verify_path
 from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.api.settings import setting, silent
-from certree.cli.words.parameters import TOPOLOGY, check_output, option_collective, option_json, option_params, option_size
+from certree.cli.words.parameters import (
+    TOPOLOGY,
+    check_output,
+    option_collective,
+    option_json,
+    option_params,
+    option_route,
+    option_size,
+)
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
@@ -21,6 +29,7 @@ from certree.models.schedule.collective import Collective
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network it must be for; a CSV does not say.")
 @option_collective(required=False, help_text="The collective it must be; a CSV does not say.")
+@option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)
 @click.option(
@@ -31,6 +40,7 @@ def verify_command(
     path: Path,
     topology: Topology | None,
     collective: Collective | None,
+    route: str | None,
     size: int | None,
     machine: Machine | None,
     proofs: Path | None,
@@ -49,7 +59,7 @@ def verify_command(
         raise InputError(f"{path}: only a frontier has proofs to write")
     if path.is_dir() and (size is not None or machine is not None):
         raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
-    checked = verify_path(path, topology, collective)
+    checked = verify_path(path, topology, collective, route)
     used = setting(checked.schedule, size, machine, note if checked.verdict.valid else silent)
     then = ("simulate", path) if path.is_dir() else () if path.suffix == ".csv" else ("export", path, "-o", "tables")
     return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=then)

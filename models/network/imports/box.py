@@ -1,8 +1,9 @@
 """A box of accelerators as its description gives it, and the network of one or several of them.
 
 Capacities are whole multiples of the unit, rounded down. Where the option `unit` is left out it is the common measure of all links
-if no link then has more than MAX_EXACT units, and the narrowest link otherwise. What a description does not say is asked for by an
-error that names the option; nothing is guessed.
+if no link then has more than MAX_EXACT units, and the narrowest link otherwise. The network states the bandwidth of the unit, in
+whole bytes per second, and is timed with it. What a description does not say is asked for by an error that names the option;
+nothing is guessed.
 """
 
 import math
@@ -177,6 +178,7 @@ def compose(box: Box, options: Options, where: str) -> Topology:
         columns[:, 2],
         np.full(len(columns), UNKNOWN_LATENCY, np.int32),
         labels=(*labels, *(f"fabric{plane}" for plane in range(planes))),
+        bandwidth=max(1, int(unit)),
     )
 
 

@@ -200,7 +200,7 @@ def test_link_latencies_of_the_topology_win():
     ("fields", "reason"),
     [
         ({"clock": 2 * 10**9}, "the topology states a clock of 2000000000 Hz, the machine 1000000000 Hz"),
-        ({"bandwidth": 10**9}, "the topology states unit links of 1000000000 B/s, the machine 16000000000 B/s"),
+        ({"bandwidth": 10**9}, "the topology states links of 1000000000 B/s, the machine 16000000000 B/s"),
     ],
 )
 def test_topology_and_machine_must_agree(fields, reason):

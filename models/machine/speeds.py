@@ -1,0 +1,49 @@
+"""The machine of a network that states how fast its links are, and contradictions between the two."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+
+_REDUCED_LINKS = 8  # links of capacity 1 whose data the reduction unit takes, as on machine multitree
+
+
+def contradiction(topology: Topology, machine: Machine) -> str | None:
+    """What the network states of its clock or of the bandwidth of a full link and the machine does not have; None: nothing.
+
+    Clocks are whole Hz: a bandwidth that no flit and clock give exactly is met by the clock just below.
+    """
+    if topology.clock is not None and topology.clock != machine.clock_hz:
+        return f"the topology states a clock of {topology.clock} Hz, the machine {machine.clock_hz} Hz"
+    unit = machine.flit_bytes * machine.clock_hz
+    if topology.bandwidth is not None and not unit <= topology.bandwidth < unit + machine.flit_bytes:
+        return f"the topology states links of {topology.bandwidth} B/s, the machine {unit} B/s"
+    return None
+
+
+def with_speeds_of(topology: Topology, machine: Machine) -> Machine:
+    """The machine with the clock that the network states, and with flits of as many bytes as a link of capacity 1 moves per cycle;
+    itself where it contradicts nothing that is stated.
+
+    Its reduction unit takes what 8 links of capacity 1 bring, or what all links of an endpoint bring where they are more. Latencies
+    in cycles and headers in flits stay.
+    """
+    if contradiction(topology, machine) is None:
+        return machine
+    clock = topology.clock or machine.clock_hz
+    if topology.bandwidth is None:
+        return replace(machine, name=f"{machine.name} at {clock / 10**9:.6g} GHz", clock_hz=clock)
+    flit = max(1, (2 * topology.bandwidth + clock) // (2 * clock))
+    into = np.zeros(len(topology.kind), np.int64)
+    np.add.at(into, topology.dst, topology.capacity)
+    links = max(_REDUCED_LINKS, -(-int(into[topology.endpoints].max()) // topology.scale))
+    return replace(
+        machine,
+        name=f"{machine.name} at {topology.bandwidth / 10**9:.6g} GB/s",
+        clock_hz=topology.clock or topology.bandwidth // flit,
+        flit_bytes=flit,
+        reduce_bytes_per_cycle=links * flit,
+        packet_payload_bytes=max(1, machine.packet_payload_bytes // machine.flit_bytes) * flit,
+    )

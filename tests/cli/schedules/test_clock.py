@@ -1,0 +1,121 @@
+"""Seconds and GB/s next to cycles, and the machine of a network that states how fast its links are."""
+
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+from certree.api.reports.times import clock_times, rate_words, seconds_words, time_bound_cycles
+from certree.models.machine.machine import load_machine
+from certree.models.machine.speeds import contradiction, with_speeds_of
+from certree.models.network.spec import parse_topology
+from tests.cli.artefacts import schedule_file
+from tests.cli.running import assert_bad_input, certree
+
+MULTITREE = load_machine("multitree")
+IMPORTS = Path(__file__).parents[2] / "models/network/imports"
+A100 = f"{IMPORTS}/a100.txt,speed=NV:25GB/s,nvlinks=switched,links=nvlink"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        ("1/1000", "1 ms"),
+        ("391975/1000000000", "392 µs"),
+        ("2", "2 s"),
+        ("3/1000000000", "3 ns"),
+        (0, "0 ns"),
+        ("9999/10000", "999.9 ms"),
+    ],
+)
+def test_seconds(seconds, words):
+    assert seconds_words(seconds) == words
+
+
+def test_exact():
+    assert clock_times(3, 6, MULTITREE) == {"seconds": "3/1000000000", "bytes_per_second": "2000000000"}
+    assert clock_times(None, 6, MULTITREE) == {"seconds": None, "bytes_per_second": None}
+    assert clock_times(0, 6, MULTITREE) == {"seconds": "0", "bytes_per_second": None}
+    assert rate_words("2000000000") == "2 GB/s"
+
+
+def test_every_command_has_seconds(tmp_path):
+    """synthesize, verify, simulate, compare, and bound with a size: the cycles over the clock, the message over that."""
+    file = schedule_file(tmp_path, size="1MiB")
+    documents = [
+        certree("verify", file, "--json").document,
+        certree("simulate", file, "--json").document,
+        *certree("compare", "ring:4", "--size", "1MiB", "--methods", "ring", "--json").document["cells"],
+        certree("bound", "ring:4", "--size", "1MiB", "--json").document,
+    ]
+    for document in documents:
+        cycles = next(document[name] for name in ("time_cycles", "cycles", "time_bound_cycles") if name in document)
+        assert Fraction(document["seconds"]) == Fraction(cycles, 10**9)
+        assert Fraction(document["bytes_per_second"]) == Fraction((1 << 20) * 10**9, cycles)
+    made, run, cell, least = documents
+    assert made["time_cycles"] == run["cycles"] == cell["time_cycles"] == cell["simulated_cycles"]
+    assert made["time_bound_cycles"] <= made["time_cycles"]
+    assert least["time_bound_cycles"] == Fraction(3, 4) * (1 << 20) / 16
+    assert "109,503 cycles (109.5 µs, 9.576 GB/s) for 1 MiB" in certree("verify", file).out
+    assert "time: 109.5 µs, 9.576 GB/s on machine multitree" in certree("simulate", file).out
+    assert (
+        "time: at least 49,152 cycles (49.15 µs, 21.33 GB/s) for 1 MiB, machine multitree"
+        in certree("bound", "ring:4", "--size", "1MiB").out
+    )
+
+
+@pytest.mark.parametrize(("spec", "transfers"), [("ring:8", 4), ("dgx1", 2), ("switch:4", 1), ("mesh:3x3,capacity=1/2", 4)])
+def test_least_time_of_a_byte(spec, transfers):
+    """Where bandwidth counts for nothing, the farthest nodes do; no run of a small message is faster."""
+    topology = parse_topology(spec)
+    least = time_bound_cycles(topology, Fraction(1, 1000), transfers, 1, MULTITREE)
+    assert least == transfers * (2 + 2 * 3 + 150 + 2)
+    ran = certree("synthesize", spec, "--size", "16B", "--json").document
+    assert least <= ran["time_bound_cycles"] <= ran["time_cycles"]
+
+
+def test_network_with_speeds():
+    """8 GPUs with 12 NVLinks of 25 GB/s each into switches: 7/4 of 64 MiB over 300 GB/s are 0.391 ms."""
+    told = certree("synthesize", A100, "--method", "packing", "--json")
+    document = told.document
+    assert document["machine"] == "multitree at 300 GB/s"
+    least = Fraction(7, 4) * (1 << 26) / (300 * 10**9)
+    assert least < Fraction(document["seconds"]) < least * Fraction(101, 100)
+    assert "timed with 300 GB/s for a link of capacity 1, as the network states; latencies are those of multitree" in told.err
+    assert "(391.5 µs" in certree("bound", A100, "--size", "64MiB").out
+
+
+def test_contradiction():
+    reason = "contradict each other: the topology states links of 300000000000 B/s, the machine 16000000000 B/s"
+    for line in (
+        ("synthesize", A100),
+        ("compare", A100),
+        ("bound", A100, "--size", "1MiB"),
+        ("inject", A100, "--traffic", "uniform"),
+    ):
+        assert_bad_input(certree(*line, "--params", "multitree"), reason)
+
+
+def test_machine_of_speeds():
+    """Flits as wide as a link at the clock; a reduction unit that keeps up; a clock just below where no flit fits exactly."""
+    topology = parse_topology(A100)
+    fast = with_speeds_of(topology, MULTITREE)
+    assert (fast.flit_bytes, fast.clock_hz, fast.reduce_bytes_per_cycle, fast.packet_payload_bytes) == (300, 10**9, 2400, 4800)
+    assert with_speeds_of(topology, fast) is fast
+    assert with_speeds_of(parse_topology("ring:4"), MULTITREE) is MULTITREE
+    odd = parse_topology(f"{IMPORTS}/a100.txt,speed=NV:25GB/s,nvlinks=switched,links=nvlink,unit=7.654321GB/s")
+    slow = with_speeds_of(odd, MULTITREE)
+    assert (slow.flit_bytes, slow.clock_hz) == (8, 7654321000 // 8)
+    assert contradiction(odd, slow) is None
+    wide = parse_topology(f"{IMPORTS}/a100.txt,speed=NV:25GB/s,nvlinks=switched,links=nvlink,unit=25GB/s")
+    assert with_speeds_of(wide, MULTITREE).reduce_bytes_per_cycle == 12 * 25
+
+
+def test_cost_says_what_its_default_is():
+    default = certree("cost", "ring:4", "--methods", "ring").err
+    assert default.startswith("priced for a cluster of 10 Gb/s Ethernet servers (gentree")
+    assert "10 Gb/s" not in certree("cost", "ring:4", "--methods", "ring", "--params", "gentree").err
+    assert (
+        "states 300 GB/s for a link of capacity 1; costs are those of gentree whatever it states"
+        in certree("cost", A100, "--methods", "cps").err
+    )
