@@ -4,6 +4,7 @@ Functions take the texts that the command line takes, or objects of the data mod
 the errors of `certree.models.common.errors` and of `errors`. Nothing is imported before it is used.
 
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
+- `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
 - `tables`: export, import_tables; `runs`: simulate, model_check, inject, aggregate, endpoints
 - `runnable`: from a schedule to what is run
@@ -15,6 +16,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from certree.api.batches.paths import verify_all as verify_all
+    from certree.api.batches.reports import junit as junit
+    from certree.api.batches.reports import sarif as sarif
     from certree.api.checking import Bounds as Bounds
     from certree.api.checking import bound as bound
     from certree.api.checking import certify as certify
@@ -71,6 +75,11 @@ if TYPE_CHECKING:
 
 #: module -> the names that this package has from it
 _PARTS = {
+    "certree.api.batches.paths": ("verify_all",),
+    "certree.api.batches.reports": (
+        "junit",
+        "sarif",
+    ),
     "certree.api.checking": (
         "Bounds",
         "bound",

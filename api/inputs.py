@@ -137,13 +137,13 @@ def is_bundle(path: Path) -> bool:
 
 def holds_schedule(path: Path) -> bool:
     """Whether a path is a schedule or tables and no network: a folder, a CSV, an .npz, a file that starts as a schedule does."""
-    return path.is_dir() or (path.is_file() and (path.suffix in (".csv", ".npz") or _starts_as(path, "certree-schedule")))
+    return path.is_dir() or (
+        path.is_file() and (path.suffix in (".csv", ".npz") or _starts_as(path, "certree-(?:symmetric-)?schedule"))
+    )
 
 
 def _starts_as(path: Path, name: str) -> bool:
-    """Whether a JSON file, zipped or not, starts with this format."""
-    if path.is_dir() or not path.name.endswith((".json", ".json.gz")):
-        return False
+    """Whether a JSON file, zipped or not and whatever its name, starts with this format."""
     return re.match(_START.format(name).encode(), first_bytes(path, 200)) is not None
 
 

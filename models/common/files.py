@@ -91,7 +91,12 @@ def check_writable(path: Path, *, force: bool) -> None:
 
 
 def read_bytes(path: Path) -> bytes:
-    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read, or unzips to too much."""
+    """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read, or unzips to too much.
+
+    Pipes and devices are refused: to look at the beginning of one would take it from whoever reads the rest.
+    """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise InputError(f"cannot read {path}: it is a pipe or a device; write what it gives to a file first")
     try:
         data = path.read_bytes()
         return _unzipped(data) if path.suffix == ".gz" else data
@@ -103,6 +108,8 @@ def read_bytes(path: Path) -> bytes:
 def first_bytes(path: Path, count: int) -> bytes:
     """The first bytes of a file, unzipped when its name ends in .gz, and no more of it than that; none when it cannot be read:
     whoever reads it next says what is wrong."""
+    if not path.is_file():
+        return b""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
             return stream.read(count)

@@ -10,6 +10,11 @@ import numpy as np
 from certree.models.common.errors import CertreeError
 
 
+def printable(text: str) -> str:
+    """The text without letters that steer a terminal or that XML does not allow: names in files are anybody's."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
+
+
 def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[str] = ()) -> str:
     """A table with a caption; every text is escaped."""
     head = f"<tr>{''.join(f'<th>{escape(name)}</th>' for name in header)}</tr>" if header else ""

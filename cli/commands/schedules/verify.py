@@ -1,12 +1,16 @@
-"""`certree verify`: Judge a schedule, a CSV, a tables directory or a frontier."""
+"""`certree verify`: Check schedules, CSVs, tables directories and frontiers."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
+from certree.api.batches import reports
+from certree.api.batches.paths import Batch, is_batch, verify_all
 from certree.api.frontiers import verify_frontier, write_proofs
 from certree.api.inputs import is_bundle, verify_path
 from certree.api.reports.frontiers import frontier_report, frontier_words
+from certree.api.reports.text import collective_words, one_line
 from certree.api.settings import setting, silent
 from certree.cli.words.parameters import (
     TOPOLOGY,
@@ -18,15 +22,18 @@ from certree.cli.words.parameters import (
     option_size,
 )
 from certree.cli.words.schedules import show_schedule
-from certree.cli.words.terminal import note, show
+from certree.cli.words.terminal import note, show, working
 from certree.models.common.errors import InputError
+from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
+UNREADABLE = 2
+
 
 @click.command("verify")
-@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PATH...")
 @click.option("--topology", type=TOPOLOGY, help="The network it must be for; a CSV does not say.")
 @option_collective(required=False, help_text="The collective it must be; a CSV does not say.")
 @option_route()
@@ -35,22 +42,44 @@ from certree.models.schedule.collective import Collective
 @click.option(
     "--proofs", type=click.Path(path_type=Path), help="A new folder for a frontier's formulas and proofs: DIMACS, DRAT, VeriPB."
 )
+@click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit XML report with a test case for each path.")
+@click.option("--sarif", type=click.Path(path_type=Path), help="Write a SARIF 2.1.0 log with a result for each violation.")
+@click.option("--force", is_flag=True, help="Overwrite the report and the log.")
 @option_json()
 def verify_command(
-    path: Path,
+    paths: tuple[Path, ...],
     topology: Topology | None,
     collective: Collective | None,
     route: str | None,
     size: int | None,
     machine: Machine | None,
     proofs: Path | None,
+    junit: Path | None,
+    sarif: Path | None,
+    force: bool,
     as_json: bool,
 ) -> int:
-    """Judge a schedule file, a CSV (with --topology and --collective), a tables directory or a frontier with its evidence.
+    """Check schedule files, CSVs (with --topology and --collective), tables directories and frontiers with their evidence.
+
+    Several paths, and what is found in other folders, get a line each; what cannot be read does not keep the rest from being
+    checked.
 
     Everything is recomputed, certificates and proofs included. The time is that for the size and machine that the schedule was made
     for, or for those given; that of tables, in the slots that they state. Exit code 0: valid; 1: refuted, with the reasons.
     """
+    for report in (junit, sarif):
+        check_output(report, force=force)
+    if junit is not None or sarif is not None or is_batch(paths):
+        if proofs is not None:
+            raise InputError("--proofs is for a single frontier")
+        with working("verifying"):
+            batch = verify_all(*paths, topology=topology, collective=collective, route=route, size=size, machine=machine)
+        for file, written in ((junit, reports.junit), (sarif, reports.sarif)):
+            if file is not None:
+                write_atomically(file, written(batch), force=force)
+                note(f"wrote {file}")
+        return _show_batch(batch, as_json=as_json)
+    path = paths[0]
     if is_bundle(path):
         if size is not None or machine is not None:
             raise InputError(f"{path}: a frontier is of steps and rounds; --size and --params do not apply")
@@ -63,6 +92,30 @@ def verify_command(
     used = setting(checked.schedule, size, machine, note if checked.verdict.valid else silent)
     then = ("simulate", path) if path.is_dir() else () if path.suffix == ".csv" else ("export", path, "-o", "tables")
     return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=then)
+
+
+def _show_batch(batch: Batch, *, as_json: bool) -> int:
+    """A line for each path, and how many there are of each kind; the exit code."""
+    show(batch.document(), _batch_words, as_json=as_json)
+    for path in batch.skipped:
+        note(f"{path}: skipped: a CSV does not say its network; give --topology and --collective, or name the file")
+    if batch.exit_code == UNREADABLE:
+        note(f"error: {sum(one.error is not None for one in batch.checked)} of {len(batch.checked)} could not be read")
+    return batch.exit_code
+
+
+def _batch_words(document: dict[str, Any]) -> str:
+    """The lines for people."""
+    lines = []
+    for file in document["files"]:
+        name = one_line(file["path"])
+        if "error" in file:
+            lines.append(f"unreadable: {name}: {one_line(file['error'])}")
+            continue
+        what = f"{name}: {collective_words(file)} on {one_line(file['topology'])}"
+        lines.append(f"{'valid' if file['valid'] else 'invalid'}: {what}")
+        lines += [f"  {one['rule']}: {one['message']}" for one in file.get("violations", [])]
+    return "\n".join([*lines, f"{sum(file['valid'] for file in document['files'])} of {len(document['files'])} valid"])
 
 
 def _verify_frontier(

@@ -1,0 +1,1 @@
+"""Many files at once: `paths` finds and verifies them, `reports` writes what was found as JUnit XML and SARIF."""

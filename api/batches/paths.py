@@ -1,0 +1,145 @@
+"""Verdicts on many files and folders, one after the other."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from certree.api import parsing
+from certree.api.frontiers import verify_frontier
+from certree.api.inputs import holds_schedule, is_bundle, verify_path
+from certree.api.parsing import Network
+from certree.api.reports.frontiers import frontier_report
+from certree.api.reports.schedules import schedule_report
+from certree.api.settings import setting
+from certree.hw.tables.directory import MANIFEST
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective
+
+_SUFFIXES = (".json", ".json.gz", ".npz", ".csv")
+
+
+@dataclass(frozen=True)
+class CheckedPath:
+    """A path with the report on what it holds, as `certree verify --json` has it for one path, or with the `error` why it could not
+    be read; exactly one of them."""
+
+    path: Path
+    report: dict[str, Any] | None = None
+    error: str | None = None
+
+    @property
+    def valid(self) -> bool:
+        """Whether it was read and breaks no rule."""
+        return self.report is not None and bool(self.report["valid"])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What was verified, in the order of the paths; `skipped` are CSVs in folders, which do not say what they are for."""
+
+    checked: tuple[CheckedPath, ...]
+    skipped: tuple[Path, ...] = ()
+
+    @property
+    def exit_code(self) -> int:
+        """2 where something could not be read, else 1 where something is invalid, else 0."""
+        return 2 if any(one.error is not None for one in self.checked) else int(not all(one.valid for one in self.checked))
+
+    def document(self) -> dict[str, Any]:
+        """The JSON document of `certree verify` for several paths."""
+        files = [{"path": str(one.path), **(one.report or {"valid": False, "error": one.error})} for one in self.checked]
+        return {"valid": self.exit_code == 0, "files": files}
+
+
+def is_batch(paths: Sequence[Path]) -> bool:
+    """Whether these are several things to verify: more than one path, or a folder that is not a tables directory."""
+    return len(paths) != 1 or (paths[0].is_dir() and not (paths[0] / MANIFEST).exists() and any(_found_in(paths[0])))
+
+
+def verify_all(
+    *paths: str | Path,
+    topology: Network | None = None,
+    collective: str | Collective | None = None,
+    root: int | None = None,
+    route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> Batch:
+    """Verify files, tables directories, and in other folders everything that starts as a schedule or frontier or is a tables
+    directory, sub-folders included.
+
+    `topology`, `collective`, `root` and `route` as in `verify`: what all of them must be for, and what CSVs are for; CSVs in
+    folders are skipped without them. `size` and `machine`: what times are for, by default what each was made for. `progress`
+    receives a line for each path. What cannot be read is an entry with its error. Raises InputError for a folder with nothing to
+    verify.
+
+    >>> import certree.api as ct
+    >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
+    >>> [(str(one.path), one.valid) for one in ct.verify_all("ring4.json").checked]
+    [('ring4.json', True)]
+    """
+    network = None if topology is None else parsing.topology(topology)
+    asked = None if collective is None else parsing.collective(collective, root)
+    checked, skipped = [], []
+    for path in _all_paths([Path(path) for path in paths]):
+        if path.suffix == ".csv" and path not in map(Path, paths) and (network is None or asked is None):
+            skipped.append(path)
+            continue
+        if progress is not None:
+            progress(f"verifying {path}")
+        try:
+            checked.append(CheckedPath(path, _report(path, network, asked, route, size, machine)))
+        except InputError as error:
+            checked.append(CheckedPath(path, error=str(error)))
+    return Batch(tuple(checked), tuple(skipped))
+
+
+def _report(
+    path: Path,
+    topology: Topology | None,
+    collective: Collective | None,
+    route: str | None,
+    size: int | str | None,
+    machine: str | Path | Machine | None,
+) -> dict[str, Any]:
+    """The report on one path."""
+    if is_bundle(path):
+        return frontier_report(verify_frontier(path, topology, collective))
+    checked = verify_path(path, topology, collective, route if path.suffix == ".csv" else None)
+    if path.is_dir():
+        size = machine = None  # tables are made for one size and machine
+    used = setting(checked.schedule, size, machine)
+    return schedule_report(checked.schedule, checked.verdict, used.message_bytes, used.machine, checked.slot_cycles)
+
+
+def _all_paths(paths: Sequence[Path]) -> Iterator[Path]:
+    """Each path once, folders that are not tables directories replaced by what is in them."""
+    seen: set[Path] = set()
+    for path in paths:
+        inside = path.is_dir() and not (path / MANIFEST).exists()
+        found = sorted(_found_in(path)) if inside else [path]
+        if not found:
+            raise InputError(f"{path}: no schedule, frontier or tables in this folder")
+        for one in found:
+            if one not in seen:
+                seen.add(one)
+                yield one
+
+
+def _found_in(folder: Path) -> Iterator[Path]:
+    """Files and tables directories in a folder and its sub-folders, hidden ones left out."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if MANIFEST in files:
+            yield Path(place)
+            folders.clear()
+            continue
+        for name in files:
+            path = Path(place) / name
+            if not name.startswith(".") and name.endswith(_SUFFIXES) and (holds_schedule(path) or is_bundle(path)):
+                yield path
