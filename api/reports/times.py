@@ -6,7 +6,8 @@ from typing import Any
 
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
-from certree.models.schedule.timing import bandwidth_bound_cycles, path_cycles
+from certree.models.schedule.paths import path_cycles
+from certree.models.schedule.timing import bandwidth_bound_cycles
 
 _UNITS = ((1, "s"), (1000, "ms"), (10**6, "µs"), (10**9, "ns"))
 

@@ -26,7 +26,8 @@ from certree.synth.exact.refuter import Refuter
 from certree.synth.method import Monitor
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.exact.question import Point, Question
-from certree.verify.frontier.bundle import rounds_of, verify_bundle
+from certree.verify.frontier.answers import rounds_of
+from certree.verify.frontier.bundle import verify_bundle
 from certree.verify.frontier.points import covers, undominated
 
 NETWORKS = (

@@ -10,68 +10,15 @@ import random
 from collections import defaultdict
 from collections.abc import Collection
 from copy import deepcopy
-from dataclasses import dataclass, field
-from enum import StrEnum
 from math import ceil
 
-from certree.hw.authors.message_queues import ISSUED_PARTS, OFFERED_PARTS, QUEUED_FLITS, Message, MessageQueues
-from certree.hw.authors.tables import GATHER, REDUCE, AuthorsTables, Entry, Steps, clear
+from certree.hw.authors.faults import AuthorsResult, Fault
+from certree.hw.authors.message_queues import Message, MessageQueues
+from certree.hw.authors.node import NEVER, Node, nop_cycles, start_value
+from certree.hw.authors.tables import GATHER, REDUCE, AuthorsTables, Entry, clear
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.timing import ceil_div
-
-NEVER = (1 << 64) - 1
-
-
-class Fault(StrEnum):
-    """What the interfaces do that the paper's would not; without a fault they do what stands in brackets.
-
-    ANY_INTERFACE: a message leaves by the first interface that is free and enters by each in turn (by that of its link).
-    FREE_WHEN_QUEUED: an interface is free when the last part of its message is in a queue (when its last flit has left).
-    LAST_PACKET: a chunk counts when its last packet is there (when all of them are).
-    SHORT_NOP: a NOP lasts a cycle for each packet of a chunk that the queues hold (a cycle for each flit).
-    """
-
-    ANY_INTERFACE = "any interface"
-    FREE_WHEN_QUEUED = "free when queued"
-    LAST_PACKET = "last packet"
-    SHORT_NOP = "short NOP"
-
-
-@dataclass(frozen=True)
-class AuthorsResult:
-    """`cycles`: when all is over and the last credit is back, which is what their simulator reports; `last`: when the last chunk
-    was taken in. Of all `messages`, `open_early` were started while the one before between the same two nodes was on its way, and
-    `early` counted before all of their packets were there. `data_ok`: every member of a flow ends with the sum of all members."""
-
-    cycles: int
-    last: int
-    messages: int
-    open_early: int
-    early: int
-    data_ok: bool
-
-
-def _value(node: int, flow: int) -> int:
-    """What a node has of a flow at the start."""
-    return (1 << node) * (1 + flow)
-
-
-@dataclass
-class _Node:
-    number: int
-    steps: tuple[Steps, Steps]  # of both phases
-    sending: list[Message | None]
-    phase: int = REDUCE
-    opens_step: bool = True  # nothing of the step in front has been started
-    nop_ends: int = NEVER
-    chosen: dict[int, Message] = field(default_factory=dict)
-    pending: list[tuple[Message, int]] = field(default_factory=list)  # chunks to be added up, with their packets
-    is_adding: bool = False
-
-    @property
-    def ahead(self) -> Steps:
-        return self.steps[self.phase]
 
 
 class AuthorsInterfaces:
@@ -98,28 +45,19 @@ class AuthorsInterfaces:
         self._tables, self._interfaces = tables, tables.interfaces
         self._nodes, self._is_whole = len(tables.steps), flow == "message"
         self._parts = ceil_div(message_bytes, machine.packet_payload_bytes * tables.chunks)
-        self._nop_cycles = self._estimate()
+        self._nop_cycles = nop_cycles(self._parts, machine, self._faults, is_whole=self._is_whole)
         self._queues = MessageQueues(tables.topology, machine, tables.interfaces, flow, order)
         if Fault.ANY_INTERFACE not in self._faults and tables.link_interface is None:
             raise UnsupportedError("interfaces of links are for transfers between neighbours; these go further")
-        self._state = [_Node(node, deepcopy(steps), [None] * tables.interfaces) for node, steps in enumerate(tables.steps)]
+        self._state = [Node(node, deepcopy(steps), [None] * tables.interfaces) for node, steps in enumerate(tables.steps)]
         draw = random.Random(order)
         self._is_behind = [order != 0 and draw.random() < 0.5 for _ in range(self._nodes)]
         self._events: list[dict[int, set[str]]] = [defaultdict(set) for _ in range(self._nodes)]
         self._times: list[tuple[int, int]] = []
         self._arrived: dict[tuple[int, int], list[Message]] = defaultdict(list)  # (node, cycle)
-        self._cells = [[_value(node, flow) for flow in range(len(tables.members))] for node in range(self._nodes)]
+        self._cells = [[start_value(node, flow) for flow in range(len(tables.members))] for node in range(self._nodes)]
         self._between: dict[tuple[int, int], Message] = {}
         self._messages = self._open_early = self._early = self._last = 0
-
-    def _estimate(self) -> int:
-        """The paper's step estimate (footnote 4) as their program has it."""
-        payload = self._machine.packet_payload_bytes // self._machine.flit_bytes
-        each = payload if self._is_whole else payload + self._machine.head_flits
-        held = OFFERED_PARTS + ISSUED_PARTS + 2 * QUEUED_FLITS // payload  # 58, as they count them
-        if self._parts > held:
-            return self._parts * each - held * payload
-        return self._parts if Fault.SHORT_NOP in self._faults else self._parts * each
 
     def run(self) -> AuthorsResult:
         """To the end; UnsupportedError when nothing can happen any more before it."""
@@ -150,7 +88,7 @@ class AuthorsInterfaces:
 
     def _data_ok(self) -> bool:
         for flow, members in enumerate(self._tables.members):
-            total = sum(_value(node, flow) for node in members)
+            total = sum(start_value(node, flow) for node in members)
             if any(self._cells[node][flow] != total for node in members):
                 return False
         return True
@@ -160,7 +98,7 @@ class AuthorsInterfaces:
             heapq.heappush(self._times, (cycle, node))
         self._events[node][cycle].add(event)
 
-    def _begin(self, node: _Node, cycle: int) -> None:
+    def _begin(self, node: Node, cycle: int) -> None:
         """A phase opens: with the first step, or with a NOP."""
         if node.ahead and node.ahead[0] is None:
             self._start_nop(node, cycle, 1)
@@ -186,22 +124,22 @@ class AuthorsInterfaces:
         if "arrived" in events:
             self._accept(node, cycle)
 
-    def _may_choose(self, node: _Node) -> bool:
+    def _may_choose(self, node: Node) -> bool:
         """Whether an interface is free; when a strict step opens, all must be."""
         free = sum(message is None for message in node.sending) - len(node.chosen)
         return free == self._interfaces if node.opens_step and self._tables.is_strict else free > 0
 
-    def _start_nop(self, node: _Node, cycle: int, times: int) -> None:
+    def _start_nop(self, node: Node, cycle: int, times: int) -> None:
         node.nop_ends = cycle + times * self._nop_cycles
         self._schedule(node.number, "choose", node.nop_ends)
 
-    def _pass_nop(self, node: _Node, cycle: int) -> None:
+    def _pass_nop(self, node: Node, cycle: int) -> None:
         """The NOP in front is over: the next step, or the next NOP."""
         node.ahead.pop(0)
         if node.ahead and node.ahead[0] is None:
             self._start_nop(node, cycle, 1)
 
-    def _choose(self, node: _Node, cycle: int) -> None:
+    def _choose(self, node: Node, cycle: int) -> None:
         """Each free interface takes the first chunk of the step that waits for nothing."""
         steps = node.ahead
         free = [number for number, message in enumerate(node.sending) if message is None]
@@ -235,7 +173,7 @@ class AuthorsInterfaces:
                 self._end_step(node, cycle)
                 return
 
-    def _end_step(self, node: _Node, cycle: int) -> None:
+    def _end_step(self, node: Node, cycle: int) -> None:
         """All of the step is on its way: the next one opens when the interfaces are free, a NOP after twice its time."""
         node.ahead.pop(0)
         node.opens_step = True
@@ -244,7 +182,7 @@ class AuthorsInterfaces:
         elif node.ahead and self._may_choose(node):
             self._schedule(node.number, "choose", cycle + 1)
 
-    def _first_ready(self, node: _Node, interface: int) -> tuple[Entry, int | None] | None:
+    def _first_ready(self, node: Node, interface: int) -> tuple[Entry, int | None] | None:
         for entry in node.ahead[0] or ():
             if entry.waits:
                 continue
@@ -262,7 +200,7 @@ class AuthorsInterfaces:
         owners = self._tables.link_interface
         return owners[node, neighbour] if owners is not None else 0
 
-    def _message(self, node: _Node, entry: Entry, interface: int, target: int) -> Message:
+    def _message(self, node: Node, entry: Entry, interface: int, target: int) -> Message:
         if Fault.ANY_INTERFACE in self._faults:
             enters = self._tables.entry_interface.get((node.phase, entry.flow, node.number, target), 0)
         else:
@@ -271,7 +209,7 @@ class AuthorsInterfaces:
         value = self._cells[node.number][entry.flow]
         return Message(node.phase, entry.flow, node.number, target, interface, enters, entry.step, value, parts)
 
-    def _start(self, node: _Node, cycle: int) -> None:
+    def _start(self, node: Node, cycle: int) -> None:
         """What was chosen is sent from the next cycle on."""
         if not node.chosen:
             if node.phase == REDUCE and not node.ahead and not any(node.sending):
@@ -289,14 +227,14 @@ class AuthorsInterfaces:
     def _packets(self, message: Message) -> int:
         return 1 if self._is_whole else message.parts
 
-    def _send(self, node: _Node, cycle: int) -> None:
+    def _send(self, node: Node, cycle: int) -> None:
         """One part of each message enters the queues of its interface, if there is room."""
         for interface, message in enumerate(node.sending):
             number = node.number * self._interfaces + interface
             if message is not None and message.offered < message.parts and self._queues.has_room(number):
                 self._queues.offer(number, message, cycle)
 
-    def _free(self, node: _Node, cycle: int) -> None:
+    def _free(self, node: Node, cycle: int) -> None:
         for interface, message in enumerate(node.sending):
             if message is None:
                 continue
@@ -314,7 +252,7 @@ class AuthorsInterfaces:
         elif node.phase == REDUCE and not any(node.sending) and not node.chosen:
             self._turn(node, cycle)
 
-    def _turn(self, node: _Node, cycle: int) -> None:
+    def _turn(self, node: Node, cycle: int) -> None:
         node.phase = GATHER
         self._begin(node, cycle)
 
@@ -327,7 +265,7 @@ class AuthorsInterfaces:
                 self._arrived[message.dst, cycle + 1].append(message)
                 self._schedule(message.dst, "arrived", cycle + 1)
 
-    def _accept(self, node: _Node, cycle: int) -> None:
+    def _accept(self, node: Node, cycle: int) -> None:
         self._last = max(self._last, cycle)
         for message in sorted(self._arrived.pop((node.number, cycle)), key=lambda one: (one.flow, one.phase, one.src)):
             if message.phase == REDUCE:
@@ -340,7 +278,7 @@ class AuthorsInterfaces:
             if node.phase == GATHER and node.ahead and self._may_choose(node):
                 self._schedule(node.number, "choose", cycle + 1)
 
-    def _add(self, node: _Node, cycle: int) -> None:
+    def _add(self, node: Node, cycle: int) -> None:
         machine = self._machine
         _, packets = node.pending[0]
         quantum = machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles
@@ -348,7 +286,7 @@ class AuthorsInterfaces:
         node.is_adding = True
         self._schedule(node.number, "added", cycle + quanta * machine.reduce_quantum_cycles)
 
-    def _finish_adding(self, node: _Node, cycle: int) -> None:
+    def _finish_adding(self, node: Node, cycle: int) -> None:
         node.is_adding = False
         message, _ = node.pending.pop(0)
         self._cells[node.number][message.flow] += message.value

@@ -10,8 +10,8 @@ from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.paths import link_cycles, way_of
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import link_cycles, way_of
 from certree.models.tables import Tables
 
 Int64 = NDArray[np.int64]

@@ -10,8 +10,8 @@ from typing import Any
 from certree.hw.engines.program import Program
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.files import write_atomically
+from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import hops
 
 CHROME_SUFFIX = ".json"
 #: about how many bytes a message takes in each form, and a link that it passes: means over traces of some thousand messages

@@ -16,8 +16,9 @@ from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
+from certree.models.schedule.paths import link_cycles
 from certree.models.schedule.reducing_time import AggregationTime, Level, aggregation_time
-from certree.models.schedule.timing import ceil_div, link_cycles, reduction_cycles, serialization_cycles
+from certree.models.schedule.timing import ceil_div, reduction_cycles, serialization_cycles
 
 Int64 = NDArray[np.int64]
 MAX_PACKETS = 1 << 31  # of a flow: numbers are never used twice

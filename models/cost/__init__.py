@@ -1,6 +1,6 @@
 """Cost models of the literature: exact rationals, units in every name.
 
 - `model`: what every model has; `models`: the models, one file each; `presets`: their parameters
-- `counting`, `profile`: what a schedule does in their terms; `optimality`: lower bounds by GenTree's theorems
+- `counting`, `profile`, `link_kinds`: what a schedule does in their terms; `optimality`: lower bounds by GenTree's theorems
 - `flows`: GenModel on a network with shared links; `fitting`: parameters from measured times; `hardware`: area and power
 """

@@ -6,7 +6,6 @@ adds up and reads from and writes to its memory, and how many servers send over 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import IntEnum
 from fractions import Fraction
 from math import lcm, prod
 from operator import mul
@@ -16,21 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.cost.link_kinds import LinkKind, link_kinds, switches_passed
 from certree.models.cost.profile import Profile
 from certree.models.network.topology import NodeKind, Topology
+from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Op, Schedule
-from certree.models.schedule.timing import hops
 
 Int64 = NDArray[np.int64]
 MAX_ROWS = 1 << 26  # hops of all iterations that are looked at
-
-
-class LinkKind(IntEnum):
-    """Where a link stands in a tree of switches; GenModel's parameters differ by it (GenTree, Table 5)."""
-
-    SERVER = 0  # an end is an endpoint: "Middle SW"
-    SWITCH = 1  # between switches: "Root SW"
-    CROSS = 2  # between two switches in the middle of the network: "Cross DC"
 
 
 @dataclass(frozen=True)
@@ -288,39 +280,3 @@ def _port_columns(schedule: Schedule, step: Int64, stages: int) -> dict[str, Any
         found.append((node // nodes, messages, total))
     columns = _fullest(*(np.concatenate(parts) for parts in zip(*found, strict=True)))
     return dict(zip(("port_step", "port_messages", "port_shares"), columns, strict=True))
-
-
-def switches_passed(topology: Topology, kinds: Int64, row: Int64, pair: Int64, rows: int) -> Int64:
-    """By row: the switches with endpoints, other switches, and cross links that it passes, shape (rows, 3).
-
-    `row` and `pair`: hops, rows ascending, those of a row in the order of its route (`timing.hops`); `kinds`: `link_kinds`.
-    A cross link stands for itself and the two switches that it joins (GenTree, Table 5, "Cross DC"); between neighbours, where no
-    switch is passed, the link starts up as a switch with endpoints does. O(nodes + links + hops).
-    """
-    switch = topology.kind == NodeKind.SWITCH
-    beside = np.zeros(len(switch), np.bool_)
-    beside[topology.pair_src[~switch[topology.pair_dst]]] = True
-    leaves = topology.pair_src[pair]
-    crosses = kinds[pair] == LinkKind.CROSS
-    counted = switch[leaves] | crosses
-    counted[1:] &= ~(crosses[:-1] & (row[1:] == row[:-1]))
-    what = np.where(crosses, 2, np.where(beside[leaves], 0, 1))
-    passed = np.zeros((rows, len(LinkKind)), np.int64)
-    np.add.at(passed, (row[counted], what[counted]), 1)
-    passed[~passed.any(axis=1), 0] = 1
-    return passed
-
-
-def link_kinds(topology: Topology) -> Int64:
-    """The LinkKind of every joined pair, in `pair_index` order. O(switches · links)."""
-    switch = topology.kind == NodeKind.SWITCH
-    src, dst = topology.pair_src, topology.pair_dst
-    between = switch[src] & switch[dst]
-    kinds = np.where(between, LinkKind.SWITCH, LinkKind.SERVER).astype(np.int64)
-    if between.any():
-        inner = np.unique(src[between])
-        far = np.full(len(topology.kind), len(topology.kind))
-        far[inner] = [int(topology.distances(node)[topology.endpoints].max()) for node in inner.tolist()]
-        central = far == far.min()
-        kinds[between & central[src] & central[dst]] = LinkKind.CROSS
-    return kinds

@@ -9,7 +9,7 @@ import numpy as np
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import NodeKind, Topology
-from certree.models.schedule.timing import link_cycles
+from certree.models.schedule.paths import link_cycles
 
 
 @dataclass(frozen=True)

@@ -3,5 +3,6 @@
 - `schedule`, `symmetric`: the two forms; `schedule_file`, `symmetric_file`: their files
 - `made_for`: the message size and machine that a schedule was made for
 - `collective`: what a schedule must achieve; `default_shares`: owners of chunks where a file names none
-- `unit_rounds`: steps of several rounds as steps of one; `timing`, `tolerance`, `reducing_time`: closed-form times
+- `unit_rounds`: steps of several rounds as steps of one; `paths`: links that transfers pass
+- `timing`, `reducing_time`, `tolerance`: closed-form times
 """

@@ -14,7 +14,7 @@ their slots opened, and one that comes late may not meet one of the next slot th
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,9 +22,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
-from certree.models.machine.speeds import contradiction
-from certree.models.network.routing import DIRECT
-from certree.models.network.topology import UNKNOWN_LATENCY, Topology
+from certree.models.schedule.paths import link_stagger, path_latency
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
@@ -100,80 +98,6 @@ def slot_length(
 
 def _larger(a: _Whole, b: _Whole) -> _Whole:
     return max(a, b) if isinstance(a, int) else np.maximum(a, b)
-
-
-def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:
-    """Cycles from firing to the ejection of the head flit over so many links whose latency is `wire`."""
-    return machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * wire
-
-
-def path_latency(schedule: Schedule, machine: Machine) -> Int64:
-    """Cycles from the firing of each row to the ejection of its head flit: interfaces, (hops + 1)·router and wires, parallel links
-    counting with the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
-    topology = schedule.topology
-    if (wrong := contradiction(topology, machine)) is not None:
-        raise InputError(wrong)
-    if (schedule.pair[schedule.route == DIRECT] < 0).any():
-        raise InputError("a transfer has no link; verify the schedule first")
-    wire = link_cycles(topology, machine)
-    if not schedule.routes and (wire == wire[0]).all():  # the usual case: one number, however many rows
-        return np.broadcast_to(path_cycles(machine, wire[0]), schedule.transfers)
-    row, pairs = hops(schedule)
-    latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
-    np.add.at(latency, row, wire[pairs] + machine.router_cycles)
-    return latency
-
-
-def link_cycles(topology: Topology, machine: Machine) -> Int64:
-    """Latency of each joined pair, in `pair_index` order: that of the slowest of its parallel links. O(links)."""
-    stated = topology.latency.astype(np.int64)
-    wire = np.where(stated == UNKNOWN_LATENCY, machine.link_latency_cycles, stated)
-    slowest = np.zeros(len(topology.pair_capacity), np.int64)
-    np.maximum.at(slowest, topology.pair_of_link, wire)
-    return slowest
-
-
-def hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """`way_of` for the rows of a schedule."""
-    return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
-
-
-def way_of(
-    topology: Topology, src: NDArray[Any], dst: NDArray[Any], route: NDArray[Any], routes: tuple[tuple[int, ...], ...]
-) -> tuple[Int64, Int64]:
-    """(row, joined pair) of each hop of transfers: rows ascending, the hops of a row in the order of its way. O(rows + hops).
-
-    A row that goes to a neighbour without a link to it has pair -1.
-    """
-    pair = topology.pair_index(src, dst)
-    if (route == DIRECT).all():
-        return np.arange(len(src)), pair
-    # one list of pairs for each route, and behind them an empty place that direct rows (route -1) fill with their own pair
-    lengths = np.array([len(path) for path in routes] + [1], np.int64)
-    begin = np.cumsum(lengths) - lengths
-    links = np.fromiter(chain.from_iterable(routes), np.int64, int(begin[-1]))
-    of_routes = np.append(topology.pair_of_link[links], 0)
-    count = lengths[route]
-    row = np.repeat(np.arange(len(src)), count)
-    place = np.arange(len(row)) - np.repeat(np.cumsum(count) - count, count)
-    return row, np.where(route[row] == DIRECT, pair[row], of_routes[begin[route[row]] + place])
-
-
-def link_stagger(schedule: Schedule, machine: Machine) -> int:
-    """The most cycles by which messages that pass one link differ in the time from their slot's opening to that link. O(hops)."""
-    if not schedule.routes:
-        return 0
-    row, pairs = hops(schedule)
-    if len(row) == schedule.transfers:
-        return 0
-    way = link_cycles(schedule.topology, machine)[pairs] + machine.router_cycles
-    before = np.cumsum(way) - way
-    before -= before[np.searchsorted(row, row)]
-    latest = np.zeros(len(schedule.topology.pair_capacity), np.int64)
-    np.maximum.at(latest, pairs, before)
-    earliest = latest.copy()
-    np.minimum.at(earliest, pairs, before)
-    return int((latest - earliest).max())
 
 
 def peak_in_window(group: Int64, stage: Int64, window: int) -> int:

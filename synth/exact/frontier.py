@@ -27,7 +27,8 @@ from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import Rows
 from certree.verify.exact.refutations.refutation import Document
 from certree.verify.exact.rup import ProofError
-from certree.verify.frontier.bundle import bundle_document, rounds_of, why_not
+from certree.verify.frontier.answers import rounds_of, why_not
+from certree.verify.frontier.bundle import bundle_document
 from certree.verify.frontier.points import best_rate, last_steps, levels, most_uncovered, obligations, undominated
 
 TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1

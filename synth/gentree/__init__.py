@@ -1,1 +1,2 @@
-"""GenTree: `plan` picks plan types switch by switch, `plan_family` finds the best plan, `switch_tree` is the network as a tree."""
+"""GenTree: `plan` picks plan types switch by switch, `plan_family` finds the best plan by the times of
+`plan_timer`, `switch_tree` is the network as a tree."""

@@ -9,21 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import (
-    ceil_div,
-    chunk_bytes_of,
-    link_cycles,
-    link_stagger,
-    path_cycles,
-    path_latency,
-    peak_reductions,
-    slot_length,
-)
+from certree.models.schedule.timing import ceil_div, chunk_bytes_of, peak_reductions, slot_length
 from certree.synth.method import Request
-from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
+from certree.synth.packing.slotting import Reach, SlotRules, assign_slots, slotted_schedule, slowest_way
 from certree.synth.packing.trees import TreeFamily
 
 DELAYS = (1, 2, 3, 4, 5, 6, 7, 8, 10)
@@ -36,21 +26,6 @@ _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first loo
 _LOOKS = 6  # first looks at candidates of one family
 _TURNS = 1000  # most schedules made with the rest of the budget
 _POLISHED = 3  # families whose best candidates share the rest of the budget
-
-
-@dataclass(frozen=True)
-class Reach:
-    """Of the ways of a family's transfers: the cycles of the slowest, and the most by which two differ in when they meet a link."""
-
-    latency: int
-    stagger: int = 0
-
-    @classmethod
-    def of(cls, family: TreeFamily, machine: Machine) -> "Reach":
-        """As `models.schedule.timing` has it for any schedule of the family."""
-        rows = family.transfers
-        schedule = slotted_schedule(family, np.zeros(len(rows.chunk), np.int32), SlotRules(1, None, 0), 1, {})
-        return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
 
 
 @dataclass(frozen=True)
@@ -304,9 +279,3 @@ class Search:
             self.request.monitor.report(
                 f"{cycles} cycles: {family.chunks} chunks, delay {rules.delay}, {schedule.steps} slots, {shape}"
             )
-
-
-def slowest_way(request: Request, hops: int) -> Reach:
-    """What ways over so many links take when all are as slow as the slowest."""
-    wire = int(link_cycles(request.topology, request.machine).max())
-    return Reach(path_cycles(request.machine, wire, hops))

@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32
+from certree.models.schedule.paths import link_cycles, link_stagger, path_cycles, path_latency
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
 from certree.synth import _native
+from certree.synth.method import Request
 from certree.synth.packing.trees import TreeFamily
 
 
@@ -71,3 +74,24 @@ def slotted_schedule(family: TreeFamily, slots: Int32, rules: SlotRules, repeats
         repeats=repeats,
         provenance=provenance,
     )
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Of the ways of a family's transfers: the cycles of the slowest, and the most by which two differ in when they meet a link."""
+
+    latency: int
+    stagger: int = 0
+
+    @classmethod
+    def of(cls, family: TreeFamily, machine: Machine) -> "Reach":
+        """As `models.schedule.paths` has it for any schedule of the family."""
+        rows = family.transfers
+        schedule = slotted_schedule(family, np.zeros(len(rows.chunk), np.int32), SlotRules(1, None, 0), 1, {})
+        return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
+
+
+def slowest_way(request: Request, hops: int) -> Reach:
+    """What ways over so many links take when all are as slow as the slowest."""
+    wire = int(link_cycles(request.topology, request.machine).max())
+    return Reach(path_cycles(request.machine, wire, hops))

@@ -7,8 +7,9 @@ import z3
 
 from certree.verify.tla.runs import specs_folder
 from certree.verify.tla.symbolic import invariant
-from certree.verify.tla.symbolic.interface import MEMBERS, Machine, World
+from certree.verify.tla.symbolic.interface import Machine
 from certree.verify.tla.symbolic.invariant import MUTANTS, check_invariant, obligations
+from certree.verify.tla.symbolic.world import MEMBERS, World
 from tests.cli.running import assert_bad_input, certree
 
 

@@ -45,31 +45,13 @@ from functools import cached_property
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.verify.exact.arcs import MAX_ARCS, Arc, transfer_arcs
 from certree.verify.exact.scratch import SlotNetwork
 
-MAX_ARCS = 20_000
 MAX_SLOTS = 16
-MAX_PATHS = 1_000_000  # looked at to find the arcs
 
 #: (chunks, steps, rounds)
 Point = tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class Arc:
-    """A way of one transfer: from cell `src` to cell `dst` over the joined pairs of nodes `pairs` (`Topology.pair_index`).
-
-    The pairs are in the order in which the transfer passes them, of an arc that was turned as well: the way back is never sent.
-    """
-
-    src: int
-    dst: int
-    pairs: tuple[int, ...]
-
-    @property
-    def turned(self) -> "Arc":
-        """The same way backwards; its pairs keep their numbers and their order."""
-        return Arc(self.dst, self.src, self.pairs)
 
 
 @dataclass(frozen=True)
@@ -305,32 +287,3 @@ def _waves(start: int, onward: dict[int, list[int]]) -> dict[int, int]:
 
 def _without(nodes: list[int], one: int) -> tuple[int, ...]:
     return tuple(node for node in nodes if node != one)
-
-
-def transfer_arcs(topology: Topology, cells: tuple[int, ...]) -> list[Arc]:
-    """Every simple path from cell to cell whose inner nodes are switches. Time and memory grow with their number and length."""
-    leaving: dict[int, list[tuple[int, int]]] = {}
-    for pair, (tail, head) in enumerate(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True)):
-        leaving.setdefault(tail, []).append((pair, head))
-    ends = set(cells)
-    forwards = (topology.kind == NodeKind.SWITCH).tolist()
-    found: list[Arc] = []
-    paths = 0
-    for start in cells:
-        stack: list[tuple[int, tuple[int, ...], frozenset[int]]] = [(start, (), frozenset((start,)))]
-        while stack:
-            node, pairs, seen = stack.pop()
-            if (paths := paths + 1) > MAX_PATHS:
-                raise UnsupportedError(f"{topology.name} has more than {MAX_PATHS} paths through switches: too many to search")
-            for pair, head in leaving.get(node, []):
-                if head in seen:
-                    continue
-                if head in ends:
-                    found.append(Arc(start, head, (*pairs, pair)))
-                    if len(found) > MAX_ARCS:
-                        raise UnsupportedError(
-                            f"{topology.name} has more than {MAX_ARCS} ways between endpoints: too many to search"
-                        )
-                if forwards[head]:
-                    stack.append((head, (*pairs, pair), seen | {head}))
-    return found

@@ -8,7 +8,8 @@ import numpy as np
 
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedule
-from certree.verify.exact.question import Arc, Question
+from certree.verify.exact.arcs import Arc
+from certree.verify.exact.question import Question
 
 #: (op, chunk, arc number, step) in the direction of the spreading
 Row = tuple[int, int, int, int]

@@ -19,19 +19,17 @@ from typing import Any
 from certree.models.common.errors import CertreeError, InputError, short
 from certree.models.common.fields import Fields
 from certree.models.common.shown import Shown
-from certree.models.network.routing import DIRECT
-from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology import Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, read_collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
-from certree.verify.checker import verify_schedule
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import MAX_STEPS, Rows, rounds_per_chunk
 from certree.verify.exact.refutations.refutation import Document, check_refutation
-from certree.verify.exact.rows import most_stored, shares_of
 from certree.verify.exact.rup import ProofError
+from certree.verify.frontier.answers import rounds_of, why_not
 from certree.verify.frontier.points import covers, covers_all_chunks, obligations
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Violation
@@ -193,43 +191,6 @@ def _sound_points(question: Question, entries: Sequence[Mapping[str, Any]], find
             yield point
         else:
             findings.add("frontier-point", 0, (), f"point {list(point)}: {reason}")
-
-
-def why_not(question: Question, schedule: Schedule) -> str | None:
-    """Why a schedule is no answer to a question, or None when it is one; it may have fewer rounds than it may."""
-    slots = question.slots if question.slots and question.slots.topology.digest == schedule.topology.digest else None
-    if (not slots and schedule.topology.digest != question.topology.digest) or schedule.collective != question.collective:
-        return f"the schedule is of {schedule.collective.words} on {network_text(schedule.topology)}, not for this frontier"
-    shape = (schedule.steps, rounds_of(schedule), schedule.delay, schedule.period)
-    if shape[1] > question.rounds or (shape[0], *shape[2:]) != (question.steps, 1, None):
-        return f"the schedule has {shape[0]} steps, {shape[1]} rounds, delay {shape[2]}, period {shape[3]}"
-    wanted = question.chunks if question.is_sum else question.spread_chunks
-    if schedule.chunks != wanted:
-        return f"the schedule has {schedule.chunks} chunks, not {wanted}"
-    if not question.is_sum and shares_of(schedule) != {question.chunks}:
-        return "the schedule's chunks are not shared out equally"
-    inner = [
-        int(schedule.topology.dst[link])
-        for index in sorted(set(schedule.route.tolist()) - {DIRECT})
-        for link in schedule.routes[index][:-1]
-    ]
-    if any(schedule.topology.kind[node] != NodeKind.SWITCH for node in inner):
-        return "a transfer passes an endpoint within its step, which the machine of the frontier does not"
-    verdict = verify_schedule(schedule)  # with its certificate, where it has one
-    if not verdict.valid:
-        return f"{verdict.violations[0].rule}: {verdict.violations[0].message}"
-    if question.memory is not None and (stored := most_stored(question, schedule)) > question.memory:
-        return f"a cell has to store {stored} chunks, more than {question.memory}"
-    if question.scratch is not None and question.is_limited:
-        stored = most_stored(question, schedule, passing=True)
-        if stored > question.scratch:
-            return f"a cell has to store {stored} chunks in passing, more than {question.scratch}"
-    return slots.fault(schedule) if slots else None
-
-
-def rounds_of(schedule: Schedule) -> int:
-    """Rounds of all steps of one iteration."""
-    return int(schedule.rounds.sum())
 
 
 def _is_implied(entry: Mapping[str, Any]) -> bool:

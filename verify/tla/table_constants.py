@@ -13,8 +13,9 @@ import numpy as np
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.schedule.paths import link_cycles, path_latency
 from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
-from certree.models.schedule.timing import SlotTiming, ceil_div, link_cycles, path_latency, slot_timing
+from certree.models.schedule.timing import SlotTiming, ceil_div, slot_timing
 from certree.models.table_form import require_rows
 from certree.models.tables import NIL, RowOp, Tables
 from certree.verify.tla.generated import function, members, record, sequence, string

@@ -13,9 +13,9 @@ from math import lcm
 import numpy as np
 
 from certree.models.common.errors import InputError, unknown_name
-from certree.models.cost.counting import LinkKind, link_kinds, switches_passed
 from certree.models.cost.flows.flows import Flows, Int64, flows_of
 from certree.models.cost.flows.rates import equal_shares, makespan, max_min
+from certree.models.cost.link_kinds import LinkKind, link_kinds, switches_passed
 from certree.models.cost.models.genmodel import FLOAT_BYTES, GenModel
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from certree.models.common.errors import InputError
-from certree.models.cost.counting import Counts, LinkKind
+from certree.models.cost.counting import Counts
+from certree.models.cost.link_kinds import LinkKind
 from certree.models.cost.model import COST_MODELS, Cost, Term, load_parameters
 from certree.models.cost.profile import Level, Server
 

@@ -9,7 +9,8 @@ from fractions import Fraction
 
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Positive
-from certree.models.cost.counting import Counts, LinkKind
+from certree.models.cost.counting import Counts
+from certree.models.cost.link_kinds import LinkKind
 from certree.models.cost.model import COST_MODELS, Cost, Term
 
 

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.synth.symmetric.symmetry import Group
+from certree.verify.exact.arcs import Arc
 from certree.verify.exact.encoding.encoder import true_keys
 from certree.verify.exact.encoding.spread import SpreadEncoder
-from certree.verify.exact.question import Arc, Demand, Question
+from certree.verify.exact.question import Demand, Question
 from certree.verify.exact.rows import Row, spread_rows
 
 KINDS = (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_TO_ALL)

@@ -12,7 +12,8 @@ from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel
 from certree.models.schedule.collective import SYMMETRIC_KINDS
 from certree.models.schedule.schedule import Schedule
 from certree.synth.gentree.plan import basic_placement, choose_plans, there_and_back
-from certree.synth.gentree.plan_family import PlanTimer, best_plans
+from certree.synth.gentree.plan_family import best_plans
+from certree.synth.gentree.plan_timer import PlanTimer
 from certree.synth.gentree.switch_tree import CROSSING, switch_tree
 from certree.synth.method import Option, Options, Request, Tier, Variant, choice, flag, method, node_of
 from certree.synth.ranks.embedding import ROUNDS

@@ -10,7 +10,8 @@ from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Options, Request, Tier, method
 from certree.synth.packing.root_shares import MAX_ROOTS, FreeRoots
 from certree.synth.packing.routed_branchings import FreelyRoutedBranchings
-from certree.synth.packing.selection import Search, Trees, slowest_way
+from certree.synth.packing.selection import Search, Trees
+from certree.synth.packing.slotting import slowest_way
 from certree.synth.packing.undirected import BothWays
 
 PERIODS = (1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16)

@@ -16,7 +16,8 @@ from certree.synth.method import Options, Request, Tier, choice, method, whole_n
 from certree.synth.packing.branchings import KINDS, RootedNetwork
 from certree.synth.packing.directed import OpposedNetwork
 from certree.synth.packing.routed_branchings import RoutedBranchings
-from certree.synth.packing.selection import BUDGET, Search, Trees, slowest_way
+from certree.synth.packing.selection import BUDGET, Search, Trees
+from certree.synth.packing.slotting import slowest_way
 from certree.synth.packing.spanning_trees import MAX_TREES, Fabric, network_of, usual_moves
 from certree.synth.packing.splitting import SwitchedNetwork
 from certree.synth.packing.steiner import PERIODS, ReducingNetwork

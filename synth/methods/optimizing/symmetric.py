@@ -11,8 +11,8 @@ from certree.models.schedule.schedule import NO_ROOT, Op, Schedule, make_schedul
 from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import chunk_bytes_of, slot_length
 from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
-from certree.synth.packing.selection import Clock, slowest_way
-from certree.synth.packing.slotting import SlotRules
+from certree.synth.packing.selection import Clock
+from certree.synth.packing.slotting import SlotRules, slowest_way
 from certree.synth.phases import Phase, by_reversal, joined
 from certree.synth.symmetric.cayley import TRIES, Cayley, cayley_of, grow_trees
 from certree.synth.symmetric.disjoint_trees import disjoint_trees

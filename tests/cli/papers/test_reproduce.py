@@ -13,7 +13,7 @@ from certree.api.papers.experiments.collectives.all_reduce_runs import WITHOUT_R
 from certree.api.papers.experiments.collectives.authors_runs import run_as_authors
 from certree.api.papers.experiments.collectives.dead_links import less_links
 from certree.api.papers.target import load_target, targets
-from certree.hw.authors.interface import Fault
+from certree.hw.authors.faults import Fault
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology

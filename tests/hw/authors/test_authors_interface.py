@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
-from certree.hw.authors.interface import AuthorsInterfaces, AuthorsResult, Fault
+from certree.hw.authors.faults import AuthorsResult, Fault
+from certree.hw.authors.interface import AuthorsInterfaces
 from certree.hw.authors.tables import Entry, clear, tables_of
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine, load_machine

@@ -10,8 +10,8 @@ from certree.hw.engines.runs import MODES
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
+from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.timing import hops
 from certree.models.tables import Tables
 from tests.drawn import examples, given_at_least
 from tests.hw.runs import agree, hasty, machines, mutations, on_lanes, once, same_in_both, some_clocks, with_latencies

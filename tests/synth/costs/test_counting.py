@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
-from certree.models.cost.counting import Counts, LinkKind, count, link_kinds
+from certree.models.cost.counting import Counts, count
+from certree.models.cost.link_kinds import LinkKind, link_kinds
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile
 from certree.models.network.spec import parse_topology

@@ -13,7 +13,7 @@ from certree.synth.solvers.cpsat import Budget, Status
 from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.question import Question
 from certree.verify.exact.rup import check_proof
-from certree.verify.frontier.bundle import why_not
+from certree.verify.frontier.answers import why_not
 from tests.drawn import examples
 from tests.synth.exact.linear import LinearSpread
 from tests.verify.exact.small import network

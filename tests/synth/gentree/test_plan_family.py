@@ -12,7 +12,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.find import find_bounds
 from certree.synth.gentree.plan import LocalPlan, basic_placement, choose_plans, plan_types
-from certree.synth.gentree.plan_family import PlanTimer, best_plans
+from certree.synth.gentree.plan_family import best_plans
+from certree.synth.gentree.plan_timer import PlanTimer
 from certree.synth.gentree.switch_tree import switch_tree
 from certree.synth.ranks.group_plans import direct_plan
 from certree.verify.bounds.witness import Instance, WitnessError, best_bounds, make_bound

@@ -19,8 +19,8 @@ from certree.models.schedule.timing import peak_reductions
 from certree.synth import _native
 from certree.synth.method import METHODS, Monitor, Request, load_methods
 from certree.synth.methods.optimizing.packing import packings
-from certree.synth.packing.selection import Clock, Reach, Search, Trees
-from certree.synth.packing.slotting import SlotRules, assign_slots, slotted_schedule
+from certree.synth.packing.selection import Clock, Search, Trees
+from certree.synth.packing.slotting import Reach, SlotRules, assign_slots, slotted_schedule
 from certree.synth.packing.spanning_trees import Network
 from certree.synth.packing.trees import family_of
 from certree.verify.checker import verify_schedule

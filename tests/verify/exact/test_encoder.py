@@ -11,7 +11,7 @@ from certree.verify.exact.encoding.spread import SpreadEncoder
 from certree.verify.exact.encoding.sums import SumEncoder
 from certree.verify.exact.question import Question
 from certree.verify.exact.rows import most_stored
-from certree.verify.frontier.bundle import why_not
+from certree.verify.frontier.answers import why_not
 from tests.verify.exact.small import GRAPHS, barbell, network, spreads, sums, wanted
 from tests.verify.exact.trusted import answer, needs_its_clauses, solved
 

@@ -17,7 +17,8 @@ from certree.verify.exact.encoding.spread import SpreadEncoder
 from certree.verify.exact.encoding.sums import SumEncoder
 from certree.verify.exact.question import Question
 from certree.verify.exact.rows import most_stored
-from certree.verify.frontier.bundle import verify_bundle, why_not
+from certree.verify.frontier.answers import why_not
+from certree.verify.frontier.bundle import verify_bundle
 from tests.synth.exact.linear import LinearSpread
 from tests.synth.exact.test_encodings import answer as answer_of
 from tests.verify.exact.limits import carried, sums_with_slots

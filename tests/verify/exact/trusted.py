@@ -5,7 +5,7 @@ from pysat.solvers import Cadical195
 from certree.models.schedule.schedule import Schedule
 from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
-from certree.verify.frontier.bundle import why_not
+from certree.verify.frontier.answers import why_not
 
 
 def solved(question: Question, *, ordered: bool = False) -> Schedule | None:

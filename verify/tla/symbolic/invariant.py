@@ -17,7 +17,8 @@ from typing import Any
 import z3
 
 from certree.verify.tla.runs import SYMBOLIC, ModelResult
-from certree.verify.tla.symbolic.interface import MEMBERS, Formula, Machine, World
+from certree.verify.tla.symbolic.interface import Machine
+from certree.verify.tla.symbolic.world import MEMBERS, Formula, World
 
 MILLISECONDS = 60_000  # a proof takes a small fraction of it; then z3 says `unknown`
 

@@ -8,7 +8,8 @@ from typing import Any
 from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.reports.text import size_words
 from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
-from certree.hw.authors.interface import AuthorsInterfaces, Fault
+from certree.hw.authors.faults import Fault
+from certree.hw.authors.interface import AuthorsInterfaces
 from certree.hw.authors.tables import tables_of
 from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import Engine, Options

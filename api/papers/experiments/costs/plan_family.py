@@ -17,7 +17,8 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.synth.bounds.find import find_bounds
 from certree.synth.gentree.plan import LocalPlan, Placement, basic_placement, choose_plans, leaving_blocks
-from certree.synth.gentree.plan_family import PlanTimer, best_plans
+from certree.synth.gentree.plan_family import best_plans
+from certree.synth.gentree.plan_timer import PlanTimer
 from certree.synth.gentree.switch_tree import SwitchTree, switch_tree
 from certree.synth.method import Request, load_methods
 from certree.verify.bounds.witness import Instance, best_bounds
