@@ -21,8 +21,9 @@ from certree.cli.words.parameters import (
     option_route,
     option_size,
 )
+from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
-from certree.cli.words.terminal import note, show, working
+from certree.cli.words.terminal import note, show
 from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
