@@ -1,11 +1,13 @@
 """The program `certree`: finds the command, runs it, turns what was raised into one line and an exit code."""
 
+import errno
 import importlib
 import os
 import re
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +15,10 @@ from typing import Any
 import click
 
 from certree.cli.words.terminal import emit_error, note
-from certree.models.common.errors import CertreeError, unknown_name
+from certree.models.common.errors import CertreeError, OutputError, unknown_name
 
 INTERNAL_ERROR, INTERRUPTED = 70, 130
+_OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 #: the line of a command in the docstring of its module
 _LINE = re.compile(r'^(?:""")?`certree ([a-z-]+)`: (.+?)(?:""")?$', re.MULTILINE)
@@ -68,7 +71,8 @@ class _LazyGroup(click.Group):
 def certree() -> None:
     """Collective schedules for accelerator fabrics: synthesized, proved, exported, simulated.
 
-    Exit codes: 0 holds, 1 refuted, 2 bad input, 3 undecided, 69 a needed tool is missing, 70 internal error, 130 interrupted.
+    Exit codes: 0 valid, 1 invalid, 2 bad input, 3 undecided, 69 a needed tool is missing, 70 internal error, 74 the output cannot
+    be written, 130 interrupted.
     """
 
 
@@ -87,6 +91,9 @@ def run(arguments: Sequence[str]) -> int:
     except CertreeError as error:
         return fail(str(error), error.exit_code, type(error).__name__)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _OUTPUT_ERRORS:  # of click, which writes help by itself
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return fail(f"cannot write to standard output: {error.strerror}", OutputError.exit_code, "OutputError")
         if os.environ.get("CERTREE_DEBUG"):
             raise
         hint = "this is a fault of certree; CERTREE_DEBUG=1 shows where"
@@ -99,7 +106,8 @@ def _fail(message: str, code: int, kind: str, *, as_json: bool) -> int:
     line = " ".join(message.split())
     note(f"error: {line}")
     if as_json:
-        emit_error(line, kind)
+        with suppress(OutputError):  # it may be what went wrong
+            emit_error(line, kind)
     return code
 
 

@@ -9,7 +9,7 @@ import click
 
 from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
 from certree.models.common.errors import InputError
-from certree.models.common.files import check_writable
+from certree.models.common.files import check_writable, require_suffix
 from certree.models.common.quantities import parse_duration, parse_size
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
@@ -135,10 +135,15 @@ def argument_topology() -> Decorator:
     return click.argument("topology", type=TOPOLOGY)
 
 
-def check_output(path: Path | None, *, force: bool, folder: bool = False) -> None:
-    """Refuse, before any work, an output that cannot be written."""
+def check_output(
+    path: Path | None, *, force: bool, folder: bool = False, suffixes: Sequence[str] = (), what: str = "a file"
+) -> None:
+    """Refuse, before any work, an output that cannot be written, or whose name does not end in one of the `suffixes`, if any, of
+    `what` it is."""
     if path is None:
         return
+    if suffixes:
+        require_suffix(path, suffixes, what)
     if path.is_dir() and not folder:
         raise InputError(f"{path} is a folder; name a file")
     check_writable(path, force=force)

@@ -12,6 +12,8 @@ from typing import IO, Any, Literal
 
 import click
 
+from certree.models.common.errors import OutputError
+
 #: what is colored in a terminal
 _STYLES = (
     (re.compile(r"^valid(?=:)|\boptimal\b|(?<=data: )right|(?<!NOT )\bas expected\b|(?<=: )equal$", re.MULTILINE), "green"),
@@ -138,5 +140,7 @@ def _write(stream: IO[str], text: str, *, styled: bool = False, wrap: bool = Tru
     try:
         click.echo(text, file=stream, color=True if styled else None)
         stream.flush()
-    except BrokenPipeError:  # whoever read has enough; what is written from here on goes nowhere
+    except OSError as error:  # what is written from here on goes nowhere; of a pipe whoever read has enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        if stream is sys.stdout and not isinstance(error, BrokenPipeError):
+            raise OutputError(f"cannot write to standard output: {error.strerror or error}") from None

@@ -37,6 +37,12 @@ class UnsupportedError(InputError):
     """A well-formed request that the chosen method or format does not cover; the message says why."""
 
 
+class OutputError(CertreeError):
+    """What was said could not be written to standard output: a full disk behind it, for example."""
+
+    exit_code = 74
+
+
 class ToolMissingError(CertreeError):
     """An external tool (Java, TLC) is not installed."""
 

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from math import isinf
 from pathlib import Path
@@ -80,6 +80,12 @@ def new_folder(path: Path) -> Iterator[Path]:
         fresh.rename(path)
     finally:
         shutil.rmtree(temporary)
+
+
+def require_suffix(path: Path, suffixes: Sequence[str], what: str) -> None:
+    """Raise InputError unless the name of a file ends in one of the suffixes, which say what form it has."""
+    if not path.name.lower().endswith(tuple(suffixes)):
+        raise InputError(f"{path}: the name of {what} ends in {', '.join(suffixes)}")
 
 
 def check_writable(path: Path, *, force: bool) -> None:

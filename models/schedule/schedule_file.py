@@ -15,7 +15,15 @@ import numpy as np
 
 from certree.models.common.errors import InputError, ScheduleFormatError, located, unknown_name
 from certree.models.common.fields import Fields
-from certree.models.common.files import MAX_UNZIPPED, canonical_json, parse_object, read_bytes, read_json, write_atomically
+from certree.models.common.files import (
+    MAX_UNZIPPED,
+    canonical_json,
+    parse_object,
+    read_bytes,
+    read_json,
+    require_suffix,
+    write_atomically,
+)
 from certree.models.network.dimension_order import DimensionOrder
 from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import MAX_NODES, Topology
@@ -26,6 +34,7 @@ from certree.models.schedule.made_for import read_made_for
 from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
 
 FORMAT, VERSION = "certree-schedule", 1
+SUFFIXES = (".json", ".json.gz", ".npz")
 TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
 _KEYS = (
     "topology", "collective", "chunks", "delay", "period", "repeats", "rounds", "transfers", "routes", "certificate", "provenance",
@@ -53,7 +62,8 @@ def load_schedule(path: Path) -> Schedule:
 
 
 def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> None:
-    """Write a schedule; the suffix chooses: .json, .json.gz, .npz. The same schedule gives the same bytes."""
+    """Write a schedule; the suffix chooses: .json, .json.gz, .npz, else InputError. The same schedule gives the same bytes."""
+    require_suffix(path, SUFFIXES, "a schedule file")
     data = _npz_bytes(schedule) if path.suffix == ".npz" else canonical_json(schedule_document(schedule))
     write_atomically(path, data, force=force)
 

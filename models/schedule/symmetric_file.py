@@ -7,7 +7,7 @@ import numpy as np
 
 from certree.models.common.errors import InputError, ScheduleFormatError, located, short
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json, read_json, write_atomically
+from certree.models.common.files import canonical_json, read_json, require_suffix, write_atomically
 from certree.models.network.action import action_from_document
 from certree.models.network.families import load_families
 from certree.models.network.imports import suffixes
@@ -20,6 +20,7 @@ from certree.models.schedule.schedule import MAX_CHUNKS, MAX_STEPS, NO_ROOT, Sch
 from certree.models.schedule.schedule_file import (
     LIMITS,
     MADE_FOR,
+    SUFFIXES,
     evidence,
     load_schedule,
     save_schedule,
@@ -49,6 +50,7 @@ def save_any_schedule(schedule: AnySchedule, path: Path, *, force: bool = False)
         return
     if path.suffix == ".npz":
         raise InputError(f"{path}: .npz is for schedules with all their transfers; a symmetric one goes to .json or .json.gz")
+    require_suffix(path, SUFFIXES, "a schedule file")
     write_atomically(path, canonical_json(symmetric_document(schedule)), force=force)
 
 

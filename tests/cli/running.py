@@ -51,7 +51,7 @@ def start(*arguments, **options) -> subprocess.Popen:
     command = [*PROGRAM, *map(str, arguments)]
     return subprocess.Popen(
         command,
-        stdout=subprocess.PIPE,
+        stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
         text=True,
         env=environment,

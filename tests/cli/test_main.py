@@ -103,3 +103,15 @@ def test_documents_are_strict_json(capsys):
     }  # fmt: skip
     with pytest.raises(ValueError, match="not JSON compliant"):
         emit({"a": float("inf")}, "test")
+
+
+@pytest.mark.parametrize("line", ["--help", "bound ring:4", "bound ring:4 --json", "synthesize ring:4 --method ring", "list"])
+def test_output_that_cannot_be_written(line):
+    """A full disk is neither a fault of the input nor of the program: one line, exit code 74."""
+    with open("/dev/full", "w") as full:
+        process = start(*line.split(), stdout=full)
+        _, said = process.communicate(timeout=120)
+    assert process.returncode == 74
+    assert said.splitlines()[-1] == "error: cannot write to standard output: No space left on device"
+    assert "Traceback" not in said
+    assert "Exception ignored" not in said

@@ -46,7 +46,7 @@ def measure_command(
     Every run checks its sums. Ctrl-C keeps what was measured so far. On an idle computer of at least as many cores as servers times
     mean most: processes that share a core wait for each other.
     """
-    check_output(output, force=force)
+    check_output(output, force=force, suffixes=(".csv",), what="a file of measurements")
     with working("measuring") as tell:
         measured = measure(
             servers, floats, vectors, repetitions=repetitions, threads=threads, output=output, force=force, progress=tell

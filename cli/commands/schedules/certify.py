@@ -24,6 +24,7 @@ from certree.cli.words.terminal import note
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 
 
@@ -51,7 +52,7 @@ def certify_command(
 
     With --size or --params it then records these as what it is made for.
     """
-    check_output(output, force=force)
+    check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     source = read_schedule(schedule, topology, collective, route)
     used = setting(source, size, machine, note)
     try:

@@ -61,7 +61,7 @@ def frontier_command(
     Delay 1; endpoints do not forward within a step; a step has 1 round or more. All that is printed has been checked as `certree
     verify` would check the file. Exit code 0: the frontier is complete up to --max-chunks; 3: candidates are left undecided.
     """
-    check_output(output, force=force)
+    check_output(output, force=force, suffixes=(".json", ".json.gz"), what="a frontier")
     interrupted = False
     try:
         with working("looking for the frontier") as report:

@@ -30,6 +30,7 @@ from certree.cli.words.terminal import note, show
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 
 INTERRUPTED = 130
@@ -66,7 +67,7 @@ def improve_command(
     What is written, with a certificate, is judged and never slower than the schedule given, which is kept where nothing is faster.
     A schedule that is wrong is refuted (exit code 1) and nothing is written. Ctrl-C keeps the best so far (exit code 130).
     """
-    check_output(output, force=force)
+    check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     source = read_schedule(schedule, topology, collective, route)
     used = setting(source, size, machine, note)
     interrupted = False

@@ -32,6 +32,7 @@ from certree.hw.engines.runs import FASTEST, MODES
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 
 INTERRUPTED = 130
@@ -88,7 +89,7 @@ def synthesize_command(
     then has no certificate, and `certree verify` refutes it too.
     Ctrl-C keeps the best schedule found so far (exit code 130).
     """
-    check_output(output, force=force)
+    check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     interrupted = False
     try:
         with working(f"synthesizing with {method}") as report:

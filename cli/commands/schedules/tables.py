@@ -15,6 +15,7 @@ from certree.cli.words.parameters import check_output, option_json, option_outpu
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
 from certree.models.machine.machine import Machine
+from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 
 
@@ -67,7 +68,7 @@ def export_words(report: dict[str, Any]) -> str:
 @option_json()
 def import_command(directory: Path, output: Path, force: bool, as_json: bool) -> int:
     """Read tables back as the schedule they play; tables that are wrong are refuted and nothing is written."""
-    check_output(output, force=force)
+    check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     if not directory.is_dir():
         raise click.UsageError(f"{directory} is not a tables directory")
     checked = verify_path(directory)
