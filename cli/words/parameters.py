@@ -90,6 +90,18 @@ def option_params(*, recorded: bool = False) -> Decorator:
     return click.option("--params", "machine", type=MACHINE, help=help_text)
 
 
+def options_search() -> Decorator:
+    """--effort, --time-limit and --seed of a search."""
+    options = (
+        click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes."),
+        click.option(
+            "--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer."
+        ),
+        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+    )
+    return lambda function: functools.reduce(lambda inner, option: option(inner), reversed(options), function)
+
+
 def option_without_routers() -> Decorator:
     """--without-routers."""
     help_text = "Leave out what the machine's routers add where messages meet: faster, not exact."

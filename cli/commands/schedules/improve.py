@@ -13,8 +13,6 @@ from certree.api.reports.schedules import closed_form, schedule_report, schedule
 from certree.api.settings import setting
 from certree.api.synthesis import improve
 from certree.cli.words.parameters import (
-    COUNT,
-    DURATION,
     TOPOLOGY,
     check_output,
     option_collective,
@@ -23,6 +21,7 @@ from certree.cli.words.parameters import (
     option_params,
     option_route,
     option_size,
+    options_search,
 )
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import SCHEDULE, show_schedule
@@ -43,9 +42,7 @@ INTERRUPTED = 130
 @option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)
-@click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
-@click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@options_search()
 @option_output("the improved schedule (.json, .json.gz, .npz)", required=True)
 @option_json()
 def improve_command(

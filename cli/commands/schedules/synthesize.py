@@ -15,7 +15,6 @@ from certree.api.settings import setting
 from certree.api.synthesis import synthesize
 from certree.cli.words.parameters import (
     COUNT,
-    DURATION,
     argument_topology,
     check_output,
     key_values,
@@ -24,6 +23,7 @@ from certree.cli.words.parameters import (
     option_output,
     option_params,
     option_size,
+    options_search,
 )
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import SCHEDULE
@@ -61,9 +61,7 @@ INTERRUPTED = 130
     show_default=True,
     help="How the schedules that method auto compares are run; paced ones are simulated, large messages without routers.",
 )
-@click.option("--effort", type=COUNT, help="Deterministic search budget, 1 by default: same seed, same bytes.")
-@click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@options_search()
 @option_output("the schedule (.json, .json.gz, .npz)")
 @option_json()
 def synthesize_command(
