@@ -87,8 +87,6 @@ def paths(document, prefix=()):
 WRONG = [None, True, -7, 1.5, 1 << 40, "text", [], {}, [None], {"x": 1}]
 DOCUMENTS = [
     ("topology", topology_document(parse_topology("ring:2"))),
-    ("schedule", schedule_document(built())),
-    ("symmetric-schedule", symmetric_document(turning("ring:2"))),
     ("symmetric-schedule", symmetric_document(turning("ring:2", named=False))),
     ("schedule", schedule_document(replace(built(), made_for=MADE_FOR))),
     ("symmetric-schedule", symmetric_document(replace(turning("ring:2"), made_for=MADE_FOR))),

@@ -19,10 +19,10 @@ NOP, REDUCE, GATHER = RowOp
 def tables(topology, collective, chunks, rows, **fields):
     """Tables of (node, op, flow, parent, children, step) rows; what this module does not read is filled with nil."""
     width = max(len(row[4]) for row in rows)
-    columns = {
-        name: np.array([row[i] for row in rows], np.int32) for i, name in ((0, "node"), (1, "op"), (2, "flow"), (3, "parent"))
-    }
-    empty = np.zeros(0, np.int32)
+    node, op, flow, parent, children, step = zip(*rows, strict=True)
+    names = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
+    columns = {"node": node, "op": op, "flow": flow, "parent": parent, "step": step, "route": [NIL] * len(rows)}
+    columns["children"] = [[*some, *[NIL] * (width - len(some))] for some in children]
     defaults = {"delay": 1, "period": None, "repeats": 1, "message_bytes": 64, "chunk_bytes": 16, "slot_cycles": 160}
     return Tables(
         topology=parse_topology(topology),
@@ -31,16 +31,9 @@ def tables(topology, collective, chunks, rows, **fields):
         chunks=chunks,
         schedule_digest="",
         **(defaults | fields),
-        **columns,
-        children=np.array([[*row[4], *[NIL] * (width - len(row[4]))] for row in rows], np.int32).reshape(len(rows), width),
-        step=np.array([row[5] for row in rows], np.int32),
+        **{name: np.array(values, np.int32) for name, values in (columns | dict.fromkeys(names, ())).items()},
         addr=np.zeros(len(rows), np.int64),
         size=np.ones(len(rows), np.int64),
-        route=np.full(len(rows), NIL, np.int32),
-        arrival_node=empty,
-        arrival_op=empty,
-        arrival_flow=empty,
-        arrival_peer=empty,
     )
 
 

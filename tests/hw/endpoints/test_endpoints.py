@@ -88,19 +88,15 @@ def test_rates_do_not_round() -> None:
 @pytest.mark.parametrize(
     ("topology", "collective", "method", "ways"),
     [
-        ("ace-torus:4x2x2", "all-reduce", "hierarchical", 2),
-        ("ace-torus:2x3x3", "all-reduce", "hierarchical", 2),
+        *((topology, "all-reduce", "hierarchical", 2) for topology in ("ace-torus:4x2x2", "ace-torus:2x3x3", "ace-alltoall:4x4")),
         ("ace-torus:2x2x1", "all-reduce", "hierarchical", 1),
-        ("ace-alltoall:4x4", "all-reduce", "hierarchical", 2),
-        ("ace-torus:2x2x2", "all-to-all", "hierarchical-all-to-all", 1),
-        ("ace-alltoall:2x5", "all-to-all", "hierarchical-all-to-all", 1),
-        ("ace-torus:4x4x1", "all-to-all", "hierarchical-all-to-all", 1),
+        *((topology, "all-to-all", "hierarchical-all-to-all", 1)
+          for topology in ("ace-torus:2x2x2", "ace-alltoall:2x5", "ace-torus:4x4x1")),
         ("ace-torus:2x2x2", "all-reduce", "packing", 1),
         ("ace-torus:4x2x2", "all-reduce", "multitree", 1),
-        ("ring:5", "all-gather", "ring", 1),
-        ("ring:5", "reduce-scatter", "ring", 1),
+        *(("ring:5", collective, "ring", 1) for collective in ("all-gather", "reduce-scatter")),
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("system", ["baseline", "baseline++", "ace", "ideal"])
 def test_every_rank_has_what_it_is_due(topology: str, collective: str, method: str, ways: int, system: str) -> None:
     result = run(made(topology, collective, method), system, MIB // 2, ways=ways)

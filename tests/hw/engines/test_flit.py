@@ -28,6 +28,7 @@ from certree.models.tables import Tables
 from tests.drawn import examples, given_at_least
 from tests.hw.made import STAR, in_order, made, tables_of
 from tests.hw.routers.packet_lists import packets
+from tests.hw.runs import machines as small_machines
 from tests.hw.runs import on_lanes, on_routers, some_clocks, with_latencies
 from tests.hw.trees import MULTITREE, schedules, tree_schedule
 
@@ -36,21 +37,11 @@ EQUAL = ("cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok",
 
 @st.composite
 def machines(draw: st.DrawFn) -> Machine:
-    """Short latencies, slow and fast reduction units; buffers that cover the loop of a credit, pipelines that the VCs cover."""
-    router_cycles, link = draw(st.integers(3, 5)), draw(st.integers(1, 12))
-    return replace(
-        MULTITREE,
-        head_flits=draw(st.integers(0, 2)),
-        link_latency_cycles=link,
-        router_cycles=router_cycles,
-        ni_cycles=1,
-        ni_issue_cycles=draw(st.integers(0, 3)),
-        ni_start_cycles=draw(st.integers(0, 9)),
-        ni_buffer_flits=draw(st.integers(0, 40)),
-        reduce_bytes_per_cycle=draw(st.sampled_from([1, 16, 128])),
-        vc_buffer_flits=24 + 2 * link + draw(st.integers(0, 10)),
-        router=replace(MULTITREE.router, flow_control=draw(st.sampled_from(["wormhole", "cut-through"]))),
-    )
+    """Small ones with buffers that cover the loop of a credit, and pipelines that the VCs cover."""
+    machine = draw(small_machines(routers=3))
+    link = max(1, machine.link_latency_cycles)
+    router = replace(MULTITREE.router, flow_control=draw(st.sampled_from(["wormhole", "cut-through"])))
+    return replace(machine, link_latency_cycles=link, vc_buffer_flits=24 + 2 * link + draw(st.integers(0, 10)), router=router)
 
 
 def agree(tables: Tables, run: str, flow: str) -> None:

@@ -4,7 +4,6 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,13 +15,14 @@ from certree.hw.reducing.trees import AggregationTrees
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology import Topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Request, load_methods
 from tests.drawn import examples
 from tests.hw.made import made
 from tests.hw.runs import on_lanes, on_routers
+from tests.verify.build import network as hand_made
 
 MULTITREE = load_machine("multitree")
 #: short wires and an adder as fast as its links: runs of few cycles
@@ -33,17 +33,8 @@ KIB = 1024
 def binary_tree(levels: int) -> Topology:
     """Hosts below so many levels of reducing switches with two children each, the root the last node."""
     hosts = 1 << levels
-    child = np.arange(2 * hosts - 2)
-    parent = hosts + child // 2
-    return Topology(
-        f"binary tree of {levels} levels",
-        np.array([NodeKind.ENDPOINT] * hosts + [NodeKind.SWITCH] * (hosts - 1)),
-        np.concatenate((child, parent)),
-        np.concatenate((parent, child)),
-        np.ones(4 * hosts - 4),
-        np.full(4 * hosts - 4, -1),
-        reducing=np.arange(2 * hosts - 1) >= hosts,
-    )
+    links = [ends for child in range(2 * hosts - 2) for ends in ((child, hosts + child // 2, 1), (hosts + child // 2, child, 1))]
+    return hand_made("e" * hosts + "s" * (hosts - 1), links, reducing=range(hosts, 2 * hosts - 1))
 
 
 def schedule_of(network: str, chunks: int = 1, method: str = "netreduce") -> Schedule:

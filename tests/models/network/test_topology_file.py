@@ -219,15 +219,14 @@ def changed(document, path, value):
         (["nodes", "kind"], [], "nodes.reducing row 0: 0; allowed: 0 to -1"),
         (["nodes", "reducing"], [3], "nodes.reducing row 0: 3; allowed: 0 to 2"),
         (["nodes", "coordinates"], [[0, 0], [1]], "nodes: coordinates must hold 3 lists of whole numbers of one length"),
-        (["nodes", "coordinates"], [[0], [1], [2.0]], "nodes: coordinates must hold 3 lists"),
-        (["nodes", "coordinates"], [0, 1, 2], "nodes: coordinates must hold 3 lists"),
-        (["nodes", "coordinates"], [[0], [1], [1 << 40]], "nodes: coordinates must hold 3 lists"),
+        *(
+            (["nodes", "coordinates"], value, "nodes: coordinates must hold 3 lists")
+            for value in ([[0], [1], [2.0]], [0, 1, 2], [[0], [1], [1 << 40]])
+        ),
         (["nodes", "labels"], ["a", "b"], "nodes: labels must be a list of 3 strings"),
         (["links", "src"], [0, 1, 2, 0, 1], "links.dst has 6 rows; expected 5"),
         (["links", "dst"], [1, 2, 0, 1, 2, "0"], "links.dst row 5: '0' is not a whole number"),
-        (["links", "dst", 0], 1.0, "links.dst row 0: 1.0 is not a whole number"),
-        (["links", "dst", 0], True, "links.dst row 0: True is not a whole number"),
-        (["links", "dst", 2], None, "links.dst row 2: None is not a whole number"),
+        *((["links", "dst", 0], value, f"links.dst row 0: {value} is not a whole number") for value in (1.0, True, None)),
         (["links", "dst", 0], 3, "dst is 3; allowed: 0 to 2"),
         (["links", "capacity", 4], 0, "links.capacity row 4: 0; allowed: 1 to"),
         (["links", "capacity"], None, "links.capacity must be a list of whole numbers"),
