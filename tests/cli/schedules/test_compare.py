@@ -4,14 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from certree.api.papers.experiments.collectives.all_reduce_runs import run_all_reduce
-from certree.hw.tables.lowering import lower
-from certree.models.machine.machine import load_machine
-from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import parse_collective
-from certree.synth.method import Request, load_methods
 from tests.cli.running import certree, json_of
-from tests.hw.runs import on_routers
 
 
 def test_cells():
@@ -40,26 +33,6 @@ def test_what_cannot_be_paced_says_so():
     (cell,) = certree(*asked, "--simulate", "paced").document["cells"]
     assert cell["simulated_cycles"] is None
     assert "cannot be paced" in cell["not_simulated"]
-
-
-@pytest.mark.parametrize("run", ["slotted", "paced"])
-def test_comparisons_and_targets_go_through_them(run: str):
-    """Where routers add something, what is simulated for a table or a target has them, too."""
-    size, machine = 1 << 14, load_machine("booksim2")
-    schedule = load_methods()["multitree"](Request(parse_topology("torus:4x4"), parse_collective("all-reduce"), size, machine))
-    through = on_routers(lower(schedule, size, machine), run)
-    asked = ("compare", "torus:4x4", "--size", str(size), "--methods", "multitree", "--params", "booksim2", "--simulate", run)
-    (cell,) = json_of(*asked)["cells"]
-    assert cell["simulated_cycles"] == through.cycles
-    arguments = {
-        "network": "torus:4x4",
-        "methods": ("multitree",),
-        "options": {},
-        "flow": "message",
-        "message_bytes": size,
-        "without_routers": False,
-    }
-    assert run_all_reduce(arguments | {"machine": machine.document(), "run": run})["cycles"] == through.cycles
 
 
 def test_methods_that_do_not_apply_give_their_reason():

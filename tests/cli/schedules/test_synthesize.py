@@ -182,13 +182,17 @@ def test_ctrl_c_keeps_the_best_so_far(tmp_path):
 
 
 def test_an_algorithm_as_published_may_be_refuted(tmp_path):
-    asked = ["synthesize", "torus:4x4", "--method", "double-binary-tree", "--chunks", "8"]
-    outcome = json_of(*asked, "--option", "rounds=published", "-o", tmp_path / "s.json", code=1)
-    assert outcome["valid"] is False
-    assert certree("verify", tmp_path / "s.json").code == 1
-    assert load_schedule(tmp_path / "s.json").certificate is None
+    asked, file = ["synthesize", "torus:4x4", "--method", "double-binary-tree", "--chunks", "8"], tmp_path / "s.json"
+    refuted = json_of(*asked, "--option", "rounds=published", "-o", file, code=1)
+    assert refuted["valid"] is False
+    assert {violation["rule"] for violation in refuted["violations"]} == {"capacity"}
+    assert certree("verify", file).code == 1
+    assert load_schedule(file).certificate is None
+    told = certree(*asked, "--option", "rounds=published")
+    assert (told.code, told.out.startswith("refuted: all-reduce on torus:4x4, made by double-binary-tree")) == (1, True)
     assert json_of(*asked)["valid"] is True
-    assert certree(*asked[:1], "switch:4", *asked[2:], "--option", "rounds=published").code == 0
+    right = certree(*asked[:1], "switch:4", *asked[2:], "--option", "rounds=published", "-o", file, "--force")
+    assert right.code == certree("verify", file).code == 0
 
 
 def test_ctrl_c_before_anything_was_found(tmp_path, monkeypatch):

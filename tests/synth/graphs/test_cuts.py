@@ -19,15 +19,10 @@ from certree.verify.bounds.witness import Instance, WitnessError, check_bound, m
 from tests.drawn import examples, rngs
 from tests.networks import one_way
 from tests.verify.build import network
+from tests.verify.exact.small import barbell
 from tests.verify.schedules import random_network
 
 GATHER, SCATTER = parse_collective("all-gather"), parse_collective("reduce-scatter")
-
-
-def barbell(clique: int) -> Topology:
-    """Two complete graphs joined by one link each way."""
-    pairs = [(a + start, b + start, 1) for start in (0, clique) for a in range(clique) for b in range(clique) if a != b]
-    return network("e" * 2 * clique, [*pairs, (0, clique, 1), (clique, 0, 1)])
 
 
 def value_of(topology: Topology, collective: Collective, inside: set[int]) -> Fraction:
@@ -66,6 +61,9 @@ def test_no_set_is_better_and_the_witness_has_the_value(topology: Topology, coll
         (parse_topology("torus:8x8"), Fraction(63, 4)),
         (parse_topology("mesh:8x8"), Fraction(63, 2)),
         (parse_topology("full:9"), Fraction(1)),
+        (parse_topology("dgx1"), Fraction(7, 6)),
+        (parse_topology("switch:8"), Fraction(7)),
+        (parse_topology("fattree:4x4"), Fraction(15)),
         (parse_topology("torus:8x8,without-link=3-4"), Fraction(63, 3)),
         (parse_topology("mesh:8x8,without-node=0"), Fraction(62, 2)),
         (barbell(3), Fraction(3)),

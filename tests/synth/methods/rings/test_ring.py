@@ -37,25 +37,15 @@ def links_used(made: Schedule, step: int) -> set[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
-@pytest.mark.parametrize("spec", [*NETWORKS, "ring:2"])
-def test_one_direction(spec: str, collective: str) -> None:
-    made = ring(ask(spec, collective))
-    nodes = len(made.topology.endpoints)
-    assert (made.steps, made.chunks) == (COLLECTIVES[collective] * (nodes - 1), nodes)
-    assert all(links_used(made, step) == links_used(made, 0) for step in range(made.steps))
-    assert len(links_used(made, 0)) == nodes
-    play(made)
-
-
-@pytest.mark.parametrize("collective", COLLECTIVES)
-@pytest.mark.parametrize("spec", NETWORKS)
-def test_both_directions_halve_the_chunks(spec: str, collective: str) -> None:
-    made = ring(ask(spec, collective, options=BOTH))
-    nodes = len(made.topology.endpoints)
-    assert (made.steps, made.chunks) == (COLLECTIVES[collective] * (nodes - 1), 2 * nodes)
-    used = links_used(made, 0)
-    assert len(used) == 2 * nodes
-    assert used == {(dst, src) for src, dst in used}
+@pytest.mark.parametrize(("spec", "options"), [("ring:2", {}), *((spec, options) for spec in NETWORKS for options in ({}, BOTH))])
+def test_steps_chunks_and_links(spec: str, collective: str, options: dict[str, str]) -> None:
+    """Both directions halve the chunks; every step uses the same links."""
+    made = ring(ask(spec, collective, options=options))
+    nodes, directions, used = len(made.topology.endpoints), 1 + len(options), links_used(made, 0)
+    assert (made.steps, made.chunks) == (COLLECTIVES[collective] * (nodes - 1), directions * nodes)
+    assert all(links_used(made, step) == used for step in range(made.steps))
+    assert len(used) == directions * nodes
+    assert not options or used == {(dst, src) for src, dst in used}
     play(made)
 
 
