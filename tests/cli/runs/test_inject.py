@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from tests.cli.artefacts import changed
 from tests.cli.running import certree, json_of
 
 PACKETS = "id,src,dst,flits,start\n7,0,1,17,0\n3,18,22,17,1000\n"
@@ -40,49 +41,28 @@ def test_synthetic_traffic_records_its_seed():
     assert (hot["traffic"]["hot_spot"], hot["traffic"]["share"]) == (5, "1/4")
 
 
+def small(tmp_path, channels):
+    """Few and small buffers, and no datelines."""
+    few = ("vc_count = 4", f"vc_count = {channels}"), ("vc_buffer_flits = 8", "vc_buffer_flits = 4")
+    return changed(tmp_path, "models/machine/presets/booksim2.toml", *few, ("[router]", "[router]\ndatelines = false"))
+
+
 def test_deadlock_is_a_failure_with_a_report(tmp_path):
-    machine = tmp_path / "ring.toml"
-    machine.write_text(MACHINE)
     rows = [f"{round_ * 8 + node},{node},{(node + 3) % 8},40,0" for round_ in range(3) for node in range(8)]
     packets = tmp_path / "p.csv"
     packets.write_text("id,src,dst,flits,start\n" + "\n".join(rows) + "\n")
-    outcome = json_of("inject", "ring:8", "--packets", packets, "--params", machine, code=1)
-    assert outcome["deadlock"][-1] == "the last of these waits for the first"
-    assert None in [packet["tail"] for packet in outcome["packets"]]
+    document = json_of("inject", "ring:8", "--packets", packets, "--params", small(tmp_path, 2), code=1)
+    assert document["deadlock"][-1] == "the last of these waits for the first"
+    assert None in [packet["tail"] for packet in document["packets"]]
 
 
 def test_waiting_while_others_pass_is_a_failure_where_it_is_asked_for(tmp_path):
-    machine, packets = tmp_path / "m.toml", tmp_path / "p.csv"
-    machine.write_text(MACHINE.replace("vc_count = 2", "vc_count = 1"))
+    packets = tmp_path / "p.csv"
     packets.write_text("id,src,dst,flits,start\n1,0,2,300,0\n900,1,2,1,40\n")
-    asked = ("inject", "mesh:3x3", "--packets", packets, "--params", machine)
+    asked = ("inject", "mesh:3x3", "--packets", packets, "--params", small(tmp_path, 1))
     assert "starved" not in json_of(*asked)
     assert certree(*asked, "--longest-wait", "5000").code == 0
     outcome = certree(*asked, "--longest-wait", "100")
     assert outcome.code == 1
     assert "  starved: packet 900 at node 1" in outcome.out
     assert json_of(*asked, "--longest-wait", "100", code=1)["starved"]
-
-
-MACHINE = """
-format = "certree-machine"
-version = 1
-name = "ring"
-clock_hz = 1_000_000_000
-flit_bytes = 16
-head_flits = 1
-link_latency_cycles = 1
-router_cycles = 4
-ni_cycles = 1
-ni_buffer_flits = 8
-reduce_bytes_per_cycle = 128
-reduce_quantum_cycles = 16
-reduce_start_cycles = 1
-vc_count = 2
-vc_buffer_flits = 4
-packet_payload_bytes = 256
-[router]
-flow_control = "wormhole"
-interfaces = "node"
-datelines = false
-"""

@@ -253,11 +253,3 @@ def test_flow_engine(tmp_path):
     words = certree("simulate", path, "--size", "40MB", "--engine", "flow", "--reading", "communicators=flows").out
     assert "s in 2 steps" in words
     assert "read as max-min, flows, everywhere" in words
-
-
-def test_flow_engine_times_no_wrong_schedule(tmp_path):
-    path = without_first_transfer(schedule_file(tmp_path, "switch:4", "cps"))
-    outcome = certree("simulate", path, "--engine", "flow")
-    assert outcome.code == 1
-    assert "refuted, and not simulated" in outcome.err
-    assert outcome.out == ""

@@ -3,7 +3,7 @@
 from certree.models.schedule.schedule import Op
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
 from certree.verify.checker import verify_schedule
-from tests.cli.artefacts import schedule_file, with_columns, without_first_transfer
+from tests.cli.artefacts import schedule_file, with_columns
 from tests.cli.running import certree, json_of
 from tests.cli.schedules.test_synthesize import KEYS
 from tests.cli.schedules.test_verify import CSV
@@ -45,10 +45,3 @@ def test_unequal_shares_are_bounded_too(tmp_path):
     save_schedule(schedule("mesh:3", "all-gather", [0, 0, 0], rows), tmp_path / "shares.json")
     outcome = json_of("certify", tmp_path / "shares.json", "-o", tmp_path / "s.json")
     assert outcome["bandwidth_bound"] == "1"
-
-
-def test_refuted_schedules_are_not_written(tmp_path):
-    outcome = certree("certify", without_first_transfer(schedule_file(tmp_path)), "-o", tmp_path / "out.json", "--json")
-    assert outcome.code == 1
-    assert outcome.document["violations"]
-    assert not (tmp_path / "out.json").exists()

@@ -27,13 +27,3 @@ def test_what_cannot_get_faster_is_kept(tmp_path):
     assert made.code == 0
     if "unchanged" in made.out:
         assert load_schedule(out).digest == load_schedule(path).digest
-
-
-def test_a_wrong_schedule_is_refuted_and_not_written(tmp_path):
-    path, out = tmp_path / "mine.csv", tmp_path / "better.json"
-    path.write_text(RIGHT.replace("0,copy,0,2,5", "0,copy,0,2,0"))
-    made = certree("improve", path, "--topology", "ring:3", "--collective", "all-reduce", "-o", out)
-    assert made.code == 1
-    assert "invalid: " in made.out
-    assert "duplicate: step 2: row 1" in made.out
-    assert not out.exists()

@@ -36,12 +36,32 @@ def test_refuted_file(tmp_path):
     assert (document["optimal_in"], document["witnesses"]) == ([], [])
 
 
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [
+        ("certify {} -o out.json", "refuted: all-reduce on ring:4, made by ring: "),
+        ("export {} -o out", "refuted: all-reduce on ring:4, made by ring: "),
+        ("improve {} -o out.json", "refuted: all-reduce on ring:4, made by ring: "),
+        ("simulate {} --engine flow", "refuted, and not simulated"),
+        ("cost {}", "refuted: wrong.json, ring: "),
+        ("verify {}", "missing: "),
+    ],
+)
+def test_refuted_schedules_go_no_further(tmp_path, monkeypatch, command, text):
+    """Exit code 1, and nothing is written."""
+    monkeypatch.chdir(without_first_transfer(schedule_file(tmp_path)).parent)
+    before = sorted(tmp_path.iterdir())
+    outcome = certree(*command.format("wrong.json").split())
+    assert outcome.code == 1
+    assert text in outcome.out + outcome.err
+    assert not command.startswith("simulate") or outcome.out == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_refuted_in_words(tmp_path):
     """Two chunks on one link in one step: the words name rule, step and link."""
     file = schedule_file(tmp_path)
-    schedule = load_schedule(file)
-    wrong = with_columns(file, step=[0] * schedule.transfers)
-    outcome = certree("verify", wrong)
+    outcome = certree("verify", with_columns(file, step=[0] * load_schedule(file).transfers))
     assert outcome.code == 1
     assert outcome.out.startswith("invalid: all-reduce on ring:4, made by ring: ")
     assert "step 0" in outcome.out
