@@ -9,6 +9,7 @@ from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.schedule_file import load_schedule, save_schedule
+from tests.cli.artefacts import schedule_file
 from tests.cli.running import certree, json_of
 
 NETWORKS = ["mesh:3x3", "torus:3x3,without-link=0-1", "ring:5", "hypercube:4", "full:4", "mesh:2x2x3,capacity=2"]
@@ -63,8 +64,7 @@ def test_a_graph_that_a_user_has(tmp_path):
 
 def test_tables_that_were_changed_are_refuted_not_run_as_right(tmp_path):
     """A row moved by one slot, with all checksums made right again: the judge refutes what the reader cannot see."""
-    file = tmp_path / "s.json"
-    assert certree("synthesize", "ring:4", "--method", "multitree", "--size", "16KiB", "-o", file).code == 0
+    file = schedule_file(tmp_path, "ring:4", "multitree", size="16KiB")
     schedule = load_schedule(file)
     step = schedule.step.copy()
     step[-1] -= 2

@@ -1,17 +1,22 @@
 """The seams every method shares: requests, monitors, options, the registry."""
 
+import itertools
 import time
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.common.files import canonical_json
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import CollectiveKind, parse_collective
+from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind, parse_collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.schedule_file import schedule_document
+from certree.models.schedule.symmetric import written_out
 from certree.synth.method import (
     METHODS,
     Monitor,
@@ -128,3 +133,17 @@ def test_what_a_method_does_not_cover_is_refused_with_the_reason() -> None:
 def test_every_method_of_the_folder_is_found_and_described() -> None:
     assert load_methods() is METHODS
     assert all(line for _, line in METHODS.describe())
+
+
+@pytest.mark.parametrize("name", list(load_methods()))
+def test_same_request_same_bytes(name: str) -> None:
+    """On the first of these that the method covers."""
+    for spec, kind in itertools.product(("mesh:2x2", "switch:4,reducing=switches", "bigraph:2x4"), CollectiveKind):
+        asked = request(
+            topology=parse_topology(spec), collective=parse_collective(kind, 1 if kind in WITH_ONE_ROOT else None), seed=3
+        )
+        with suppress(UnsupportedError):
+            first, second = (canonical_json(schedule_document(written_out(load_methods()[name](asked)))) for _ in range(2))
+            assert first == second
+            return
+    pytest.fail("covers none of them")

@@ -7,6 +7,7 @@ from pathlib import Path
 from certree.models.cost.counting import count
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.schedule.schedule_file import load_schedule
+from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, json_of
 
 GENTREE = (resources.files("certree.models.cost") / "presets" / "gentree.toml").read_text()
@@ -36,8 +37,7 @@ def test_table_of_methods() -> None:
 
 
 def test_one_schedule_taken_apart(tmp_path: Path) -> None:
-    path = tmp_path / "cps.json"
-    assert certree("synthesize", "ss:12", "--method", "cps", "-o", path).code == 0
+    path = schedule_file(tmp_path, "ss:12", "cps", name="cps.json")
     cost = load_genmodel("gentree").cost(count(load_schedule(path)), 4 * 10**8)
     outcome = certree("cost", path, "--size", "400MB")
     assert outcome.code == 0

@@ -3,6 +3,7 @@
 import gzip
 import json
 
+from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, json_of
 
 STAR = "switch:4,reducing=switches"
@@ -63,8 +64,7 @@ def test_spines_have_a_flow_each_and_a_schedule_has_its_own(tmp_path):
     document = json_of("aggregate", network, "--size", "4KiB")
     assert (document["flows"], len(document["switches"])) == (2, 4)
     assert json_of("aggregate", network, "--size", "4KiB", "--flows", "1")["flows"] == 1
-    file = tmp_path / "s.json"
-    assert certree("synthesize", network, "--method", "netreduce", "--size", "4KiB", "-o", file).code == 0
+    file = schedule_file(tmp_path, network, "netreduce", size="4KiB")
     assert json_of("aggregate", file, "--size", "4KiB")["flows"] == 2
     assert_bad_input(certree("aggregate", file, "--flows", "2"), "flows are for networks")
 

@@ -3,6 +3,7 @@
 import json
 from fractions import Fraction
 
+from tests.cli.artefacts import schedule_file
 from tests.cli.running import assert_bad_input, certree, json_of
 
 SMALL = ("endpoints", "ace-torus:2x2x2", "--size", "256KiB")
@@ -30,8 +31,7 @@ def test_all_systems_of_a_network():
 def test_an_all_to_all_and_a_schedule_file(tmp_path):
     document = json_of(*SMALL, "--collective", "all-to-all", "--system", "ace")
     assert (document["method"], document["ways"], document["systems"][0]["phases"]) == ("hierarchical-all-to-all", 1, 3)
-    file = tmp_path / "s.json"
-    assert certree("synthesize", "ace-torus:2x2x2", "--method", "packing", "--size", "64KiB", "-o", file).code == 0
+    file = schedule_file(tmp_path, "ace-torus:2x2x2", "packing", size="64KiB")
     document = json_of("endpoints", file, "--size", "256KiB", "--system", "ace")
     assert document["systems"][0]["data_ok"]
 

@@ -51,8 +51,7 @@ def test_routers_that_add_something_are_played(file):
 
 def test_messages_that_meet_in_routers_are_played_there(tmp_path):
     """Paced trees through a switch: lanes would let one wait for all of the other."""
-    path = tmp_path / "trees.json"
-    assert certree("synthesize", "switch:6", "--method", "double-binary-tree", "--size", "16KiB", "-o", path).code == 0
+    path = schedule_file(tmp_path, "switch:6", "double-binary-tree", name="trees.json", size="16KiB")
     asked = ("simulate", path, "--run", "paced")
     outcome = certree(*asked, "--trace", tmp_path / "t.ndjson", "--json")
     assert outcome.document == json_of(*asked, "--engine", "flit")
@@ -108,8 +107,7 @@ def result(**changes):
 
 def test_a_2d_ring_is_paced_in_parts(tmp_path):
     """As `reproduce` does it; what needs one run says why there is none."""
-    ring = tmp_path / "ring.json"
-    assert certree("synthesize", "torus:3x3", "--method", "ring-2d", "--size", "96KiB", "-o", ring).code == 0
+    ring = schedule_file(tmp_path, "torus:3x3", "ring-2d", name="ring.json", size="96KiB")
     asked = ("simulate", ring, "--size", "96KiB", "--run", "paced")
     document = json_of(*asked)
     assert (document["parts"], document["data_ok"], document["max_link_utilization"]) == (2, True, None)
@@ -179,8 +177,7 @@ def test_background_packets_share_the_links(tmp_path):
 
 @pytest.mark.parametrize("flow", ["message", "packet"])
 def test_both_engines_take_the_closed_form(tmp_path, flow):
-    schedule = tmp_path / "s.json"
-    assert certree("synthesize", "mesh:3x3", "--method", "multitree", "-o", schedule).code == 0
+    schedule = schedule_file(tmp_path, "mesh:3x3", "multitree")
     for engine in ("fast", "flit"):
         document = json_of("simulate", schedule, "--size", "64KiB", "--engine", engine, "--flow", flow)
         assert (document["engine"], document["flow"]) == (engine, flow)
@@ -196,8 +193,7 @@ def test_every_flit_on_lanes_says_the_same(file):
 
 def test_a_schedule_without_tables_is_played_itself(tmp_path):
     """Recursive doubling is no tree: export refuses it, simulate says what it plays instead."""
-    path = tmp_path / "doubling.json"
-    assert certree("synthesize", "switch:8", "--method", "recursive-doubling", "--size", "64KiB", "-o", path).code == 0
+    path = schedule_file(tmp_path, "switch:8", "recursive-doubling", name="doubling.json", size="64KiB")
     assert_bad_input(certree("export", path, "-o", tmp_path / "t"), "sends more than one REDUCE")
     outcome = certree("simulate", path, "--size", "64KiB", "--json")
     assert (outcome.code, outcome.document["source"], outcome.document["data_ok"]) == (0, "schedule", True)

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from certree.models.schedule.schedule_file import load_schedule
 from tests.cli.artefacts import schedule_file, with_columns, without_first_transfer
 from tests.cli.running import assert_bad_input, certree, json_of
