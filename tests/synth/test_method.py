@@ -66,7 +66,7 @@ def test_the_monitor_keeps_the_fewest_cycles_and_the_first_of_equals() -> None:
 
 @pytest.mark.parametrize("name", ["ring", "packing", "symmetric", "retime", "auto"])
 def test_what_every_method_makes_remembers_the_request(name: str) -> None:
-    asked = request(topology=parse_topology("torus:3x3"), message_bytes=5000)
+    asked = request(message_bytes=5000)
     made = load_methods()[name](asked)
     assert made.made_for == MadeFor(5000, asked.machine)
     again = replace(asked, message_bytes=6000)

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from fractions import Fraction
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -12,56 +13,43 @@ from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make
 
-
-def test_co_located_servers_are_optimal_in_memory_access_and_not_in_incast() -> None:
-    found = optimality(make("cps", "switch:12"), 9)
-    assert found.memory.optimal
-    assert found.memory.accesses == Fraction(13, 12)
-    assert found.memory.operations == (Operation(0, 0, 12),)
-    assert not found.incast.optimal
-    assert (found.incast.communicators, found.incast.src) == (12, 12)  # from the switch to a server
-    assert not found.both_possible
-
-
-def test_a_ring_is_optimal_in_incast_and_not_in_memory_access() -> None:
-    found = optimality(make("ring", "switch:12"), 9)
-    assert found.incast.optimal
-    assert found.incast.communicators == 2
-    assert not found.memory.optimal
-    assert found.memory.accesses == Fraction(33, 12)
-    assert len(found.memory.operations) == 11
-    assert {operation.terms for operation in found.memory.operations} == {2}
-
-
-@pytest.mark.parametrize(("nodes", "threshold", "both"), [(9, 9, True), (10, 9, False), (2, 2, True), (3, 2, False)])
-def test_theorem_2_starts_beyond_the_threshold(nodes: int, threshold: int, both: bool) -> None:
-    found = optimality(make("cps", f"switch:{nodes}"), threshold)
-    assert found.memory.optimal
-    assert found.both_possible is both is found.incast.optimal
-
-
-def test_one_server_that_adds_up_everything_is_not_optimal() -> None:
-    found = optimality(make("reduce-broadcast", "switch:6", options={"server": "2"}), 9)
-    assert len(found.memory.operations) == 1
-    assert found.memory.busiest == (2, 7)
-    assert not found.memory.optimal
-    assert found.incast.optimal
+VERDICTS = {
+    "co-located servers are optimal in memory access, not in incast (from the switch to a server)": (
+        "cps", "switch:12", {}, 9,
+        {"memory.optimal": True, "memory.accesses": Fraction(13, 12), "memory.operations": (Operation(0, 0, 12),),
+         "incast.optimal": False, "incast.communicators": 12, "incast.src": 12, "both_possible": False},
+    ),
+    "a ring is optimal in incast, not in memory access": (
+        "ring", "switch:12", {}, 9,
+        {"incast.optimal": True, "incast.communicators": 2, "memory.optimal": False, "memory.accesses": Fraction(33, 12)},
+    ),
+    **{
+        f"Theorem 2 starts beyond the threshold: {nodes} servers, threshold {threshold}": (
+            "cps", f"switch:{nodes}", {}, threshold, {"memory.optimal": True, "both_possible": both, "incast.optimal": both},
+        )
+        for nodes, threshold, both in ((9, 9, True), (10, 9, False), (2, 2, True), (3, 2, False))
+    },
+    "one server that adds up everything is not optimal": (
+        "reduce-broadcast", "switch:6", {"server": "2"}, 9,
+        {"memory.busiest": (2, 7), "memory.optimal": False, "incast.optimal": True},
+    ),
+    "two operations a share, as of 9 and 4 terms: 6x2 takes 17/12, and 12 = 9 + 3 leaves 15/12": (
+        "hierarchical-cps", "switch:12", {"factors": "6x2"}, 9,
+        {"incast.optimal": True, "least_operations": 2, "least_accesses": Fraction(15, 12), "memory.accesses": Fraction(17, 12)},
+    ),
+    "with a link for every neighbour both are possible: the theorem has one link a server": (
+        "cps", "full:12", {}, 9, {"links": 11, "both_possible": True, "memory.optimal": True, "incast.optimal": True},
+    ),
+}  # fmt: skip
 
 
-def test_what_an_optimum_in_incast_costs_in_memory_access() -> None:
-    """12 servers, w_t = 9: two operations a share, as of 9 and 4 terms; 6x2 takes 17/12, and 12 = 9 + 3 leaves 15/12."""
-    found = optimality(make("hierarchical-cps", "switch:12", options={"factors": "6x2"}), 9)
-    assert found.incast.optimal
-    assert (found.least_operations, found.least_accesses) == (2, Fraction(15, 12))
-    assert found.memory.accesses == Fraction(17, 12)
-
-
-def test_with_a_link_for_every_neighbour_both_are_possible() -> None:
-    """The theorem has one link a server: on a complete graph co-located PS is optimal in both."""
-    found = optimality(make("cps", "full:12"), 9)
-    assert (found.links, found.both_possible) == (11, True)
-    assert found.memory.optimal
-    assert found.incast.optimal
+@pytest.mark.parametrize("why", VERDICTS)
+def test_verdicts(why: str) -> None:
+    method, network, options, threshold, expected = VERDICTS[why]
+    found = optimality(make(method, network, options=options), threshold)
+    assert {name: attrgetter(name)(found) for name in expected} == expected
+    terms = {"ring": [2] * 11, "reduce-broadcast": [6]}.get(method)
+    assert terms is None or [operation.terms for operation in found.memory.operations] == terms
 
 
 @pytest.mark.parametrize("network", ["switch:6", "switch:12", "full:6", "fattree:3x4", "torus:3x4", "tree:2x3"])
