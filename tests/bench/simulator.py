@@ -1,8 +1,11 @@
-"""Speed of the engines: CPU seconds and flit-hops per CPU second, against the plain Python reference in the same run."""
+"""Speed of the engines and of the router network: flit-hops over links per CPU second, against the plain Python machine."""
 
+from fractions import Fraction
 from resource import RUSAGE_SELF, getrusage
 from time import process_time
 
+from certree.hw.routers.injection import inject
+from certree.hw.routers.packets import synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
@@ -10,7 +13,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
 from tests.hw.engines.reference import ReferenceMachine
-from tests.hw.runs import on_lanes
+from tests.hw.runs import on_lanes, on_routers
 
 MIB = 1 << 20
 #: network, method, run mode, whether the engine that moves every flit runs too; 375 KiB times the nodes for large networks
@@ -41,9 +44,8 @@ def reference_speed() -> float:
     return result.flit_hops / (process_time() - start)
 
 
-def run(smoke: bool) -> None:
+def engines(smoke: bool, baseline: float) -> None:
     """One line per network, method, run mode and engine; messages of 1 MiB and networks up to 64 nodes when `smoke`."""
-    baseline = reference_speed()
     print(f"simulator, all-reduce; reference in Python: {baseline / 1e6:.2f} M flit-hops per CPU s")
     print(
         f"{'network':<12} {'method':<10} {'run':<8} {'MiB':>5} {'engine':<6} {'cycles':>10} {'flit-hops':>13} {'CPU s':>7} "
@@ -67,6 +69,46 @@ def run(smoke: bool) -> None:
                 f"{seconds:>7.2f} {speed / 1e6:>9.1f} {speed / baseline:>7.0f} {peak:>8}",
                 flush=True,
             )
+
+
+def routers(smoke: bool, baseline: float) -> None:
+    """One line per network and load, then per collective; short ones when `smoke`."""
+    cycles, size = (2000, MIB // 4) if smoke else (20_000, 4 * MIB)
+    print(
+        f"routers, {cycles} cycles of traffic, all-reduce of {size >> 10} KiB; Python: {baseline / 1e6:.2f} M flit-hops per CPU s"
+    )
+    print(f"{'network':<10} {'what':<26} {'cycles':>8} {'flit-hops':>11} {'CPU s':>6} {'M hops/s':>9} {'x ref':>6}")
+    booksim2 = load_machine("booksim2")
+    for spec, flits, load in (
+        ("mesh:8x8", 1, "3/10"),
+        ("mesh:8x8", 17, "2/5"),
+        ("torus:8x8", 17, "2/5"),
+        ("torus:16x16", 17, "1/5"),
+    ):
+        topology = parse_topology(spec)
+        sent = synthetic_packets(topology, load=Fraction(load), flits=flits, cycles=cycles, seed=1)
+        start = process_time()
+        injected = inject(topology, booksim2, sent)
+        _line(spec, f"{flits} flit(s), load {load}", injected.cycles, injected.flit_hops, process_time() - start, baseline)
+    for spec, method, mode in (("torus:8x8", "multitree", "slotted"), ("torus:8x8", "multitree", "paced")):
+        program = tables(spec, method, size)
+        start = process_time()
+        result = on_routers(program, mode)
+        if not result.data_ok:
+            raise AssertionError(f"{method} on {spec}: wrong sums")
+        _line(spec, f"{method}, {mode}", result.cycles, result.flit_hops, process_time() - start, baseline)
+
+
+def _line(spec: str, what: str, cycles: int, hops: int, seconds: float, baseline: float) -> None:
+    speed = hops / seconds
+    print(f"{spec:<10} {what:<26} {cycles:>8} {hops:>11} {seconds:>6.2f} {speed / 1e6:>9.1f} {speed / baseline:>6.0f}")
+
+
+def run(smoke: bool) -> None:
+    """Both tables."""
+    baseline = reference_speed()
+    engines(smoke, baseline)
+    routers(smoke, baseline)
 
 
 if __name__ == "__main__":
