@@ -9,29 +9,9 @@ import pytest
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, rounds_of, valid
+from tests.synth.methods.test_shapes import GRIDS, SWITCHED
 
-NETWORKS = [
-    "ace-torus:4x2x3",
-    "ace-torus:4x4x4",
-    "ace-torus:2x1x5",
-    "ace-alltoall:4x3",
-    "ace-alltoall:2x4",
-    "switch-fc:2x3x4x3",
-    "hier-torus:2x3x4",
-    "torus:3x5",
-    "mesh:3x4",
-    "hypercube:3",
-    "full:5",
-    "ring:6",
-    "switch:6",
-    "fattree:4x4",
-    "fattree:3x5",
-    "bigraph:3x4",
-    "dgx2",
-    "dgx1",
-    "leafspine:4x2x3",
-    "tree:3x4",
-]
+NETWORKS = [*GRIDS.split(), *SWITCHED.split(), "ace-torus:2x1x5", "switch-fc:2x3x4x3", "dgx1", "tree:3x4"]
 
 
 def step_counts(made: Schedule, reduces: bool) -> int:
