@@ -1,5 +1,7 @@
 """Chunks, steps and transfers by formula; every schedule valid, from three roots where there is one."""
 
+from math import prod
+
 import pytest
 
 from certree.models.network.spec import parse_topology
@@ -29,6 +31,8 @@ def log(n):
 SHAPES = [
     ("cps", SYMMETRIC, EVERYTHING, [""], lambda n, p: (n, p, p * n * (n - 1))),
     ("hierarchical-cps", "all-reduce", "fattree:3x4 sym384 torus:3x4 dgx2 ace-alltoall:4x3", [""], lambda n, p: (None, 4, None)),
+    *(("hierarchical-cps", SYMMETRIC, f"switch:{prod(f)}", [f"factors={'x'.join(map(str, f))}"],
+       lambda n, p, f=f: (None, p * len(f), None)) for f in ((2, 2), (6, 2), (2, 6), (3, 5), (2, 3, 4), (4, 3, 2), (2, 2, 3, 2))),
     ("reduce-broadcast", "all-reduce", EVERYTHING, ["", "server=1"], lambda n, p: (1, 2, 2 * (n - 1))),
     ("reduce-broadcast", "reduce broadcast", "torus:3x3", [""], lambda n, p: (1, 1, n - 1)),
     ("direct", "all-to-all", SWITCHED + " full:8", ["option.steps=together"], lambda n, p: (n * (n - 1), 1, n * (n - 1))),

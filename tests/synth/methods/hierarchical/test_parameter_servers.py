@@ -10,22 +10,6 @@ from certree.models.cost.profile import factored_profile
 from certree.verify.checker import verify_schedule
 from tests.synth.execution import make, valid
 
-SYMMETRIC = ["all-reduce", "reduce-scatter", "all-gather"]
-FACTORS = ["2x2", "6x2", "2x6", "3x5", "2x3x4", "4x3x2", "2x2x3x2"]
-
-
-def sizes(factors: str) -> list[int]:
-    return [int(part) for part in factors.split("x")]
-
-
-@pytest.mark.parametrize("collective", SYMMETRIC)
-@pytest.mark.parametrize("factors", FACTORS)
-def test_hierarchical_servers(factors: str, collective: str) -> None:
-    nodes = prod(sizes(factors))
-    made = valid("hierarchical-cps", f"switch:{nodes}", collective, options={"factors": factors})
-    assert made.steps == len(sizes(factors)) * (2 if collective == "all-reduce" else 1)
-    assert made.provenance["options"]["factors"] == factors
-
 
 def test_figure_5_of_gentree_is_six_by_four() -> None:
     """Groups of six neighbouring servers first, then groups of four that have no two servers of one such group."""
