@@ -181,7 +181,7 @@ def test_an_algorithm_as_published_may_be_refuted(tmp_path):
     assert certree("verify", file).code == 1
     assert load_schedule(file).certificate is None
     told = certree(*asked, "--option", "rounds=published")
-    assert (told.code, told.out.startswith("refuted: all-reduce on torus:4x4, made by double-binary-tree")) == (1, True)
+    assert (told.code, told.out.startswith("invalid: all-reduce on torus:4x4, made by double-binary-tree")) == (1, True)
     assert json_of(*asked)["valid"] is True
     right = certree(*asked[:1], "switch:4", *asked[2:], "--option", "rounds=published", "-o", file, "--force")
     assert right.code == certree("verify", file).code == 0

@@ -41,15 +41,15 @@ def test_refuted_file(tmp_path):
 @pytest.mark.parametrize(
     ("command", "text"),
     [
-        ("certify {} -o out.json", "refuted: all-reduce on ring:4, made by ring: "),
-        ("export {} -o out", "refuted: all-reduce on ring:4, made by ring: "),
-        ("improve {} -o out.json", "refuted: all-reduce on ring:4, made by ring: "),
+        ("certify {} -o out.json", "invalid: all-reduce on ring:4, made by ring: "),
+        ("export {} -o out", "invalid: all-reduce on ring:4, made by ring: "),
+        ("improve {} -o out.json", "invalid: all-reduce on ring:4, made by ring: "),
         ("simulate {} --engine flow", "refuted, and not simulated"),
-        ("cost {}", "refuted: wrong.json, ring: "),
+        ("cost {}", "invalid: wrong.json, ring: "),
         ("verify {}", "missing: "),
     ],
 )
-def test_refuted_schedules_go_no_further(tmp_path, monkeypatch, command, text):
+def test_invalid_schedules_go_no_further(tmp_path, monkeypatch, command, text):
     """Exit code 1, and nothing is written."""
     monkeypatch.chdir(without_first_transfer(schedule_file(tmp_path)).parent)
     before = sorted(tmp_path.iterdir())
