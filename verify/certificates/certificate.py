@@ -55,7 +55,7 @@ def claim_document(quality: Quality) -> dict[str, Any]:
 @rule("certificate-schedule", "it was made for other transfers", 'certificate.schedule = "0000"', Subject.CERTIFICATES)
 @rule(
     "certificate-claim",
-    "a claim is not exactly what follows, too modest included",
+    "a claim differs from the value that follows, in either direction",
     'certificate.claim.bandwidth_bound = "1/100"',
     Subject.CERTIFICATES,
 )

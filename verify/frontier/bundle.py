@@ -247,7 +247,7 @@ def _sound_rates(question: Question, entries: Sequence[Mapping[str, Any]], findi
 
 @rule(
     "frontier-claim",
-    "what is undecided, complete or said of all chunks is not what follows",
+    "the statements on undecided points, completeness or all chunks do not follow from points and proofs",
     "complete = false",
     Subject.FRONTIERS,
 )

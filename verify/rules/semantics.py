@@ -114,7 +114,7 @@ class _Teller:
 
     @rule(
         "missing",
-        "something is missing in the end for another reason than `causality`",
+        "a node lacks data or contributions at the end, for another reason than `causality`",
         "mesh:1x3 all-reduce: reduce 0 0>1 @0; reduce 0 2>1 @0; copy 0 1>0 @1",
     )
     def _tell_missing(self, replay: Replay, node: int, lacking: int) -> None:
@@ -140,8 +140,8 @@ class _Teller:
 
     @rule(
         "causality",
-        "something is missing in the end because a transfer left before what it had to pass on had landed: it could as well have "
-        "carried what its source held later, without anything being counted twice",
+        "a node lacks data or contributions at the end because a transfer left before the data that it had to pass on arrived; "
+        "sent later, it would have carried them without counting anything twice",
         "mesh:1x3 all-reduce: reduce 0 0>1 @0; reduce 0 2>1 @0; copy 0 1>0 @0; copy 0 1>2 @1",
     )
     def _tell_early(self, replay: Replay, node: int, lacking: int, row: int, later: int) -> None:

@@ -14,7 +14,7 @@ Int64 = NDArray[np.int64]
 @check(stage=Stage.FORM, base_suffices=True)
 @rule(
     "shares",
-    "all-to-all, gather, scatter: a chunk is for the endpoint that it starts at, or blocks have unequal numbers of chunks",
+    "all-to-all, gather, scatter: a chunk starts at its own target, or blocks have unequal numbers of chunks",
     "full:3 scatter@0 targets=1,1: copy 0 0>1 @0; copy 1 0>1 @1",
 )
 def check_shares(schedule: Schedule, findings: Findings) -> None:

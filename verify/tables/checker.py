@@ -56,8 +56,8 @@ def verify_tables(tables: Tables) -> Verdict:
     Subject.TABLES,
 )
 @rule("order", "rows are not sorted, or two agree in step, op and flow", "rows = [1, 0, 2]", Subject.TABLES)
-@rule("size", "a row's size is not what message, K, repeats and granule make it", "size.0 = 1", Subject.TABLES)
-@rule("address", "a row's address is not what message, K, repeats and granule make it", "addr.0 = 1", Subject.TABLES)
+@rule("size", "a row's size does not follow from message, K, repeats and granule", "size.0 = 1", Subject.TABLES)
+@rule("address", "a row's address does not follow from message, K, repeats and granule", "addr.0 = 1", Subject.TABLES)
 def check_rows(tables: Tables, findings: Findings) -> None:
     """What is wrong with rows, whatever they make their nodes do."""
     for faults in (row_faults, order_faults, size_faults):

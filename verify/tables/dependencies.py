@@ -96,8 +96,8 @@ def check_moves(tables: Tables, findings: Findings) -> None:
 
 @rule(
     "dependency",
-    "a REDUCE does not wait for exactly the reductions that its node receives, a GATHER not for its copy, or (at the root) a row "
-    "fires before what it waits for has landed, or reads its chunk while a transfer into it is on its way",
+    "a REDUCE does not wait for exactly the reductions that its node receives, a GATHER does not wait for its copy, or (at the "
+    "root) a row fires before its arrivals have counted, or reads its chunk while a transfer into it is in flight",
     "parent.1 = 0",
     Subject.TABLES,
 )
