@@ -11,6 +11,7 @@ from certree.api import parsing
 from certree.api.papers.experiment import load_experiments
 from certree.api.papers.target import targets
 from certree.api.parsing import Network
+from certree.api.reports.documents import document_schemas
 from certree.hw.formats import load_formats
 from certree.models.common.errors import InputError, closest
 from certree.models.common.registry import Registry
@@ -62,9 +63,10 @@ def explain(name: str) -> str:
 
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `tables`.
+    """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `tables` of files, and
+    `certree-KIND-report` and `certree-error` of what `--json` prints.
 
-    They are the files `schemas/*.schema.json` of `models` and `hw`; where those leave a name open, with the registered names.
+    Those of files are `schemas/*.schema.json` in `models` and `hw`; where these leave a name open, the registered names fill it.
 
     >>> import certree.api as ct
     >>> "readmemh" in ct.schemas()["tables"]["properties"]["encoding"]["enum"]
@@ -75,7 +77,7 @@ def schemas() -> dict[str, dict[str, Any]]:
         file.name.removesuffix(".schema.json"): json.loads(file.read_text()) for folder in folders for file in folder.iterdir()
     }
     found["tables"]["properties"]["encoding"]["enum"] = list(load_formats())
-    return found
+    return found | document_schemas()
 
 
 def _registries() -> dict[str, Registry[Any]]:

@@ -9,10 +9,14 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
+import jsonschema
+
+from certree.api.reports.documents import document_schemas
 from certree.cli.main import run
 
 # With Ctrl-C as a terminal has it: what runs in the background of a script inherits that SIGINT is ignored.
 CTRL_C = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+SCHEMAS = document_schemas()
 PROGRAM = [sys.executable, "-c", f"{CTRL_C}; from certree.cli.main import main; main()"]
 
 
@@ -26,8 +30,10 @@ class Outcome:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The JSON document on stdout, which holds nothing else."""
-        return json.loads(self.out)
+        """The JSON document on stdout, which holds nothing else, as its schema says."""
+        document = json.loads(self.out)
+        jsonschema.Draft202012Validator(SCHEMAS[document["format"]]).validate(document)
+        return document
 
 
 def certree(*arguments) -> Outcome:

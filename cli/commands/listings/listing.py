@@ -1,18 +1,25 @@
 """`certree list`: Everything that has a name: methods, presets, formats, topologies, rules."""
 
+import json
+
 import click
 
-from certree.api.listings import explain, names
+from certree.api.listings import explain, names, schemas
 from certree.cli.words.parameters import option_json
 from certree.cli.words.terminal import emit, reflowed, say
+from certree.models.common.errors import InputError, unknown_name
 
 
 @click.command("list")
 @click.argument("name", required=False)
+@click.option("--schema", is_flag=True, help="Print the JSON schema of the format NAME; without NAME, their names.")
 @option_json()
-def list_command(name: str | None, as_json: bool) -> None:
+def list_command(name: str | None, schema: bool, as_json: bool) -> None:
     """Everything that has a name: methods, formats, topologies, presets, cost models, targets, rules and more; or what a NAME is,
     and what it takes."""
+    if schema:
+        _say_schema(name)
+        return
     if name is not None:
         text = explain(name)
         emit({"name": name, "text": text}) if as_json else say(reflowed(text))
@@ -26,3 +33,13 @@ def list_command(name: str | None, as_json: bool) -> None:
         say(kind)
         for entry, line in entries.items():
             say(f"  {entry:<{width}}  {line}".rstrip())
+
+
+def _say_schema(name: str | None) -> None:
+    known = schemas()
+    if name is None:
+        say("\n".join(sorted(known)))
+    elif name not in known:
+        raise InputError(unknown_name("schema", name, sorted(known)))
+    else:
+        say(json.dumps(known[name], indent=2), wrap=False)

@@ -1,0 +1,233 @@
+"""Form of the documents that `--json` prints, one for each kind, as JSON schemas.
+
+A line of a form lists keys and, behind the colon, their type: `text`, `bool`, `count` (a whole number from 0 on), `number`,
+`rational` (a text such as "9/16"), the name of another form, `[T]` (a list), `{T}` (an object whose values are T) or `any`. A `?`
+behind a type allows null, one behind a key lets it be missing. Documents may get more keys in later versions, never fewer.
+"""
+
+from typing import Any
+
+VERSION = 1
+RATIONAL = r"^-?[0-9]+(/[1-9][0-9]*)?$"
+_BASE: dict[str, dict[str, Any]] = {
+    "text": {"type": "string"},
+    "bool": {"type": "boolean"},
+    "count": {"type": "integer", "minimum": 0},
+    "number": {"type": "number"},
+    "rational": {"type": "string", "pattern": RATIONAL},
+    "any": {},
+}
+
+#: parts of documents
+PARTS = {
+    "bound": "kind quantity: text\nvalue: rational\nwitness: any",
+    "gaps": "bandwidth latency: rational?",
+    "violation": "rule message: text\nrows: [count]",
+    "refutation": "point: [count]\nproof: any",
+    "method": "method verdict: text\npoint better?: [count]?",
+    "place": "rank chunk: count",
+    "packet": "id: count\nhead tail: count?",
+    "others": "packets arrived longest_latency: count",
+    "switch": "node most_aggregators most_payloads dropped: count\nbusy: rational",
+    "payload": "bytes start: count",
+    "model": """
+        name expected result mode message trace: text
+        as_expected: bool
+        distinct_states total_states: count?
+        seconds: number
+        """,
+    "median": "benchmark: text\nparticipants floats: count\nseconds: number",
+    "interval": "value low high: number",
+    "fitted": "benchmark: text\nparticipants floats: count\nseconds fitted residual: number",
+    "target": "name title: text",
+    "cell": "row column: text\nours paper difference tolerance: text?\nagrees: bool?\nsays? why?: text?",
+    "degree": "min max: count",
+    "diameter": "hops from to: count",
+    "compared": """
+        method: text
+        message_bytes: count
+        not_applicable? time_unknown? not_simulated?: text
+        valid? exact? data_ok?: bool
+        steps? total_steps? delay? repeats? chunks? transfers?: count
+        period? latency_steps? latency_bound? time_cycles? simulated_cycles? contention_cycles? late?: count?
+        bandwidth_time? bandwidth_bound? bound_cycles? time_over_bound?: rational?
+        optimal_in?: [text]
+        gap?: gaps
+        engine?: text?
+        """,
+    "priced": """
+        subject: text
+        method: text?
+        not_applicable? refuted? topology? collective?: text
+        root?: count?
+        valid?: bool
+        seconds? links? additions? accesses?: rational
+        terms?: [any]
+        steps?: count
+        traffic? optimality? plans?: any
+        """,
+    "system": """
+        system: text
+        cycles chunks chunk_bytes padded_bytes messages phases deepest_port interrupts memory_bytes link_bytes: count
+        ends: [count]
+        seconds: rational
+        joules: rational?
+        data_ok conserved: bool
+        wrong: any
+        partitions partition_peaks: [any]
+        occupancy: {rational}
+        delays: {rational}
+        stall: [text]
+        """,
+}
+
+#: documents, by the kind in their `format`
+DOCUMENTS = {
+    "schedule": """
+        valid: bool
+        topology collective machine: text
+        root period latency_steps latency_bound fewest_steps time_cycles: count?
+        method fewest_steps_said: text?
+        chunks steps total_steps delay repeats transfers message_bytes: count
+        bandwidth_time bandwidth_bound: rational?
+        gap: gaps
+        optimal_in: [text]
+        witnesses: [bound]
+        base_transfers? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
+        least_slot_cycles? serialized_rounds?: count?
+        bandwidth_bound_any_shares?: rational
+        compared? time_unknown?: text
+        violations?: [violation]
+        violation_counts?: {count}
+        """,
+    "bound": """
+        topology collective: text
+        root: count?
+        bandwidth_bound: rational
+        latency_bound: count
+        bounds: [bound]
+        """,
+    "frontier": """
+        valid: bool
+        topology collective: text
+        root: count?
+        max_chunks? memory? scratch? least_steps?: count?
+        model?: text
+        points? step_bounds?: [any]
+        refuted?: [refutation]
+        undecided?: [any]
+        complete? all_chunks?: bool
+        rate_bound? best_rate? gap?: rational?
+        bound?: any
+        methods?: [method]
+        violations?: [any]
+        """,
+    "export": "encoding machine schedule_digest: text\nnodes rows chunk_bytes padded_bytes slot_cycles message_bytes: count",
+    "simulate": """
+        topology collective engine: text
+        message_bytes: count
+        source? run? machine? flow? model? reading?: text
+        cycles? contention_cycles? late? parts? flit_hops? messages? steps? picoseconds?: count
+        closed_form_cycles?: count?
+        exact? data_ok?: bool
+        max_link_utilization?: rational?
+        wrong?: place?
+        deadlock? starved?: [text]
+        background?: others
+        seconds? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
+        """,
+    "compare": "topology collective machine: text\nroot: count?\ncells: [compared]",
+    "cost": "model params: text\nmessage_bytes: count\ncells: [priced]",
+    "fit": "confidence: number\nparameters: {interval}\nthreshold: interval?\npoints: [fitted]",
+    "measure": "runs: count\nmedians: [median]",
+    "inject": """
+        topology machine: text
+        cycles flit_hops: count
+        deadlock starved?: [text]
+        packets?: [packet]
+        traffic?: any
+        measured_packets? max_latency?: count?
+        mean_latency? accepted_load?: rational?
+        """,
+    "aggregate": """
+        topology machine engine: text
+        router_effect: text?
+        message_bytes cycles flows packet_bytes padded_bytes window aggregators adders timeout latest seed: count
+        sent copied lost dropped received resent ignored repeated results_again flit_hops: count
+        closed_form_cycles buffer: count?
+        packets: [count]
+        loss duplicates: rational
+        max_link_utilization: rational?
+        switches: [switch]
+        data_ok: bool
+        wrong: any
+        stall: [text]
+        """,
+    "endpoints": "topology collective endpoint: text\nmethod: text?\nways: count\npayloads: [payload]\nsystems: [system]",
+    "model-check": "models: [model]",
+    "reproduce": "target? title?: text\ncells?: [cell]\nremarks?: [text]\ntargets?: [target]",
+    "gallery": "folder: text\nexamples: [{text}]",
+    "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
+    "topology-show": """
+        name digest: text
+        endpoints switches links capacity: count
+        degree: degree
+        diameter: diameter
+        direct full_duplex: bool
+        unit_bandwidth: rational?
+        """,
+    "topology-list": "family? text?: text\nfamilies? modifiers?: {text}\nfiles? imports?: [text]",
+}
+_DRAFT = "https://json-schema.org/draft/2020-12/schema"
+ERROR = {
+    "$schema": _DRAFT,
+    "$id": f"urn:certree:certree-error:{VERSION}",
+    "type": "object",
+    "properties": {
+        "format": {"const": "certree-error"},
+        "version": {"const": VERSION},
+        "error": _BASE["text"],
+        "kind": _BASE["text"],
+    },
+    "required": ["format", "version", "error", "kind"],
+}
+
+
+def document_schemas() -> dict[str, dict[str, Any]]:
+    """The JSON schema of each kind of document, by the `format` that it carries; `certree-error` is that of a failed command.
+
+    >>> sorted(document_schemas()["certree-export-report"]["required"])[:3]
+    ['chunk_bytes', 'encoding', 'format']
+    """
+    found = {"certree-error": ERROR}
+    for kind, form in DOCUMENTS.items():
+        name = f"certree-{kind}-report"
+        schema = _object(form)
+        schema["properties"] = {"format": {"const": name}, "version": {"const": VERSION}, **schema["properties"]}
+        schema["required"] = ["format", "version", *schema["required"]]
+        found[name] = {"$schema": _DRAFT, "$id": f"urn:certree:{name}:{VERSION}", **schema}
+    return found
+
+
+def _object(form: str) -> dict[str, Any]:
+    """The schema of an object with the keys of a form."""
+    properties: dict[str, Any] = {}
+    required = []
+    for line in form.split("\n"):
+        names, colon, kind = line.strip().partition(": ")
+        if colon:
+            for name in names.split():
+                properties[name.removesuffix("?")] = _value(kind)
+                required += [] if name.endswith("?") else [name]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _value(kind: str) -> dict[str, Any]:
+    """The schema of a value of a type, as the docstring of the module has them."""
+    if kind.endswith("?"):
+        return {"anyOf": [_value(kind[:-1]), {"type": "null"}]}
+    if kind.startswith("["):
+        return {"type": "array", "items": _value(kind[1:-1])}
+    if kind.startswith("{"):
+        return {"type": "object", "additionalProperties": _value(kind[1:-1])}
+    return _BASE[kind] if kind in _BASE else _object(PARTS[kind])
