@@ -135,7 +135,7 @@ class Bounds(Shown):
 
     def facts(self) -> dict[str, object]:
         """The best bound of each quantity."""
-        return {"bandwidth time": f"at least {self.bandwidth} M/B", "steps": f"at least {self.latency}"}
+        return {"bandwidth time": f"≥ {self.bandwidth} M/B", "latency": f"≥ {self.latency} steps"}
 
 
 def bound(
@@ -153,7 +153,7 @@ def bound(
 
     >>> import certree.api as ct
     >>> ct.bound("mesh:8x8")
-    <Bounds all-reduce on mesh:8x8: bandwidth time at least 9/16 M/B, steps at least 14>
+    <Bounds all-reduce on mesh:8x8: bandwidth time ≥ 9/16 M/B, latency ≥ 14 steps>
     >>> ct.bound("dgx1", "broadcast", root=0).bandwidth
     Fraction(1, 6)
     """

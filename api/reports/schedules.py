@@ -1,11 +1,11 @@
-"""What is said of a schedule: the JSON document that scripts rely on, and the same in words."""
+"""Reports on schedules: the JSON document that scripts rely on, and the same in words."""
 
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from certree.api.reports.text import UNITS, collective_words, gap_words, one_line, size_words
+from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words, time_bound_cycles
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
@@ -37,7 +37,7 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
 def schedule_report(
     schedule: AnySchedule, verdict: Verdict, message_bytes: int, machine: Machine, slot_cycles: int | None = None
 ) -> dict[str, Any]:
-    """The keys of `--json` of all commands that judge a schedule; rationals as strings, null where a refuted one has no value.
+    """The keys of `--json` of all commands that check a schedule; rationals as strings, null where an invalid one has no value.
     `slot_cycles` as in `closed_form`."""
     document: dict[str, Any] = {
         "valid": verdict.valid,
@@ -90,7 +90,7 @@ def stated_rounds(schedule: AnySchedule) -> int:
 
 
 def _said(schedule: AnySchedule, name: str) -> str | None:
-    """What the schedule's maker noted of it; nobody's claim."""
+    """A note that the schedule's method left in its provenance; not checked."""
     words = schedule.provenance.get(name)
     return words if isinstance(words, str) else None
 
@@ -132,30 +132,24 @@ def schedule_words(report: dict[str, Any]) -> str:
         listed = [f"  {found['rule']}: {found['message']}" for found in report["violations"]]
         if report["serialized_rounds"] is not None:
             needed, stated = report["serialized_rounds"], report["stated_rounds"]
-            listed.append(f"  free of contention the same transfers in the same steps take {needed} rounds, not {stated}")
+            listed.append(f"  without contention, the same transfers in the same steps take {needed} rounds, not {stated}")
         return "\n".join([f"invalid: {what}: {counts}", *listed])
-    kept = f" kept as {report['base_transfers']} and their images" if "base_transfers" in report else ""
-    repeating = f", period {report['period']}, {report['repeats']} repeats" if report["period"] else ""
     kinds = {witness["quantity"]: witness["kind"] for witness in report["witnesses"]}
-    lines = [
-        f"valid: {what}",
-        f"  {report['chunks']} chunk{'s' * (report['chunks'] != 1)}, {report['steps']} steps, delay {report['delay']}{repeating};"
-        f" {report['total_steps']} steps in all, {report['transfers']} transfers{kept}",
-    ]
+    lines = [f"valid: {what}", f"  {_shape_words(report)}"]
     for name, value, bound in (
-        ("bandwidth", report["bandwidth_time"], report["bandwidth_bound"]),
-        ("latency", report["latency_steps"], report["latency_bound"]),
+        ("bandwidth", report["bandwidth_time"], f"{report['bandwidth_bound']} ({kinds.get('bandwidth', 'none')})"),
+        ("latency", report["latency_steps"], _latency_bound_words(report["latency_bound"], report["delay"])),
     ):
-        judged = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
-        lines.append(f"  {name}: {value} {UNITS[name]}, bound {bound} ({kinds.get(name, 'none')}): {judged}")
+        answer = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
+        lines.append(f"  {QUANTITIES[name]}: {counted(value, UNITS[name])}, bound {bound}: {answer}")
     if "bandwidth_bound_any_shares" in report:
         bound = Fraction(report["bandwidth_bound_any_shares"])
         gap = Fraction(report["bandwidth_time"]) / bound - 1
-        lines.append(f"  whatever the shares: at least {bound} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
+        lines.append(f"  with any shares: bandwidth time ≥ {bound} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
     if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
         proved = f"proved to be the fewest ({report['fewest_steps']})" if report["fewest_steps"] else "not proved to be the fewest"
         said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"
-        lines.append(f"  steps: {report['steps']} for {report['chunks']} chunk{'s' * (report['chunks'] != 1)}, {proved}{said}")
+        lines.append(f"  steps: {report['steps']} for {counted(report['chunks'], 'chunks')}, {proved}{said}")
     if report["time_cycles"] is None:
         lines.append(f"  time: unknown: {report['time_unknown']}")
     else:
@@ -163,5 +157,27 @@ def schedule_words(report: dict[str, Any]) -> str:
         lines.append(f"  time: {report['time_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
     least = report.get("least_slot_cycles")
     if least is not None and least < report["slot_cycles"]:
-        lines.append(f"  slots of {report['slot_cycles']:,} cycles, {least:,} are enough")
+        lines.append(f"  slots of {report['slot_cycles']:,} cycles; {least:,} would be enough")
     return "\n".join(lines)
+
+
+def _shape_words(report: dict[str, Any]) -> str:
+    """Chunks, iterations, steps, delay and transfers."""
+    chunks, steps = counted(report["chunks"], "chunks"), counted(report["steps"], "steps")
+    parts = [chunks, steps]
+    if report["period"] and report["repeats"] > 1:
+        every = "every step" if report["period"] == 1 else f"one every {report['period']} steps"
+        parts = [
+            f"{chunks}/iteration",
+            f"{report['repeats']:,} iterations, {every}",
+            f"{steps} per iteration ({report['total_steps']:,} total)",
+        ]
+    if report["delay"] > 1:
+        parts.append(f"results usable {report['delay']} steps after send")
+    stored = f" (stored as {report['base_transfers']:,} and their images)" if "base_transfers" in report else ""
+    return " · ".join([*parts, counted(report["transfers"], "transfers") + stored])
+
+
+def _latency_bound_words(bound: int, delay: int) -> str:
+    """The bound on the steps. It is that of a path of h hops, (h - 1) · delay + 1, so it also tells that at delay 1."""
+    return f"{bound} (distance)" if delay == 1 else f"{bound} at delay {delay} ({(bound - 1) // delay + 1} at delay 1)"

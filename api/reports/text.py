@@ -5,6 +5,8 @@ from typing import Any
 
 from certree.models.schedule.collective import parse_collective
 
+#: what the two quantities of a schedule are called for people, and their units
+QUANTITIES = {"bandwidth": "bandwidth time", "latency": "latency"}
 UNITS = {"bandwidth": "M/B", "latency": "steps"}
 
 
@@ -16,6 +18,12 @@ def one_line(text: str) -> str:
 def collective_words(report: dict[str, Any]) -> str:
     """The collective of a report, with its root."""
     return parse_collective(report["collective"], report["root"]).words
+
+
+def counted(number: int | str, unit: str) -> str:
+    """`1,024 steps`, `1 step`; a number as text stays as it is: `9/16 M/B`."""
+    text = f"{number:,}" if isinstance(number, int) else number
+    return f"{text} {unit.removesuffix('s') if number == 1 else unit}"
 
 
 def gap_words(gap: str | None) -> str:

@@ -36,7 +36,7 @@ TABLES = {
     "invalid": ["Verdict: invalid", "causality", "first"],
     "Tables": ["all-reduce on ring:4", "slot cycles", "2732", "message bytes", "1048576"],
     "Run": ["slotted, fast engine", "cycles", "49334", "data", "right"],
-    "Bounds": ["at least 3/4 M/B"],
+    "Bounds": ["≥ 3/4 M/B"],
     "ComparedMethods": ["1 KiB ring"],
 }
 

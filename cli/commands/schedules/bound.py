@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from certree.api.checking import Bounds, bound
-from certree.api.reports.text import UNITS, collective_words, one_line, size_words
+from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words, time_bound_cycles
 from certree.api.settings import machine_for
 from certree.cli.words.parameters import SIZE, argument_topology, option_collective, option_json, option_params
@@ -57,7 +57,7 @@ def bounds_words(report: dict[str, Any]) -> str:
     """A report for people."""
     lines = [f"{collective_words(report)} on {one_line(report['topology'])}"]
     for quantity, unit in UNITS.items():
-        lines.append(f"  {quantity}: at least {report[f'{quantity}_bound']} {unit}")
+        lines.append(f"  {QUANTITIES[quantity]} ≥ {counted(report[f'{quantity}_bound'], unit)}")
         for one in report["bounds"]:
             if one["quantity"] == quantity:
                 value = str(Fraction(one["value"]) * (report["scale"] if quantity == "bandwidth" else 1))
@@ -65,7 +65,7 @@ def bounds_words(report: dict[str, Any]) -> str:
     if "time_bound_cycles" in report:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
         lines.append(
-            f"  time: at least {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}"
+            f"  time ≥ {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}"
         )
     return "\n".join(lines)
 

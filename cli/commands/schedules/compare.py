@@ -96,7 +96,7 @@ def _count(value: int | None) -> str:
 
 def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> None:
     header = ["size", "method", ">cycles", ">time", ">GB/s"] + ([">simulated", ">contention"] if simulated else [])
-    header += [">time / bound", ">bandwidth M/B", ">gap", ">steps"]
+    header += [">time / bound", ">bandwidth time", ">gap", ">steps"]
     rows = []
     for cell in cells:
         if "not_applicable" in cell:

@@ -54,7 +54,7 @@ def test_a_bridge_is_the_bottleneck(tmp_path):
 def test_words():
     outcome = certree("bound", "mesh:8x8")
     assert outcome.code == 0
-    assert "bandwidth: at least 9/16 M/B" in outcome.out
+    assert "bandwidth time ≥ 9/16 M/B" in outcome.out
     assert "partition: 64 nodes in 64 parts, one for each node" in outcome.out
     assert "14 hops from 0 to 63" in outcome.out
 

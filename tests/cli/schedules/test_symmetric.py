@@ -19,7 +19,7 @@ def folded(tmp_path):
 def test_verified_certified_exported_and_simulated(folded, tmp_path):
     verdict = certree("verify", folded)
     assert verdict.code == 0
-    assert f"kept as {len(json.loads(folded.read_bytes())['transfers']['src'])} and their images" in verdict.out
+    assert f"stored as {len(json.loads(folded.read_bytes())['transfers']['src'])} and their images" in verdict.out
     assert certree("certify", folded, "-o", tmp_path / "again.json.gz").code == 0
     assert json_of("verify", tmp_path / "again.json.gz") == json_of("verify", folded)
     assert certree("export", folded, "--size", "1MiB", "-o", tmp_path / "tables").code == 0
