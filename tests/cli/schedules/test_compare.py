@@ -52,7 +52,7 @@ def test_table_has_a_line_for_each_cell():
     assert lines[0] == "all-reduce on ring:4, machine multitree"
     assert lines[1].split() == [
         "size", "method", "cycles", "time", "GB/s", "simulated", "contention", "time", "/", "bound",
-        "bandwidth", "M/B", "gap", "steps",
+        "bandwidth", "time", "gap", "steps",
     ]  # fmt: skip
     assert [line.split()[:3] for line in lines[2:]] == [
         ["16", "KiB", "ring"], ["16", "KiB", "multitree"], ["1", "MiB", "ring"], ["1", "MiB", "multitree"],
