@@ -64,9 +64,7 @@ def bounds_words(report: dict[str, Any]) -> str:
                 lines.append(f"    {value:>8}  {one['kind']}: {witness_words(one)}")
     if "time_bound_cycles" in report:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
-        lines.append(
-            f"  time ≥ {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}"
-        )
+        lines.append(f"  time ≥ {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
     return "\n".join(lines)
 
 
