@@ -1,17 +1,18 @@
 """Arguments and options that commands share, and the texts they accept."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, require_suffix
 from certree.models.common.quantities import parse_duration, parse_size
-from certree.models.machine.machine import load_machine
+from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind
 from certree.models.schedule.schedule_file import CSV_ROUTINGS
@@ -20,12 +21,40 @@ T = TypeVar("T")
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
-class Parsed(click.ParamType[T], Generic[T]):
-    """A value read by one of the parsers of `certree.models`."""
+def completing(names: Callable[[], Iterable[str]]) -> Callable[[click.Context, click.Parameter, str], list[CompletionItem]]:
+    """The shell completion of a value: the names that begin with what was typed, or files where none does."""
 
-    def __init__(self, name: str, parse: Callable[[str], T]) -> None:
+    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        found = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+        return found or [CompletionItem(incomplete, type="file")]
+
+    return complete
+
+
+def method_names() -> list[str]:
+    """The synthesis methods."""
+    from certree.synth.method import load_methods
+
+    return list(load_methods())
+
+
+def _family_names() -> list[str]:
+    from certree.models.network.families import load_families
+
+    return list(load_families())
+
+
+class Parsed(click.ParamType[T], Generic[T]):
+    """A value read by one of the parsers of `certree.models`; the shell completes it by `names`."""
+
+    def __init__(self, name: str, parse: Callable[[str], T], names: Callable[[], Iterable[str]] = tuple) -> None:
         self.name = name
         self._parse = parse
+        self._complete = completing(names)
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        """The names that begin with what was typed, or files."""
+        return self._complete(ctx, param, incomplete)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> T:
         """The parsed value; InputError as it stands, since it says what is wrong and what is allowed."""
@@ -33,8 +62,8 @@ class Parsed(click.ParamType[T], Generic[T]):
 
 
 SIZE, DURATION = Parsed("size", parse_size), Parsed("time", parse_duration)
-TOPOLOGY, MACHINE = Parsed("topology", parse_topology), Parsed("machine", load_machine)
-KIND = Parsed("collective", parse_kind)
+TOPOLOGY, MACHINE = Parsed("topology", parse_topology, _family_names), Parsed("machine", load_machine, MACHINES.names)
+KIND = Parsed("collective", parse_kind, lambda: map(str, CollectiveKind))
 COUNT = click.IntRange(min=1)
 
 

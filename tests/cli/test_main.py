@@ -6,7 +6,9 @@ import subprocess
 import sys
 
 import pytest
+from click.shell_completion import ShellComplete
 
+from certree.cli.main import certree as commands_group
 from certree.cli.main import commands
 from certree.cli.words.terminal import emit
 from certree.models.common.errors import InputError, ToolMissingError, UndecidedError
@@ -115,3 +117,22 @@ def test_output_that_cannot_be_written(line):
     assert said.splitlines()[-1] == "error: cannot write to standard output: No space left on device"
     assert "Traceback" not in said
     assert "Exception ignored" not in said
+
+
+@pytest.mark.parametrize(
+    ("words", "incomplete", "found"),
+    [
+        ([], "comp", ["compare"]),
+        (["bound"], "tor", ["torus"]),
+        (["synthesize", "ring:4", "--method"], "pack", ["packing"]),
+        (["bound", "ring:4", "--collective"], "all-t", ["all-to-all"]),
+        (["bound"], "mine", []),
+        (["synthesize", "ring:4", "--params"], "book", ["booksim2"]),
+        (["reproduce"], "netr", ["netreduce-fig19"]),
+        (["model-check"], "MCAllReduceUnf", ["MCAllReduceUnfair"]),
+        (["list"], "causal", ["causality"]),
+    ],
+)
+def test_the_shell_completes_names(words, incomplete, found):
+    shell = ShellComplete(commands_group, {}, "certree", "_CERTREE_COMPLETE")
+    assert [item.value for item in shell.get_completions(words, incomplete) if item.type == "plain"] == found

@@ -6,13 +6,13 @@ import click
 
 from certree.api.papers.reproduction import reproduce
 from certree.api.papers.target import load_target, targets
-from certree.cli.words.parameters import COUNT, option_json
+from certree.cli.words.parameters import COUNT, completing, option_json
 from certree.cli.words.progress import working
 from certree.cli.words.terminal import emit, next_step, note, say
 
 
 @click.command("reproduce")
-@click.argument("target", metavar="[TARGET]", required=False)
+@click.argument("target", metavar="[TARGET]", required=False, shell_complete=completing(lambda: dict(targets())))
 @click.option("--topology", "networks", multiple=True, help="Another network in the place of the target's; may repeat.")
 @click.option("--smoke", is_flag=True, help="A subset, seconds long.")
 @click.option("--jobs", "workers", type=COUNT, default=2, show_default=True, help="Processes side by side.")

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from certree.api.runs.model_checks import model_check
-from certree.cli.words.parameters import COUNT, option_json, option_params, option_size
+from certree.cli.words.parameters import COUNT, completing, option_json, option_params, option_size
 from certree.cli.words.progress import working
 from certree.cli.words.terminal import note, show
 from certree.hw.engines.framing import FRAMINGS
@@ -19,7 +19,7 @@ from certree.models.common.progress import Counted
 from certree.models.machine.machine import Machine
 from certree.models.traces.endpoints import is_endpoint_trace
 from certree.models.traces.reducing import is_aggregation_trace
-from certree.verify.tla.model_file import LookedAt
+from certree.verify.tla.model_file import LookedAt, listed
 from certree.verify.tla.models import configuration_file
 from certree.verify.tla.mutants import kill_tables
 from certree.verify.tla.runs import SYMBOLIC, ModelResult
@@ -37,7 +37,7 @@ KILLS_HEAD = (
 
 
 @click.command("model-check")
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.argument("names", nargs=-1, metavar="[NAME]...", shell_complete=completing(lambda: [*listed().models, *listed().tables]))
 @click.option("--schedule", type=click.Path(path_type=Path), help="A schedule file or tables directory to check instead.")
 @option_size(recorded=True)
 @option_params(recorded=True)

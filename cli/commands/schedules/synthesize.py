@@ -17,7 +17,9 @@ from certree.cli.words.parameters import (
     COUNT,
     argument_topology,
     check_output,
+    completing,
     key_values,
+    method_names,
     option_collective,
     option_json,
     option_output,
@@ -43,6 +45,7 @@ INTERRUPTED = 130
 @option_collective()
 @click.option(
     "--method",
+    shell_complete=completing(method_names),
     default="auto",
     show_default=True,
     help="How; `certree list` names the methods, `certree list METHOD` has its options.",
