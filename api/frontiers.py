@@ -62,7 +62,8 @@ def frontier(
     Delay 1; endpoints do not forward within a step. `max_chunks`: chunks per endpoint to go up to. `effort`: deterministic search
     budget; `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `memory`: chunks that an
     endpoint can store; `scratch`: buffers of one chunk more than those that an endpoint must have. `unaided`: do not start from
-    the published algorithms. `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
+    the published algorithms, from symmetric schedules or, for sums, from the schedules of the copying collective backwards in time.
+    `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
     proofs, checked as `verify` checks them.
 
     Raises InputError, UnsupportedError for networks that are too large, and SearchInterrupted with what was found so far on Ctrl-C.
@@ -73,15 +74,25 @@ def frontier(
     """
     from certree.synth.exact.frontier import FrontierSearch
     from certree.synth.exact.published import known_schedules
+    from certree.synth.exact.seeds import backwards, mirrored, symmetric_schedules
 
     topology, wanted = parsing.topology(network), parsing.collective(collective, root)
     wanted.require_fits(topology)
     monitor = parsing.monitor(time_limit, progress)
     known = {} if unaided else known_schedules(topology, wanted, monitor)
-    search = FrontierSearch(topology, wanted, max_chunks, effort, monitor, known, memory, scratch)
+    seeds = [] if unaided else list(symmetric_schedules(topology, wanted, max_chunks, monitor))
     interrupted = False
+    if not unaided and (other := mirrored(topology, wanted)) is not None and memory is scratch is None:
+        copying = FrontierSearch(*other, max_chunks, effort, monitor, known_schedules(*other, monitor))
+        try:
+            copying.run()
+        except KeyboardInterrupt:
+            interrupted = True
+        seeds += [backwards(schedule, topology, wanted) for schedule in copying.result.points.values()]
+    search = FrontierSearch(topology, wanted, max_chunks, effort, monitor, known, memory, scratch, seeds)
     try:
-        search.run()
+        if not interrupted:
+            search.run()
     except KeyboardInterrupt:
         interrupted = True
     verdict = verify_bundle(search.result.document(), "the frontier")

@@ -5,7 +5,7 @@ What a frontier is, which points are candidates and when the search may stop is 
 symmetric schedules (which can only be found, never excluded), and last the trusted formula, which gives a schedule or a proof.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -59,7 +59,7 @@ class FrontierSearch:
     """Looks for the frontier up to `max_chunks` chunks per node; `result` may be asked for at any time, also after Ctrl-C.
 
     `known`: schedules by name that the search starts from, so that only better ones are looked for; the attribute `known` then has
-    the point of each that the machine can run with at most `max_chunks` chunks.
+    the point of each that the machine can run with at most `max_chunks` chunks; `seeds`: likewise, without names.
     UnsupportedError for networks with too many ways between cells, InputError for fewer than one chunk. The budget is `effort`
     times TOTAL_CONFLICTS conflicts; the same effort gives the same result unless the monitor has a deadline.
     """
@@ -74,6 +74,7 @@ class FrontierSearch:
         known: Mapping[str, Schedule] = MappingProxyType({}),
         memory: int | None = None,
         scratch: int | None = None,
+        seeds: Iterable[Schedule] = (),
     ) -> None:
         if max_chunks < 1 or effort < 1:
             raise InputError(f"max_chunks {max_chunks}, effort {effort}; allowed: whole numbers from 1")
@@ -88,6 +89,9 @@ class FrontierSearch:
         self.known = {name: point for name, schedule in known.items() if (point := self._place(schedule)) is not None}
         for name, point in sorted(self.known.items()):
             self._found.setdefault(point, known[name])
+        for schedule in seeds:
+            if (point := self._place(schedule)) is not None:
+                self._found.setdefault(point, schedule)
 
     def _require_memory(self, memory: int | None) -> None:
         """UnsupportedError for a limit of memory that no schedule can keep: what starts at an endpoint, or ends there, is more."""

@@ -1,0 +1,71 @@
+"""Schedules that a search for a frontier starts from: symmetric ones, and sums as copies backwards in time."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import load_machine
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.symmetric import written_out
+from certree.synth.method import METHODS, Monitor, Request, load_methods
+from certree.synth.phases import links_back
+
+#: collectives that add up, and the copying ones whose schedules they are backwards in time
+REVERSED = {CollectiveKind.REDUCE_SCATTER: CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE: CollectiveKind.BROADCAST}
+
+
+def symmetric_schedules(topology: Topology, collective: Collective, most_chunks: int, monitor: Monitor) -> Iterator[Schedule]:
+    """What method symmetric makes of 1 to `most_chunks` chunks per node at delay 1; nothing where it does not cover the request."""
+    load_methods()
+    for chunks in range(1, most_chunks + 1):
+        if monitor.expired:
+            return
+        asked = chunks * len(topology.endpoints)
+        request = Request(
+            topology, collective, 1 << 20, load_machine("multitree"), chunks=asked, options={"delay": "1"}, monitor=monitor.watching()
+        )
+        try:
+            yield replace(written_out(METHODS["symmetric"](request)), made_for=None)
+        except InputError:  # UnsupportedError among them
+            return
+
+
+def mirrored(topology: Topology, collective: Collective) -> tuple[Topology, Collective] | None:
+    """The network with all links turned round and the collective that copies; None for one that is not of REVERSED."""
+    if collective.kind not in REVERSED:
+        return None
+    turned = topology if links_back(topology) is not None else replace(topology, src=topology.dst, dst=topology.src)
+    return turned, Collective(REVERSED[collective.kind], collective.root)
+
+
+def backwards(schedule: Schedule, topology: Topology, collective: Collective) -> Schedule:
+    """The sums of `collective` on `topology` along the transfers of a copying schedule of the mirrored request, last ones first.
+
+    Of the transfers that bring a chunk to a node only the first to arrive is kept: those lead from the root to every node, so that
+    backwards each node sends what it added up once, to the one node that it had the chunk from. O(rows log rows).
+    """
+    order = np.lexsort((np.arange(schedule.transfers), schedule.step))
+    cell = schedule.dst.astype(np.int64) * schedule.chunks + schedule.chunk
+    rows = np.sort(order[np.unique(cell[order], return_index=True)[1]])
+    rows = rows[schedule.dst[rows] != schedule.chunk_root[schedule.chunk[rows]]]
+    twin = links_back(topology)
+    number = np.arange(len(topology.src)) if twin is None else twin
+    return replace(
+        schedule,
+        topology=topology,
+        collective=collective,
+        rounds=schedule.rounds[::-1].copy(),
+        chunk=schedule.chunk[rows],
+        op=np.full(len(rows), Op.REDUCE, np.int8),
+        step=(schedule.steps - 1 - schedule.step[rows]).astype(np.int32),
+        src=schedule.dst[rows],
+        dst=schedule.src[rows],
+        route=schedule.route[rows] if schedule.routes else np.full(len(rows), DIRECT, np.int32),
+        routes=tuple(tuple(int(number[link]) for link in reversed(route)) for route in schedule.routes),
+        certificate=None,
+    )
