@@ -15,7 +15,7 @@ from certree.api.settings import setting
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.schedule.collective import Collective
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.tables import Tables
 from certree.verify.bounds.cheap import cheap_bounds
@@ -118,12 +118,14 @@ def certify(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bounds(Shown):
-    """Lower bounds on all schedules of a collective on a network.
+    """Lower bounds on the schedules of a collective on a network, of those that are as `model` says.
 
     `bandwidth`: the time of a message of M bytes is at least this many times M/B as M grows, B being the bandwidth of a link of
     capacity 1, a full link. `latency`: the steps of any schedule whose transfers take `delay` steps. `bounds`: all that were found,
     as JSON documents with their witnesses, the strongest of each quantity first; the verifier checked each. The values of bandwidth
     bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.scale`, which is 1 for whole capacities.
+    `any_shares`: of an all-gather or reduce-scatter a bound like `bandwidth` that holds whatever parts of the message the endpoints
+    root; None for others and where none was looked for (many endpoints).
     """
 
     topology: Topology
@@ -132,6 +134,17 @@ class Bounds(Shown):
     bandwidth: Fraction
     latency: int
     bounds: tuple[Bound, ...]
+    any_shares: Fraction | None = None
+
+    @property
+    def model(self) -> tuple[str, ...]:
+        """What schedules the bounds are for, where that is not all of them."""
+        words = [f"what is sent in a step can be used {self.delay} step{'s' * (self.delay > 1)} later"]
+        if self.collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
+            words.append("every endpoint roots an equal share of the message")
+        if self.topology.is_direct:
+            words.append("for steps: no transfer passes an endpoint on its way (routes through endpoints can take fewer steps)")
+        return tuple(words)
 
     def facts(self) -> dict[str, object]:
         """The best bound of each quantity."""
@@ -145,7 +158,7 @@ def bound(
     root: int | None = None,
     delay: int = 1,
 ) -> Bounds:
-    """How good any schedule can be: bounds on the bandwidth time and on the steps, with witnesses.
+    """How good a schedule can be: bounds on the bandwidth time and on the steps, with witnesses.
 
     `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. Searches
     as `certree.synth.bounds.find.find_bounds` (maximum flows and linear programs; seconds for hundreds of nodes), exact. Raises
@@ -157,7 +170,7 @@ def bound(
     >>> ct.bound("dgx1", "broadcast", root=0).bandwidth
     Fraction(1, 6)
     """
-    from certree.synth.bounds.find import find_bounds
+    from certree.synth.bounds.find import find_bounds, shares_bound
 
     instance = Instance(parsing.topology(network), parsing.collective(collective, root), delay=delay)
     found = find_bounds(instance.topology, instance.collective, delay)
@@ -166,4 +179,6 @@ def bound(
     best = best_bounds(instance, found)
     found.sort(key=lambda one: (one["quantity"], -values[id(one)]))
     bandwidth = best["bandwidth"][0] * instance.topology.scale
-    return Bounds(instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found))
+    free = shares_bound(instance.topology, instance.collective)
+    whatever = None if free is None else check_bound(instance, free) * instance.topology.scale
+    return Bounds(instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found), whatever)

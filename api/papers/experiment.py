@@ -84,6 +84,10 @@ class Experiment(ABC):
     def smoke(self) -> "Experiment":
         """A subset for a quick look, seconds long."""
 
+    def titled(self, title: str) -> str:
+        """The title of the target for what is computed: with names in braces replaced, where the experiment has such."""
+        return title
+
     def on(self, networks: Sequence[str]) -> "Experiment":
         """The same on other networks; InputError where that means nothing."""
         raise InputError(f"--topology {networks[0]}: this target has networks of its own")

@@ -50,7 +50,7 @@ class Reproduced(Shown):
 
         if self.plot is None:
             raise InputError(f"{self.target.name} is a table and has no plot")
-        return figure_plot(self.plot, self.target.title, suffix)
+        return figure_plot(self.plot, self.target.heading, suffix)
 
 
 def reproduce(

@@ -66,6 +66,11 @@ class Target:
     remarks: tuple[str, ...]
     source: bytes
 
+    @property
+    def heading(self) -> str:
+        """The title for what is computed, which may be another network or a subset."""
+        return self.experiment.titled(self.title)
+
     def smoke(self) -> "Target":
         """The experiment's smoke subset."""
         return replace(self, experiment=self.experiment.smoke())
@@ -104,8 +109,15 @@ class Compared:
 
 
 def targets() -> list[tuple[str, str]]:
-    """(name, title) of the targets that come with certree."""
-    return [(name, Fields(TARGETS.load(name), name).text("title")) for name in TARGETS.names()]
+    """(name, title) of the targets that come with certree; names in braces replaced by the values of these fields."""
+    return [(name, _listed_title(TARGETS.load(name), name)) for name in TARGETS.names()]
+
+
+def _listed_title(document: Mapping[str, Any], name: str) -> str:
+    title = Fields(document, name).text("title")
+    for field_name, value in document.items():
+        title = title.replace(f"{{{field_name}}}", str(value))
+    return title
 
 
 def load_target(name: str) -> Target:
@@ -192,7 +204,7 @@ def table_markdown(target: Target, cells: Sequence[Compared]) -> str:
     columns = list(dict.fromkeys(entry.cell.column for entry in cells))
     rows = list(dict.fromkeys(entry.cell.row for entry in cells))
     found = {(entry.cell.row, entry.cell.column): entry for entry in cells}
-    lines = [f"# {target.title}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    lines = [f"# {target.heading}", "", f"| | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
     for row in rows:
         if all(entry is None or entry.cell.ours is None for entry in (found.get((row, column)) for column in columns)):
             continue  # the reason stands below

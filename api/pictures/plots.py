@@ -22,24 +22,32 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#0
 LINES = ("-", "--", ":", "-.")
 MARKERS = "osD^vP*X<>hd"
 WIDEST = 26  # letters of a line of the legend
+MOST_LINES = 8  # of methods that have a colour and a name
+MOST_BESIDE = 12  # names in a legend at the side of a row of panels; more go below
 MOST_TICKS = 12  # places of points that are all marked on the axis
 STYLE = {"svg.hashsalt": "certree", "svg.fonttype": "path", "font.size": 9, "axes.spines.top": False, "axes.spines.right": False}
 
 
 def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) -> bytes:
-    """Time over message size, log-log, and beside it time over the bandwidth bound, one line for each method.
+    """Time over message size, log-log, and next to it time over the bandwidth bound, one line for each method; bars for one size.
 
     `cells`: as `certree compare --json` has them; those without a closed-form time are left out. `suffix`: .svg or .png. Full
-    marks are closed forms; a cross marks a simulated time that differs from it.
+    marks are closed forms; a cross marks a simulated time that differs from it. Of more than MOST_LINES methods the fastest at the
+    largest size have colours; the others are thin and grey.
     """
     timed = [cell for cell in cells if cell.get("time_cycles")]
+    if len({cell["message_bytes"] for cell in timed}) == 1:
+        return _bars(timed, title, suffix)
     last = max((cell["message_bytes"] for cell in timed), default=0)
     lines = [
         (names, [cell for cell in timed if cell["method"] == names[0]]) for names in _alike(timed)
     ]  # the legend in the order of their right ends
     lines.sort(key=lambda line: [-cell["time_cycles"] for cell in line[1] if cell["message_bytes"] == last])
+    slow, lines = lines[: max(0, len(lines) - MOST_LINES)], lines[-MOST_LINES:]
     with mpl.rc_context(STYLE):
         figure, (left, right) = plt.subplots(1, 2, figsize=(12, 5.4), layout="constrained")
+        for index, (_, shown) in enumerate(slow):
+            _draw(left, right, shown, "" if index else f"{len(slow)} slower at {size_words(last)}", None)
         for index, (names, shown) in enumerate(lines):
             _draw(left, right, shown, "\n".join(wrap(", ".join(names), WIDEST)), index)
         bounds = sorted({(cell["message_bytes"], Fraction(cell["bound_cycles"])) for cell in timed})
@@ -52,8 +60,39 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
         right.axhline(1, color="#999999", linewidth=4, alpha=0.5, zorder=0)
         figure.suptitle(title, fontsize=11)
         handles, labels = left.get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside right upper", frameon=False, handlelength=3.4)
+        figure.legend(handles, labels, loc="outside right center", frameon=False, handlelength=3.4)
         return _bytes(figure, suffix)
+
+
+def _bars(timed: Sequence[dict[str, Any]], title: str, suffix: str) -> bytes:
+    """One size: a bar for each method, the fastest first; the bandwidth bound as a line."""
+    shown = sorted(timed, key=lambda cell: int(cell["time_cycles"]), reverse=True)
+    names, places = ["\n".join(wrap(cell["method"], WIDEST)) for cell in shown], range(len(shown))
+    bound = max(float(Fraction(cell["bound_cycles"])) for cell in shown)
+    with mpl.rc_context(STYLE):
+        figure, (left, right) = plt.subplots(1, 2, figsize=(11, 1.8 + 0.34 * len(shown)), layout="constrained", sharey=True)
+        for axes, values, least, label in (
+            (left, [cell["time_cycles"] for cell in shown], bound, "cycles"),
+            (right, [float(Fraction(cell["time_over_bound"])) for cell in shown], 1.0, "time / bandwidth bound"),
+        ):
+            bars = axes.barh(places, values, 0.62, color=COLOURS[0])
+            axes.bar_label(bars, [f"{value:,.4g}" if value < 1000 else f"{value:,.0f}" for value in values], padding=3, fontsize=8)
+            axes.axvline(least, color="#999999", linewidth=3, alpha=0.6, zorder=0, label="bandwidth bound")
+            axes.set_xlim(0, 1.18 * max(values))
+            axes.set_yticks(places, names)
+            axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
+            axes.xaxis.set_major_locator(MaxNLocator(5))
+            _dress(axes, label, "")
+        other = [(place, cell) for place, cell in zip(places, shown, strict=True) if _differs(cell)]
+        left.plot([cell["simulated_cycles"] for _, cell in other], [place for place, _ in other], "x", color=COLOURS[1])
+        figure.suptitle(f"{title}, {size_words(shown[0]['message_bytes'])}", fontsize=11)
+        left.legend(loc="lower right", frameon=False)
+        return _bytes(figure, suffix)
+
+
+def _differs(cell: dict[str, Any]) -> bool:
+    """Whether a simulated time is known that is not the closed form."""
+    return cell.get("simulated_cycles") not in (None, cell["time_cycles"])
 
 
 def figure_plot(plot: Plot, title: str, suffix: str) -> bytes:
@@ -75,7 +114,8 @@ def figure_plot(plot: Plot, title: str, suffix: str) -> bytes:
             shown = [name for name in names if name in found]
             figure.legend(
                 [found[name] for name in shown], ["\n".join(wrap(name, WIDEST)) for name in shown],
-                loc="outside right upper", frameon=False, handlelength=3.4,
+                loc="outside right center" if len(shown) <= MOST_BESIDE * rows else "outside lower center",
+                ncols=1 if len(shown) <= MOST_BESIDE * rows else 2 * columns, frameon=False, handlelength=3.4,
             )  # fmt: skip
         return _bytes(figure, suffix)
 
@@ -145,7 +185,7 @@ def fit_plot(found: Fit, title: str, suffix: str) -> bytes:
         figure.suptitle(title, fontsize=11)
         labelled = {label: handle for axes in grid[0] for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)}
         ordered = [f"{size:,} floats" for size in sizes]
-        figure.legend([labelled[label] for label in ordered], ordered, loc="outside right upper", frameon=False)
+        figure.legend([labelled[label] for label in ordered], ordered, loc="outside right center", frameon=False)
         return _bytes(figure, suffix)
 
 
@@ -161,12 +201,12 @@ def _alike(timed: Sequence[dict[str, Any]]) -> list[list[str]]:
     return list(groups.values())
 
 
-def _draw(left: Any, right: Any, cells: list[dict[str, Any]], label: str, index: int) -> None:
-    style = _style(index)
+def _draw(left: Any, right: Any, cells: list[dict[str, Any]], label: str, index: int | None) -> None:
+    style = {"color": "#bbbbbb", "linewidth": 0.8} if index is None else _style(index)
     sizes = [cell["message_bytes"] for cell in cells]
     left.plot(sizes, [cell["time_cycles"] for cell in cells], label=label, **style)
     right.plot(sizes, [float(Fraction(cell["time_over_bound"])) for cell in cells], **style)
-    other = [cell for cell in cells if cell.get("simulated_cycles") not in (None, cell["time_cycles"])]
+    other = [cell for cell in cells if _differs(cell)]
     left.plot(
         [cell["message_bytes"] for cell in other], [cell["simulated_cycles"] for cell in other], "x", color=style["color"]
     )  # fmt: skip

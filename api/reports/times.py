@@ -39,10 +39,10 @@ def clock_words(report: dict[str, Any]) -> str:
 
 
 def time_bound_cycles(topology: Topology, bandwidth: Fraction, transfers: int, message_bytes: int, machine: Machine) -> int:
-    """Cycles that any run takes, by the better of two bounds: `bandwidth` · M/B, and `transfers` one after the other, each of at
-    least a header and a flit over the fastest link."""
+    """Cycles that any run takes, by the better of two bounds: `bandwidth` · M/B, and the way of a header and a flit over as many
+    links as `transfers`, each the fastest; one transfer may pass the nodes between."""
     stated = topology.latency[topology.latency != UNKNOWN_LATENCY]
     wires = [*stated.tolist(), *([machine.link_latency_cycles] if len(stated) < len(topology.latency) else [])]
-    one = path_cycles(machine, min(wires)) + machine.head_flits + 1
+    way = path_cycles(machine, min(wires), transfers) + machine.head_flits + 1
     by_bandwidth = bandwidth_bound_cycles(bandwidth, message_bytes, machine)
-    return machine.ni_start_cycles + max(ceil(by_bandwidth), transfers * one)
+    return machine.ni_start_cycles + max(ceil(by_bandwidth), way)

@@ -27,7 +27,13 @@ def symmetric_schedules(topology: Topology, collective: Collective, most_chunks:
             return
         asked = chunks * len(topology.endpoints)
         request = Request(
-            topology, collective, 1 << 20, load_machine("multitree"), chunks=asked, options={"delay": "1"}, monitor=monitor.watching()
+            topology,
+            collective,
+            1 << 20,
+            load_machine("multitree"),
+            chunks=asked,
+            options={"delay": "1"},
+            monitor=monitor.watching(),
         )
         try:
             yield replace(written_out(METHODS["symmetric"](request)), made_for=None)

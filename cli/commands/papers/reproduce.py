@@ -57,7 +57,7 @@ def reproduce_command(
         note(f"wrote {output}")
     if as_json:
         cells = [entry.document() for entry in found.cells]
-        emit({"target": found.target.name, "title": found.target.title, "cells": cells, "remarks": found.target.remarks})
+        emit({"target": found.target.name, "title": found.target.heading, "cells": cells, "remarks": found.target.remarks})
     else:
         say(found.table().rstrip(), wrap=False)
 

@@ -1,4 +1,4 @@
-"""`certree bound`: Lower bounds on any schedule for a network, each with its witness."""
+"""`certree bound`: Lower bounds on step count, bandwidth time and time, each with its witness."""
 
 from fractions import Fraction
 from typing import Any
@@ -24,7 +24,10 @@ from certree.models.schedule.collective import Collective
 @option_params()
 @option_json()
 def bound_command(topology: Topology, collective: Collective, size: int | None, machine: Machine | None, as_json: bool) -> None:
-    """Lower bounds on any schedule for a network (delay 1), each with a witness that was re-checked."""
+    """Lower bounds on step count and bandwidth time, each with a checked witness, and with --size on the time of a run.
+
+    The last line of the output names the model, what the bounds assume of schedules.
+    """
     if size is None and machine is not None:
         raise InputError("--params needs --size: bounds on steps and bandwidth time are for any machine")
     found = bound(topology, collective)
@@ -48,6 +51,8 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
         "root": found.collective.root,
         "bandwidth_bound": str(found.bandwidth),
         "latency_bound": found.latency,
+        "bandwidth_bound_any_shares": None if found.any_shares is None else str(found.any_shares),
+        "model": list(found.model),
         "scale": found.topology.scale,
         "bounds": list(found.bounds),
     }
@@ -62,9 +67,12 @@ def bounds_words(report: dict[str, Any]) -> str:
             if one["quantity"] == quantity:
                 value = str(Fraction(one["value"]) * (report["scale"] if quantity == "bandwidth" else 1))
                 lines.append(f"    {value:>8}  {one['kind']}: {witness_words(one)}")
+    if report["bandwidth_bound_any_shares"] is not None:
+        lines.append(f"  bandwidth, whatever the shares: at least {report['bandwidth_bound_any_shares']} {UNITS['bandwidth']}")
     if "time_bound_cycles" in report:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
         lines.append(f"  time ≥ {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
+    lines.append(f"  model: {'; '.join(report['model'])}")
     return "\n".join(lines)
 
 

@@ -299,3 +299,12 @@ def test_interrupted_and_resumed(tmp_path):
 
 def test_other_networks(tmp_path):
     assert {row.split(" ")[0] for row, _ in cells_of(small(tmp_path), "--topology", "ring:3")} == {"ring:3"}
+
+
+def test_title_is_of_what_is_computed():
+    """Network, size and draws of the subset; in the list those of the file."""
+    assert certree("reproduce", "dead-links", "--smoke").out.startswith(
+        "# All-reduce of 1 MiB on torus:4x4 with N random failed links (2 samples per N)\n"
+    )
+    title = "All-reduce of 16MiB on torus:8x8 with N random failed links (20 samples per N)"
+    assert ("dead-links", title) in targets()

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from certree.api.pictures import plots
 from tests.cli.running import certree, json_of
 
 
@@ -89,3 +90,44 @@ def test_cells_say_on_which_engine_they_ran():
     through, without = (json_of(*asked, *more)["cells"] for more in ((), ("--without-routers",)))
     assert [tuple(cell[key] for key in keys) for cell in through] == [(10_297, "flit", True), (9_027, "flit", True)]
     assert [tuple(cell[key] for key in keys) for cell in without] == [(10_041, "fast", False), (8_977, "fast", False)]
+
+
+def cells_of_many(methods, sizes):
+    """Cells with times that differ by method and size."""
+    return [
+        {"method": f"m{number}", "message_bytes": size, "time_cycles": size * (number + 1), "bound_cycles": str(size),
+         "time_over_bound": str(number + 1), "simulated_cycles": None}
+        for number in range(methods) for size in sizes
+    ]  # fmt: skip
+
+
+def axes_of(monkeypatch, methods, sizes):
+    """The figure that `comparison_plot` draws."""
+    drawn = []
+    monkeypatch.setattr(plots, "_bytes", lambda figure, suffix: drawn.append(figure) or b"")
+    plots.comparison_plot(cells_of_many(methods, sizes), "title", ".svg")
+    return drawn[0]
+
+
+def test_plot_of_one_size_has_bars(monkeypatch):
+    figure = axes_of(monkeypatch, 3, [1 << 20])
+    left, right = figure.axes
+    assert [bar.get_width() for bar in left.patches] == [(1 << 20) * factor for factor in (3, 2, 1)]
+    assert [bar.get_width() for bar in right.patches] == [3, 2, 1]
+    assert [label.get_text() for label in left.get_yticklabels()] == ["m2", "m1", "m0"]
+    assert figure.get_suptitle() == "title, 1 MiB"
+
+
+def test_plot_of_many_methods_names_the_fastest(monkeypatch):
+    figure = axes_of(monkeypatch, 14, [1024, 2048])
+    (legend,) = figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["6 slower at 2 KiB", *(f"m{number}" for number in reversed(range(8))), "bandwidth bound"]
+
+
+def test_legend_and_title_do_not_overlap(monkeypatch):
+    figure = axes_of(monkeypatch, 8, [1024, 2048])
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    (legend,) = figure.legends
+    assert not legend.get_window_extent(renderer).overlaps(figure._suptitle.get_window_extent(renderer))

@@ -13,6 +13,7 @@ from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
 from certree.api.papers.experiments.collectives.against_published import rival_of
 from certree.api.papers.experiments.collectives.all_reduce_runs import Line, all_reduce_task
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.reports.text import size_words
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -110,14 +111,20 @@ class _DeadLinks(Experiment):
         series = []
         for name in (*[line.name for line in self.lines], BOUND):
             here = [cell.more for cell in cells if cell.more.get("line") == name]
-            for what in ("median", "least", "most") if name != BOUND else ("median",):
-                points = tuple((float(more["dead"]), float(Fraction(more[what]))) for more in here)
-                series.append(Series(name if what == "median" else f"{name}, {what}", points))
+            for what, key in (("", "median"), (", min", "least"), (", max", "most")) if name != BOUND else (("", "median"),):
+                points = tuple((float(more["dead"]), float(Fraction(more[key]))) for more in here)
+                series.append(Series(f"{name}{what}", points))
         return Plot((Panel("", tuple(series)),), x_label=f"dead links of {self.network}", y_label="cycles")
 
     def smoke(self) -> "_DeadLinks":
         """A small torus, whole and in two draws of one dead link."""
         return replace(self, network="torus:4x4", dead=(0, 1), draws=2, size=min(self.size, 1 << 20))
+
+    def titled(self, title: str) -> str:
+        known = {"size": size_words(self.size), "network": self.network, "draws": str(self.draws)}
+        for name, words in known.items():
+            title = title.replace(f"{{{name}}}", words)
+        return title
 
     def on(self, networks: Sequence[str]) -> "_DeadLinks":
         if len(networks) > 1:
@@ -134,7 +141,7 @@ def dead_links(fields: Fields) -> Experiment:
 
     Draw d of n dead links has the seed 1000·n + d; cells.json has the cycles of each by seed. A line of `lines` has `name`,
     `method` (of several the fastest counts) and may have `options`; the first is ours. Simulated, paced and in slots, the faster
-    run counts. The bound is the time that the tight partition leaves.
+    run counts. The bound is the time that the tight partition leaves. In the title {size}, {network} and {draws} stand for theirs.
     """
     dead, draws, machine = fields.wholes("dead"), fields.whole("draws", 1), load_machine(fields.text("machine"))
     lines = fields.each("lines", lambda entry: rival_of(entry, machine), least=2)
