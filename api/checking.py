@@ -139,11 +139,11 @@ class Bounds(Shown):
     @property
     def model(self) -> tuple[str, ...]:
         """What schedules the bounds are for, where that is not all of them."""
-        words = [f"what is sent in a step can be used {self.delay} step{'s' * (self.delay > 1)} later"]
+        words = [f"results usable {self.delay} step{'s' * (self.delay > 1)} after send"]
         if self.collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
-            words.append("every endpoint roots an equal share of the message")
+            words.append("every endpoint roots an equal share")
         if self.topology.is_direct:
-            words.append("for steps: no transfer passes an endpoint on its way (routes through endpoints can take fewer steps)")
+            words.append("latency: no routes through endpoints")
         return tuple(words)
 
     def facts(self) -> dict[str, object]:

@@ -51,10 +51,12 @@ PARTS = {
         steps? total_steps? delay? repeats? chunks? transfers?: count
         period? latency_steps? latency_bound? time_cycles? simulated_cycles? contention_cycles? late?: count?
         bandwidth_time? bandwidth_bound? bound_cycles? time_over_bound?: rational?
+        seconds? bytes_per_second? simulated_seconds?: rational?
         optimal_in?: [text]
         gap?: gaps
         engine?: text?
         """,
+    "checked": "path: text\nvalid: bool\nerror? topology? collective?: text",
     "priced": """
         subject: text
         method: text?
@@ -86,7 +88,8 @@ DOCUMENTS = {
     "schedule": """
         valid: bool
         topology collective machine: text
-        root period latency_steps latency_bound fewest_steps time_cycles: count?
+        root period latency_steps latency_bound fewest_steps time_cycles time_bound_cycles: count?
+        seconds bytes_per_second: rational?
         method fewest_steps_said: text?
         chunks steps total_steps delay repeats transfers message_bytes: count
         bandwidth_time bandwidth_bound: rational?
@@ -104,9 +107,15 @@ DOCUMENTS = {
         topology collective: text
         root: count?
         bandwidth_bound: rational
-        latency_bound: count
+        latency_bound scale: count
+        bandwidth_bound_any_shares: rational?
+        model: [text]
         bounds: [bound]
+        time_bound_cycles? message_bytes?: count
+        seconds? bytes_per_second?: rational
+        machine?: text
         """,
+    "verify-batch": "valid: bool\nfiles: [checked]",
     "frontier": """
         valid: bool
         topology collective: text
@@ -134,7 +143,7 @@ DOCUMENTS = {
         wrong?: place?
         deadlock? starved?: [text]
         background?: others
-        seconds? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
+        seconds? bytes_per_second? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
         """,
     "compare": "topology collective machine: text\nroot: count?\ncells: [compared]",
     "cost": "model params: text\nmessage_bytes: count\ncells: [priced]",

@@ -59,7 +59,7 @@ def test_every_command_has_seconds(tmp_path):
     assert "109,503 cycles (109.5 µs, 9.576 GB/s) for 1 MiB" in certree("verify", file).out
     assert "time: 109.5 µs, 9.576 GB/s on machine multitree" in certree("simulate", file).out
     assert (
-        "time: at least 49,152 cycles (49.15 µs, 21.33 GB/s) for 1 MiB, machine multitree"
+        "time ≥ 49,152 cycles (49.15 µs, 21.33 GB/s) for 1 MiB, machine multitree"
         in certree("bound", "ring:4", "--size", "1MiB").out
     )
 

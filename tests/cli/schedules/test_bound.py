@@ -85,12 +85,12 @@ def test_model_of_the_bounds():
     gather = certree("bound", "mesh:3x3", "--collective", "all-gather", "--json").document
     free = certree("synthesize", "mesh:3x3", "--collective", "all-gather", "--method", "free-shares", "--json").document
     assert Fraction(gather["bandwidth_bound_any_shares"]) <= Fraction(free["bandwidth_time"]) < Fraction(gather["bandwidth_bound"])
-    assert "every endpoint roots an equal share of the message" in gather["model"]
+    assert "every endpoint roots an equal share" in gather["model"]
     ring = certree("bound", "ring:16", "--json").document
     doubling = certree("synthesize", "ring:16", "--method", "recursive-doubling", "--size", "1KiB", "--json").document
     assert doubling["latency_steps"] <= ring["latency_bound"]
-    assert any("no transfer passes an endpoint" in words for words in ring["model"])
+    assert any(words == "latency: no routes through endpoints" for words in ring["model"])
     assert ring["bandwidth_bound_any_shares"] is None
-    assert certree("bound", "switch:4", "--json").document["model"] == ["what is sent in a step can be used 1 step later"]
+    assert certree("bound", "switch:4", "--json").document["model"] == ["results usable 1 step after send"]
     words = certree("bound", "mesh:3x3", "--collective", "all-gather").out
-    assert "  bandwidth, whatever the shares: at least 3/8 M/B\n  model: " in words
+    assert "  bandwidth time, whatever the shares, ≥ 3/8 M/B\n  model: " in words
