@@ -1,5 +1,6 @@
 """Pages that are generated while mkdocs builds the site: the command line, the Python API, schemas, pages of the root folder."""
 
+import inspect
 import re
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def command_line() -> str:
 
 def _command(command: click.Command, context: click.Context, heading: str) -> str:
     usage = " ".join(["certree", *context.command_path.split()[1:], *command.collect_usage_pieces(context)])
-    lines = [f"{heading} {context.command_path}\n", _escaped(click.unstyle(command.help or "")), "", f"    {usage}\n"]
+    lines = [f"{heading} {context.command_path}\n", _escaped(inspect.cleandoc(command.help or "")), "", f"    {usage}\n"]
     records = [record for option in command.get_params(context) if (record := option.get_help_record(context)) and record[1]]
     if records:
         lines += ["| option | meaning |", "|---|---|"]

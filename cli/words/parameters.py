@@ -61,10 +61,18 @@ class Parsed(click.ParamType[T], Generic[T]):
         return self._parse(value) if isinstance(value, str) else value
 
 
+class Count(click.IntRange):
+    """A whole number, N in the help."""
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str | None:
+        """`N`."""
+        return "N"
+
+
 SIZE, DURATION = Parsed("size", parse_size), Parsed("time", parse_duration)
 TOPOLOGY, MACHINE = Parsed("topology", parse_topology, _family_names), Parsed("machine", load_machine, MACHINES.names)
 KIND = Parsed("collective", parse_kind, lambda: map(str, CollectiveKind))
-COUNT = click.IntRange(min=1)
+COUNT, WHOLE = Count(min=1), Count(min=0)
 
 
 def comma_list(parse: Callable[[str], T]) -> Parsed[list[T]]:
@@ -87,7 +95,7 @@ def key_values(ctx: click.Context, param: click.Parameter, values: Sequence[str]
 
 def option_json() -> Decorator:
     """--json."""
-    return click.option("--json", "as_json", is_flag=True, help="Put one JSON document on stdout, and nothing else.")
+    return click.option("--json", "as_json", is_flag=True, help="Print one JSON document to stdout, and nothing else.")
 
 
 def option_output(what: str, *, required: bool = False) -> Decorator:
@@ -126,7 +134,7 @@ def options_search() -> Decorator:
         click.option(
             "--time-limit", type=DURATION, help="Wall time, such as 60s; recorded, since results then depend on the computer."
         ),
-        click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True),
+        click.option("--seed", type=WHOLE, default=0, show_default=True),
     )
     return lambda function: functools.reduce(lambda inner, option: option(inner), reversed(options), function)
 
@@ -158,7 +166,7 @@ def option_collective(*, required: bool = True, help_text: str = "") -> Decorato
 
         default = str(CollectiveKind.ALL_REDUCE) if required else None
         root_help = f"The endpoint at the centre of {', '.join(WITH_ONE_ROOT)}."
-        with_root = click.option("--root", type=click.IntRange(min=0), metavar="NODE", help=root_help)(with_collective)
+        with_root = click.option("--root", type=WHOLE, metavar="NODE", help=root_help)(with_collective)
         what = help_text or known
         return click.option("--collective", "kind", type=KIND, default=default, show_default=required, help=what)(with_root)
 
@@ -167,7 +175,7 @@ def option_collective(*, required: bool = True, help_text: str = "") -> Decorato
 
 def option_route() -> Decorator:
     """--route."""
-    help_text = "How rows of a CSV without a path go between nodes that are not neighbours."
+    help_text = "Routes of CSV rows without a path between nodes that are not neighbours."
     return click.option("--route", type=click.Choice(CSV_ROUTINGS), help=help_text)
 
 

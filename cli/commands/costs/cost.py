@@ -1,4 +1,4 @@
-"""`certree cost`: What schedules take by a cost model, term by term."""
+"""`certree cost`: Cost of schedules by a cost model, term by term."""
 
 from fractions import Fraction
 from typing import Any
@@ -42,10 +42,10 @@ DEFAULT_NOTE = (
 def cost_command(
     subjects: tuple[str, ...], collective: Collective, size: int | None, source: str | None, methods: list[str], as_json: bool
 ) -> int:
-    """Price schedules, or what methods make of a network, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
+    """Cost of schedules, or of methods on a network, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
 
-    A single schedule is taken apart: its terms, its coefficients, its traffic, and by GenModel whether it is optimal in memory
-    access and in incast, with witnesses. Several are put beside each other. Exit code 1 when a schedule is refuted.
+    A single schedule is shown in detail: its terms, its coefficients, its traffic, and by GenModel whether it is optimal in memory
+    access and in incast, with witnesses. Several are compared in a table. Exit code 1 when a schedule is invalid.
     """  # fmt: skip
     with working("counting"):
         costs = cost(*subjects, collective=collective, size=size, parameters=source or DEFAULT_PARAMETERS, methods=methods)

@@ -23,11 +23,17 @@ BANDWIDTH: Parsed[Fraction] = Parsed("bandwidth", lambda text: parse_bandwidth(t
 
 @click.command("fit")
 @click.argument("path", metavar="MEASUREMENTS.csv", type=click.Path(path_type=Path))
-@click.option("--confidence", type=click.FloatRange(0.5, 0.9999), default=0.95, show_default=True, help="Of the intervals.")
-@click.option("--no-incast", is_flag=True, help="Epsilon is 0: for hosts that show no incast.")
-@click.option("--least", is_flag=True, help="Of runs that are alike the least time counts, not the median: for busy computers.")
-@click.option("--bandwidth", type=BANDWIDTH, help="Of a link, such as 10Gb/s: splits 2 beta + gamma, where no more was measured.")
-@click.option("--name", default="fitted", show_default=True, help="What the parameters are called.")
+@click.option(
+    "--confidence", type=click.FloatRange(0.5, 0.9999), default=0.95, show_default=True, help="Confidence level of the intervals."
+)
+@click.option("--no-incast", is_flag=True, help="Set epsilon to 0, for hosts that show no incast.")
+@click.option("--least", is_flag=True, help="Use the minimum of repeated runs instead of the median (for noisy machines).")
+@click.option(
+    "--bandwidth",
+    type=BANDWIDTH,
+    help="Bandwidth of a link, such as 10Gb/s: splits 2 beta + gamma where nothing else was measured.",
+)
+@click.option("--name", default="fitted", show_default=True, help="Name of the parameters.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Where to write a plot, F.svg or F.png.")
 @option_output("GenModel's parameters, F.toml, for --params of cost and the option model of gentree")
 @option_json()
@@ -45,8 +51,9 @@ def fit_command(
 ) -> None:
     """Fit alpha, 2 beta + gamma, delta, epsilon and w_t to co-located PS timings; with exchanges or additions, beta and gamma, too.
 
-    The columns are benchmark,participants,floats,seconds; `certree measure` writes such a file. Of repeated runs the median counts.
-    Exit code 2, naming the parameters, when the data do not decide them.
+    The columns are benchmark,participants,floats,seconds; `certree measure` writes such a file. The median of repeated runs
+    is used.
+    Exit code 2, naming the parameters, when the data do not determine them.
     """
     if output is not None and output.suffix.lower() != ".toml":
         raise InputError(f"{output}: the name ends in .toml")

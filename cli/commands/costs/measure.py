@@ -27,8 +27,8 @@ NUMBERS = comma_list(_number)
 @click.option("--servers", type=NUMBERS, default="2,3,4,5,6", show_default=True, help="Processes joined by loopback TCP.")
 @click.option("--floats", type=NUMBERS, default="100000,300000,1000000", show_default=True, help="Sizes of vectors.")
 @click.option("--vectors", type=NUMBERS, default="2,3,4,6,8,12", show_default=True, help="Vectors added up at once.")
-@click.option("--repetitions", type=COUNT, default=7, show_default=True, help="Runs of each configuration, beside a first one.")
-@click.option("--threads", type=COUNT, default=1, show_default=True, help="That add up vectors.")
+@click.option("--repetitions", type=COUNT, default=7, show_default=True, help="Timed runs per configuration (after one warm-up).")
+@click.option("--threads", type=COUNT, default=1, show_default=True, help="Threads that add up vectors.")
 @option_output("the measurements, F.csv", required=True)
 @option_json()
 def measure_command(
@@ -43,8 +43,8 @@ def measure_command(
 ) -> None:
     """Time additions of vectors in threads, and exchanges and co-located PS between processes over loopback sockets.
 
-    Every run checks its sums. Ctrl-C keeps what was measured so far. On an idle computer of at least as many cores as servers times
-    mean most: processes that share a core wait for each other.
+    Every run checks its sums. Ctrl-C keeps the measurements so far. Use an idle computer with at least as many cores as servers:
+    processes that share a core wait for each other.
     """
     check_output(output, force=force, suffixes=(".csv",), what="a file of measurements")
     with working("measuring") as tell:

@@ -27,7 +27,7 @@ def topology_command() -> None:
 @option_output("a picture, F.svg")
 @option_json()
 def show(topology: Topology, output: Path | None, force: bool, as_json: bool) -> None:
-    """What a network is: nodes, links, diameter, digest; with -o a picture of it."""
+    """Show a network: nodes, links, diameter, digest; with -o a picture."""
     if output is not None:
         require_suffix(output, PICTURE_SUFFIXES)
         check_output(output, force=force)
@@ -83,11 +83,17 @@ def list_families(family: str | None, as_json: bool) -> None:
 @click.argument("network")
 @click.option("-o", "--output", type=click.Path(path_type=Path), required=True, help="Where to write: .json, .graphml, and .gz.")
 @click.option("--force", is_flag=True, help="Overwrite what is there.")
-@click.option("--speed", "speeds", multiple=True, metavar="KIND=BANDWIDTH", help="Imports: of a kind of link, such as NV=25GB/s.")
-@click.option("--unit", metavar="BANDWIDTH", help="Imports: of a link of capacity 1; the narrowest link by default.")
-@click.option("--boxes", metavar="N", help="Imports: so many boxes, joined by their network interfaces.")
-@click.option("--fabric", metavar="switch|rails", help="Imports: what joins boxes: one switch, or one for each interface of a box.")
-@click.option("--nvlinks", metavar="direct|switched", help="Imports: what NVLinks between every two GPUs are.")
+@click.option(
+    "--speed", "speeds", multiple=True, metavar="KIND=BANDWIDTH", help="Imports: speed of a kind of link, such as NV=25GB/s."
+)
+@click.option("--unit", metavar="BANDWIDTH", help="Imports: speed of a link of capacity 1; the narrowest link by default.")
+@click.option("--boxes", metavar="N", help="Imports: N boxes, joined by their network interfaces.")
+@click.option(
+    "--fabric", metavar="switch|rails", help="Imports: boxes are joined by one switch, or by one for each interface of a box."
+)
+@click.option(
+    "--nvlinks", metavar="direct|switched", help="Imports: NVLinks between all GPUs are direct, or pass through switches."
+)
 @click.option("--nvlink-only", is_flag=True, help="Imports: leave out PCIe and sockets.")
 def convert(
     network: str,
@@ -99,7 +105,7 @@ def convert(
 ) -> None:
     """Write any network, named or from a file, as certree JSON or GraphML (by suffix).
 
-    Also read: NCCL topology XML (.xml) and the output of `nvidia-smi topo -m` (.txt). What they do not say is asked for.
+    Also read: NCCL topology XML (.xml) and the output of `nvidia-smi topo -m` (.txt). certree asks for the rest.
     """
     if not output.name.lower().endswith(FILE_SUFFIXES):
         raise InputError(f"{output}: the name of a network file ends in {', '.join(FILE_SUFFIXES)}")

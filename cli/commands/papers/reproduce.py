@@ -1,4 +1,4 @@
-"""`certree reproduce`: A figure of a paper: ours beside what its text states."""
+"""`certree reproduce`: Recompute a figure of a paper and compare it with its text."""
 
 from pathlib import Path
 
@@ -13,15 +13,15 @@ from certree.cli.words.terminal import emit, next_step, note, say
 
 @click.command("reproduce")
 @click.argument("target", metavar="[TARGET]", required=False, shell_complete=completing(lambda: dict(targets())))
-@click.option("--topology", "networks", multiple=True, help="Another network in the place of the target's; may repeat.")
-@click.option("--smoke", is_flag=True, help="A subset, seconds long.")
-@click.option("--jobs", "workers", type=COUNT, default=2, show_default=True, help="Processes side by side.")
-@click.option("--configuration", is_flag=True, help="Print the target's file, to be copied and changed, and do nothing else.")
+@click.option("--topology", "networks", multiple=True, help="Another network instead of the target's (repeatable).")
+@click.option("--smoke", is_flag=True, help="Run a subset that takes seconds.")
+@click.option("--jobs", "workers", type=COUNT, default=2, show_default=True, help="Parallel processes.")
+@click.option("--configuration", is_flag=True, help="Print an editable TOML file of the target (use it for your own sweeps).")
 @click.option(
     "-o",
     "--output",
     type=click.Path(path_type=Path),
-    help="A folder for tables, plots and what is done so far; a run that was interrupted goes on there.",
+    help="A folder for tables, plots and finished cells; an interrupted run continues there.",
 )
 @option_json()
 def reproduce_command(
@@ -33,10 +33,10 @@ def reproduce_command(
     output: Path | None,
     as_json: bool,
 ) -> None:
-    """Compute every cell of a figure or table: TARGET is one of those listed without it, or a TOML file of one's own.
+    """Compute every cell of a figure or table: TARGET is a listed name or a TOML file. Without TARGET: list the names.
 
-    Cells are exact; `paper` is filled in where the paper's text states a value, and where ours differs `why` says so. The folder
-    gets table.md, table.csv, cells.json, plot.svg, plot.png, and target.toml, the file that says what was run, with --smoke and
+    Cells are exact; `paper` is filled in where the paper's text states a value, and `why` explains differences. The folder
+    gets table.md, table.csv, cells.json, plot.svg, plot.png, and target.toml, the file that was run, with --smoke and
     --topology in its first line.
     """
     if target is None:

@@ -10,6 +10,7 @@ from certree.api.reports.text import one_line, size_words
 from certree.api.runs.aggregation import aggregate
 from certree.cli.words.parameters import (
     COUNT,
+    WHOLE,
     Parsed,
     check_output,
     option_json,
@@ -26,7 +27,6 @@ from certree.models.common.quantities import parse_fraction
 from certree.models.machine.machine import Machine
 
 PART = Parsed("part", lambda text: parse_fraction(text, "part"))
-CYCLES = click.IntRange(min=0)
 _SHOWN = 8  # switches listed for people
 
 
@@ -34,27 +34,25 @@ _SHOWN = 8  # switches listed for people
 @click.argument("source", metavar="TOPOLOGY_OR_SCHEDULE")
 @option_size(recorded=True)
 @option_params(recorded=True)
-@click.option(
-    "--window", type=COUNT, help="Packets that a host has under way for each flow; by default as many as never make it wait."
-)
+@click.option("--window", type=COUNT, help="Packets in flight per host and flow; by default enough to avoid waiting.")
 @click.option("--aggregators", type=COUNT, help="Places of a switch; by default twice the window for each flow.")
 @click.option(
     "--buffer", type=COUNT, help="Payloads that a switch holds for its adder; by default one for each child and aggregator."
 )
 @click.option("--adders", type=COUNT, default=1, show_default=True, help="Adders of a switch, which its children share.")
 @click.option("--flows", type=COUNT, help="Trees for a network; by default one for each of its central switches that reduce.")
-@click.option("--ways", type=COUNT, default=1, show_default=True, help="Ways that packets take in turn between two nodes.")
+@click.option("--ways", type=COUNT, default=1, show_default=True, help="Routes that packets take in turn between two nodes.")
 @click.option("--loss", type=PART, default="0", show_default=True, help="Part of all packets that the network loses: 1/100, 0.01.")
 @click.option("--duplicates", type=PART, default="0", show_default=True, help="Part of all packets that arrive twice.")
-@click.option("--latest", type=CYCLES, default=0, show_default=True, help="Packets are up to so many cycles late.")
-@click.option("--seed", type=CYCLES, default=0, show_default=True, help="Of what is lost, doubled and late.")
+@click.option("--latest", type=WHOLE, default=0, show_default=True, help="Packets are up to N cycles late.")
+@click.option("--seed", type=WHOLE, default=0, show_default=True, help="Seed of losses, duplicates and delays.")
 @click.option("--timeout", type=COUNT, help="Cycles until a host sends again; by default two round trips with a full window.")
-@click.option("--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet was sent so often in vain.")
+@click.option("--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet was sent N times in vain.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
               help="fast: an event for each packet and link; flit: routers, as auto where these matter.")  # fmt: skip
 @option_without_routers()
-@click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never come.")
-@click.option("--trace", type=click.Path(path_type=Path), help="Write one JSON line for each step, for model-check --trace.")
+@click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never arrive.")
+@click.option("--trace", type=click.Path(path_type=Path), help="Write a line of JSON for each step, for model-check --trace.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_json()
 def aggregate_command(

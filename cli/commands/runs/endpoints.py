@@ -1,4 +1,4 @@
-"""`certree endpoints`: A collective by the endpoints of a network: buses, memory, ACE's engines."""
+"""`certree endpoints`: Simulate a collective including endpoint costs (memory bus, NI, ACE engine)."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -23,22 +23,22 @@ PAYLOAD, ENDPOINT = Parsed("size", parse_payload), Parsed("endpoint", load_endpo
 @click.command("endpoints")
 @click.argument("source", metavar="TOPOLOGY_OR_SCHEDULE")
 @option_collective(required=False, help_text="For a network: all-reduce (the default), all-to-all, or others with --method.")
-@click.option("--method", help="For a network: how; by default the hierarchical algorithms of ACE's Table 5.")
+@click.option("--method", help="For a network; by default the hierarchical algorithms of ACE's Table 5.")
 @click.option(
-    "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method; repeat."
+    "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method (repeatable)."
 )
 @click.option("--size", "payloads", type=PAYLOAD, multiple=True,
               help="Bytes at every node; by default what a schedule records, or 16MiB. Repeat for more collectives, 4MiB@5000 for "
                    "one asked for in cycle 5000.")  # fmt: skip
-@click.option("--system", "names", multiple=True, help="Of the parameters; repeat. By default all of them.")
+@click.option("--system", "names", multiple=True, help="System from the parameter file (repeatable). By default all of them.")
 @click.option("--params", "endpoint", type=ENDPOINT, default="ace", show_default=True, help="Endpoints: a preset or a TOML file.")
 @click.option("--chunk", type=SIZE, help="Bytes of a chunk, for all systems.")
-@click.option("--ways", type=COUNT, help="Parts of the schedule that chunks play in turn; 2 for Table 5's rings, otherwise 1.")
-@click.option("--lifo", is_flag=True, help="The latest collective first.")
-@click.option("--bounded", is_flag=True, help="A collective has its share of the memory bandwidth and no more.")
+@click.option("--ways", type=COUNT, help="Parts of the schedule that chunks use in turn; 2 for Table 5's rings, otherwise 1.")
+@click.option("--lifo", is_flag=True, help="Serve the latest collective first.")
+@click.option("--bounded", is_flag=True, help="Limit a collective to its share of the memory bandwidth.")
 @click.option("--without", "left_out", type=click.Choice(RULES), multiple=True,
-              help="Leave out a rule that keeps engines from hanging; repeat. As the paper has it: all three.")  # fmt: skip
-@click.option("--trace", type=click.Path(path_type=Path), help="Of one system: write a line of JSON for each step of an endpoint.")
+              help="Disable a deadlock-avoidance rule (repeatable). Without all three: the published ACE design.")  # fmt: skip
+@click.option("--trace", type=click.Path(path_type=Path), help="For one system: write a line of JSON per step of an endpoint.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_json()
 def endpoints_command(
@@ -58,11 +58,11 @@ def endpoints_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Run a collective by the endpoints of a network, chunk by chunk and message by message: memory and interface buses, an
+    """Simulate a collective including endpoint costs, chunk by chunk and message by message: memory and interface buses, an
     accelerator that adds, or ACE's engine with its SRAM, state machines, ALUs and ports. SCHEDULE: each chunk goes through one
     iteration of it.
 
-    Exit code 1 when a rank has a wrong result, or nothing can go on any more; then it says who waits for what.
+    Exit code 1 when a rank has a wrong result, or on a deadlock, with a list of who waits for what.
     """
     check_output(trace, force=force)
     with working("running endpoints") as tell:

@@ -9,7 +9,7 @@ import click
 
 from certree.api.reports.text import one_line
 from certree.api.runs.injection import Injected, Traffic, inject
-from certree.cli.words.parameters import COUNT, Parsed, argument_topology, option_json, option_params
+from certree.cli.words.parameters import COUNT, WHOLE, Parsed, argument_topology, option_json, option_params
 from certree.cli.words.progress import now_and_then, working
 from certree.cli.words.terminal import show
 from certree.models.common.errors import InputError
@@ -38,13 +38,13 @@ HOT_SPOT = Parsed("hot spot", parse_hot_spot)
 @argument_topology()
 @click.option("--packets", type=click.Path(path_type=Path), help="CSV file with the columns id, src, dst, flits, start.")
 @click.option("--traffic", type=click.Choice(PATTERNS), help="Synthetic packets instead of a file.")
-@click.option("--load", type=LOAD, default="0.1", show_default=True, help="Flits a cycle that each endpoint offers.")
+@click.option("--load", type=LOAD, default="0.1", show_default=True, help="Flits per cycle that each endpoint offers.")
 @click.option("--flits", type=COUNT, default=1, show_default=True, help="Length of each synthetic packet.")
-@click.option("--cycles", type=COUNT, default=10000, show_default=True, help="For how long synthetic packets start.")
-@click.option("--warmup", type=click.IntRange(min=0), default=2000, show_default=True, help="Packets before are not measured.")
+@click.option("--cycles", type=COUNT, default=10000, show_default=True, help="Cycles in which synthetic packets start.")
+@click.option("--warmup", type=WHOLE, default=2000, show_default=True, help="Cycles whose packets are not measured.")
 @click.option("--hot-spot", type=HOT_SPOT, help="NODE:SHARE, with --traffic hot-spot.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of synthetic packets.")
-@click.option("--longest-wait", type=COUNT, help="Report packets that wait so many cycles or more while others pass.")
+@click.option("--seed", type=WHOLE, default=0, show_default=True, help="Seed of synthetic packets.")
+@click.option("--longest-wait", type=COUNT, help="Report packets delayed by at least N cycles by other traffic (starvation).")
 @option_params()
 @option_json()
 def inject_command(
@@ -61,10 +61,10 @@ def inject_command(
     machine: Machine | None,
     as_json: bool,
 ) -> int:
-    """Send packets through the routers of a network and tell when head and tail of each arrive.
+    """Send packets through the routers of a network and print when head and tail of each packet arrive.
 
     A packet starts in cycle `start` at the earliest; head and tail are the times at which the network interface of its destination
-    has its first and its last flit. Exit code 1 when packets block each other for ever, or wait too long while others pass.
+    has its first and its last flit. Exit code 1 on a deadlock, or when packets starve (--longest-wait).
     """
     if (packets is None) == (traffic is None):
         raise InputError("give either --packets FILE or --traffic PATTERN")

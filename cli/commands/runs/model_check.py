@@ -46,9 +46,9 @@ KILLS_HEAD = (
     type=click.Path(path_type=Path),
     help="A trace of simulate, which must be a behaviour of the tables, or of aggregate or endpoints.",
 )
-@click.option("--run", type=click.Choice(RUNS), help="How the traced run took its rows; slotted by default.")
-@click.option("--window", type=COUNT, help="Window of the traced aggregate; by default what the trace says.")
-@click.option("--aggregators", type=COUNT, help="Aggregators of its switches; by default what the trace says.")
+@click.option("--run", type=click.Choice(RUNS), help="Mode of the traced run; slotted by default.")
+@click.option("--window", type=COUNT, help="Window of the traced aggregate; by default that of the trace.")
+@click.option("--aggregators", type=COUNT, help="Aggregators of its switches; by default that of the trace.")
 @click.option(
     "--flow",
     type=click.Choice(FRAMINGS),
@@ -56,15 +56,15 @@ KILLS_HEAD = (
     show_default=True,
     help="A chunk of the tables as one message, or as packets.",
 )
-@click.option("--picture", type=click.Path(path_type=Path), help="Where to draw the place of a refutation, as SVG.")
+@click.option("--picture", type=click.Path(path_type=Path), help="Write an SVG of the counterexample.")
 @click.option(
     "--write-cfg", metavar="NAME", help="Write the configuration of a model as a file for the TLA+ Toolbox, and check nothing."
 )
 @click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write it; NAME.cfg by default.")
 @click.option("--force", is_flag=True, help="Overwrite the picture or the configuration.")
-@click.option("--symbolic", is_flag=True, help="Prove with z3 that slotted tables hold at any size, instead.")
-@click.option("--kills", is_flag=True, help="Print which property refutes which mutant of the models, instead. Tens of minutes.")
-@click.option("--full", is_flag=True, help="The bigger models too; for a schedule, up to an hour.")
+@click.option("--symbolic", is_flag=True, help="Instead: prove with z3 an invariant of slotted tables of any size.")
+@click.option("--kills", is_flag=True, help="Instead: print which property refutes which mutant of the models (tens of minutes).")
+@click.option("--full", is_flag=True, help="The larger models, too; for a schedule, up to an hour.")
 @option_json()
 def model_check_command(
     names: tuple[str, ...],
@@ -87,7 +87,7 @@ def model_check_command(
 ) -> int:
     """Check the named TLA+ models and listed tables (all small ones by default), or the tables of a schedule, with TLC.
 
-    One name alone: with the counterexample, where it must fail.
+    A single name also prints the counterexample of a model that must fail.
 
     With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message; of a trace of
     aggregate step by step, NAME being the network or schedule that was aggregated; of a trace of endpoints, which says itself what
@@ -96,7 +96,7 @@ def model_check_command(
     With --symbolic: an inductive invariant of the slotted network interface, proved with z3 for any table that keeps the rules of
     the checker, and refuted for each mutant of it.
 
-    Exit code 0 when all end as expected; 1 when one does not; 3 when a check was not finished.
+    Exit code 0 when all end as expected; 1 when one does not; 3 when a check did not finish.
     """
     if write_cfg is not None:
         return _write_configuration(write_cfg, output or Path(f"{write_cfg}.cfg"), force=force)

@@ -40,7 +40,13 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.argument("path", type=click.Path(path_type=Path))
 @option_size(recorded=True)
 @option_params(recorded=True)
-@click.option("--run", type=click.Choice(MODES), default="slotted", show_default=True, help="How the NIs take their rows.")
+@click.option(
+    "--run",
+    type=click.Choice(MODES),
+    default="slotted",
+    show_default=True,
+    help="When NIs send rows: in their slots, or as soon as dependencies are met.",
+)
 @click.option("--engine", type=click.Choice([*ENGINES, Engine.FLOW.value]), default="auto", show_default=True,
               help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers; "
                    "flow: GenModel's seconds, flows sharing links.")  # fmt: skip
@@ -49,12 +55,14 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
     "--flow", type=click.Choice(FRAMINGS), default="message", show_default=True, help="A chunk as one message, or as packets."
 )
 @click.option(
-    "--background", type=click.Path(path_type=Path), help="CSV file of other packets (see inject) on virtual channels of their own."
+    "--background",
+    type=click.Path(path_type=Path),
+    help="CSV file of background packets (see inject), on separate virtual channels.",
 )
 @click.option("--longest-wait", type=COUNT,
-              help="On routers: report what waits so many cycles or more while others pass.")  # fmt: skip
+              help="On routers: report packets delayed by at least N cycles by other traffic (starvation).")  # fmt: skip
 @click.option("--skew", help="Cycles by which counters start late: 7 for every node, or node=cycles pairs, 3=100,5=20.")
-@click.option("--drift", help="How much slower counters run: a rational (1/10000, -50ppm), or node=drift pairs.")
+@click.option("--drift", help="Slowdown of counters: a rational (1/10000, -50ppm), or node=drift pairs.")
 @click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
               help="Paced: length of a step without rows. paper: footnote 4; exact: with latency and reduction.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path),
@@ -62,7 +70,7 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @click.option("--model", default="gentree", show_default=True, help="Flow engine: GenModel's parameters, a preset or a TOML file.")
 @click.option("--reading", multiple=True, callback=key_values, metavar="NAME=VALUE",
-              help="Flow engine: how GenModel is read where its paper is silent: "
+              help="Flow engine: interpretation of GenModel where its paper is silent: "
                    + "; ".join(f"{name}={'|'.join(values)}" for name, values in READINGS.items()) + ".")  # fmt: skip
 @option_json()
 @click.pass_context
@@ -86,13 +94,13 @@ def simulate_command(
     reading: dict[str, str],
     as_json: bool,
 ) -> int:
-    """Play a tables directory, or the tables exported from a schedule, with real numbers, cycle by cycle. A schedule that has no
-    tables (recursive doubling, reducing switches, all-to-all, ...) is played from its own transfers, and the result says so.
+    """Run a tables directory, or the tables exported from a schedule, with real data, cycle by cycle. A schedule that has no
+    tables (recursive doubling, reducing switches, all-to-all, ...) is run from its own transfers, and the result says so.
 
     The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree, Section 5.3).
 
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which holds for equal clocks), or when something waited too long while others passed.
+    closed form (which assumes equal clocks), or when packets starve (--longest-wait).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:

@@ -48,9 +48,9 @@ def certify_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Find bounds for any schedule and write it with its certificate; one that is wrong is refuted and not written.
+    """Find bounds for any schedule and write it with its certificate. An invalid schedule is not written.
 
-    With --size or --params it then records these as what it is made for.
+    With --size or --params the file records these as the size and machine that it was made for.
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     source = read_schedule(schedule, topology, collective, route)

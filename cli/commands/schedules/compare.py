@@ -1,4 +1,4 @@
-"""`certree compare`: Methods beside each other, size by size."""
+"""`certree compare`: Compare methods at several sizes."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,6 +13,7 @@ from certree.api.reports.text import gap_words, size_words
 from certree.api.reports.times import rate_words, seconds_words
 from certree.cli.words.parameters import (
     COUNT,
+    WHOLE,
     argument_topology,
     check_output,
     comma_list,
@@ -44,7 +45,7 @@ NO_RUN = "none"
               help="How each cell is simulated, if at all.")  # fmt: skip
 @option_without_routers()
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True)
+@click.option("--seed", type=WHOLE, default=0, show_default=True)
 @option_output("a plot, F.svg or F.png")
 @option_json()
 def compare_command(

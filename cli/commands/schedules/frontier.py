@@ -11,6 +11,7 @@ from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
+    WHOLE,
     argument_topology,
     check_output,
     option_collective,
@@ -32,15 +33,15 @@ DEFAULT_MAX_CHUNKS = 6
 @option_collective()
 @click.option("--max-chunks", type=COUNT, default=DEFAULT_MAX_CHUNKS, show_default=True, help="Cmax: chunks per node to go up to.")
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget: same input, same bytes.")
-@click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; what is found then depends on the computer.")
+@click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; the result then depends on the computer.")
 @click.option("--memory", type=COUNT, help="Chunks that an endpoint can store; collectives that copy only. No limit by default.")
 @click.option(
     "--scratch",
-    type=click.IntRange(min=0),
-    help="Buffers of one chunk beside those that an endpoint must have anyway: for what passes it, or for partial sums of an "
-    "all-reduce kept apart. By default no limit, and none in an all-reduce.",
+    type=WHOLE,
+    help="Buffers of one chunk in addition to those that an endpoint must have anyway, for chunks that pass it or for separate "
+    "partial sums of an all-reduce. By default no limit, and none in an all-reduce.",
 )
-@click.option("--unaided", is_flag=True, help="Start from nothing; by default the published algorithms' schedules are the start.")
+@click.option("--unaided", is_flag=True, help="Do not start from the schedules of published algorithms.")
 @option_output("the frontier with all its evidence (.json, .json.gz)")
 @option_json()
 def frontier_command(
@@ -56,9 +57,9 @@ def frontier_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """All points (C chunks per node, S steps, R rounds) that no other covers, and a proof for every candidate that is none.
+    """Print all Pareto-optimal (C chunks per node, S steps, R rounds), with a checked proof for every candidate ruled out.
 
-    Delay 1; endpoints do not forward within a step; a step has 1 round or more. All that is printed has been checked as `certree
+    Delay 1; endpoints do not forward within a step; a step has 1 round or more. The output has been checked as `certree
     verify` would check the file. Exit code 0: the frontier is complete up to --max-chunks; 3: candidates are left undecided.
     """
     check_output(output, force=force, suffixes=(".json", ".json.gz"), what="a frontier")

@@ -59,10 +59,10 @@ def improve_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Search on from any valid schedule for one that takes fewer cycles at that size: other slots, trees, delays, repeats.
+    """Search for a faster schedule at a message size, starting from a valid one: other slots, trees, delays, repeats.
 
-    What is written, with a certificate, is judged and never slower than the schedule given, which is kept where nothing is faster.
-    A schedule that is wrong is refuted (exit code 1) and nothing is written. Ctrl-C keeps the best so far (exit code 130).
+    The result is verified, has a certificate, and is never slower; where nothing is faster it is the given schedule.
+    Of an invalid schedule (exit code 1) nothing is written. Ctrl-C keeps the best so far (exit code 130).
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     source = read_schedule(schedule, topology, collective, route)

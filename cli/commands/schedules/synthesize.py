@@ -48,13 +48,13 @@ INTERRUPTED = 130
     shell_complete=completing(method_names),
     default="auto",
     show_default=True,
-    help="How; `certree list` names the methods, `certree list METHOD` has its options.",
+    help="Synthesis method; `certree list` names them, `certree list METHOD` has the options of one.",
 )
 @click.option(
-    "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method; repeat."
+    "--option", "options", multiple=True, callback=key_values, metavar="NAME=VALUE", help="An option of the method (repeatable)."
 )
 @click.option("--chunks", type=COUNT, help="Chunks K of one iteration; by default the method chooses.")
-@click.option("--steps", type=COUNT, help="At most so many steps in one iteration.")
+@click.option("--steps", type=COUNT, help="At most N steps in one iteration.")
 @option_size()
 @option_params()
 @click.option(
@@ -62,7 +62,8 @@ INTERRUPTED = 130
     type=click.Choice([*MODES, FASTEST]),
     default="slotted",
     show_default=True,
-    help="How the schedules that method auto compares are run; paced ones are simulated, large messages without routers.",
+    help="Execution model used when method auto ranks candidates: slotted (fixed time slots), paced (as soon as dependencies are "
+    "met; ranked by simulation, large messages without routers), or the faster of both.",
 )
 @options_search()
 @option_output("the schedule (.json, .json.gz, .npz)")
@@ -84,10 +85,10 @@ def synthesize_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Make a schedule, judge it, add bounds and certificate.
+    """Compute a schedule, verify it, and add bounds and a certificate.
 
-    Exit code 1 where an algorithm was asked for as published (rounds=published, formula=printed) and is refuted; what is written
-    then has no certificate, and `certree verify` refutes it too.
+    Exit code 1 when an algorithm as published (rounds=published, formula=printed) is invalid; the file
+    then has no certificate, and `certree verify` rejects it, too.
     Ctrl-C keeps the best schedule found so far (exit code 130).
     """
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")

@@ -29,7 +29,7 @@ from certree.models.schedule.symmetric_file import save_any_schedule
 def export_command(
     schedule: Path, format_name: str, size: int | None, machine: Machine | None, output: Path, force: bool, as_json: bool
 ) -> int:
-    """Write the tables that play a schedule on a message of that size, read them back and judge what was read."""
+    """Write the tables of a schedule for a message size, read them back and verify them."""
     check_output(output, force=force, folder=True)
     source = read_schedule(schedule)
     used = setting(source, size, machine, note)
@@ -67,7 +67,7 @@ def export_words(report: dict[str, Any]) -> str:
 @option_output("the schedule", required=True)
 @option_json()
 def import_command(directory: Path, output: Path, force: bool, as_json: bool) -> int:
-    """Read tables back as the schedule they play; tables that are wrong are refuted and nothing is written."""
+    """Read tables back as a schedule. Of invalid tables nothing is written."""
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     if not directory.is_dir():
         raise click.UsageError(f"{directory} is not a tables directory")

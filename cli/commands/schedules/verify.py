@@ -35,8 +35,8 @@ UNREADABLE = 2
 
 @click.command("verify")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PATH...")
-@click.option("--topology", type=TOPOLOGY, help="The network it must be for; a CSV does not say.")
-@option_collective(required=False, help_text="The collective it must be; a CSV does not say.")
+@click.option("--topology", type=TOPOLOGY, help="The network that it must be for; required for a CSV.")
+@option_collective(required=False, help_text="The collective that it must be; required for a CSV.")
 @option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)
@@ -62,8 +62,7 @@ def verify_command(
 ) -> int:
     """Check schedule files, CSVs (with --topology and --collective), tables directories and frontiers with their evidence.
 
-    Several paths, and what is found in other folders, get a line each; what cannot be read does not keep the rest from being
-    checked.
+    Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others.
 
     Everything is recomputed, certificates and proofs included. The time is that for the size and machine that the schedule was made
     for, or for those given; that of tables, in the slots that they state. Exit code 0: valid; 1: invalid, with the reasons.
