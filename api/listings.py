@@ -96,8 +96,9 @@ def _registries() -> dict[str, Registry[Any]]:
 
 
 def describe(network: Network) -> dict[str, Any]:
-    """What a network is, as `certree topology show --json` has it: counts of nodes and links, capacity (in full links), links
-    out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a file states it, digest.
+    """What a network is, as `certree topology show --json` has it: counts of nodes and links, capacity (in full links), links by
+    their capacity, links out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a
+    file states it, digest.
 
     >>> import certree.api as ct
     >>> ct.describe("fattree:4x4")["diameter"]
@@ -106,7 +107,8 @@ def describe(network: Network) -> dict[str, Any]:
     topology = parsing.topology(network)
     degree = np.bincount(topology.src, minlength=len(topology.kind))[topology.endpoints]
     hops, start, end = topology.diameter
-    unit = unit_bandwidth(topology.name)
+    unit = unit_bandwidth(topology.name) or topology.bandwidth
+    units, links = np.unique(topology.capacity, return_counts=True)
     total = topology.speed(int(topology.capacity.sum(dtype=np.int64)))
     return {
         "name": topology.name,
@@ -114,6 +116,7 @@ def describe(network: Network) -> dict[str, Any]:
         "switches": int((topology.kind == NodeKind.SWITCH).sum()),
         "links": len(topology.src),
         "capacity": int(total) if total.denominator == 1 else str(total),
+        "capacities": {str(topology.speed(one)): count for one, count in zip(units.tolist(), links.tolist(), strict=True)},
         "degree": {"min": int(degree.min()), "max": int(degree.max())},
         "diameter": {"hops": hops, "from": start, "to": end},
         "direct": topology.is_direct,

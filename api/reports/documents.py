@@ -160,6 +160,7 @@ DOCUMENTS = {
         """,
     "aggregate": """
         topology machine engine: text
+        seconds bytes_per_second: rational?
         router_effect: text?
         message_bytes cycles flows packet_bytes padded_bytes window aggregators adders timeout latest seed: count
         sent copied lost dropped received resent ignored repeated results_again flit_hops: count
@@ -179,7 +180,9 @@ DOCUMENTS = {
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
     "topology-show": """
         name digest: text
-        endpoints switches links capacity: count
+        endpoints switches links: count
+        capacity: any
+        capacities: {count}
         degree: degree
         diameter: diameter
         direct full_duplex: bool

@@ -32,8 +32,8 @@ def gap_words(gap: str | None) -> str:
 
 
 def size_words(size: int) -> str:
-    """Bytes in the largest binary unit that fits exactly."""
-    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+    """Bytes in the largest binary unit that fits exactly, else in the largest decimal one."""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("GB", 10**9), ("MB", 10**6), ("KB", 10**3)):
         if size % factor == 0:
             return f"{size // factor} {unit}"
     return f"{size} B"

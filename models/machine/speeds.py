@@ -16,10 +16,10 @@ def contradiction(topology: Topology, machine: Machine) -> str | None:
     Clocks are whole Hz: a bandwidth that no flit and clock give exactly is met by the clock just below.
     """
     if topology.clock is not None and topology.clock != machine.clock_hz:
-        return f"the topology states a clock of {topology.clock} Hz, the machine {machine.clock_hz} Hz"
+        return f"the topology states a clock of {topology.clock / 10**9:.10g} GHz, the machine {machine.clock_hz / 10**9:.10g} GHz"
     unit = machine.flit_bytes * machine.clock_hz
     if topology.bandwidth is not None and not unit <= topology.bandwidth < unit + machine.flit_bytes:
-        return f"the topology states links of {topology.bandwidth} B/s, the machine {unit} B/s"
+        return f"the topology states links of {topology.bandwidth / 10**9:.10g} GB/s, the machine {unit / 10**9:.10g} GB/s"
     return None
 
 

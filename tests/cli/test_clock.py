@@ -86,7 +86,7 @@ def test_network_with_speeds():
 
 
 def test_contradiction():
-    reason = "contradict each other: the topology states links of 300000000000 B/s, the machine 16000000000 B/s"
+    reason = "contradict each other: the topology states links of 300 GB/s, the machine 16 GB/s"
     for line in (
         ("synthesize", A100),
         ("compare", A100),

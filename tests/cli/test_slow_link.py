@@ -57,6 +57,8 @@ def test_picture(tmp_path):
     assert "stroke-dasharray" in picture
     shown = certree("topology", "show", NETWORK, "--json").document
     assert shown["capacity"] == 139
+    assert shown["capacities"] == {"1/2": 2, "1": 138}
+    assert "  links below full speed: 2 of capacity 1/2\n" in certree("topology", "show", NETWORK).out
 
 
 def test_compared_with_ring():

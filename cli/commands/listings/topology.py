@@ -1,5 +1,6 @@
 """`certree topology`: Show, list and convert networks."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import click
@@ -41,9 +42,11 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
     degree = document["degree"]
     kind = "direct" if document["direct"] else f"{document['switches']} switches"
     duplex = "full duplex" if document["full_duplex"] else "not full duplex"
+    slow = {speed: count for speed, count in document["capacities"].items() if Fraction(speed) < 1}
+    below = "".join(f"\n  links below full speed: {count} of capacity {speed}" for speed, count in slow.items())
     say(
         f"{topology.name}: {document['endpoints']} endpoints ({kind}), {document['links']} links ({duplex})\n"
-        f"  links out of an endpoint: {degree['min']} to {degree['max']}; capacity in all {document['capacity']}\n"
+        f"  links out of an endpoint: {degree['min']} to {degree['max']}; capacity in all {document['capacity']}{below}\n"
         f"  diameter: {hops} hops, from {start} to {end}\n"
         f"  digest: {document['digest']}"
     )
@@ -52,7 +55,7 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
 
 
 def _note_unit(spec: str) -> None:
-    """Say how fast a link of capacity 1 of an imported network is, since schedules are timed with the machine's."""
+    """Say how fast a link of capacity 1 of an imported network is: schedules are timed with it."""
     unit = unit_bandwidth(spec)
     if unit is not None:
         note(f"a link of capacity 1 has {float(unit) / 10**9:.6g} GB/s; wider ones whole multiples, rounded down")

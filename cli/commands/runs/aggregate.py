@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from certree.api.reports.text import one_line, size_words
+from certree.api.reports.times import clock_times, clock_words
 from certree.api.runs.aggregation import aggregate
 from certree.cli.words.parameters import (
     COUNT,
@@ -98,6 +99,7 @@ def aggregate_command(
         "message_bytes": done.message_bytes,
         "machine": done.machine.name,
         **aggregation_report(result, rules),
+        **clock_times(result.cycles, done.message_bytes, done.machine),
     }
     show(document, aggregation_words, as_json=as_json, then=("model-check", "--trace", trace, source) if trace else ())
     return 0 if result.data_ok and result.closed_form_cycles in (None, result.cycles) else 1
@@ -147,6 +149,8 @@ def aggregation_words(report: dict[str, Any]) -> str:
     where = f"{size_words(report['message_bytes'])} on {one_line(report['topology'])}"
     head = "run stopped" if report["stall"] else f"{report['cycles']:,} cycles"
     lines = [f"in-network all-reduce of {where}: {head} ({report['engine']} engine)"]
+    if not report["stall"]:
+        lines.append(f"  time: {clock_words(report)} on machine {one_line(report['machine'])}")
     if (expected := report["closed_form_cycles"]) is not None:
         agreement = "equal" if report["cycles"] == expected else f"{report['cycles'] - expected:+,} cycles"
         lines.append(f"  closed form: {expected:,} cycles: {agreement}")

@@ -31,7 +31,7 @@ def test_methods_beside_each_other_the_cheapest_first() -> None:
 
 def test_table_of_methods() -> None:
     lines = certree("cost", "ss:8", "--size", "40MB", "--methods", "cps,ring").out.splitlines()
-    assert lines[0] == "all-reduce on ss:8, 40000000 B, genmodel, parameters gentree"
+    assert lines[0] == "all-reduce on ss:8, 40 MB, genmodel, parameters gentree"
     assert lines[1].split() == ["method", "seconds", "start-up", "links", "additions", "memory", "access", "incast", "steps"]
     assert [line.split()[0] for line in lines[2:]] == ["cps", "ring"]
 
