@@ -16,7 +16,13 @@ _UNREADABLE = "unreadable"
 
 
 def junit(batch: Batch) -> bytes:
-    """A JUnit test suite with a test case for each path: a failure where it is invalid, an error where it could not be read."""
+    """A JUnit test suite with a test case for each path: a failure where it is invalid, an error where it could not be read.
+
+    >>> import certree.api as ct
+    >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
+    >>> ct.junit(ct.verify_all("ring4.json")).decode().splitlines()[1]
+    '<testsuite name="certree verify" tests="1" failures="0" errors="0" skipped="0">'
+    """
     failures = sum(one.report is not None and not one.valid for one in batch.checked)
     errors = sum(one.error is not None for one in batch.checked)
     counts = {"tests": len(batch.checked), "failures": failures, "errors": errors, "skipped": len(batch.skipped)}
@@ -36,7 +42,13 @@ def junit(batch: Batch) -> bytes:
 
 
 def sarif(batch: Batch) -> bytes:
-    """A SARIF 2.1.0 log with a result for each listed violation: file, row, and of a CSV its line."""
+    """A SARIF 2.1.0 log with a result for each listed violation: file, row, and of a CSV its line.
+
+    >>> import certree.api as ct
+    >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
+    >>> len(ct.sarif(ct.verify_all("ring4.json"))) > 100
+    True
+    """
     from importlib.metadata import version
 
     results = [result for one in batch.checked for result in _results(one)]
