@@ -38,7 +38,8 @@ def junit(batch: Batch) -> bytes:
     for path in batch.skipped:
         SubElement(SubElement(suite, "testcase", {"name": path.as_posix(), "classname": "csv"}), "skipped")
     indent(suite)
-    return tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n"
+    text: bytes = tostring(suite, encoding="utf-8", xml_declaration=True)
+    return text + b"\n"
 
 
 def sarif(batch: Batch) -> bytes:

@@ -68,9 +68,7 @@ def bounds_words(report: dict[str, Any]) -> str:
                 value = str(Fraction(one["value"]) * (report["scale"] if quantity == "bandwidth" else 1))
                 lines.append(f"    {value:>8}  {one['kind']}: {witness_words(one)}")
     if report["bandwidth_bound_any_shares"] is not None:
-        lines.append(
-            f"  {QUANTITIES['bandwidth']}, whatever the shares, ≥ {report['bandwidth_bound_any_shares']} {UNITS['bandwidth']}"
-        )
+        lines.append(f"  with any shares: {QUANTITIES['bandwidth']} ≥ {report['bandwidth_bound_any_shares']} {UNITS['bandwidth']}")
     if "time_bound_cycles" in report:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
         lines.append(f"  time ≥ {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")

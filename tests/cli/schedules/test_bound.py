@@ -93,4 +93,4 @@ def test_model_of_the_bounds():
     assert ring["bandwidth_bound_any_shares"] is None
     assert certree("bound", "switch:4", "--json").document["model"] == ["results usable 1 step after send"]
     words = certree("bound", "mesh:3x3", "--collective", "all-gather").out
-    assert "  bandwidth time, whatever the shares, ≥ 3/8 M/B\n  model: " in words
+    assert "  with any shares: bandwidth time ≥ 3/8 M/B\n  model: " in words
