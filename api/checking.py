@@ -1,4 +1,4 @@
-"""What the verifier says: verdicts on schedules, tables and frontiers, certificates, and lower bounds on any schedule."""
+"""Verdicts on schedules, tables and frontiers; certificates; lower bounds on any schedule."""
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -57,12 +57,12 @@ def verify(
     root: int | None = None,
     route: str | None = None,
 ) -> "Verdict | BundleVerdict":
-    """The verdict on a schedule, on tables, or on what a file or a tables directory holds.
+    """The verdict on a schedule, on tables, or on the contents of a file or tables directory.
 
-    Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what it must be for, and what a
-    CSV, which does not say, is for. `route`: how rows of a CSV between nodes that are not neighbours go, "shortest" or
-    "dimension-order". A frontier has a verdict of its own kind, a BundleVerdict. What breaks rules is no error: the
-    verdict says `valid` False and lists the violations. Raises InputError, or a subclass, for what cannot be read.
+    Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what the schedule must be for;
+    a CSV, which does not state these, is read with them. `route`: routes of CSV rows between nodes that are not neighbours,
+    "shortest" or "dimension-order". A frontier has a verdict of its own kind, a BundleVerdict. An invalid schedule does not raise:
+    its verdict has `valid` False and lists the violations. Raises InputError, or a subclass, for unreadable input.
     Time: `certree.verify.checker.verify_schedule`.
 
     >>> import certree.api as ct
@@ -96,10 +96,10 @@ def certify(
     machine: str | Path | Machine | None = None,
     search: bool = True,
 ) -> AnySchedule:
-    """A valid schedule with its certificate: bounds on bandwidth time and steps, each with its witness, and what follows.
+    """A valid schedule with its certificate: bounds on bandwidth time and steps, each with its witness, and the resulting claims.
 
-    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine`: what the result records as made for, by
-    default what `source` does. With `search` the bounds are looked for as `bound` does; without, only the cheap ones are stated.
+    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine`: recorded in the result as what it is made
+    for, by default those of `source`. With `search` the bounds are those of `bound`; without, only the cheap ones.
     Raises InvalidScheduleError, with the verdict, for a schedule that breaks rules.
 
     >>> import certree.api as ct
@@ -162,7 +162,7 @@ def bound(
 
     `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. Searches
     as `certree.synth.bounds.find.find_bounds` (maximum flows and linear programs; seconds for hundreds of nodes), exact. Raises
-    InputError for what these do not accept.
+    InputError for unsupported input.
 
     >>> import certree.api as ct
     >>> ct.bound("mesh:8x8")

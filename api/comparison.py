@@ -1,4 +1,4 @@
-"""Methods compared: one cell for each method and size, or the reason why there is none."""
+"""Comparison of methods: one cell for each method and size, or the reason why there is no schedule."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -86,10 +86,10 @@ def compare(
 ) -> ComparedMethods:
     """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
 
-    `methods`: each `name` or `name:option=value:...`; all by default. `run`: how each cell is simulated, "slotted" or "paced", or
-    None for closed forms alone; `without_routers`: leave out what routers add. `time_over_bound` of a cell is its closed form over
-    what the best bandwidth bound alone would take. `progress` receives a line for each cell. Raises InputError for anything
-    malformed; what a method does not cover is a cell with `not_applicable`.
+    `methods`: each `name` or `name:option=value:...`; all by default. `run`: the execution model of the simulation, "slotted" or
+    "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `time_over_bound` of a cell is its
+    closed form divided by the time that the best bandwidth bound alone allows. `progress` receives a line for each cell. Raises
+    InputError for anything malformed; a cell that a method does not cover has `not_applicable`.
 
     >>> import certree.api as ct
     >>> [cell["time_cycles"] for cell in ct.compare("ring:4", sizes=["1MiB"], methods=["ring", "multitree"]).cells]
@@ -109,15 +109,15 @@ def compare(
 
 
 def outcome_words(cell: dict[str, Any]) -> str:
-    """What came out for one method at one size, in a few words."""
+    """The result of one method at one size, in a few words."""
     cycles = cell.get("time_cycles")
     return cell.get("not_applicable") or cell.get("refuted") or f"{'-' if cycles is None else f'{cycles:,}'} cycles"
 
 
 @dataclass
 class Comparison:
-    """What all cells of one comparison have in common, and what was judged already: a method that makes the same schedule for
-    another size is not judged again."""
+    """The parameters shared by all cells of a comparison, and verdicts found so far: a method that makes the same schedule for
+    another size is not checked again."""
 
     topology: Topology
     collective: Collective
@@ -130,7 +130,7 @@ class Comparison:
     _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
     def cell(self, entry: Entry, size: int) -> dict[str, Any]:
-        """One method at one size: what is said of its schedule, or the reason why there is none."""
+        """One method at one size: the report on its schedule, or the reason why there is no schedule."""
         cell: dict[str, Any] = {"method": entry.text, "message_bytes": size}
         request = Request(
             self.topology, self.collective, size, self.machine, options=entry.options, effort=self.effort, seed=self.seed

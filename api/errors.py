@@ -1,4 +1,4 @@
-"""Errors beside those of `certree.models.common.errors`: what only several folders together can find out."""
+"""Errors in addition to those of `certree.models.common.errors`, raised where several folders work together."""
 
 from typing import Any
 
@@ -8,11 +8,11 @@ from certree.verify.verdict import Verdict
 
 
 class DisagreementError(CertreeError):
-    """Two parts of certree contradict each other: a method's schedule is invalid, a bound is not proved. A fault of certree."""
+    """Two parts of certree contradict each other: a method's schedule is invalid, a bound is not proved. A bug in certree."""
 
 
 class InvalidScheduleError(CertreeError):
-    """A schedule that breaks rules, where only a valid one will do. It has the attributes `schedule` and `verdict`."""
+    """An invalid schedule where a valid one is needed. It has the attributes `schedule` and `verdict`."""
 
     exit_code = 1
 
@@ -23,7 +23,7 @@ class InvalidScheduleError(CertreeError):
 
 
 class SearchInterrupted(KeyboardInterrupt):
-    """Ctrl-C ended a search; `best` is what it had found, checked as always, or None."""
+    """Ctrl-C ended a search; `best` is the best result so far, checked as always, or None."""
 
     def __init__(self, best: Any) -> None:
         super().__init__("interrupted")

@@ -1,4 +1,4 @@
-"""The evidence that goes with every schedule: bounds looked for, certificate made, everything verified again."""
+"""Evidence for every schedule: a search for bounds, a certificate, and verification of both."""
 
 from functools import lru_cache
 
@@ -15,9 +15,9 @@ from certree.verify.verdict import Findings, Verdict
 def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
     """The schedule with its certificate, and the verdict on both; an invalid schedule comes back as it was.
 
-    With `search`, the bounds of `certree.synth.bounds.find`; the cheap ones of the verifier always. A symmetric
-    schedule needs no others: where all nodes look the same, one node and the count of all messages say what can be said.
-    A proof of the fewest steps that came with the schedule is kept where it holds.
+    The certificate has the cheap bounds of the verifier, and with `search` those of `certree.synth.bounds.find`. A symmetric
+    schedule needs no others: where all nodes look the same, bounds at one node and the count of all messages are as strong.
+    A proof of the fewest steps that came with the schedule is kept if it is valid.
     """
     bare = schedule.with_certificate(None)
     verdict = verify_schedule(bare)
@@ -32,8 +32,8 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
 
 
 def found_bounds(schedule: AnySchedule) -> list[Bound]:
-    """Bounds found for the schedule's instance, each re-checked. Bounds of the equal-share instance that do not speak of
-    this schedule's shares are left out; where shares are unequal comes first what bounds all shares."""
+    """Bounds found for the schedule's instance, each re-checked. Bounds of the equal-share instance that do not apply to
+    this schedule's shares are left out; for unequal shares, a bound for all shares comes first."""
     instance = Instance.of(schedule)
     equal = Instance(schedule.topology, schedule.collective, delay=schedule.delay)
     bounds = []
@@ -62,9 +62,10 @@ def _bounds(topology: Topology, collective: Collective, delay: int) -> list[Boun
 
 
 def certified_or_fail(schedule: AnySchedule, *, search: bool = True) -> tuple[AnySchedule, Verdict]:
-    """`add_certificate` for a schedule that certree itself made: DisagreementError when it is refuted.
+    """`add_certificate` for a schedule that certree itself made: DisagreementError when it is invalid.
 
-    What was made as published, with the rounds or formulas that its source states, may be refuted: that is then the answer.
+    A schedule made exactly as published, with the rounds or formulas of its source, may be invalid: it is then returned with that
+    verdict.
     """
     certified, verdict = add_certificate(schedule, search=search)
     if not verdict.valid and not schedule.provenance.get("published"):

@@ -1,4 +1,4 @@
-"""Exact frontiers of small networks: every best (chunks, steps, rounds), and a proof for every candidate that is ruled out."""
+"""Exact frontiers of small networks: all Pareto-optimal (chunks, steps, rounds), with a proof for every candidate ruled out."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from certree.verify.frontier.bundle import BundleVerdict, verify_bundle
 
 @dataclass(frozen=True, repr=False)
 class FoundFrontier(Shown):
-    """A frontier that was searched: the verdict on its document, and the points of the published algorithms by method."""
+    """Result of a frontier search: the verdict on its document, and the points of the published algorithms by method."""
 
     verdict: BundleVerdict
     methods: Mapping[str, Point]

@@ -1,4 +1,4 @@
-"""A path that a user gives: a schedule file, a CSV, a tables directory or a frontier."""
+"""Input paths: schedule files, CSVs, tables directories and frontiers."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from certree.models.tables import Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 
-_START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document of ours
+_START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document written by certree
 
 
 @dataclass(frozen=True)
@@ -59,11 +59,11 @@ def load(
     root: int | None = None,
     route: str | None = None,
 ) -> AnySchedule | Tables:
-    """What a file (.json, .json.gz, .npz, .csv) or a tables directory holds: a schedule or tables. `verify` says if it is right.
+    """The schedule or tables in a file (.json, .json.gz, .npz, .csv) or tables directory. `verify` checks whether it is valid.
 
-    `topology`, `collective` and `root` say what a CSV is for; of other schedules they must be what it is for. `route`: how rows
-    of a CSV between nodes that are not neighbours go, "shortest" or "dimension-order". Raises InputError, or ScheduleFormatError
-    and TableFormatError, which name the file and what is wrong in it.
+    A CSV is read with `topology`, `collective` and `root`; other schedules must be for these where they are given. `route`: routes
+    of CSV rows between nodes that are not neighbours, "shortest" or "dimension-order". Raises InputError, or ScheduleFormatError
+    and TableFormatError, which name the file and the fault.
 
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
@@ -98,9 +98,9 @@ def schedule_of(
     root: int | None = None,
     route: str | None = None,
 ) -> AnySchedule:
-    """The schedule that a user gives: an object, the schedule of tables, or the path of a file.
+    """The schedule of an argument: a schedule, tables, or the path of a file.
 
-    `topology`, `collective`, `root` and `route` say what a CSV is for; of other files they must be what the schedule is for.
+    `topology`, `collective`, `root` and `route` as in `load`.
     """
     if isinstance(source, Schedule | SymmetricSchedule):
         return source

@@ -1,4 +1,4 @@
-"""What can be named, what networks are, and the schemas of files."""
+"""Registered names, facts about networks, and the schemas of files."""
 
 import json
 from functools import cache
@@ -30,7 +30,7 @@ from certree.verify.rule import load_rules
 
 
 def names() -> dict[str, dict[str, str]]:
-    """All that has a name, by kind: methods, presets, formats, topologies, collectives, cost models, ... -> name -> a line on it.
+    """Registered names with a line on each, by kind: methods, presets, formats, topologies, collectives, cost models, ...
 
     >>> import certree.api as ct
     >>> "multitree" in ct.names()["methods"]
@@ -46,7 +46,7 @@ def names() -> dict[str, dict[str, str]]:
 
 
 def explain(name: str) -> str:
-    """What a method, format, network family, cost model, rule or other entry of a registry of that name is and takes.
+    """The description and options of a method, format, network family, cost model, rule or other registered name.
 
     >>> import certree.api as ct
     >>> print(ct.explain("ring").splitlines()[0])

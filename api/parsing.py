@@ -29,7 +29,7 @@ class Graph(Protocol):
         """Its edges."""
 
 
-#: what may name a network: a text or a path as on the command line, an object, or a graph
+#: ways to give a network: a text or a path as on the command line, an object, or a graph
 Network: TypeAlias = str | Path | Topology | Graph
 
 

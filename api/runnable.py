@@ -1,4 +1,4 @@
-"""What a person names, as what is run: a file or a folder, a method; and how the candidates of method `auto` are compared."""
+"""Inputs that can run: files, folders and methods; and the comparison of candidates of method `auto`."""
 
 from pathlib import Path
 
@@ -33,11 +33,11 @@ def made_tables(topology: str, collective: str, method: str, message_bytes: int)
 
 
 def form_of(run: str, endpoints: int, message_bytes: int, machine: Machine) -> Form | None:
-    """How candidates are compared: `slotted` by closed form (None), `paced` simulated, or by the `fastest` of both.
+    """Comparison of candidates: `slotted` by closed form (None), `paced` by simulation, or by the `fastest` of both.
 
-    Paced runs of large messages are on lanes that serve whole messages, one after the other, as the name of the form says: routers,
-    which let flits of messages that meet on their way take turns, would take minutes for a candidate. A run that ends with wrong
-    data counts as one that cannot be run.
+    Paced runs of large messages use lanes that serve whole messages, one after the other (part of the form's name):
+    routers, which interleave flits of messages that share a link, would take minutes. A candidate whose run ends with wrong
+    data counts as not runnable.
     """
     check_known("run", run, (*MODES, FASTEST))
     is_large = message_bytes // machine.flit_bytes * endpoints > MOST_COMPARED_EXACTLY

@@ -1,4 +1,4 @@
-"""The message size and the machine that a schedule is timed and run for: what is asked for, else what it was made for, else the
+"""Message size and machine for timing and running a schedule: those requested, else those that it was made for, else the
 defaults."""
 
 from collections.abc import Callable
@@ -18,19 +18,19 @@ Tell = Callable[[str], None]
 
 
 def silent(_text: str) -> None:
-    """Nobody is told."""
+    """Ignore the note."""
 
 
 def setting(
     schedule: AnySchedule, size: int | str | None = None, machine: str | Path | Machine | None = None, tell: Tell = silent
 ) -> MadeFor:
-    """The size and the machine to take a schedule with. `tell` receives a line for each that is not what the schedule records."""
+    """The size and the machine to use with a schedule. `tell` receives a line for each that differs from what it records."""
     return MadeFor(message_size(schedule, size, tell), machine_of(schedule, machine, tell))
 
 
 def machine_for(topology: Topology, machine: str | Path | Machine | None, tell: Tell = silent) -> Machine:
-    """The machine that is asked for, else the default one with the speeds of links that the network states, which `tell` is told.
-    Raises InputError where a machine that is asked for contradicts the network."""
+    """The machine requested, else the default one with the link speeds that the network states (`tell` then receives a line).
+    Raises InputError where a requested machine contradicts the network."""
     if machine is None:
         used = with_speeds_of(topology, parsing.machine())
         if used != parsing.machine():
@@ -45,7 +45,7 @@ def machine_for(topology: Topology, machine: str | Path | Machine | None, tell: 
 
 
 def message_size(schedule: AnySchedule, size: int | str | None, tell: Tell = silent) -> int:
-    """The bytes that are asked for, else those that the schedule was made for, else the default; `tell` as in `setting`."""
+    """The bytes requested, else those that the schedule was made for, else the default; `tell` as in `setting`."""
     known = schedule.made_for
     if size is None and known is not None:
         return known.message_bytes
@@ -58,7 +58,7 @@ def message_size(schedule: AnySchedule, size: int | str | None, tell: Tell = sil
 
 
 def machine_of(schedule: AnySchedule, machine: str | Path | Machine | None, tell: Tell = silent) -> Machine:
-    """The machine that is asked for, else the one that the schedule was made for, else the default; `tell` as in `setting`, and
+    """The machine requested, else the one that the schedule was made for, else the default; `tell` as in `setting`, and
     where a recorded machine has the name of a preset but other values."""
     known = schedule.made_for
     if machine is None and known is not None:

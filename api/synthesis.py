@@ -1,4 +1,4 @@
-"""Schedules made for a network, or made better: each verified and certified before it is returned."""
+"""Synthesis and improvement of schedules, each verified and certified before it is returned."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -48,8 +48,8 @@ def synthesize(
     computer. `progress` receives a line now and then.
 
     Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
-    the best schedule so far (or None) on Ctrl-C. An algorithm asked for as published (`rounds=published`) may be invalid, which
-    `verify` then says; it has no certificate.
+    the best schedule so far (or None) on Ctrl-C. An algorithm requested as published (`rounds=published`) may be invalid; it
+    then has no certificate, and `verify` reports the violations.
 
     >>> import certree.api as ct
     >>> ct.synthesize("ring:4", size="1MiB")
@@ -103,8 +103,9 @@ def improve(
 ) -> AnySchedule:
     """A schedule that takes fewer cycles than a valid one at that size, with other slots, trees, delays or repeats.
 
-    It is verified and certified, and made for that size and machine; where nothing faster is found its transfers are those given.
-    `topology`, `collective`, `root` and `route`: what a CSV is for, as in `verify`. `size` and `machine` are by default what the
+    It is verified and certified, and made for that size and machine; where nothing faster is found, it has
+    the transfers of the input.
+    `topology`, `collective`, `root` and `route` as in `verify`. `size` and `machine` are by default what the
     schedule was made for, or 64 MiB and multitree where that is not known. The other arguments as in `synthesize`. Raises
     InvalidScheduleError for a schedule that breaks rules, SearchInterrupted with the best schedule so far on Ctrl-C.
 
@@ -140,11 +141,11 @@ def improve(
 
 def _require_one_budget(effort: int | None, time_limit: object) -> None:
     if effort is not None and time_limit is not None:
-        raise InputError("effort and time limit exclude each other: a budget is deterministic or it is wall time")
+        raise InputError("effort and time limit exclude each other: a budget is deterministic or wall time")
 
 
 def _found(method: Method, request: Request) -> tuple[AnySchedule | None, bool]:
-    """The schedule, or on Ctrl-C the best so far that is what was asked for; and whether it was interrupted."""
+    """The schedule, or on Ctrl-C the best so far that fits the request; and whether it was interrupted."""
     try:
         return method(request), False
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Schedules as tables for network interfaces, and back: files are read again and verified before anything is returned."""
+"""Export of schedules as tables for network interfaces, and import; files are read back and verified before they are returned."""
 
 from pathlib import Path
 
@@ -25,8 +25,8 @@ def export(
     machine: str | Path | Machine | None = None,
     force: bool = False,
 ) -> Tables:
-    """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder; what was written is read back,
-    verified and returned.
+    """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder, read them back, verify them and
+    return them.
 
     `size` and `machine` are by default what the schedule was made for, or 64 MiB and multitree where that is not known.
     `certree list` names the formats. `force` replaces an empty folder or another tables directory. Raises InvalidScheduleError for

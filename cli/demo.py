@@ -1,7 +1,7 @@
 """`make demo`: the main job from end to end on an 8x8 mesh, each step a command that is printed before it runs.
 
-Everything is written to out/demo and can be looked at afterwards. The last table puts the four judges beside each other and
-the schedule beside MultiTree's, which is simulated from its own exported tables in the same model.
+All files are in out/demo afterwards. The last tables compare the schedule with MultiTree's, simulated from its own exported tables
+in the same model, and list the results of the four checks.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ class StepFailedError(Exception):
 
 
 def command(words: Words, *arguments: str) -> dict[str, Any]:
-    """Print a command and what it says; returns its JSON document."""
+    """Print a command and its output; returns its JSON document."""
     say(f"\n$ certree {shlex.join(arguments)}")
     captured = io.StringIO()
     with contextlib.redirect_stdout(captured):
@@ -99,9 +99,9 @@ def _summary(
         ],
     )
     say("")
-    judges = [
-        ["checker", all(found["valid"] for found in verdicts), "schedule, certificate and tables read back are right"],
-        ["simulator", ran["data_ok"] and not ran["contention_cycles"], "every rank has the sum; nothing waited, nothing was late"],
+    checks = [
+        ["checker", all(found["valid"] for found in verdicts), "schedule, certificate and tables read back are valid"],
+        ["simulator", ran["data_ok"] and not ran["contention_cycles"], "every rank has the sum; no contention, no late rows"],
         [
             "closed form",
             ran["closed_form_cycles"] == cycles == made["time_cycles"],
@@ -109,16 +109,14 @@ def _summary(
         ],
         ["TLA+", model["result"] == "success", f"tables of {SMALL}, made the same way: {model['message']}"],
     ]
-    say_table(["judge", "agrees", "what it says"], [[name, "yes" if holds else "NO", what] for name, holds, what in judges])
-    if not all(holds for _, holds, _ in judges):
-        raise StepFailedError("the judges do not agree")
+    say_table(["check", "passed", "result"], [[name, "yes" if passed else "NO", what] for name, passed, what in checks])
+    if not all(passed for _, passed, _ in checks):
+        raise StepFailedError("the checks do not agree")
 
 
 def _rival_words(report: dict[str, Any]) -> str:
     waited = report["contention_cycles"]
-    return (
-        f"cycles, simulated; {waited:,} cycles of messages waiting for busy ports" if waited else "cycles, simulated; nothing waits"
-    )
+    return f"cycles, simulated; messages wait {waited:,} cycles for busy ports" if waited else "cycles, simulated; no contention"
 
 
 def main() -> None:

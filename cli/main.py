@@ -1,4 +1,4 @@
-"""The program `certree`: finds the command, runs it, turns what was raised into one line and an exit code."""
+"""The program `certree`: finds and runs the command, turns exceptions into one line and an exit code."""
 
 import errno
 import importlib
@@ -22,7 +22,7 @@ _OUTPUT_ERRORS = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 #: the line of a command in the docstring of its module
 _LINE = re.compile(r'^(?:""")?`certree ([a-z-]+)`: (.+?)(?:""")?$', re.MULTILINE)
-_HEAD = 400  # characters of a module in which these lines stand
+_HEAD = 400  # these lines are within the first characters of a module
 
 
 @cache
@@ -96,13 +96,13 @@ def run(arguments: Sequence[str]) -> int:
             return fail(f"cannot write to standard output: {error.strerror}", OutputError.exit_code, "OutputError")
         if os.environ.get("CERTREE_DEBUG"):
             raise
-        hint = "this is a fault of certree; CERTREE_DEBUG=1 shows where"
+        hint = "this is a bug in certree; CERTREE_DEBUG=1 shows where"
         return fail(f"internal error: {type(error).__name__}: {error} ({hint})", INTERNAL_ERROR, "InternalError")
     return code if isinstance(code, int) else 0
 
 
 def _fail(message: str, code: int, kind: str, *, as_json: bool) -> int:
-    """Say what went wrong in one line on stderr, and under --json as the one document on stdout."""
+    """Print the error in one line on stderr, and under --json as the one document on stdout."""
     line = " ".join(message.split())
     note(f"error: {line}")
     if as_json:
@@ -112,6 +112,6 @@ def _fail(message: str, code: int, kind: str, *, as_json: bool) -> int:
 
 
 def main() -> None:
-    """Entry point of the installed program. To be terminated is to be interrupted: what was started ends, temporary files go."""
+    """Entry point of the installed program. SIGTERM is handled as Ctrl-C: child processes end, temporary files are removed."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run(sys.argv[1:]))

@@ -4,9 +4,9 @@
 - `network`: topologies, families by name, imported descriptions, routes
 - `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
 - `machine`: parameters of links, routers and endpoints, with presets
-- `tables`: the rows that network interfaces execute; `table_form`: what these must be in themselves
-- `traces`: the files in which simulators write what happened
-- `cost`: cost models of the literature, what they count, and fits of their parameters
+- `tables`: the rows that network interfaces execute; `table_form`: checks of their form
+- `traces`: trace files of simulators
+- `cost`: cost models of the literature, counts of schedules, and fits of parameters
 - `pictures`: networks and schedules as SVG
 - `schemas`: JSON schemas of all files
 """

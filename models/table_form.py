@@ -1,6 +1,6 @@
-"""What rows and arrivals of tables must be in themselves, whatever the rows make their nodes do.
+"""Checks of the form of tables: of rows and arrivals by themselves, independent of the collective.
 
-One check for all: the checker reports each fault by its rule, files and simulators refuse the first.
+The checker reports each fault by its rule; readers of files and simulators refuse the first.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -21,7 +21,7 @@ Told = tuple[int, tuple[int, ...], str]  # a step, the table rows that are wrong
 
 @dataclass(frozen=True)
 class Fault:
-    """What breaks one rule (`docs/reference/rules.md`): one or more cases, each of which `tell` describes."""
+    """Violations of one rule (`docs/reference/rules.md`): one or more cases, each of which `tell` describes."""
 
     rule: str
     cases: list[int]
@@ -32,11 +32,11 @@ _SOUND: WeakSet[Tables] = WeakSet()
 
 
 def require_sound(tables: Tables) -> None:
-    """TableFormatError with the first row or arrival that breaks the contract in itself: a row that commands nothing or is out of
-    order, another address or size than its chunk's, arrivals that are not the transfers, a route that leads elsewhere.
+    """TableFormatError with the first row or arrival of wrong form: a row that commands nothing or is out of order, another address
+    or size than its chunk's, arrivals that are not the transfers, a route that leads elsewhere.
 
-    Whether the rows play a right and contention-free collective is for the checker to say. What was once found sound is not looked
-    at again: tables do not change. O(rows log rows + hops of all routes).
+    The checker checks whether the rows execute a valid and contention-free collective. Tables do not change, so each is checked
+    once. O(rows log rows + hops of all routes).
     """
     if tables in _SOUND:
         return

@@ -1,6 +1,6 @@
 """Schedule tables: the rows that network interfaces execute, all nodes in one set of columns.
 
-`docs/reference/tables.md` is the contract; `Tables.transfers` is the one definition of what a row makes its node do.
+`docs/reference/tables.md` is the contract; `Tables.transfers` defines the transfers that a row commands.
 """
 
 from collections.abc import Mapping
@@ -25,7 +25,7 @@ from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS,
 
 NIL = -1
 _WIDE = ("addr", "size")  # the columns of 64 bits
-MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule that the rows play lists the length of every step
+MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule of the rows lists the length of every step
 MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
 COUNTS = {  # field -> largest value allowed
     "chunks": MAX_CHUNKS,
@@ -57,8 +57,8 @@ class Tables(Shown):
     Arrival columns, sorted: `arrival_node`, `arrival_op`, `arrival_flow`, `arrival_peer`: the transfers each node expects, once an
     iteration; a node is done when all have counted, and a GATHER without parent waits for all REDUCE arrivals of its flow.
 
-    The constructor is the only way in and checks shapes and ranges (TableFormatError names column and row); whether rows and
-    arrivals are *right* is for `certree.verify` to say. O(entries) time and memory.
+    The constructor checks shapes and ranges (TableFormatError names column and row); `certree.verify` checks whether rows and
+    arrivals are *valid*. O(entries) time and memory.
     """
 
     shown: ClassVar = {"rows": "node", "message bytes": "message_bytes", "slot cycles": "slot_cycles"}
@@ -162,7 +162,7 @@ class Tables(Shown):
 
     @cached_property
     def schedule(self) -> Schedule:
-        """The schedule that the rows play, in canonical row order, made for the size and machine of the tables.
+        """The schedule that the rows execute, in canonical row order, made for the size and machine of the tables.
 
         The root of chunk c is the node that gathers it without a parent, or that receives reductions and passes none on.
         Raises TableFormatError when a rooted collective's chunk has no such node, or several.
@@ -185,7 +185,7 @@ class Tables(Shown):
         )
 
     def _roots(self, columns: dict[str, Int32]) -> Int32:
-        """Copied chunks: the sender that never receives it; reduced ones: the receiver that never sends it."""
+        """The root of each chunk: the sender that never receives it if copied, the receiver that never sends it if reduced."""
         sends, receives = (set(zip(columns["chunk"].tolist(), columns[side].tolist(), strict=True)) for side in ("src", "dst"))
         candidates = sorted(sends - receives if self.collective.gathers else receives - sends)
         chunks = [chunk for chunk, _ in candidates]

@@ -1,1 +1,1 @@
-"""Many files at once: `paths` finds and verifies them, `reports` writes what was found as JUnit XML and SARIF."""
+"""Verification of many files at once: `paths` finds and verifies them, `reports` writes the results as JUnit XML and SARIF."""

@@ -39,7 +39,7 @@ class CheckedPath:
 
 @dataclass(frozen=True)
 class Batch:
-    """What was verified, in the order of the paths; `skipped` are CSVs in folders, which do not say what they are for."""
+    """Verification results in the order of the paths; `skipped` are CSVs in folders, which do not state their network."""
 
     checked: tuple[CheckedPath, ...]
     skipped: tuple[Path, ...] = ()
@@ -56,7 +56,7 @@ class Batch:
 
 
 def is_batch(paths: Sequence[Path]) -> bool:
-    """Whether these are several things to verify: more than one path, or a folder that is not a tables directory."""
+    """Whether there are several things to verify: more than one path, or a folder that is not a tables directory."""
     return len(paths) != 1 or (paths[0].is_dir() and not (paths[0] / MANIFEST).exists() and any(_found_in(paths[0])))
 
 
@@ -73,10 +73,10 @@ def verify_all(
     """Verify files, tables directories, and in other folders everything that starts as a schedule or frontier or is a tables
     directory, sub-folders included.
 
-    `topology`, `collective`, `root` and `route` as in `verify`: what all of them must be for, and what CSVs are for; CSVs in
-    folders are skipped without them. `size` and `machine`: what times are for, by default what each was made for. `progress`
-    receives a line for each path. What cannot be read is an entry with its error. Raises InputError for a folder with nothing to
-    verify.
+    `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
+    them CSVs in folders are skipped. `size` and `machine`: those of the reported times, by default those that each was made for.
+    `progress` receives a line for each path. An unreadable file is an entry with its error. Raises InputError for a folder with
+    nothing to verify.
 
     >>> import certree.api as ct
     >>> ct.save(ct.synthesize("ring:4", size="1MiB"), "ring4.json")
@@ -118,7 +118,7 @@ def _report(
 
 
 def _all_paths(paths: Sequence[Path]) -> Iterator[Path]:
-    """Each path once, folders that are not tables directories replaced by what is in them."""
+    """Each path once; folders that are not tables directories are replaced by their contents."""
     seen: set[Path] = set()
     for path in paths:
         inside = path.is_dir() and not (path / MANIFEST).exists()

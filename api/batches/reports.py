@@ -1,4 +1,4 @@
-"""What was found in many files, for other programs: JUnit XML for test reports, SARIF 2.1.0 for annotations of code."""
+"""Verification results for other programs: JUnit XML for test reports, SARIF 2.1.0 for annotations of code."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What schedules cost by a model of the literature: one cell for each, exact, as `certree cost --json` has them."""
+"""Times of schedules by a cost model of the literature: one exact cell for each, as in `certree cost --json`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -59,7 +59,7 @@ def cost(
     parameters: str | Path = "gentree",
     methods: Sequence[str] = METHODS,
 ) -> Costs:
-    """What schedules, or what methods make of networks, cost by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
+    """Times of schedules, or of methods on networks, by (alpha, beta, gamma), GenModel, LogGP, NetReduce's or ACE's model.
 
     `parameters`: a preset or a TOML file, which names its model. `collective`, `root` and `methods` (each `name` or
     `name:option=value:...`) are for networks; their cells come cheapest first. `size` is by default what the schedules were made
@@ -97,7 +97,7 @@ def _stated_speeds(topology: Topology, model: CostModel) -> list[str]:
 
 @dataclass(frozen=True)
 class _Named:
-    """A schedule or tables, and what they are called."""
+    """A schedule or tables, and their name."""
 
     name: str
     checked: Checked
@@ -114,7 +114,7 @@ def _taken(subject: str | Path | AnySchedule | Tables | Topology) -> Topology | 
 
 
 def _one_size(schedules: Sequence[_Named], size: int | str | None, notes: list[str]) -> int:
-    """The size that all are priced for: the one given, else the one that all schedules were made for, else the default."""
+    """The size used for all: the one given, else the one that all schedules were made for, else the default."""
     sizes = {}
     for one in schedules:
         told: list[str] = []
@@ -135,11 +135,11 @@ class Costing:
     message_bytes: int
 
     def of_schedule(self, subject: str, checked: Checked) -> dict[str, Any]:
-        """The cell of a schedule, which is called `subject`; `refuted` where it is wrong."""
+        """The cell of a schedule named `subject`; with `refuted` where it is invalid."""
         return {"subject": subject, **self._cell(written_out(checked.schedule), checked.verdict)}
 
     def of_methods(self, topology: Topology, collective: Collective, entries: list[Entry]) -> list[dict[str, Any]]:
-        """A cell for each method on a network, the cheapest first; `not_applicable` where it makes none."""
+        """A cell for each method on a network, the cheapest first; `not_applicable` where it makes no schedule."""
         cells = [self._made(topology, collective, entry) for entry in entries]
         return sorted(cells, key=lambda cell: ("seconds" not in cell, Fraction(cell.get("seconds", 0))))
 
@@ -178,7 +178,7 @@ class Costing:
         return cell | self._optimality(schedule)
 
     def _optimality(self, schedule: Schedule) -> dict[str, Any]:
-        """GenTree's theorems, where there is a threshold of incast and the schedule is what they are about."""
+        """GenTree's theorems, where the model has an incast threshold and the theorems apply to the schedule."""
         if not isinstance(self.model, GenModel):
             return {}
         try:
@@ -188,7 +188,7 @@ class Costing:
 
 
 def _coefficients(counts: Counts) -> dict[str, Any]:
-    """What was counted, in parts of the message."""
+    """The coefficients, in parts of the message."""
     profile, (sent, received) = counts.profile(), counts.traffic()
     return {
         "steps": profile.steps,

@@ -18,8 +18,8 @@ def fit(source: str | Path | Sequence[Measurement], *, confidence: float = 0.95,
     and gamma, too.
 
     `source`: measurements, or a CSV with the columns benchmark,participants,floats,seconds. `confidence`: of the intervals.
-    Without `incast`, epsilon is 0. `least`: of repeated runs the least time counts, not the median. Parameters are in seconds per
-    step (alpha) and per float (the others). Raises InputError naming the parameters that the data do not decide.
+    Without `incast`, epsilon is 0. `least`: use the minimum of repeated runs instead of the median. Parameters are in seconds per
+    step (alpha) and per float (the others). Raises InputError naming the parameters that the data do not determine.
 
     >>> import certree.api as ct
     >>> times = [ct.Measurement("co-located-ps", n, f, 1e-3 + f * 4e-9 * (n - 1) / n) for n in (2, 3, 4, 5) for f in (10**5, 10**6)]
@@ -34,7 +34,7 @@ def save_parameters(
     found: Fit, path: str | Path, *, name: str = "fitted", bandwidth: Fraction | None = None, force: bool = False
 ) -> None:
     """Write fitted parameters as a TOML file for `cost` and the method gentree. `bandwidth`, in bytes per second of a link, splits
-    2 beta + gamma where no more was measured."""
+    2 beta + gamma where only their sum was measured."""
     write_atomically(Path(path), parameters_toml(found, name, bandwidth), force=force)
 
 
@@ -52,7 +52,7 @@ def measure(
     """Times of additions of vectors in threads, and of exchanges and co-located PS between processes over loopback sockets, for
     `fit`. Every run checks its sums.
 
-    `output`: a CSV of what was measured, written on Ctrl-C too. Raises InputError for numbers out of range.
+    `output`: a CSV for the measurements, written on Ctrl-C too. Raises InputError for numbers out of range.
 
     >>> import certree.api as ct
     >>> len(ct.measure([2], [1000], [2], repetitions=1))

@@ -1,4 +1,4 @@
-"""A schedule's steps as flows on the links of a network, timed by GenModel."""
+"""Steps of a schedule as flows on the links of a network, timed by GenModel."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -23,8 +23,8 @@ def flow_time(
     """Seconds of a schedule on its network by GenModel, exact: flows of a step share links (GenTree, Section 5.3).
 
     `size`: by default what the schedule was made for, or 64 MiB. `model`: GenModel's parameters, a preset or a TOML file.
-    `reading`: how GenModel is read where its paper is silent (`certree simulate --help` lists names and values). Raises
-    InvalidScheduleError for a schedule that breaks rules, InputError for what the parameters or the message do not cover.
+    `reading`: interpretation of GenModel where its paper is silent (`certree simulate --help` lists names and values). Raises
+    InvalidScheduleError for an invalid schedule, InputError where the parameters or the message are out of range.
 
     >>> import certree.api as ct
     >>> ct.flow_time(ct.synthesize("switch:4", method="cps"), size="1MB").steps

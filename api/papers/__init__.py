@@ -1,5 +1,5 @@
 """Figures and tables of the papers, and certree's own comparisons.
 
-- `target`: the TOML file that says what runs, in `targets`; `experiment`: tasks and cells; `experiments`: one file per kind
+- `target`: TOML configurations, in `targets`; `experiment`: tasks and cells; `experiments`: one file per kind
 - `workers`: cells in processes; `fields`: fields of target files; `gallery`, `examples`: worked examples
 """

@@ -1,4 +1,4 @@
-"""The examples of `certree gallery`: one or two of each paper, small enough to be looked at whole."""
+"""Examples of `certree gallery`: one or two from each paper, small enough to draw in full."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Example:
-    """A network, a method and what there is to see. `slug` names the folder."""
+    """A network, a method and a description. `slug` names the folder."""
 
     slug: str
     title: str
@@ -20,7 +20,7 @@ class Example:
 
     @property
     def command(self) -> str:
-        """What makes the same schedule."""
+        """The command that makes the same schedule."""
         options = "".join(f" --option {name}={value}" for name, value in self.options.items())
         options += "" if self.chunks is None else f" --chunks {self.chunks}"
         collective = "" if self.collective == "all-reduce" else f" --collective {self.collective}"
@@ -143,7 +143,7 @@ EXAMPLES = (
         "netreduce",
         "Sums made in the switches",
         "NetReduce, with its in-network aggregation against the ring",
-        "Everyone sends its vector once, the switches add up on the way to the root of the tree and multicast the sum on the way"
+        "Everyone sends its vector once, the switches add up towards the root of the tree and multicast the sum"
         " back: half of what a ring sends, in chunks that follow each other.",
         "tree:2x3,reducing=switches",
         "netreduce",
@@ -162,7 +162,7 @@ EXAMPLES = (
         "packing",
         "Spanning trees packed into a mesh",
         "the theory of this project: Tutte and Nash-Williams",
-        "Trees that use each link equally, played over and over: the bandwidth bound is met, which no reduce-scatter with"
+        "Trees that use each link equally, repeated over and over: the bandwidth bound is met, which no reduce-scatter with"
         " equal shares"
         " can do on a mesh. The picture is one iteration; the next begins before it ends.",
         "mesh:3x3",

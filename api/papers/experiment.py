@@ -1,4 +1,4 @@
-"""What a figure or table of a paper is made of: tasks for worker processes, cells, a plot; and the experiments that know how."""
+"""Parts of a figure or table of a paper: tasks for worker processes, cells, a plot; and the registry of experiments."""
 
 import functools
 import hashlib
@@ -23,7 +23,7 @@ Value = Fraction | str
 class Task:
     """One piece of work: `function`, of a module's top level, gets `arguments` (plain JSON) in a worker and gives plain JSON.
 
-    `arguments` must hold all that the result depends on, contents of files included: results are kept and found again by `key`.
+    `arguments` must hold everything that the result depends on, contents of files included: results are stored under `key`.
     """
 
     label: str
@@ -39,7 +39,7 @@ class Task:
 
 @functools.cache
 def program_digest() -> str:
-    """SHA-256 of certree's own code, all that makes, judges, plays or measures: results of another version are not reused."""
+    """SHA-256 of certree's own code that synthesizes, checks, simulates or measures: results of another version are not reused."""
     digest = hashlib.sha256()
     for package in ("models", "synth", "verify", "hw", "api"):
         for folder in importlib.import_module(f"certree.{package}").__path__:
@@ -70,26 +70,26 @@ class Experiment(ABC):
 
     @abstractmethod
     def tasks(self) -> Sequence[Task]:
-        """All that is to be computed; one task given twice is done once."""
+        """All tasks; one that is given twice is run once."""
 
     @abstractmethod
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         """The table, row by row, from the results in the order of `tasks`."""
 
     def plot(self, cells: Sequence[Cell]) -> Plot | None:
-        """What the paper's figure shows; None where the paper has a table."""
+        """The plot of the paper's figure; None where the paper has a table."""
         return None
 
     @abstractmethod
     def smoke(self) -> "Experiment":
-        """A subset for a quick look, seconds long."""
+        """A subset that takes seconds."""
 
     def titled(self, title: str) -> str:
         """The title of the target for what is computed: with names in braces replaced, where the experiment has such."""
         return title
 
     def on(self, networks: Sequence[str]) -> "Experiment":
-        """The same on other networks; InputError where that means nothing."""
+        """The same on other networks; InputError where that does not apply."""
         raise InputError(f"--topology {networks[0]}: this target has networks of its own")
 
 

@@ -1,4 +1,4 @@
-"""A worked example of each paper, written to a folder: pictures, tables, the verdict, the simulated time."""
+"""Worked examples of each paper, written to a folder: pictures, tables, the verdict, the simulated time."""
 
 import csv
 import io
@@ -25,7 +25,7 @@ from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.synth.method import Request, load_methods
 
 MACHINE = "multitree"
-SHOWN_ROWS = 24  # of the table on a page; the CSV beside it has all
+SHOWN_ROWS = 24  # of the table on a page; the CSV next to it has all
 STYLE = (
     "body{font:15px/1.5 Helvetica,Arial,sans-serif;max-width:60em;margin:2em auto;padding:0 1em;color:#1d2b36}"
     "img{max-width:100%;border:1px solid #dfe5ea;margin:.5em 0}pre{background:#f4f7f9;padding:.8em;overflow-x:auto}"
@@ -44,18 +44,18 @@ class Worked:
 
 
 def work(example: Example) -> Worked:
-    """Make, judge and simulate one example; DisagreementError when a schedule is refuted that should be right."""
+    """Make, check and simulate one example; DisagreementError for an invalid schedule that should be valid."""
     machine, size = load_machine(MACHINE), parse_size(SIZE)
     collective = parse_collective(example.collective)
     request = Request(parse_topology(example.topology), collective, size, machine, chunks=example.chunks, options=example.options)
     schedule, verdict = certified_or_fail(written_out(load_methods()[example.method](request)))
     words = schedule_words(schedule_report(schedule, verdict, size, machine))
-    simulation = simulation_words(schedule, size, machine) if verdict.valid else "Not simulated: only what is right runs."
+    simulation = simulation_words(schedule, size, machine) if verdict.valid else "Not simulated: the schedule is invalid."
     return Worked(example, written_out(schedule), words, simulation)
 
 
 def simulation_words(schedule: AnySchedule, size: int, machine: Machine) -> str:
-    """What a slotted run of a schedule shows."""
+    """The result of a slotted run of a schedule."""
     result = run_schedule(schedule, message_bytes=size, machine=machine)
     predicted, effect = result.closed_form_cycles, result.router_effect
     agrees = "as the closed form says"

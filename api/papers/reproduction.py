@@ -1,4 +1,4 @@
-"""A figure or table of a paper computed: every cell, compared with what the paper's text states."""
+"""Recomputed figures and tables of papers, compared with the numbers in the paper's text."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from certree.models.common.shown import Shown
 
 @dataclass(frozen=True, repr=False)
 class Reproduced(Shown):
-    """A target with its cells. `plot`: what the paper's figure shows, None for a table. `cpu_seconds`: what the cells took, those
+    """A target with its cells. `plot`: the plot of the figure, None for a table. `cpu_seconds`: CPU time of the cells, those
     of earlier runs included; None where nothing had to be computed."""
 
     target: Target
@@ -29,7 +29,7 @@ class Reproduced(Shown):
         return self.target.name
 
     def facts(self) -> dict[str, object]:
-        """How many cells there are, and how many agree with the paper."""
+        """Number of cells, and of those that agree with the paper."""
         judged = [cell for cell in self.cells if cell.agrees is not None]
         agree = sum(bool(cell.agrees) for cell in judged)
         return {"cells": len(self.cells), "agree with the paper": f"{agree} of {len(judged)}"}
@@ -64,9 +64,9 @@ def reproduce(
 ) -> Reproduced:
     """Compute every cell of a figure or table of a paper, exactly.
 
-    `target`: one of `names()["targets"]`, or a TOML file. `networks`: in place of its own; `smoke`: a subset, seconds long;
+    `target`: one of `names()["targets"]`, or a TOML file. `networks`: in place of its own; `smoke`: a subset that takes seconds;
     `jobs`: processes. `output`: a folder for table.md, table.csv, cells.json, target.toml, the plot, and finished cells: the same
-    call goes on from there after an interruption. `progress` receives a line for each cell. Raises InputError for a target
+    call resumes from it after an interruption. `progress` receives a line for each cell. Raises InputError for a target
     that is unknown or malformed.
 
     >>> import certree.api as ct

@@ -1,5 +1,5 @@
-"""Figures and tables of the papers: a target is a TOML file that says what runs on what, and what the paper's text states; that
-stands beside what comes out, with the reason where the two differ."""
+"""Targets: TOML files that configure a figure or table of a paper and hold the numbers of the paper's text, which the results are
+compared with; notes explain differences."""
 
 import csv
 import io
@@ -20,7 +20,7 @@ TARGETS = Presets("certree.api.papers", "targets", "target")
 
 @dataclass(frozen=True)
 class Bound:
-    """A paper's word that a value is above or below a limit, the limit itself excluded."""
+    """A paper's statement that a value is above or below a limit, the limit itself excluded."""
 
     sign: str  # < or >
     limit: Fraction
@@ -29,13 +29,13 @@ class Bound:
         return f"{self.sign} {self.limit}"
 
     def holds(self, value: Fraction) -> bool:
-        """Whether a value lies on the right side."""
+        """Whether a value satisfies it."""
         return value > self.limit if self.sign == ">" else value < self.limit
 
 
 @dataclass(frozen=True)
 class Statement:
-    """What the paper says of the cells that one of `rows` and of `columns` (patterns with * and ?) match: one value, or one for
+    """The paper's value of the cells that one of `rows` and of `columns` (patterns with * and ?) match: one value, or one for
     each of them in turn. Numbers agree when they differ by at most `tolerance` times the paper's, texts when they are equal."""
 
     rows: tuple[str, ...]
@@ -56,7 +56,7 @@ class Note:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure or table: `remarks` are what the paper leaves open and what was chosen; `source` is the file's own text."""
+    """A figure or table: `remarks` list choices made where the paper is silent; `source` is the file's own text."""
 
     name: str
     title: str
@@ -82,7 +82,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Compared:
-    """A cell beside what the paper states of it, if it does; `agrees` is None where there is nothing to compare."""
+    """A cell with the value that the paper states, if any; `agrees` is None where there is nothing to compare."""
 
     cell: Cell
     paper: Value | Bound | None = None
@@ -93,7 +93,7 @@ class Compared:
 
     @property
     def difference(self) -> Fraction | None:
-        """Ours over the paper's, less one; None unless both are numbers."""
+        """certree's value ÷ the paper's − 1; None unless both are numbers."""
         ours, paper = self.cell.ours, self.paper
         return ours / paper - 1 if isinstance(ours, Fraction) and isinstance(paper, Fraction) and paper else None
 
@@ -199,8 +199,8 @@ def _agree(ours: Value, paper: Value | Bound, tolerance: Fraction) -> bool:
 
 
 def table_markdown(target: Target, cells: Sequence[Compared]) -> str:
-    """The table, what the paper states in brackets behind ours, rows without any value left out; then what differs and why, what
-    is missing and why, remarks."""
+    """The table, with the paper's values in brackets and without empty rows; then differences and missing cells with their reasons,
+    and remarks."""
     columns = list(dict.fromkeys(entry.cell.column for entry in cells))
     rows = list(dict.fromkeys(entry.cell.row for entry in cells))
     found = {(entry.cell.row, entry.cell.column): entry for entry in cells}
@@ -229,7 +229,7 @@ def _words(value: Value | Bound) -> str:
 
 
 def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
-    """In brackets: the paper. One line for how many cells agree, then one for each that does not, and each reason once."""
+    """One line for how many cells agree with the paper (in brackets), then one for each that does not; each reason once."""
     judged = [entry for entry in cells if entry.agrees is not None]
     if not judged:
         return []

@@ -1,4 +1,4 @@
-"""Tasks done side by side in processes; what is done is kept at once, so that an interrupted run goes on where it stopped."""
+"""Tasks run in parallel processes. Results are stored at once, so that an interrupted run resumes where it stopped."""
 
 import json
 import multiprocessing
@@ -27,10 +27,10 @@ class Done:
 
 
 def run_tasks(tasks: Sequence[Task], workers: int, folder: Path | None, tell: Callable[[str], None]) -> Done:
-    """Do all tasks, `workers` at a time; a task that is given twice is done once.
+    """Run all tasks, `workers` at a time; a task that is given twice is run once.
 
-    `folder`: where finished results are kept, a file for each key, and taken from where an earlier run left them. Interrupted, the
-    processes end, and so they do when a task raises. UndecidedError when one of them was killed.
+    `folder`: holds finished results, a file for each key, and those of earlier runs are reused. On an interrupt, or when a task
+    raises, the processes end. UndecidedError when one of them was killed.
     """
     by_key = {task.key: task for task in tasks}
     kept = {} if folder is None else {key: entry for key in by_key if (entry := _load(folder / f"{key}.json")) is not None}
@@ -73,7 +73,7 @@ def _side_by_side(tasks: list[Task], workers: int, keep: Callable[[Task, dict[st
 
 @contextmanager
 def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes started in here ignore Ctrl-C, which a terminal sends to all of them: it is the parent's to end them."""
+    """Let processes started in here ignore Ctrl-C, which a terminal sends to all of them: the parent ends them."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         yield
@@ -88,7 +88,7 @@ def _timed(task: Task) -> dict[str, Any]:
 
 
 def _load(path: Path) -> dict[str, Any] | None:
-    """What an earlier run left; None where there is nothing, or nothing that can be read."""
+    """The result of an earlier run; None where there is no readable one."""
     try:
         document = json.loads(path.read_bytes())
         return {name: document[name] for name in ("result", "cpu_seconds")}

@@ -26,7 +26,7 @@ class Plotted(Protocol):
 def draw(subject: "Network | Plotted | Fit", path: str | Path, *, title: str | None = None, force: bool = False) -> None:
     """Write the picture of a network (.svg), or the plot of a comparison, a fit or a reproduced figure (.svg, .png).
 
-    What `without-` modifiers removed from a network is in its picture, dashed. `title`: of the plot of a fit. Raises InputError for
+    Links and nodes removed by `without-` modifiers are drawn dashed. `title`: of the plot of a fit. Raises InputError for
     another suffix, a file that exists (unless `force`), and a target that has a table and no figure; TopologyError for networks
     that are too large to draw.
 
@@ -59,4 +59,4 @@ def require_suffix(path: Path | None, suffixes: tuple[str, ...]) -> None:
     """Raise InputError unless the name of a picture or plot, if there is one, ends as it must."""
     if path is not None and path.suffix.lower() not in suffixes:
         what = "picture" if suffixes == PICTURE_SUFFIXES else "plot"
-        raise InputError(f"{path}: the name of a {what} ends in {', '.join(suffixes)}")
+        raise InputError(f"{path}: the name of a {what} must end in {', '.join(suffixes)}")

@@ -1,4 +1,4 @@
-"""What the plot of a figure shows: panels of series."""
+"""Contents of plots: panels of series."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Plot:
-    """What is drawn: `x_scale` "bytes" (powers of two), "log", "linear", or "names" for bars; `y_scale` "log" or "linear"."""
+    """A plot of panels: `x_scale` "bytes" (powers of two), "log", "linear", or "names" for bars; `y_scale` "log" or "linear"."""
 
     panels: tuple[Panel, ...]
     x_label: str

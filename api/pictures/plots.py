@@ -149,8 +149,8 @@ def _panel(axes: Any, plot: Plot, panel: Panel, names: Sequence[str]) -> None:
 
 
 def fit_plot(found: Fit, title: str, suffix: str) -> bytes:
-    """Measured times (marks) and fitted ones (lines) of each benchmark, a float, over the number of participants, a line for each
-    size; residuals below. `suffix`: .svg or .png."""
+    """Measured (marks) and fitted times (lines) per float of each benchmark over the number of participants, a line for each size;
+    residuals below. `suffix`: .svg or .png."""
     rows = list(zip(found.points, found.fitted, found.residuals, strict=True))
     shown = [name for name in BENCHMARKS if any(point.benchmark == name for point, _, _ in rows)]
     sizes = sorted({point.floats for point in found.points})
@@ -179,7 +179,7 @@ def fit_plot(found: Fit, title: str, suffix: str) -> bytes:
             for formatter in (top.yaxis.set_major_formatter, top.yaxis.set_minor_formatter):
                 formatter(FuncFormatter(lambda value, _: f"{value:.10g}"))
             bottom.axhline(0, color="#999999", linewidth=1)
-            _dress(top, "", "ns a float")
+            _dress(top, "", "ns per float")
             _dress(bottom, "participants", "residual, %")
             bottom.xaxis.set_major_locator(MaxNLocator(integer=True))
         figure.suptitle(title, fontsize=11)

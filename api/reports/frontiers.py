@@ -1,4 +1,4 @@
-"""What is said of a frontier: the JSON document that scripts rely on, and the same in words."""
+"""Reports on frontiers: the JSON document that scripts rely on, and the same in words."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -12,13 +12,13 @@ from certree.verify.exact.refutations.refutation import unpack
 from certree.verify.frontier.bundle import BundleVerdict
 from certree.verify.frontier.points import covers
 
-LISTED = 10  # refuted points of one kind that are told in words
+LISTED = 10  # refuted points of one kind that are listed for people
 
 
 def frontier_report(verdict: BundleVerdict, known: Mapping[str, Point] = MappingProxyType({})) -> dict[str, Any]:
     """The keys of `--json`; rationals as strings. `rate_bound`: fewest rounds per chunk (of C) that any schedule can have.
 
-    `known`: points of the published algorithms; each is judged by the frontier (`methods`).
+    `known`: points of the published algorithms; each is rated by the frontier (`methods`).
     """
     document, question = verdict.document, verdict.question
     report: dict[str, Any] = {
@@ -48,12 +48,12 @@ def frontier_report(verdict: BundleVerdict, known: Mapping[str, Point] = Mapping
         "gap": None if rate is None else str(rate / bound - 1),
         "bound": document["bandwidth"],
         "step_bounds": [{name: one[name] for name in ("steps", "rounds_per_chunk")} for one in document["step_bounds"]],
-        "methods": [judged(name, point, document) for name, point in sorted(known.items())],
+        "methods": [_rated(name, point, document) for name, point in sorted(known.items())],
     }
 
 
-def judged(name: str, point: Point, document: dict[str, Any]) -> dict[str, Any]:
-    """What a frontier says of a method's point: `optimal` (it is on a complete one), `improved` (by the point `better`), or
+def _rated(name: str, point: Point, document: dict[str, Any]) -> dict[str, Any]:
+    """The rating of a method's point: `optimal` (it is on a complete frontier), `improved` (by the point `better`), or
     `undecided`."""
     better = [
         entry["point"] for entry in document["points"] if tuple(entry["point"]) != point and covers(tuple(entry["point"]), point)
@@ -91,7 +91,7 @@ def frontier_words(report: dict[str, Any]) -> str:
     lines.append(f"  best rate: {report['best_rate']}, gap {gap_words(report['gap'])}")
     for one in report["step_bounds"]:
         steps = f"{one['steps']} step{'s' * (one['steps'] != 1)}"
-        lines.append(f"  whatever the chunks: up to {steps} take {one['rounds_per_chunk']} rounds per chunk (prices)")
+        lines.append(f"  any number of chunks: at most {steps} take ≥ {one['rounds_per_chunk']} rounds per chunk (prices)")
     kinds: dict[str, list[str]] = {}
     for entry in report["refuted"]:
         kinds.setdefault(entry["proof"]["kind"], []).append(_point(entry["point"]))

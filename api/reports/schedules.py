@@ -19,8 +19,8 @@ from certree.verify.verdict import Quality, Verdict
 def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slot_cycles: int | None = None) -> dict[str, Any]:
     """`time_cycles` of a valid schedule; null, with the reason as `time_unknown`, where it has no closed form on that machine.
 
-    `slot_cycles`: of tables, the length of slot that they state, which the time is for; then also `least_slot_cycles`, the shortest
-    that does.
+    `slot_cycles`: for tables, the slot length that they state and that the time is for; the result then also has
+    `least_slot_cycles`, the shortest sufficient one.
     """
     document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
     try:
@@ -116,7 +116,7 @@ def _quality(quality: Quality | None) -> dict[str, Any]:
 
 
 def _any_shares(schedule: AnySchedule, verdict: Verdict) -> dict[str, str]:
-    """`bandwidth_bound_any_shares`, where the certificate, which was re-checked, has a bound that holds whatever the shares."""
+    """`bandwidth_bound_any_shares`, where the certificate, which was re-checked, has a bound for any shares."""
     if not verdict.valid or schedule.certificate is None:
         return {}
     values = [Fraction(bound["value"]) for bound in schedule.certificate["bounds"] if bound["kind"] == "subpartition"]

@@ -5,13 +5,13 @@ from typing import Any
 
 from certree.models.schedule.collective import parse_collective
 
-#: what the two quantities of a schedule are called for people, and their units
+#: names of the two quantities of a schedule for people, and their units
 QUANTITIES = {"bandwidth": "bandwidth time", "latency": "latency"}
 UNITS = {"bandwidth": "M/B", "latency": "steps"}
 
 
 def one_line(text: str) -> str:
-    """A name from a file as it may stand within a line: one that could start lines of its own could say anything."""
+    """A name from a file without line breaks and control characters, so that it cannot imitate output of certree."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 

@@ -13,7 +13,7 @@ _UNITS = ((1, "s"), (1000, "ms"), (10**6, "µs"), (10**9, "ns"))
 
 
 def clock_times(cycles: int | None, message_bytes: int, machine: Machine) -> dict[str, str | None]:
-    """`seconds` of so many cycles, and `bytes_per_second` of the message in that time, as exact texts; null without them."""
+    """`seconds` of the cycles, and `bytes_per_second` of the message in that time, as exact texts; null without them."""
     if not cycles:
         return {"seconds": None if cycles is None else "0", "bytes_per_second": None}
     seconds = Fraction(cycles, machine.clock_hz)

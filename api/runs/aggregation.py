@@ -24,7 +24,7 @@ _PLAIN = AggregationRules()
 
 @dataclass(frozen=True, repr=False)
 class Aggregated(Shown):
-    """An all-reduce that switches made: the schedule whose trees it took, the message, the rules, and what the run showed."""
+    """An in-network all-reduce: the schedule whose trees it used, the message, the rules, and the result of the run."""
 
     schedule: Schedule
     message_bytes: int
@@ -63,9 +63,9 @@ def aggregate(
 
     `size` and `machine` are by default what a schedule was made for, 64 MiB and multitree where that is not known; `tell` receives
     a line where they are not what it was made for. `rules`: window, aggregators, loss and so on. `flows`: trees for a network, by
-    default one for each central switch that reduces. `ways`: paths that packets take in turn between two nodes. `engine`: "auto",
-    "fast", "lanes" or "flit"; `without_routers`: leave out what routers add. `allow_stall`: run with too few aggregators until
-    nothing can go on. `trace`: a file with a JSON line for each step. Times are in cycles. Raises InputError for rules out of
+    default one for each central switch that reduces. `ways`: routes between two nodes that packets take in turn. `engine`: "auto",
+    "fast", "lanes" or "flit"; `without_routers`: ignore the delays of routers. `allow_stall`: run even with too few aggregators,
+    which can stall the run. `trace`: a file with a JSON line for each step. Times are in cycles. Raises InputError for rules out of
     range, UnsupportedError for a network without such switches.
 
     >>> import certree.api as ct
@@ -92,7 +92,7 @@ def aggregated_schedule(
     `tell` as in `setting`."""
     if not isinstance(source, Topology) and (not isinstance(source, str | Path) or holds_schedule(Path(source))):
         if flows is not None:
-            raise InputError("flows are for networks; a schedule has the trees that it has")
+            raise InputError("flows are for networks; a schedule has its own trees")
         schedule = written_out(schedule_of(source))
         return schedule, setting(schedule, size, machine, tell)
     from certree.synth.gentree.switch_tree import central_switches

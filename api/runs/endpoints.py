@@ -1,4 +1,4 @@
-"""Collectives run by the endpoints of a network: memory and interface buses, an accelerator that adds, or ACE's engine."""
+"""Collectives with the costs of endpoints: memory and interface buses, an accelerator that adds, or ACE's engine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from certree.synth.method import Request, load_methods
 
 #: the methods of ACE's Table 5
 HIERARCHICAL = {CollectiveKind.ALL_REDUCE: "hierarchical", CollectiveKind.ALL_TO_ALL: "hierarchical-all-to-all"}
-#: rules that keep engines from hanging
+#: deadlock-avoidance rules of engines
 RULES = ("in-order", "spare", "apart")
 DEFAULT_BYTES = 16 << 20
 
@@ -48,7 +48,7 @@ class EndpointRuns(Shown):
 
     @property
     def correct(self) -> bool:
-        """Whether every rank has what it is due in all of them, and nothing was left anywhere."""
+        """Whether every rank has the right result in all runs, and no message or chunk is left over."""
         return all(result.data_ok and result.conserved for result in self.results)
 
 
@@ -78,9 +78,8 @@ def endpoints(
     each chunk goes through one iteration of it. `payloads`: bytes at every node, one collective each; "4MiB@5000" is asked for in
     cycle 5000; by default what a schedule was made for, 16 MiB where that is not known (`tell` then receives a line). `systems`: of
     the `endpoint` parameters (a preset or a TOML file), all by default. `chunk`: bytes of a chunk. `ways`: parts of the schedule
-    that chunks take in turn. `lifo`: the latest collective first. `bounded`: a collective has its share of the memory bandwidth and
-    no more. `without`: rules that keep engines from hanging, to leave out. `trace`: of one system, a file with a JSON line for each
-    step.
+    that chunks run in turn. `lifo`: serve the latest collective first. `bounded`: limit each collective to its share of the memory
+    bandwidth. `without`: deadlock-avoidance rules to disable. `trace`: for a single system, a file with a JSON line for each step.
 
     Raises InputError, and UnsupportedError for what the endpoints cannot run.
 
@@ -127,7 +126,7 @@ def parse_payload(text: str) -> Payload:
 
 @dataclass(frozen=True)
 class MadeSchedule:
-    """A schedule, and into how many ways its segments are parted by default."""
+    """A schedule, and the default number of parts of its segments (`ways`)."""
 
     schedule: Schedule
     method: str
@@ -141,14 +140,14 @@ def made_schedule(
     options: Mapping[str, str],
     size: int,
 ) -> MadeSchedule:
-    """The schedule in a file, or what a method makes for a network."""
+    """The schedule in a file, or that of a method for a network."""
     if isinstance(source, Topology) or (isinstance(source, str | Path) and not holds_schedule(Path(source))):
         topology = parsing.topology(source)
         wanted = collective or Collective(CollectiveKind.ALL_REDUCE)
         wanted.require_fits(topology)
         return make_schedule(topology, wanted, method, options, size)
     if collective is not None or method is not None or options:
-        raise InputError("collective, method and options are for networks; a schedule is what it is")
+        raise InputError("collective, method and options are for networks; a schedule has its own")
     schedule = written_out(schedule_of(source))
     return MadeSchedule(schedule, str(schedule.provenance.get("method", "unknown")), 1)
 
@@ -156,7 +155,7 @@ def made_schedule(
 def make_schedule(
     topology: Topology, collective: Collective, method: str | None, options: Mapping[str, str], size: int
 ) -> MadeSchedule:
-    """What a method makes, by default that of Table 5. Its rings have both directions: chunks take them in turn, so two ways."""
+    """The schedule of a method, by default that of Table 5. Its rings have two directions, taken in turn: two `ways`."""
     name = method or HIERARCHICAL.get(collective.kind)
     if name is None:
         raise InputError(f"{collective.kind} needs a method; only {' and '.join(HIERARCHICAL)} have one of their own here")

@@ -55,8 +55,8 @@ class Injected(Shown):
         return {"packets": len(self.packets.id), "cycles": self.result.cycles, **measured}
 
     def measured(self) -> Mapping[str, Any]:
-        """What a latency curve shows of one load, of the packets from the warm-up on: their number, latencies in cycles, the flits
-        per cycle and endpoint that arrived. Only of synthetic packets."""
+        """A point of a latency curve, for synthetic packets after the warm-up: their number, latencies in cycles, and the flits per
+        cycle and endpoint that arrived."""
         assert self.traffic is not None
         warmup, result = self.traffic.warmup, self.result
         measured = (self.packets.start >= warmup) & (result.tail >= 0)
@@ -78,11 +78,11 @@ def inject(
     machine: str | Path | Machine | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Injected:
-    """Send packets through the routers of a network: when head and tail of each arrive, in cycles.
+    """Simulate packets through the routers of a network; the result has the cycles at which head and tail of each arrive.
 
     `packets`: a CSV file with the columns id, src, dst, flits, start; columns; or synthetic Traffic. With `longest_wait` the result
     names packets that waited for at least N cycles while others passed. `progress` receives the cycle now and then. Raises
-    InputError for packets out of range, UnsupportedError for what the router model does not cover.
+    InputError for packets out of range, UnsupportedError where the router model does not apply.
 
     >>> import certree.api as ct
     >>> ct.inject("mesh:2x2", ct.Traffic(cycles=100, warmup=0)).result.cycles

@@ -1,4 +1,4 @@
-"""TLC and z3: the TLA+ models, the tables of a schedule, and traces of runs."""
+"""Model checking with TLC and z3: the TLA+ models, the tables of a schedule, and traces of runs."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -45,17 +45,17 @@ def model_check(
     progress: Callable[[ModelResult, int, int], None] | None = None,
     tell: Tell = silent,
 ) -> list[ModelResult]:
-    """Check the TLA+ models and tables listed under these names (all small ones by default), or what else is given, with TLC.
+    """Check the TLA+ models and tables with these names (all small ones by default), or a schedule or trace, with TLC.
 
-    `schedule`: its tables, for `size` on `machine` as in `simulate`, their chunks in the framing `flow`. `trace`, a file: whether
-    that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted" or
-    "paced"); of `aggregate` and `endpoints` the name is the network or the schedule file that ran (for `endpoints` it may be left
-    out), `window` and `aggregators` are by default what the trace says. `symbolic`: instead, z3 proves that slotted tables hold at
-    any size. `full`: all models, not the small ones only; an hour for a schedule, not five minutes. `progress` is told each listed
-    model as it is done, the number done and the number of all; `tell` as in `setting`.
+    `schedule`: check its tables, for `size` on `machine` as in `simulate`, with chunks framed as `flow`. `trace`, a file: check
+    whether that run is a behaviour of the specification. A trace of `simulate` needs the `schedule` that ran, and `run` ("slotted"
+    or "paced"). For a trace of `aggregate` or `endpoints` the name is the network or schedule file that ran (optional for
+    `endpoints`); `window` and `aggregators` are by default those of the trace. `symbolic`: instead, prove with z3 that slotted
+    tables are correct at any size. `full`: include the large models, and allow an hour for a schedule instead of five minutes.
+    `progress` receives each listed model when it is done, the number done and the number of all; `tell` as in `setting`.
 
-    What is refuted is no error: `result` and `as_expected` of each ModelResult say so. Raises InputError for unknown names and
-    files that cannot be read, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.
+    A refuted model does not raise: see `result` and `as_expected` of each ModelResult. Raises InputError for unknown names and
+    unreadable files, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.
 
     >>> import certree.api as ct
     >>> [(str(one.result), one.as_expected) for one in ct.model_check("MCAllReduceUnfair")]
@@ -89,7 +89,7 @@ def _checked_aggregation(
     time_limit: float,
     tell: Tell,
 ) -> list[ModelResult]:
-    """A trace of aggregate, held against the trees of a network or schedule; a network has as many of them as the run had flows."""
+    """A trace of aggregate, checked with the trees of a network or schedule; a network gets one tree for each flow of the run."""
     traced = load_aggregation_trace(trace)
     schedule, used = aggregated_schedule(source, size, machine, None, tell)
     if len(traced) < schedule.chunks and not holds_schedule(Path(source)):
@@ -99,7 +99,7 @@ def _checked_aggregation(
 
 
 def _checked_endpoints(trace: Path, names: Sequence[str], size: int, time_limit: float) -> ModelResult:
-    """A trace of endpoints, held against a schedule or what the default method makes for a network, where one is named."""
+    """A trace of endpoints, checked with a schedule or the default method's schedule for a network, where one is named."""
     ran = load_endpoint_trace(trace)
     schedule = None
     if names:

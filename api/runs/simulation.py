@@ -1,4 +1,4 @@
-"""Tables, or a schedule, run cycle by cycle."""
+"""Cycle-by-cycle simulation of tables or a schedule."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,16 +32,16 @@ def simulate(
     force: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
-    """Run tables, or a schedule, cycle by cycle with real numbers: cycles, what waited, and whether every rank has its result.
+    """Simulate tables or a schedule cycle by cycle with real data: cycles, contention, and whether every rank has its result.
 
-    `source`: tables, their directory, a schedule or its file; a schedule runs by way of its tables, or, where it has none, from its
+    `source`: tables, their directory, a schedule or its file. A schedule runs as tables, or, where it cannot be exported, from its
     own transfers. `size` and `machine` are by default those of the tables, or what the schedule was made for. `run` ("slotted" or
     "paced"), `engine` ("auto", "fast", "lanes" or "flit"), `without_routers`, `flow` ("message" or "packet"), `longest_wait`,
-    `step_time`, `trace`, `force` and `progress`: `certree.hw.engines.runs.Options` says what they are. `background`: other packets,
-    a CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
+    `step_time`, `trace`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background packets, a
+    CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
 
-    Wrong data, a deadlock or contention is no error: the Run says so. Raises InputError for unknown names and what cannot be
-    read, UnsupportedError for what the engine or the machine cannot run.
+    Wrong data, a deadlock or contention does not raise; the Run reports it. Raises InputError for unknown names and unreadable
+    files, UnsupportedError where the engine or the machine cannot run the input.
 
     >>> import certree.api as ct
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))

@@ -1,9 +1,9 @@
 """`python -m certree.cli.reproduce.certified`: the published algorithms on networks of up to 25 nodes, certified, as a table (2
 CPU minutes).
 
-In (chunks, steps, rounds): what each algorithm takes, the frontier with its kinds of proof, and the point that is better where
-there is one. Frontiers are complete for the collectives that spread, and for the all-reduces of up to 5 nodes, GenTree's plans on
-small trees among them; larger all-reduces are rated by bounds and by the better schedules known.
+As (chunks, steps, rounds): the cost of each algorithm, the frontier with its kinds of proof, and a better point if there is one.
+Frontiers are complete for collectives that only copy, and for all-reduces of up to 5 nodes, including GenTree's plans on small
+trees. Larger all-reduces are rated by bounds and by the better schedules known.
 """
 
 import sys
@@ -97,7 +97,7 @@ def frontier_row(topology: Topology, collective: Collective, max_chunks: int) ->
 
 
 def bounds_row(topology: Topology, more: Mapping[str, Schedule]) -> str:
-    """The row of an all-reduce that is too large for a frontier; `more`: schedules beside the published ones."""
+    """The row of an all-reduce that is too large for a frontier; `more`: schedules in addition to the published ones."""
     collective = Collective(CollectiveKind.ALL_REDUCE)
     made = {**known_schedules(topology, collective, Monitor()), **more}
     search = FrontierSearch(topology, collective, MOST, 1, Monitor(), made)
@@ -113,7 +113,7 @@ def bounds_row(topology: Topology, more: Mapping[str, Schedule]) -> str:
 
 
 def searched(topology: Topology, halves: list[Schedule]) -> dict[str, Schedule]:
-    """A schedule of one chunk an endpoint and of fewer steps than a composed one, found by the formula; none on large networks."""
+    """A schedule of one chunk per endpoint with fewer steps than a composed one, found by SAT; None on large networks."""
     if len(topology.endpoints) > PAIRS or not halves:
         return {}
     refuter = Refuter(Question(topology, Collective(CollectiveKind.ALL_REDUCE), 1, 1, 1))
@@ -134,7 +134,7 @@ def line(
     made: Mapping[str, Schedule],
     verdict: Callable[[Point], str],
 ) -> str:
-    """One row in Markdown. `verdict`: of a point that no other covers."""
+    """One row in Markdown. `verdict`: that of a Pareto-optimal point."""
     rated = []
     for name in sorted({*made, *search.known}):
         point = search.known.get(name) or numbers(search, made[name])
@@ -155,7 +155,7 @@ def rate(point: Point) -> Fraction:
 
 
 def numbers(search: FrontierSearch, schedule: Schedule) -> Point | None:
-    """The chunks, steps and rounds of a schedule that is not for the machine; None where they mean something else there."""
+    """The chunks, steps and rounds of a schedule outside the frontier's model; None where they mean something else there."""
     each = 1 if search.question.is_sum else len(search.question.demands)
     if schedule.delay != 1 or schedule.period is not None or schedule.chunks % each:
         return None
@@ -163,7 +163,7 @@ def numbers(search: FrontierSearch, schedule: Schedule) -> Point | None:
 
 
 def composed(gather: Schedule) -> list[Schedule]:
-    """An all-gather reversed, then played: an all-reduce on a network whose links go both ways, without routes; none elsewhere."""
+    """An all-reduce: the reversed all-gather, then the all-gather. Needs links in both directions and no routes; otherwise None."""
     topology = gather.topology
     if not topology.is_full_duplex or (gather.route != DIRECT).any():
         return []

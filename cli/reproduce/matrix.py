@@ -1,8 +1,8 @@
 """`python -m certree.cli.reproduce.matrix`: every method on every kind of network, each cell verified, as a table.
 
-A cell holds the collectives whose schedules the verifier found right on all sizes of that network; a collective in brackets is
-made for some of the sizes only. Empty cells have their reasons below the table, and so has whatever other cells lack, except that
-a method does not make a collective at all. `auto` only chooses among the others.
+A cell holds the collectives whose schedules are valid on all sizes of that network; a collective in brackets is supported for some
+of the sizes only. The reasons of empty cells and of collectives missing in other cells are below the table, except where a method
+does not make a collective at all. `auto` only chooses among the others.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -60,7 +60,7 @@ MESSAGE = 1 << 16
 
 @dataclass
 class Cell:
-    """A method on a kind of network: collectives -> sizes verified; (size, collective) -> why not; what the verifier refuted."""
+    """A method on a kind of network: collectives -> sizes verified; (size, collective) -> why not; invalid schedules."""
 
     sizes: int
     verified: dict[CollectiveKind, int] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Cell:
 
     @property
     def reason(self) -> str:
-        """Why the cell is empty; that a collective is not made at all says less than anything else."""
+        """Why the cell is empty; any other reason is preferred over that the method does not make the collective."""
         return next((reason for reason in self.reasons.values() if NOT_MADE not in reason), next(iter(self.reasons.values())))
 
     @property

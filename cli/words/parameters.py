@@ -102,7 +102,7 @@ def option_output(what: str, *, required: bool = False) -> Decorator:
     """-o and --force."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
-        force = click.option("--force", is_flag=True, help="Overwrite what is there.")
+        force = click.option("--force", is_flag=True, help="Overwrite existing output.")
         path = click.Path(path_type=Path)
         return click.option("-o", "--output", type=path, required=required, help=f"Where to write {what}.")(force(function))
 
@@ -110,7 +110,7 @@ def option_output(what: str, *, required: bool = False) -> Decorator:
 
 
 def option_size(*, recorded: bool = False) -> Decorator:
-    """--size; None by default where a schedule or tables record it."""
+    """--size; None by default for commands whose input records it."""
     help_text = "Message size, such as 64MiB"
     if recorded:
         return click.option("--size", type=SIZE, help=f"{help_text}; by default the recorded one, or {DEFAULT_SIZE} without one.")
@@ -118,7 +118,7 @@ def option_size(*, recorded: bool = False) -> Decorator:
 
 
 def option_params(*, recorded: bool = False) -> Decorator:
-    """--params; None by default where a schedule or tables record the machine."""
+    """--params; None by default for commands whose input records the machine."""
     help_text = "Machine parameters: a preset or a TOML file."
     if recorded:
         help_text = f"{help_text[:-1]}; by default the recorded ones, or {DEFAULT_MACHINE} without any."
@@ -141,7 +141,7 @@ def options_search() -> Decorator:
 
 def option_without_routers() -> Decorator:
     """--without-routers."""
-    help_text = "Leave out what the machine's routers add where messages meet: faster, not exact."
+    help_text = "Ignore the delays of routers where messages meet: faster, not exact."
     return click.option("--without-routers", is_flag=True, help=help_text)
 
 

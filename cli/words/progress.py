@@ -47,8 +47,8 @@ def working(title: str) -> Iterator[Callable[[str], None]]:
 
 
 def now_and_then(tell: Callable[[str], None], total: int | None = None) -> Callable[[int], None]:
-    """A function that tells the cycle that a long run has come to, of `total` where that is known: at most every ten seconds as a
-    line, more often as a share without one."""
+    """A function that reports the cycle that a long run has reached, and `total` where that is known: as a line at most every ten
+    seconds, more often as a percentage."""
     last = time.monotonic()
 
     def progress(cycle: int) -> None:

@@ -1,4 +1,4 @@
-"""A schedule with its verdict, as most commands end."""
+"""Output of a schedule with its verdict, shared by most commands."""
 
 from collections.abc import Sequence
 
@@ -20,8 +20,8 @@ def show_schedule(
     as_json: bool,
     then: Sequence[object] = (),
 ) -> int:
-    """Show what is said of a schedule, timed for the size and machine `used` (in slots of tables that last `slot_cycles`); the exit
-    code, 1 where it is invalid. `then`: the command that usually follows, where it is valid."""
+    """Show the report of a schedule, timed for the size and machine `used` (with tables' slots of `slot_cycles`). Returns the exit
+    code, 1 where it is invalid. `then`: the command that usually follows a valid one."""
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
     show(report, schedule_words, kind=SCHEDULE, as_json=as_json, then=then if verdict.valid else ())
     return 0 if verdict.valid else 1

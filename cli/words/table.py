@@ -1,4 +1,4 @@
-"""Layout of tables for people: as wide as they need in a pipe, as wide as the terminal otherwise."""
+"""Layout of tables for people: as wide as the text in a pipe, at most as wide as the terminal otherwise."""
 
 from collections.abc import Sequence
 

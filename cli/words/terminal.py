@@ -31,7 +31,7 @@ def note(text: str) -> None:
 
 
 def note_routers(engine: str, effect: str | None) -> None:
-    """Say on which side of what routers add a run was: `effect` says what that is, None that it is nothing."""
+    """Print whether a run included routers. `effect`: what routers add to the run; None where they add nothing."""
     if effect is not None:
         note(("through routers, flit by flit: " if engine == "flit" else "without routers, which may take longer: ") + effect)
 
@@ -43,8 +43,8 @@ def next_step(*words: object) -> None:
 
 
 def say(text: str, *, styled: bool = False, wrap: bool = True) -> None:
-    """A result for people on stdout. In a terminal long lines are wrapped between words, unless `wrap` is false, and verdicts are
-    colored; `styled`: the text is a grid that has its escapes and breaks."""
+    """Print a result for people on stdout. In a terminal, long lines are wrapped between words (unless `wrap` is false), and
+    verdicts are colored. `styled`: the text is a grid with its own escapes and line breaks."""
     if styled:
         _write(sys.stdout, text, styled=True)
         return
@@ -96,17 +96,17 @@ def reflowed(text: str) -> str:
 
 
 def terminal_width() -> int | None:
-    """Columns of the terminal that stdout is; None where it is none."""
+    """Width in columns of the terminal on stdout; None where stdout is not a terminal."""
     return max(shutil.get_terminal_size().columns, _NARROWEST) if sys.stdout.isatty() else None
 
 
 def color_system() -> Literal["standard"] | None:
-    """The colors that stdout takes: none outside of a terminal, under NO_COLOR and in a dumb one."""
+    """Colors for stdout: none outside a terminal, under NO_COLOR and in a dumb terminal."""
     return "standard" if _is_colored(sys.stdout) else None
 
 
 def printable(text: str) -> str:
-    """The text without what could steer a terminal: names in files are anybody's."""
+    """The text without control characters, since names in files are not trusted."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
@@ -115,7 +115,7 @@ def _is_colored(stream: IO[str]) -> bool:
 
 
 def _wrapped(text: str) -> str:
-    """Lines that are wider than the terminal broken between words, what follows four columns further in."""
+    """Lines wider than the terminal broken between words, with continuations indented by four columns."""
     width = shutil.get_terminal_size().columns
     return "\n".join(_wrapped_line(line, max(width, _NARROWEST)) if len(line) > width else line for line in text.split("\n"))
 
@@ -140,7 +140,7 @@ def _write(stream: IO[str], text: str, *, styled: bool = False, wrap: bool = Tru
     try:
         click.echo(text, file=stream, color=True if styled else None)
         stream.flush()
-    except OSError as error:  # what is written from here on goes nowhere; of a pipe whoever read has enough
+    except OSError as error:  # what is written from here on goes nowhere; a pipe may have been closed by its reader
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
         if stream is sys.stdout and not isinstance(error, BrokenPipeError):
             raise OutputError(f"cannot write to standard output: {error.strerror or error}") from None

@@ -1,1 +1,1 @@
-"""What every part of certree needs: errors, registries, files and checked columns."""
+"""Helpers for all parts of certree: errors, registries, files and checked columns."""

@@ -41,8 +41,8 @@ def int_column(
 def whole_column(
     values: Any, where: str, dtype: type[_Number], error: Callable[[str], Exception] = InputError, dimensions: int = 1
 ) -> NDArray[_Number]:
-    """Whole numbers as a read-only column of that type, or as lines of a table; `error` says what they are not. numpy would cut off
-    fractions and high bits without a word. O(entries)."""
+    """Whole numbers as a read-only column of that type, or as lines of a table; `error` names the fault. numpy would silently cut
+    off fractions and high bits. O(entries)."""
     given = np.asarray(values)
     if given.ndim != dimensions or (given.size and given.dtype.kind not in "iu"):
         shape = "column" if dimensions == 1 else "table"

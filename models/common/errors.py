@@ -38,7 +38,7 @@ class UnsupportedError(InputError):
 
 
 class OutputError(CertreeError):
-    """What was said could not be written to standard output: a full disk behind it, for example."""
+    """Output could not be written to standard output, for example because a disk is full."""
 
     exit_code = 74
 
@@ -63,7 +63,7 @@ def short(value: object) -> str:
 
 @contextmanager
 def located(where: str, error: Callable[[str], Exception] = InputError) -> Iterator[None]:
-    """Say of an InputError from the body where it is, unless it does: `error` of "{where}: {message}"."""
+    """Prefix InputErrors from the body with their place, if it is missing: `error` of "{where}: {message}"."""
     try:
         yield
     except InputError as reason:
@@ -71,7 +71,7 @@ def located(where: str, error: Callable[[str], Exception] = InputError) -> Itera
 
 
 def unknown_name(kind: str, name: object, known: Iterable[object], besides: str = "") -> str:
-    """What to say of a name that is not among the known ones: those, `besides` them what else may stand there, and the closest.
+    """The message for an unknown name: the known names, other allowed values (`besides`), and the closest name.
 
     >>> unknown_name("engine", "fats", ["fast", "flit"])
     "unknown engine 'fats'; known: fast, flit; did you mean 'fast'?"
@@ -80,7 +80,7 @@ def unknown_name(kind: str, name: object, known: Iterable[object], besides: str 
 
 
 def known_names(known: Iterable[object], unknown: Iterable[object], besides: str = "") -> str:
-    """The known names, and which of them is the closest to an unknown one."""
+    """A list of the known names, with the one closest to an unknown name."""
     names = [str(one) for one in known]
     hint = next((hint for name in unknown if (hint := closest(name, names))), "")
     return f"known: {', '.join([*names, besides] if besides else names)}{hint}"

@@ -1,7 +1,7 @@
 """One reader for the fields of TOML and JSON documents.
 
-Every field is asked for by name and kind. What is wrong is said with the file, the field and what is allowed; unknown names come
-with the closest known one. A dataclass can be read at once: `Fields.read` takes kinds and ranges from its annotations.
+Every field is read by name and kind. Errors state the file, the field and the allowed values; for unknown names also the closest
+known one. A dataclass can be read at once: `Fields.read` takes kinds and ranges from its annotations.
 """
 
 import re
@@ -67,7 +67,7 @@ class Fields:
     def of_format(
         cls, document: Any, form: str, version: int, where: str, error: Callable[[str], Exception] = InputError
     ) -> "Fields":
-        """The fields of a document besides `format` and `version`, once these are what this program reads."""
+        """The fields of a document other than `format` and `version`, after checking these two."""
         try:
             document = check_format(document, form, version, where)
         except InputError as reason:
@@ -79,7 +79,7 @@ class Fields:
         return name in self.table
 
     def only(self, *needed: str, optional: Iterable[str] = ()) -> "Fields":
-        """These fields, once all that are needed are there and no other ones."""
+        """These fields, after checking that all required ones are present and no others."""
         known = [*needed, *optional]
         missing = [name for name in needed if name not in self.table]
         unknown = [name for name in self.table if name not in known][:NAMED]
@@ -90,7 +90,7 @@ class Fields:
         return self
 
     def done(self) -> None:
-        """Refuse fields that were never asked for."""
+        """Refuse fields that were never read."""
         self.only(optional=self._asked)
 
     def refuse(self, reason: str) -> NoReturn:
@@ -143,7 +143,7 @@ class Fields:
         return (self.text(name, known=known),)
 
     def figure(self, name: str) -> str:
-        """A number or text as it is written: 20 and "20" are "20"."""
+        """A number or text as written: 20 and "20" are "20"."""
         return self._text(name, self._written(self.raw(name)))
 
     def figures(self, name: str) -> tuple[str, ...]:
@@ -193,19 +193,19 @@ class Fields:
         return self.inner(self.raw(name, default), name)
 
     def tables(self, name: str, *, least: int = 0, distinct: str | None = None) -> list["Fields"]:
-        """The entries of an array of tables, at least so many; with other values of the field `distinct` each. None where it is
-        missing."""
+        """The entries of an array of tables, at least `least` of them, with distinct values of the field `distinct`. None where it
+        is missing."""
         value = self.raw(name, [])
         if not isinstance(value, list) or len(value) < least:
             self.refuse(f"{name} is {short(value)}; expected a list of {f'{least} or more ' if least else ''}tables")
         entries = [self.inner(entry, f"{name} {number}") for number, entry in enumerate(value, 1)]
         names = [entry.text(distinct) for entry in entries] if distinct else []
         if len(set(names)) < len(names):
-            self.refuse(f"{name} are called {', '.join(names)}; expected each with a {distinct} of its own")
+            self.refuse(f"{name} are called {', '.join(names)}; expected a different {distinct} for each")
         return entries
 
     def each(self, name: str, read: Callable[["Fields"], T], *, least: int = 0, distinct: str | None = None) -> tuple[T, ...]:
-        """What `read` makes of each of `tables`, all of whose fields it must ask for."""
+        """The result of `read` for each of `tables`; it must read all of their fields."""
         entries = self.tables(name, least=least, distinct=distinct)
         found = tuple(map(read, entries))
         for entry in entries:
@@ -237,7 +237,7 @@ class Fields:
         return kind(**self.values(kind))
 
     def values(self, kind: type[Any]) -> dict[str, Any]:
-        """The values that `read` makes the dataclass from. A field's metadata may say under which name the document has it."""
+        """The values for the constructor of the dataclass. A field's metadata may give its name in the document."""
         entries = {entry.metadata.get("field", entry.name): entry for entry in fields(kind)}
         optional = [name for name, entry in entries.items() if not (entry.default is MISSING and entry.default_factory is MISSING)]
         self.only(*(name for name in entries if name not in optional), optional=optional)

@@ -20,7 +20,7 @@ MAX_UNZIPPED = 1 << 30  # bytes of an unzipped file
 
 
 def canonical_json(document: Any) -> bytes:
-    """The one byte string of a JSON document: key order as built, no spaces, newline at the end."""
+    """The canonical bytes of a JSON document: key order as built, no spaces, newline at the end."""
     return (json.dumps(document, separators=(",", ":"), ensure_ascii=True, allow_nan=False) + "\n").encode()
 
 
@@ -35,7 +35,7 @@ def _gzipped(data: bytes) -> bytes:
 
 
 def write_atomically(path: Path, data: bytes, *, force: bool) -> None:
-    """Write to a temporary file beside `path`, zipped when its name ends in .gz, then rename; InputError for an existing `path`
+    """Write to a temporary file next to `path`, zipped when its name ends in .gz, then rename; InputError for an existing `path`
     unless `force`, and when the system refuses. Nothing is left behind on failure."""
     check_writable(path, force=force)
     if path.is_dir():
@@ -83,9 +83,9 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def require_suffix(path: Path, suffixes: Sequence[str], what: str) -> None:
-    """Raise InputError unless the name of a file ends in one of the suffixes, which say what form it has."""
+    """Raise InputError unless the name of a file ends in one of the suffixes, which stand for its format."""
     if not path.name.lower().endswith(tuple(suffixes)):
-        raise InputError(f"{path}: the name of {what} ends in {', '.join(suffixes)}")
+        raise InputError(f"{path}: the name of {what} must end in {', '.join(suffixes)}")
 
 
 def check_writable(path: Path, *, force: bool) -> None:
@@ -99,7 +99,7 @@ def check_writable(path: Path, *, force: bool) -> None:
 def read_bytes(path: Path) -> bytes:
     """The bytes of a file, unzipped when its name ends in .gz; InputError when it cannot be read, or unzips to too much.
 
-    Pipes and devices are refused: to look at the beginning of one would take it from whoever reads the rest.
+    Pipes and devices are refused: reading the first bytes would take them from the program that reads the rest.
     """
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise InputError(f"cannot read {path}: it is a pipe or a device; write what it gives to a file first")
@@ -112,8 +112,8 @@ def read_bytes(path: Path) -> bytes:
 
 
 def first_bytes(path: Path, count: int) -> bytes:
-    """The first bytes of a file, unzipped when its name ends in .gz, and no more of it than that; none when it cannot be read:
-    whoever reads it next says what is wrong."""
+    """The first bytes of a file, unzipped when its name ends in .gz; empty when it cannot be read (reading the whole file then
+    reports the error)."""
     if not path.is_file():
         return b""
     try:
@@ -176,7 +176,7 @@ def _finite(text: str) -> float:
 
 
 def check_format(document: Any, expected: str, version: int, where: str) -> Mapping[str, Any]:
-    """The document, once its `format` and `version` are those this program reads."""
+    """The document, after checking its `format` and `version`."""
     if not isinstance(document, Mapping) or "format" not in document:
         raise InputError(f'{where}: no "format" field; expected {expected!r} version {version}')
     if document["format"] != expected:

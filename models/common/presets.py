@@ -1,4 +1,4 @@
-"""TOML files that come with certree, one folder for each kind, and files of the same kind that users write."""
+"""Presets: TOML files that come with certree, one folder for each kind, and users' files of the same kind."""
 
 import tomllib
 from dataclasses import dataclass

@@ -1,8 +1,8 @@
-"""Progress lines that say how much of the work is done."""
+"""Progress lines with the share of the work that is done."""
 
 
 class Counted(str):
-    """A progress line with the number of parts that are `done` and their `total`: for whoever draws a bar.
+    """A progress line with the number of parts that are `done` and their `total`, for progress bars.
 
     >>> line = Counted("torus:4x4", 3, 48)
     >>> line, line.done, line.total

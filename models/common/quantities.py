@@ -1,4 +1,4 @@
-"""Sizes, times and shares as people type them, read exactly."""
+"""Exact parsing of sizes, times and shares as typed by users."""
 
 import re
 from fractions import Fraction
@@ -18,8 +18,8 @@ MAX_SIZE = 1 << 50  # bytes of a message: every time derived from it fits 64 bit
 def parse_size(text: str) -> int:
     """Bytes of `64MiB`, `1.5KiB`, `1MB`, `4096`.
 
-    InputError unless it is a whole number of bytes from 1 to MAX_SIZE. A small b stands for bits, which are refused with both
-    spellings that may have been meant.
+    InputError unless it is a whole number of bytes from 1 to MAX_SIZE. A small b stands for bits, which are refused; the error
+    offers both possible spellings in bytes.
     """
     match = _QUANTITY.fullmatch(text.strip())
     number, unit = (Fraction(match[1]), match[2]) if match else (Fraction(0), "")

@@ -28,8 +28,8 @@ class Registry(Generic[T]):
         self._examples: dict[str, tuple[str, ...]] = {}
 
     def register(self, name: str, *examples: str) -> Callable[[T], T]:
-        """Add the decorated object under `name`; a second entry of that name, or one without a docstring, raises. `examples`: texts
-        that name something of the entry."""
+        """Add the decorated object under `name`; a second entry of that name, or one without a docstring, raises. `examples`:
+        names with arguments, for tests of all entries."""
 
         def add(entry: T) -> T:
             if name in self._entries:

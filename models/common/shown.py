@@ -1,4 +1,4 @@
-"""How objects of the data model show themselves: a short `repr`, and a table or a picture in notebooks."""
+"""Display of objects of the data model: a short `repr`, and a table or a picture in notebooks."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
@@ -11,7 +11,7 @@ from certree.models.common.errors import CertreeError
 
 
 def printable(text: str) -> str:
-    """The text without letters that steer a terminal or that XML does not allow: names in files are anybody's."""
+    """The text without characters that control a terminal or that XML does not allow, since names in files are not trusted."""
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "?" for letter in text)
 
 
@@ -23,9 +23,9 @@ def html_table(title: str, rows: Iterable[Sequence[object]], header: Sequence[st
 
 
 class Shown:
-    """Base of what shows itself by its title and some facts. `shown`: label -> attribute, arrays by their length.
+    """Base of objects displayed by a title and some facts. `shown`: label -> attribute, arrays by their length.
 
-    `picture`: the module and function that draw it, named since pictures are made of the objects and not the other way.
+    `picture`: the module and function that draw it, by name to avoid an import circle.
     """
 
     shown: ClassVar[Mapping[str, str]] = {}
@@ -37,7 +37,7 @@ class Shown:
         return str(this.name) if hasattr(this, "name") else f"{this.collective.words} on {this.topology.name}"
 
     def facts(self) -> dict[str, object]:
-        """What is said of it, in order; nothing of what is None."""
+        """Facts in order, without those that are None."""
         values = {label: getattr(self, attribute) for label, attribute in self.shown.items()}
         return {
             label: len(value) if isinstance(value, np.ndarray) else value for label, value in values.items() if value is not None

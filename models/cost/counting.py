@@ -1,7 +1,7 @@
-"""What a schedule does, step by step, in the terms of cost models: counted from its transfers and nothing else.
+"""Counts of a schedule in the terms of cost models, step by step, from its transfers alone.
 
-Costs of the literature are sums over communication steps: a start-up each, what the fullest link carries, what the busiest server
-adds up and reads from and writes to its memory, and how many servers send over one link at a time. All of that is in the transfers.
+Cost models of the literature are sums over communication steps: a start-up each, the load of the fullest link, the additions and
+memory accesses of the busiest server, and the number of servers that send over one link at a time. Transfers determine all these.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from certree.models.schedule.paths import hops
 from certree.models.schedule.schedule import Op, Schedule
 
 Int64 = NDArray[np.int64]
-MAX_ROWS = 1 << 26  # hops of all iterations that are looked at
+MAX_ROWS = 1 << 26  # hops of all iterations that are counted
 
 
 @dataclass(frozen=True)
@@ -35,9 +35,9 @@ class Counts:
     of a share over a unit link. `narrowest`: the least capacity of each kind of link, 0 where there is none. The columns of servers
     have one entry for each step and for what some server does in it, in shares: `server_step`, `server_additions`,
     `server_accesses` (of memory, in additions), `server_sent`. Those of ports have one for each step and number of messages that
-    some node sends or receives (all that goes from one node to another in a step is a message): `port_step`, `port_messages`,
-    `port_shares`, the most that they are in all. Those of ways have one for each step and for the switches that some transfer
-    passes: `way_step`, `way_middle` (switches with endpoints), `way_root` (others), `way_cross` (cross links, each in the place of
+    some node sends or receives (everything from one node to another in a step is one message): `port_step`, `port_messages`,
+    `port_shares`, their largest total. Those of ways (routes) have one for each step and for the switches that some transfer
+    passes: `way_step`, `way_middle` (switches with endpoints), `way_root` (others), `way_cross` (cross links, each in place of
     the switches at its ends). `sent` and `received`: shares by endpoint in the whole run.
     """
 
@@ -71,7 +71,7 @@ class Counts:
 
     @property
     def kinds(self) -> list[LinkKind]:
-        """The kinds of links that anything passes."""
+        """The kinds of links that are used."""
         return [LinkKind(kind) for kind in np.unique(self.link_kind).tolist()]
 
     def links_of(self, step: int) -> Iterator[tuple[LinkKind, int, Fraction]]:
@@ -88,11 +88,11 @@ class Counts:
         return self._of(step, "port_step", "port_messages", "port_shares")
 
     def ways_of(self, step: int) -> Iterator[tuple[int, ...]]:
-        """(middle, root, cross) of the ways of a step."""
+        """(middle, root, cross) of the routes of a step."""
         return self._of(step, "way_step", "way_middle", "way_root", "way_cross")
 
     def _of(self, step: int, *names: str) -> Iterator[tuple[int, ...]]:
-        """The entries of a step; the first column says which step each is of."""
+        """The entries of a step; the first column is the step of each."""
         low, high = np.searchsorted(getattr(self, names[0]), [step, step + 1]).tolist()
         return zip(*(getattr(self, name)[low:high].tolist() for name in names[1:]), strict=True)
 
@@ -136,7 +136,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Flows:
-    """What every link carries in every step of a shortened run, one entry each: `step`, `pair` (as in `Topology.pair_index`),
+    """The load of every link in every step of a shortened run, one entry each: `step`, `pair` (as in `Topology.pair_index`),
     `load` (shares), `communicators` (nodes that send over it, and the receiver). Links that carry nothing have none."""
 
     step: Int64
@@ -146,7 +146,7 @@ class Flows:
 
 
 def link_flows(schedule: Schedule) -> Flows:
-    """The flows of a schedule, as `count` looks at them, and raising what it raises."""
+    """The flows of a schedule; iterations and errors as in `count`."""
     return _flows(schedule, *hops(schedule))
 
 
@@ -167,9 +167,9 @@ def _flows(schedule: Schedule, row: Int64, pair: Int64) -> Flows:
 def count(schedule: Schedule) -> Counts:
     """Count a schedule, all its iterations included.
 
-    A reduction of f terms into a cell in one step is f - 1 additions, f reads and a write (GenTree, Section 3.1); what switches add
-    up costs servers nothing. Overlapping iterations meet in a step: as many of them are looked at as ever meet, and the period in
-    which all meet counts as often as it is repeated. O(h log h) time and O(h) memory, h being the hops of so many iterations;
+    A reduction of f terms into a cell in one step is f - 1 additions, f reads and a write (GenTree, Section 3.1); additions in
+    switches cost servers nothing. Iterations overlap: the largest number that overlap is counted, and the period in which all of
+    them do counts as often as it is repeated. O(h log h) time and O(h) memory, h being the hops of these iterations;
     UnsupportedError beyond MAX_ROWS, InputError for transfers that no link carries.
     """
     period, stages = _stages(schedule)
@@ -195,13 +195,13 @@ def count(schedule: Schedule) -> Counts:
 
 
 def _stages(schedule: Schedule) -> tuple[int, int]:
-    """The period, and how many iterations are ever under way in one: all that has to be looked at."""
+    """The period, and the largest number of iterations that overlap in one."""
     period = schedule.period or schedule.steps
     return period, min(-(-schedule.steps // period), schedule.repeats)
 
 
 def _overlapped(step: NDArray[np.int32], stages: int, period: int) -> Int64:
-    """The steps of so many iterations, one after the other in the columns."""
+    """The steps of `stages` iterations, one after the other in the columns."""
     return (step.astype(np.int64)[None, :] + (np.arange(stages) * period)[:, None]).ravel()
 
 

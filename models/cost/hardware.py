@@ -1,4 +1,4 @@
-"""What a network is built of: wires, buffers and crossbars, counted; area and power follow from prices for them."""
+"""Counts of wires, buffers and crossbars of a network; area and power follow from unit costs."""
 
 from collections.abc import Mapping
 from dataclasses import astuple, dataclass, fields
@@ -16,9 +16,9 @@ from certree.models.schedule.paths import link_cycles
 class Hardware:
     """Counts of a whole network, each in units as wide as a flit.
 
-    `wires`: lanes times their latency in cycles, which stands for their length. `buffers`: places for flits at the input ports of
-    routers. `crosspoints`: pairs of an input and an output lane that a router's crossbar can join. `endpoints`: nodes, for whatever
-    each of them has however it is joined.
+    `wires`: lanes times their latency in cycles, which stands for their length. `buffers`: flit buffers at the input ports of
+    routers. `crosspoints`: pairs of an input and an output lane that a router's crossbar can join. `endpoints`: nodes, for costs
+    per node that do not depend on the network.
     """
 
     wires: int
@@ -27,7 +27,7 @@ class Hardware:
     endpoints: int
 
     def price(self, prices: Mapping[str, Fraction]) -> Fraction:
-        """The sum of all parts, each times its price."""
+        """The sum of all parts, each times its unit cost."""
         return sum((count * prices[part] for part, count in zip(PARTS, astuple(self), strict=True)), Fraction(0))
 
 
@@ -35,7 +35,7 @@ PARTS = tuple(field.name for field in fields(Hardware))
 
 
 def hardware_of(topology: Topology, machine: Machine) -> Hardware:
-    """What routers and links of a network take on a machine; a router at every node, as the simulator has them. O(nodes + links).
+    """Hardware of routers and links of a network on a machine; a router at every node, as in the simulator. O(nodes + links).
 
     An endpoint's router has an interface lane in and out for each lane of its links, or one where `interfaces` is "node".
     """
@@ -55,7 +55,7 @@ def hardware_of(topology: Topology, machine: Machine) -> Hardware:
 
 
 def prices_from_shares(hardware: Hardware, shares: Mapping[str, Fraction]) -> dict[str, Fraction]:
-    """Prices at which each part of a network takes its share of a price of 1. InputError for a share of what it has none of."""
+    """Unit costs with which each part of a network has its share of a total of 1. InputError for a share of an absent part."""
     prices = {}
     for part, count in zip(PARTS, astuple(hardware), strict=True):
         if shares[part] and not count:

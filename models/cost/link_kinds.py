@@ -1,4 +1,4 @@
-"""Where links stand in a tree of switches, and which switches transfers pass: GenModel's parameters differ by it."""
+"""Kinds of links in a tree of switches, and the switches that transfers pass; GenModel's parameters depend on both."""
 
 from enum import IntEnum
 
@@ -11,7 +11,7 @@ Int64 = NDArray[np.int64]
 
 
 class LinkKind(IntEnum):
-    """Where a link stands in a tree of switches; GenModel's parameters differ by it (GenTree, Table 5)."""
+    """The position of a link in a tree of switches; GenModel's parameters depend on it (GenTree, Table 5)."""
 
     SERVER = 0  # an end is an endpoint: "Middle SW"
     SWITCH = 1  # between switches: "Root SW"
@@ -22,8 +22,8 @@ def switches_passed(topology: Topology, kinds: Int64, row: Int64, pair: Int64, r
     """By row: the switches with endpoints, other switches, and cross links that it passes, shape (rows, 3).
 
     `row` and `pair`: hops, rows ascending, those of a row in the order of its route (`paths.hops`); `kinds`: `link_kinds`.
-    A cross link stands for itself and the two switches that it joins (GenTree, Table 5, "Cross DC"); between neighbours, where no
-    switch is passed, the link starts up as a switch with endpoints does. O(nodes + links + hops).
+    A cross link counts for itself and the two switches that it joins (GenTree, Table 5, "Cross DC"); between neighbours, where no
+    switch is passed, the link has the start-up of a switch with endpoints. O(nodes + links + hops).
     """
     switch = topology.kind == NodeKind.SWITCH
     beside = np.zeros(len(switch), np.bool_)

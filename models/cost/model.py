@@ -1,4 +1,4 @@
-"""What every cost model has: parameters from a TOML file whose names carry their units, and costs term by term."""
+"""The interface of cost models: parameters from a TOML file whose names carry their units, and costs term by term."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,7 +16,7 @@ COST_PARAMETERS = Presets("certree.models.cost", "presets", "cost parameters")
 
 @dataclass(frozen=True)
 class Term:
-    """One part of a cost: the `symbol` of its parameter, what that is, and the exact time."""
+    """One part of a cost: the `symbol` of its parameter, its description, and the exact time."""
 
     symbol: str
     what: str
@@ -25,7 +25,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Cost:
-    """What something takes, term by term."""
+    """A cost, term by term."""
 
     terms: tuple[Term, ...]
 
@@ -36,14 +36,14 @@ class Cost:
 
 
 class CostModel(Protocol):
-    """The parameters of one model; a registered dataclass is read by `Fields.read` and prices what schedules do."""
+    """The parameters of one model; a registered dataclass is read by `Fields.read` and times schedules."""
 
     @property
     def name(self) -> str:
-        """What the parameters are called."""
+        """The name of the parameters."""
 
     def cost(self, counts: Counts, message_bytes: int) -> Cost:
-        """The time of a counted schedule for a message of so many bytes."""
+        """The time of a counted schedule for a message of `message_bytes`."""
 
 
 #: model name -> class; a parameter file names its model as format = "certree-NAME"
@@ -57,7 +57,7 @@ def load_models() -> Registry[type[CostModel]]:
 
 
 def load_parameters(name: str) -> CostModel:
-    """A preset by name, or a TOML file; its format says of which model. InputError says what is wrong, and where."""
+    """A preset by name, or a TOML file, whose format names the model. InputError states the fault and its place."""
     document = COST_PARAMETERS.load(name)
     models = load_models()
     model = str(document.get("format", "")).removeprefix("certree-")

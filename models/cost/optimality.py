@@ -1,13 +1,13 @@
-"""Optimal in memory access, optimal in incast, and why seldom both: GenTree's Theorems 1 and 2 as bounds with witnesses.
+"""Optimality in memory access and in incast: GenTree's Theorems 1 and 2 as bounds with witnesses.
 
 Theorem 1. Every share of the vector is summed up from N terms by operations that read f terms and write one. h of them access
 memory N - 1 + 2h times, so the busiest of N servers accesses (N + 1)/N times the vector or more, and h = 1 throughout is optimal.
 
-Theorem 2, with numbers. An operation adds up what arrives in its step. Where at most w_t communicators may share a link and a
-server has L links, it gets at most L (w_t - 1) terms beside its own, so h >= (N - 1) / (L (w_t - 1)): without incast the accesses
-are at least (N - 1 + 2h)/N. So both optima exclude each other where N - 1 > L (w_t - 1); with one link a server, as the theorem
-silently has it, where N > w_t. (Who stores terms that arrive one after the other and adds them up later escapes it, with memory
-for N - 1 shares.)
+Theorem 2, with numbers. An operation adds the terms that arrive in its step. Where at most w_t communicators may share a link and a
+server has L links, it gets at most L (w_t - 1) terms in addition to its own, so h >= (N - 1) / (L (w_t - 1)): without incast the
+accesses are at least (N - 1 + 2h)/N. So both optima exclude each other where N - 1 > L (w_t - 1); with one link per server, as the
+theorem tacitly assumes, where N > w_t. (A server with memory for N - 1 shares could store terms that arrive one after the other and
+add them later; the theorem does not cover this.)
 """
 
 from dataclasses import dataclass
@@ -67,9 +67,9 @@ class Incast:
 
 @dataclass(frozen=True)
 class Optimality:
-    """Both verdicts on a schedule, and what Theorem 2 says of its network: `endpoints` N, `links` L that lead into a server.
+    """Both verdicts on a schedule, and the bounds of Theorem 2 for its network: `endpoints` N, `links` L that lead into a server.
 
-    `least_operations`: h of every share without incast; `least_accesses`: D with so many.
+    `least_operations`: h of every share without incast; `least_accesses`: D for that h.
     """
 
     memory: MemoryAccess
@@ -84,19 +84,19 @@ class Optimality:
 
     @property
     def least_accesses(self) -> Fraction:
-        """(N - 1 + 2h)/N vectors: what memory access costs at least in a schedule without incast."""
+        """(N - 1 + 2h)/N vectors: a lower bound on memory accesses of a schedule without incast."""
         return Fraction(self.endpoints - 1 + 2 * self.least_operations, self.endpoints)
 
     @property
     def both_possible(self) -> bool:
-        """Whether Theorem 2 leaves room for a schedule that is optimal in both."""
+        """Whether Theorem 2 allows a schedule that is optimal in both."""
         return self.least_operations == 1
 
 
 def optimality(schedule: Schedule, incast_threshold: int) -> Optimality:
-    """Judge an all-reduce or reduce-scatter in which servers add up; UnsupportedError for others, and where switches reduce.
+    """Optimality of an all-reduce or reduce-scatter in which servers add; UnsupportedError for others, and where switches reduce.
 
-    The schedule is taken to be right (`certree.verify` says whether it is). O(hops log hops).
+    The schedule must be valid (`certree.verify` checks this). O(hops log hops).
     """
     if schedule.collective.kind not in KINDS:
         raise UnsupportedError(f"Theorems 1 and 2 are about {' and '.join(KINDS)}, not {schedule.collective.kind}")

@@ -19,7 +19,7 @@ LEAST_THRESHOLD = 2  # communicators: a single sender and its receiver are no in
 
 @dataclass(frozen=True)
 class Level:
-    """What one kind of link costs: start-up of a step, a float over it, a float and flow beyond `incast_threshold`
+    """Costs of one kind of link: start-up of a step, a float over it, a float and flow beyond `incast_threshold`
     communicators."""
 
     alpha_seconds: Fraction
@@ -28,13 +28,13 @@ class Level:
     incast_threshold: Annotated[int, Limits(LEAST_THRESHOLD)]
 
     def flow_seconds(self, communicators: int) -> Fraction:
-        """Seconds a float over a link with so many communicators (Equation 10)."""
+        """Seconds per float over a link with that number of communicators (Equation 10)."""
         return self.beta_seconds_per_float + max(communicators - self.incast_threshold, 0) * self.epsilon_seconds_per_float
 
 
 @dataclass(frozen=True)
 class Server:
-    """What a server costs: start-up, one addition of floats, one float read from or written to memory."""
+    """Costs of a server: start-up, one addition of floats, one float read from or written to memory."""
 
     alpha_seconds: Fraction
     gamma_seconds_per_float: Fraction

@@ -1,5 +1,4 @@
-"""What the endpoints of a fabric are made of: buses, links, the accelerator, an engine for collectives, and who runs a
-collective."""
+"""Parameters of endpoints: buses, links, the accelerator, an engine for collectives, and the unit that runs a collective."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,7 +14,7 @@ ENDPOINTS = Presets("certree.models.machine", "endpoints", "endpoint", MachineEr
 
 
 class Runs(StrEnum):
-    """Who does the work of a collective."""
+    """The unit that runs a collective."""
 
     ACCELERATOR = "accelerator"  # every message goes through memory
     ENGINE = "engine"  # ACE
@@ -52,7 +51,7 @@ class Buses:
 
 @dataclass(frozen=True)
 class Accelerator:
-    """FP32 additions that it could do in a cycle of its own clock."""
+    """FP32 additions per cycle of its own clock."""
 
     adders: int
     clock_hertz: Positive
@@ -60,8 +59,8 @@ class Accelerator:
 
 @dataclass(frozen=True)
 class Engine:
-    """ACE. `alu_bytes`: what an ALU adds, and its buses move, in a cycle; `bank_bytes`: what goes into a bank of the SRAM, and
-    as much out of it."""
+    """ACE. `alu_bytes`: bytes that an ALU adds, and its buses move, per cycle; `bank_bytes`: bytes into a bank of the SRAM per
+    cycle, and as many out of it."""
 
     sram_bytes: int
     banks: int
@@ -73,7 +72,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class System:
-    """Who runs the collective, on chunks and messages of which size (no message size: one message a step), with which shares of the
+    """The unit that runs the collective, its chunk and message sizes (no message size: one message per step), and its shares of the
     accelerator's adders and memory bandwidth. `memory_bytes_per_second`: where it is not that of the buses."""
 
     name: str
@@ -128,5 +127,5 @@ class Endpoint:
 
 
 def load_endpoint(name: str) -> Endpoint:
-    """A preset by name, or a TOML file; MachineError names table and field of what is wrong in it."""
+    """A preset by name, or a TOML file; MachineError names the wrong table and field."""
     return Fields.of_format(ENDPOINTS.load(name), FORMAT, VERSION, name, MachineError).read(Endpoint)

@@ -1,4 +1,4 @@
-"""Machine parameters: what the closed form, the exporter and the simulator need to know of the hardware."""
+"""Machine parameters: the hardware as seen by closed forms, export and simulation."""
 
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ _Cycles = Annotated[int, Limits(0, 1 << 40)]
 
 @dataclass(frozen=True)
 class Machine:
-    """One accelerator fabric; whole numbers, units in the names. A unit link moves one flit a cycle.
+    """One accelerator fabric; whole numbers, units in the names. A unit link moves one flit per cycle.
 
     A chunk over h links arrives whole `head_flits + payload flits` (serialization) plus
     ni_issue_cycles + 2·ni_cycles + (h + 1)·router_cycles + h·link_latency_cycles (path) cycles after its slot opens; the first slot
@@ -26,16 +26,16 @@ class Machine:
     name: str
     clock_hz: _Count
     flit_bytes: _Count  # payload of one flit; also the granule of chunk sizes
-    head_flits: _Cycles  # flits a message spends on its header
+    head_flits: _Cycles  # flits of the header of a message
     link_latency_cycles: _Cycles  # for links whose topology states none
     router_cycles: _Cycles  # pipeline depth of one router
     ni_cycles: _Cycles  # wire between network interface and router, each way
     ni_buffer_flits: _Cycles  # injection buffer of one output port
-    reduce_bytes_per_cycle: _Count  # incoming data the reduction unit takes
+    reduce_bytes_per_cycle: _Count  # incoming data that the reduction unit accepts
     reduce_quantum_cycles: _Count  # the reduction unit works in whole quanta
     reduce_start_cycles: _Cycles  # from the last flit's arrival to the start of the reduction
     vc_count: _Count  # virtual channels of a channel; these three matter to the flit-level simulator only
-    vc_buffer_flits: _Count  # places of one virtual channel
+    vc_buffer_flits: _Count  # flit buffers of one virtual channel
     packet_payload_bytes: _Count
     ni_issue_cycles: _Cycles = 0  # from the firing of a row to its first flit
     ni_start_cycles: _Cycles = 0  # from the common start to the opening of the first slot or timestep
@@ -46,7 +46,7 @@ class Machine:
 
     @property
     def interface_cycles(self) -> int:
-        """What a message spends in the network interfaces at both ends of its way."""
+        """Cycles that a message spends in the network interfaces at both ends of its route."""
         return self.ni_issue_cycles + 2 * self.ni_cycles
 
     def document(self) -> dict[str, Any]:

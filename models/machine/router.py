@@ -1,4 +1,4 @@
-"""Parameters of a router: how its pipeline is cut into stages, how it allocates, how packets flow."""
+"""Parameters of a router: pipeline stages, allocation and flow control."""
 
 from dataclasses import dataclass
 from typing import Annotated, Literal
@@ -12,7 +12,7 @@ _Cycles = Annotated[int, Limits(0, 1 << 20)]
 
 @dataclass(frozen=True)
 class Router:
-    """What the flit-level simulator needs to know of an input-queued router beyond the depth of its pipeline.
+    """Parameters of an input-queued router for the flit-level simulator, in addition to the depth of its pipeline.
 
     Of the `router_cycles` of a machine the last ones are traversal, switch allocation and VC allocation; what is left in front of
     them is route computation.

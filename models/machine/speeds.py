@@ -1,4 +1,4 @@
-"""The machine of a network that states how fast its links are, and contradictions between the two."""
+"""Machines for networks that state the speed of their links, and contradictions between the two."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ _REDUCED_LINKS = 8  # links of capacity 1 whose data the reduction unit takes, a
 
 
 def contradiction(topology: Topology, machine: Machine) -> str | None:
-    """What the network states of its clock or of the bandwidth of a full link and the machine does not have; None: nothing.
+    """A contradiction between the clock or full-link bandwidth that the network states and the machine; None without one.
 
     Clocks are whole Hz: a bandwidth that no flit and clock give exactly is met by the clock just below.
     """

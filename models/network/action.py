@@ -23,8 +23,8 @@ Reached = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
 class Action:
     """`moves`, shape (generators, N): where each generator takes each node. `box`: the sizes, where it was made by `of_box`.
 
-    The constructor checks that every generator is a permutation (ScheduleFormatError); whether the group suits a network is for
-    `certree.verify` to say. O(generators · N) time and memory.
+    The constructor checks that every generator is a permutation (ScheduleFormatError); `certree.verify` checks whether the group
+    fits a network. O(generators · N) time and memory.
     """
 
     moves: Int32
@@ -48,7 +48,7 @@ class Action:
 
     @classmethod
     def of_box(cls, sizes: Sequence[int]) -> "Action":
-        """The nodes are the places of a box of these sizes, the last coordinate running fastest; a generator for each dimension
+        """The nodes are the cells of a box of these sizes, the last coordinate running fastest; a generator for each dimension
         moves all of them by one, around the end. O(nodes · dimensions)."""
         place = np.arange(math.prod(sizes)).reshape(sizes)
         moves = [np.roll(place, -1, axis=axis).ravel() for axis, size in enumerate(sizes) if size > 1]
@@ -61,12 +61,12 @@ class Action:
 
     @property
     def document(self) -> dict[str, Any]:
-        """As it stands in a file."""
+        """The JSON document of a file."""
         return {"permutations": self.moves.tolist()} if self.box is None else {"box": list(self.box)}
 
     @cached_property
     def _walk(self) -> tuple[Reached, ...]:
-        """The nodes that products of generators take node 0 to, hop by hop, each once."""
+        """The nodes that products of generators map node 0 to, hop by hop, each once."""
         seen = np.zeros(self.nodes, np.bool_)
         seen[0], fresh = True, np.zeros(1, np.int64)
         levels: list[Reached] = []
@@ -83,7 +83,7 @@ class Action:
 
     @property
     def orbit(self) -> NDArray[np.bool_]:
-        """Which nodes some element takes node 0 to."""
+        """Flags of the nodes that some element maps node 0 to."""
         reached = np.zeros(self.nodes, np.bool_)
         reached[0] = True
         for new, _, _ in self._walk:
@@ -116,7 +116,7 @@ def generating(permutations: Iterator[Int32] | Sequence[Int32]) -> Action:
 
 
 def action_from_document(document: Any, nodes: int, where: str) -> Action:
-    """The action in a parsed JSON document, {"box": sizes} or {"permutations": one for each generator}, on so many nodes."""
+    """The action in a parsed JSON document, {"box": sizes} or {"permutations": one for each generator}, on `nodes` nodes."""
     fields = Fields(document, where, ScheduleFormatError).only(optional=("box", "permutations"))
     if ("box" in fields) == ("permutations" in fields):
         fields.refuse("expected either box or permutations")
@@ -125,7 +125,7 @@ def action_from_document(document: Any, nodes: int, where: str) -> Action:
         if len(sizes) > MAX_DIMENSIONS:
             fields.refuse(f"box has {len(sizes)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
         if math.prod(sizes) != nodes:
-            fields.refuse(f"box has {math.prod(sizes)} places; expected one for each of the {nodes} nodes")
+            fields.refuse(f"box has {math.prod(sizes)} cells; expected one for each of the {nodes} nodes")
         return Action.of_box(sizes)
     rows = fields.entries("permutations")
     if len(rows) > MAX_GENERATORS:

@@ -1,4 +1,4 @@
-"""Capacities as people write them, whole numbers or parts of a full link, and as whole chunk units of one scale."""
+"""Capacities in text (whole numbers or parts of a full link), and as whole chunk units of one scale."""
 
 import math
 import re
@@ -34,13 +34,13 @@ def in_units(capacities: Sequence[Fraction], where: str) -> tuple[list[int], int
     """
     scale = math.lcm(*{capacity.denominator for capacity in capacities})
     if max(capacities, default=Fraction(0)) * scale > MAX_CAPACITY or scale > MAX_CAPACITY:
-        raise TopologyError(f"{where}: capacities have the common denominator {scale}; allowed: up to {MAX_CAPACITY} units a link")
+        raise TopologyError(f"{where}: common denominator {scale}; allowed: at most {MAX_CAPACITY} units per link")
     found = {capacity: int(capacity * scale) for capacity in set(capacities)}
     return [found[capacity] for capacity in capacities], scale
 
 
 def read_capacities(values: Iterable[Any], where: str) -> tuple[list[int], int]:
-    """`in_units` of capacities as a document has them; TopologyError names the first that is not one."""
+    """`in_units` of capacities in a document; TopologyError names the first invalid one."""
     known: dict[tuple[type, Any], Fraction] = {}
     capacities = []
     for index, value in enumerate(values):
@@ -56,7 +56,7 @@ def read_capacities(values: Iterable[Any], where: str) -> tuple[list[int], int]:
 
 
 def written(units: Iterable[int], scale: int) -> list[int] | list[int | str]:
-    """Chunk units as documents have them: whole numbers, or parts of a full link such as "1/2"."""
+    """Chunk units as written in documents: whole numbers, or parts of a full link such as "1/2"."""
     if scale == 1:
         return list(units)
     return [value // scale if value % scale == 0 else str(Fraction(value, scale)) for value in units]

@@ -51,7 +51,7 @@ class DimensionOrder:
 
 
 def _is_grid(topology: Topology, at: np.ndarray) -> bool:
-    """Whether nodes have places of their own, and every link leads one place on in one dimension or around its ring."""
+    """Whether nodes have distinct coordinates, and every link leads one step along one dimension or around its ring."""
     apart = np.abs(at[topology.src] - at[topology.dst])
     one = (apart != 0).sum(axis=1) == 1
     step = apart.max(axis=1)

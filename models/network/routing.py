@@ -1,4 +1,4 @@
-"""Routes between nodes that are no neighbours: deterministic, shortest, and spread over equal choices."""
+"""Shortest routes between nodes that are not neighbours: deterministic, and spread over equal choices."""
 
 from typing import Any
 
@@ -24,10 +24,10 @@ def routes_between(
 
     - At a switch, or out of an endpoint into switches, as a fat tree does ("D-mod-k"): with q the rank of the destination (its id
       where it has none) plus `turn`, the first node with c > 1 choices takes number q mod c and goes on with q div c, and so on.
-      All transfers i -> i + k of one step then have links of their own in a fat tree that has as many ways up as nodes below.
+      All transfers i -> i + k of one step then use disjoint links in a fat tree that has as many uplinks as nodes below.
     - Through endpoints (direct networks): the last choice, which on grids is dimension order, X before Y.
 
-    Raises UnsupportedError for a row from a node to itself and for one that no path serves. Rows with the same ends share a route;
+    Raises UnsupportedError for a row from a node to itself and for one without a path. Rows with the same ends share a route;
     routes are numbered by (src, dst). O(destinations · links · hops) time in vectorized sweeps, O(rows + links) memory.
     """
     src, dst = np.asarray(src, np.int64), np.asarray(dst, np.int64)
@@ -86,7 +86,7 @@ class _Walker:
         return [tuple(link for link in route if link >= 0) for route in np.stack(hops, axis=1).tolist()]
 
     def _hops_left(self, end: int) -> Int32:
-        """Hops to `end` from every node by way of nodes that forward; -1 where there is no such path."""
+        """Hops to `end` from every node through nodes that forward; -1 where there is no such path."""
         left = np.full(len(self.topology.kind), -1, np.int32)
         left[end] = 0
         passes = self.topology.forwards.copy()

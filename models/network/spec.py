@@ -1,4 +1,4 @@
-"""One token names a network: `torus:8x8,without-link=3-4,capacity=2` or a file, with the same modifiers."""
+"""Parser of network specifications: `torus:8x8,without-link=3-4,capacity=2`, or a file with the same modifiers."""
 
 import dataclasses
 import re
@@ -43,7 +43,7 @@ def parse_topology(spec: str) -> Topology:
 
 
 def _speeds(topology: Topology) -> np.ndarray:
-    """The capacity of every link as a Fraction of a full one: what modifiers change, and `in_units` makes whole."""
+    """The capacity of every link as a Fraction of a full one; modifiers change it, and `in_units` makes it whole."""
     found = {units: topology.speed(units) for units in np.unique(topology.capacity).tolist()}
     speeds = np.empty(len(topology.capacity), object)
     speeds[:] = [found[units] for units in topology.capacity.tolist()]
@@ -57,13 +57,13 @@ def _import_options(modifiers: list[str]) -> list[tuple[str, str]]:
 
 
 def unit_bandwidth(spec: str) -> Fraction | None:
-    """Bytes a second of a link of capacity 1, for a token that names an imported file; None for any other."""
+    """Bytes per second of a link of capacity 1, for a token that names an imported file; None for any other."""
     head, *modifiers = spec.split(",")
     return imported_unit(Path(head), _import_options(modifiers)) if head.lower().endswith(suffixes()) else None
 
 
 def undamaged(topology: Topology) -> Topology | None:
-    """The network before `without-` modifiers took nodes and links away; None when its name has none."""
+    """The network before `without-` modifiers removed nodes and links; None when its name has no such modifier."""
     parts = topology.name.split(",")
     kept = [part for part in parts if not part.startswith("without-")]
     return parse_topology(",".join(kept)) if len(kept) < len(parts) else None
@@ -95,7 +95,7 @@ def without_link(topology: Topology, columns: Columns, value: str) -> None:
 
 
 def _links(topology: Topology, columns: Columns, modifier: str, value: str, ends: str) -> np.ndarray:
-    """Flags of the links that `ends`, A-B or A>B, names; TopologyError where it does not, or there are none."""
+    """Flags of the links that `ends`, A-B or A>B, names; TopologyError for another form, or without such links."""
     match = re.fullmatch(r"([0-9]{1,9})([->])([0-9]{1,9})", ends)
     if match is None:
         form = "A-B (both directions) or A>B" + (" and a capacity, such as 3-4:1/2" if modifier == "link-capacity" else "")

@@ -25,7 +25,7 @@ UNKNOWN_LATENCY = -1  # the machine parameters decide
 
 
 class NodeKind(IntEnum):
-    """What a node id stands for; ids of removed nodes are kept free, never reused."""
+    """The kind of a node id; ids of removed nodes are kept free, never reused."""
 
     ENDPOINT = 0
     SWITCH = 1
@@ -36,7 +36,7 @@ class NodeKind(IntEnum):
 class Topology(Shown):
     """A directed multigraph of endpoints and switches.
 
-    Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units a round, at least 1) and `latency`
+    Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units per round, at least 1) and `latency`
     (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. `scale`: the chunk units of a full link,
     one of capacity 1 in names and files, so that parts of it are whole too: a link of half the speed has 1 of 2 units. Times of
     M/B are for B of a full link. The constructor is the only way in: it raises TopologyError unless ids are in range, no link is
@@ -57,7 +57,7 @@ class Topology(Shown):
     reducing: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, np.bool_))
     coordinates: Int32 | None = None  # shape (nodes, dimensions)
     labels: tuple[str, ...] | None = None  # names of the nodes in the file they came from
-    bandwidth: int | None = None  # bytes a second of a full link, where the file states it
+    bandwidth: int | None = None  # bytes per second of a full link, where the file states it
     clock: int | None = None  # Hz, where the file states it
     scale: int = 1
 
@@ -149,7 +149,7 @@ class Topology(Shown):
         return ends[np.argsort(by, kind="stable")], np.concatenate((np.zeros(1, np.int64), np.cumsum(count)))
 
     def speed(self, capacity: int) -> Fraction:
-        """The speed of a link of so many chunk units as a multiple of a full link's: the capacity in names and files."""
+        """The speed of a link of `units` chunk units as a multiple of a full link's: the capacity in names and files."""
         return Fraction(capacity, self.scale)
 
     def require_full_links(self, what: str) -> None:
@@ -198,7 +198,7 @@ class Topology(Shown):
         return found
 
     def _has_table_for(self, src: NDArray[Any]) -> bool:
-        """Whether a table of all pairs of nodes is faster than a search for so many."""
+        """Whether a table of all pairs of nodes is faster than searching for these pairs."""
         return np.ndim(src) == 1 and len(self.kind) ** 2 <= min(8 * len(src), MAX_PAIR_TABLE)
 
     def _look_up(self, src: NDArray[Any], dst: NDArray[Any], found: NDArray[Any]) -> None:
@@ -279,12 +279,12 @@ class Topology(Shown):
 
     @cached_property
     def forwards(self) -> NDArray[np.bool_]:
-        """Which nodes pass on what is not theirs: the switches. On a direct network every node does, each having a router."""
+        """Flags of the nodes that forward: the switches, and on a direct network every node, each having a router."""
         return np.asarray((self.kind == NodeKind.SWITCH) | ((self.kind == NodeKind.ENDPOINT) & self.is_direct))
 
     @cached_property
     def holds(self) -> NDArray[np.bool_]:
-        """Which nodes hold chunks, so that transfers may start and end there: endpoints, and switches marked `reducing`."""
+        """Flags of the nodes that hold chunks, where transfers may start and end: endpoints, and switches marked `reducing`."""
         return np.asarray((self.kind == NodeKind.ENDPOINT) | ((self.kind == NodeKind.SWITCH) & self.reducing))
 
     @property
@@ -295,7 +295,7 @@ class Topology(Shown):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of what a schedule depends on: nodes, links, capacities, latencies; not the name or the drawing."""
+        """SHA-256 of everything that a schedule depends on: nodes, links, capacities, latencies; not the name or the drawing."""
         return sha256(
             canonical_json(
                 {

@@ -1,4 +1,4 @@
-"""Topologies as graphs: networkx node-link JSON and GraphML, the forms in which people have theirs."""
+"""Topologies as graphs: networkx node-link JSON and GraphML."""
 
 import io
 from fractions import Fraction
@@ -38,7 +38,7 @@ def read_graphml(path: Path) -> Topology:
 
 
 def topology_from_graph(graph: Any, where: str) -> Topology:
-    """A topology from a networkx graph: undirected edges become a link each way.
+    """A topology from a networkx graph: undirected edges become a link in each direction.
 
     Nodes named by whole numbers keep them as ids; otherwise ids follow the file's order and the names become labels.
     Attributes: node `kind` (endpoint, switch) and `reducing`; edge `capacity` (1 when the file gives none at all) and `latency`.

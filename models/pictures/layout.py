@@ -1,4 +1,4 @@
-"""Where the nodes of a network stand: on its coordinates, in packages, in layers of switches, or in a circle."""
+"""Positions of the nodes of a network: on its coordinates, in packages, in layers of switches, or in a circle."""
 
 import math
 from dataclasses import dataclass, field

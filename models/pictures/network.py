@@ -25,7 +25,7 @@ Point = tuple[float, float]
 def network_picture(
     topology: Topology, undamaged: Topology | None = None, marked: Sequence[tuple[int, int]] = (), caption: str = ""
 ) -> str:
-    """SVG of a network. `undamaged`: the network before nodes and links were taken away, which are then drawn as missing.
+    """SVG of a network. `undamaged`: the network before nodes and links were removed; these are then drawn as missing.
 
     `marked`: pairs of nodes, shown as thick arrows from ringed nodes; twice the same node rings it. `caption`: lines below them.
 
@@ -76,7 +76,7 @@ class _Drawing:
         self._words()
 
     def mark(self, marked: Sequence[tuple[int, int]], caption: str) -> None:
-        """Arrows and rings over the network, and what they are about below it."""
+        """Arrows and rings over the network, and the caption below it."""
         for a, b in sorted(set(marked)):
             if a != b:
                 self._arrow(a, b, {"stroke": MARK, "stroke_width": 3.5})
@@ -102,7 +102,7 @@ class _Drawing:
         return SLOW if capacity < self.topology.scale else LINK
 
     def _link(self, a: int, b: int) -> None:
-        """The links between two nodes: one line where both directions are alike, arrows otherwise; what is missing dashed."""
+        """The links between two nodes: one line where both directions are equal, arrows otherwise; missing links are dashed."""
         there, back = self.pairs.get((a, b), 0), self.pairs.get((b, a), 0)
         speeds = [self.topology.speed(capacity) for capacity in (there, back)]
         hint = f"{a} - {b}: capacity {speeds[0]}" if there == back else f"{a}>{b}: capacity {speeds[0]}, {b}>{a}: {speeds[1]}"
@@ -148,7 +148,7 @@ class _Drawing:
         self.sheet.text(end[0], end[1], str(other), size=8.5, fill="#6d7f8d")
 
     def _arrow(self, tail: int, head: int, style: dict[str, Any]) -> None:
-        """One direction, beside the middle of the other, with a head."""
+        """One direction, next to the middle of the other, with a head."""
         points = self._route(tail, head)
         (x0, y0), (x1, y1) = points[0], points[-1]
         length = math.hypot(x1 - x0, y1 - y0) or 1.0
@@ -165,7 +165,7 @@ class _Drawing:
             self.sheet.path([tip, barb], stroke=style["stroke"], stroke_width=1.4)
 
     def _route(self, a: int, b: int) -> list[Point]:
-        """A straight line, or a curve round the nodes that stand in its way."""
+        """A straight line, or a curve around the nodes between its ends."""
         start, end = self.layout.points[a], self.layout.points[b]
         delta = end - start
         length = float(np.hypot(*delta)) or 1.0
@@ -193,7 +193,7 @@ class _Drawing:
         return outward if across[axis] > 0 else -outward
 
     def _bundle(self, home: int, group: list[int]) -> None:
-        """One thick cable for the like links of all endpoints in a block."""
+        """One thick cable for the equal links of all endpoints in a block."""
         x, y = (float(v) for v in self.layout.points[home])
         top = min(float(self.layout.points[node][1]) for node in group) - 1.25 * self.layout.radius - 5
         middle = float(np.mean([self.layout.points[node][0] for node in group]))

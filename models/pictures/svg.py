@@ -1,4 +1,4 @@
-"""A sheet of SVG shapes: what the pictures need, numbers rounded to a tenth of a pixel so that bytes repeat."""
+"""SVG shapes for the pictures, with numbers rounded to a tenth of a pixel so that bytes repeat."""
 
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr

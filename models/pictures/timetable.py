@@ -1,4 +1,4 @@
-"""The time-space picture of a schedule: a row for each link, a box for each transfer that passes it, time to the right."""
+"""Time-space picture of a schedule: a row for each link, a box for each transfer that passes it, time to the right."""
 
 import colorsys
 from itertools import chain
@@ -20,8 +20,8 @@ INK, GRID, STEP = "#1d2b36", "#dfe5ea", "#9fb0bd"
 def timetable_picture(schedule: Schedule, title: str) -> str:
     """SVG of one iteration: reduces in full colour, copies in a light one with a border, the chunk's number inside.
 
-    A link of capacity c has c lanes; transfers that share a link in a step of several rounds follow each other in row order. What a
-    link cannot carry is framed in red. UnsupportedError for more than MAX_LINKS links or MAX_BOXES boxes.
+    A link of capacity c has c lanes; transfers that share a link in a step of several rounds follow each other in row order.
+    Transfers beyond the capacity of a link are framed in red. UnsupportedError for more than MAX_LINKS links or MAX_BOXES boxes.
     """
     row, pair = _uses(schedule)
     pairs, line = np.unique(pair, return_inverse=True)

@@ -1,8 +1,8 @@
-"""Schedules: who sends which chunk to whom in which step.
+"""Schedules: lists of transfers (chunk, source, destination, step).
 
 - `schedule`, `symmetric`: the two forms; `schedule_file`, `symmetric_file`: their files
 - `made_for`: the message size and machine that a schedule was made for
-- `collective`: what a schedule must achieve; `default_shares`: owners of chunks where a file names none
+- `collective`: the required result of a schedule; `default_shares`: owners of chunks where a file names none
 - `unit_rounds`: steps of several rounds as steps of one; `paths`: links that transfers pass
 - `timing`, `reducing_time`, `tolerance`: closed-form times
 """

@@ -1,4 +1,4 @@
-"""What a collective operation promises."""
+"""Collective operations and their required results."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -35,18 +35,18 @@ class Collective:
 
     | kind | at the start | at the end | the message of M bytes is | chunks of it |
     |---|---|---|---|---|
-    | all-reduce | everyone has its contribution to every chunk | everyone has every sum | the vector | K |
+    | all-reduce | each endpoint has its contribution to every chunk | each has every sum | the vector | K |
     | reduce-scatter | the same | the chunk's root has its sum | the vector before | K |
-    | all-gather | the chunk's root has it | everyone has every chunk | the vector after | K |
-    | broadcast | `root` has every chunk | everyone has every chunk | the vector of the root | K |
+    | all-gather | the chunk's root has it | each has every chunk | the vector after | K |
+    | broadcast | `root` has every chunk | each has every chunk | the vector of the root | K |
     | reduce | as all-reduce | `root` has every sum | the vector | K |
     | gather | the chunk's root has it | its target, `root`, has it | the buffer of the root | kN, K = k(N − 1) |
     | scatter | `root` has it | the chunk's target has it | the buffer of the root | kN, K = k(N − 1) |
     | all-to-all | the chunk's root has it | its target has it | the buffer of one endpoint | kN, K = kN(N − 1) |
 
     K is the number of chunks in a schedule. In the last three each endpoint (all-to-all: each ordered pair of different endpoints)
-    has the same number k of chunks. The buffer holds a block of k chunks for each of the N endpoints, the owner's own included,
-    which never moves and is no chunk of the schedule.
+    has the same number k of chunks. The buffer holds a block of k chunks for each of the N endpoints, including the owner's own,
+    which never moves and is not a chunk of the schedule.
 
     The constructor raises InputError when `root` is missing or must not be given.
     """
@@ -65,7 +65,7 @@ class Collective:
 
     @property
     def has_one_root(self) -> bool:
-        """Whether one endpoint has a part of its own in the whole operation: `root`."""
+        """Whether one endpoint has a special role in the whole operation: `root`."""
         return self.kind in WITH_ONE_ROOT
 
     @property
@@ -75,7 +75,7 @@ class Collective:
 
     @property
     def is_rooted(self) -> bool:
-        """Whether every chunk has a root: where it starts alone, or where its sum is due."""
+        """Whether every chunk has a root: the only endpoint where it starts, or where its sum is due."""
         return self.kind is not CollectiveKind.ALL_REDUCE
 
     @property
@@ -100,7 +100,7 @@ class Collective:
         """Raise InputError unless the root, if there is one, is an endpoint of this topology."""
         if self.root is not None and (self.root >= len(topology.kind) or topology.rank[self.root] < 0):
             first, last = int(topology.endpoints[0]), int(topology.endpoints[-1])
-            raise InputError(f"root {self.root} is no endpoint of {topology.name}; its endpoints lie in {first} to {last}")
+            raise InputError(f"root {self.root} is not an endpoint of {topology.name}; endpoints are in {first} to {last}")
 
 
 def read_collective(fields: Fields) -> Collective:

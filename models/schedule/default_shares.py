@@ -1,4 +1,4 @@
-"""Whose chunk is which, where nothing else says so."""
+"""Default owners of chunks."""
 
 import numpy as np
 

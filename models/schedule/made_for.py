@@ -1,4 +1,4 @@
-"""What a schedule was made for: a message size and a machine."""
+"""The message size and the machine that a schedule was made for."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +11,9 @@ from certree.models.machine.machine import Machine, machine_document, read_machi
 
 @dataclass(frozen=True)
 class MadeFor:
-    """The bytes of the message and the machine, all its values and not its name, that a schedule was timed with when it was made.
+    """The bytes of the message and the machine (with all values, not only its name) that a schedule was made and timed for.
 
-    It decides nothing about the transfers and is not in the digest of a schedule. ScheduleFormatError for a size that is not a
+    It does not affect the transfers and is not in the digest of a schedule. ScheduleFormatError for a size that is not a
     whole number from 1 to MAX_SIZE.
     """
 
@@ -30,7 +30,7 @@ class MadeFor:
 
 
 def read_made_for(fields: Fields) -> MadeFor:
-    """What `MadeFor.document` gave; ScheduleFormatError or MachineError names the field that is wrong."""
+    """The inverse of `MadeFor.document`; ScheduleFormatError or MachineError names the wrong field."""
     fields.only("message_bytes", "machine")
     machine = read_machine(fields.raw("machine"), f"{fields.where}: machine")
     return MadeFor(fields.whole("message_bytes", 1, MAX_SIZE), machine)

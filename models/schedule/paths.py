@@ -17,7 +17,7 @@ Int64 = NDArray[np.int64]
 
 
 def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:
-    """Cycles from firing to the ejection of the head flit over so many links whose latency is `wire`."""
+    """Cycles from firing to the ejection of the head flit over `hops` links with total latency `wire`."""
     return machine.interface_cycles + (hops + 1) * machine.router_cycles + hops * wire
 
 
@@ -55,7 +55,7 @@ def hops(schedule: Schedule) -> tuple[Int64, Int64]:
 def way_of(
     topology: Topology, src: NDArray[Any], dst: NDArray[Any], route: NDArray[Any], routes: tuple[tuple[int, ...], ...]
 ) -> tuple[Int64, Int64]:
-    """(row, joined pair) of each hop of transfers: rows ascending, the hops of a row in the order of its way. O(rows + hops).
+    """(row, joined pair) of each hop of transfers: rows ascending, the hops of a row in the order of its route. O(rows + hops).
 
     A row that goes to a neighbour without a link to it has pair -1.
     """

@@ -1,4 +1,4 @@
-"""The schedule: who sends which chunk to whom in which step, as numpy columns."""
+"""Schedules: transfers (chunk, source, destination, step) as numpy columns."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -25,14 +25,14 @@ NO_ROOT = -1  # all-reduce: a chunk has no root
 MAX_STEPS = 1 << 30
 MAX_CHUNKS = 1 << 24
 MAX_REPEATS = 1 << 30
-MAX_HOPS = 1 << 25  # links of the routes of all transfers: each is looked at
+MAX_HOPS = 1 << 25  # links of the routes of all transfers: each is checked
 
 
 class Op(IntEnum):
-    """What the destination does with an arriving chunk."""
+    """The operation of the destination on an arriving chunk."""
 
-    REDUCE = 0  # add it to what it holds
-    COPY = 1  # replace what it holds
+    REDUCE = 0  # add it to the stored value
+    COPY = 1  # replace the stored value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,14 +41,14 @@ class Schedule(Shown):
 
     `chunk_root`: the root of each of the K chunks (NO_ROOT in an all-reduce): where its data starts alone, or its sum is due.
     `chunk_target`: in an all-to-all, gather or scatter the one endpoint where each chunk is due; None in the other collectives.
-    `delay`: what is sent in step s can be used from step s + delay on. `rounds`: length of each step, in rounds
+    `delay`: data sent in step s can be used from step s + delay on. `rounds`: length of each step, in rounds
     (the serialization time of one chunk on a unit link).
     `period`: steps from one iteration to the next, None when nothing repeats; iteration i runs i·period steps later, on its own
     K chunks, for i < `repeats`. `routes`: link numbers of each multi-hop route; `route` is DIRECT or an index into it.
     `made_for`: the message size and the machine that it was made for; None where that is not known.
 
-    The constructor is the only way in and checks shapes and ranges (ScheduleFormatError names column and row); whether the
-    transfers are *right* is for `certree.verify` to say. O(rows) time and memory.
+    The constructor checks shapes and ranges (ScheduleFormatError names column and row); `certree.verify` checks whether the
+    transfers are *valid*. O(rows) time and memory.
     """
 
     shown: ClassVar = {"chunks": "chunks", "steps": "steps", "period": "period", "repeats": "repeats", "transfers": "transfers"}
@@ -119,7 +119,7 @@ class Schedule(Shown):
         self._check_roots()
 
     def _check_routes(self) -> None:
-        """Routes are lists of link numbers, and not too long in all."""
+        """Check that routes are lists of link numbers and not too long in total."""
         if not self.routes:
             return
         links, start = self.flat_routes
@@ -149,7 +149,7 @@ class Schedule(Shown):
         return self.topology.narrow_pair_index(self.src, self.dst)
 
     def _check_roots(self) -> None:
-        """Roots and targets are endpoints; in a collective with one root, what is to be that root is."""
+        """Check that roots and targets are endpoints, and match the root of a collective that has one."""
         collective = self.collective
         try:
             collective.require_fits(self.topology)
@@ -212,14 +212,14 @@ class Schedule(Shown):
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """Coefficient of M/B as the message grows: rounds a period, or all rounds when nothing repeats, over the chunks of the
+        """Coefficient of M/B as the message grows: rounds per period, or all rounds when nothing repeats, over the chunks of the
         message."""
         rounds = self.period if self.period is not None else int(self.rounds.sum(dtype=np.int64))
         return Fraction(rounds, self.message_chunks)
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all that decides what happens: all but certificate, provenance and made_for; rows in canonical order."""
+        """SHA-256 of everything but certificate, provenance and made_for, with rows in canonical order."""
         names = ("step", "op", "chunk", "src", "dst", "route")
         keys = [getattr(self, name) for name in names]
         order = slice(None) if is_sorted(keys) else np.lexsort(keys[::-1])
@@ -260,10 +260,10 @@ def make_schedule(
     rounds: Sequence[int] | NDArray[Any] | None = None,
     **fields: Any,
 ) -> Schedule:
-    """A schedule in canonical row order (step, op, chunk, src, dst, route), for makers.
+    """A schedule in canonical row order (step, op, chunk, src, dst, route), for synthesis methods.
 
-    `columns`: `chunk`, `op`, `step`, `src`, `dst` and, where transfers pass switches, `route`, equally long; `routes`: what that
-    column speaks of; `rounds`: of every step, one each when left out; `fields`: delay, period, repeats, provenance, made_for, where
+    `columns`: `chunk`, `op`, `step`, `src`, `dst` and, where transfers pass switches, `route`, equally long; `routes`: the routes
+    of that column; `rounds`: of every step, one each when left out; `fields`: delay, period, repeats, provenance, made_for, where
     they are not the default. O(rows log rows).
     """
     route = columns.get("route", np.full(len(columns["step"]), DIRECT, np.int32))

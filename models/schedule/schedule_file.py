@@ -56,7 +56,7 @@ _CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
 
 def load_schedule(path: Path) -> Schedule:
-    """Read a schedule in our own formats; ScheduleFormatError or InputError says what is wrong and where."""
+    """Read a schedule in certree's own formats; ScheduleFormatError or InputError says what is wrong and where."""
     document = _read_npz(path) if path.suffix == ".npz" else read_json(path)
     return schedule_from_document(document, str(path))
 
@@ -173,16 +173,16 @@ def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:
     with archive.open(name) as stream:
         column: np.ndarray = np.lib.format.read_array(stream, allow_pickle=False)
         if stream.read(1):
-            raise ValueError(f"{name} goes on behind its column")
+            raise ValueError(f"{name} has data after its column")
     return column
 
 
 def load_schedule_csv(path: Path, topology: Topology, collective: Collective, routing: str | None = None) -> Schedule:
     """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
 
-    K is one more than the largest chunk. Whose chunk c is follows from its number, as in `chunk_owners`. A column `path` or `route`
-    may follow: the nodes from source to destination joined by `>`, or nothing. Rows without one whose ends are not neighbours
-    take the routes of `routing`, one of CSV_ROUTINGS; without it no link carries them, and the schedule is invalid.
+    K is one more than the largest chunk. The owner of chunk c follows from its number, as in `chunk_owners`. A column `path` or
+    `route` may follow: the nodes from source to destination joined by `>`, or nothing. Rows without one whose ends are not
+    neighbours take the routes of `routing`, one of CSV_ROUTINGS; without it no link carries them, and the schedule is invalid.
     """
     if routing not in (None, *CSV_ROUTINGS):
         raise InputError(unknown_name("routing", routing, CSV_ROUTINGS))
@@ -192,7 +192,7 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
         raise InputError(f"{path} is not CSV: {error}") from None
     header = [cell.strip() for cell in lines[0]] if lines else []
     if header not in (_CSV_HEADER, *([*_CSV_HEADER, name] for name in _CSV_PATHS)):
-        more = f"or with {' or '.join(_CSV_PATHS)} behind"
+        more = f"or with {' or '.join(_CSV_PATHS)} after it"
         raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, {more}")
     link = {pair: number for number, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
     columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route"]}

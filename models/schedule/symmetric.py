@@ -1,4 +1,4 @@
-"""Schedules kept as a few base chunks and a group: what every other chunk does is an image of what these do."""
+"""Schedules stored as a few base chunks and a group: transfers of every other chunk are images of theirs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
 
-#: what the base chunks do, and what that and its images are together
+#: collective of the base chunks -> collective of all chunks
 WHOLE = {
     CollectiveKind.BROADCAST: CollectiveKind.ALL_GATHER,
     CollectiveKind.REDUCE: CollectiveKind.REDUCE_SCATTER,
@@ -35,8 +35,8 @@ class SymmetricSchedule(Shown):
     for each node v, which takes node 0 to v. Chunk c·N + v is chunk c of `base` with every transfer moved by g, and its root is v:
     an all-gather, a reduce-scatter or an all-reduce of C·N chunks.
 
-    The constructor checks forms (ScheduleFormatError): a direct network without lost nodes, steps of one round between
-    neighbours, no repeats. Whether the group fits the network, and the transfers are right, is for `certree.verify` to say.
+    The constructor checks forms (ScheduleFormatError): a direct network without removed nodes, steps of one round between
+    neighbours, no repeats. `certree.verify` checks whether the group fits the network and the transfers are valid.
     `made_for` as in `Schedule`; that of `base` does not count.
     """
 
@@ -53,13 +53,13 @@ class SymmetricSchedule(Shown):
         if base.collective.kind not in WHOLE or base.collective.root not in (None, 0):
             raise ScheduleFormatError(f"base is a {base.collective.words}; allowed: all-reduce, or {', '.join(WHOLE)} with root 0")
         if not base.topology.is_direct or len(base.topology.endpoints) != len(base.topology.kind):
-            raise ScheduleFormatError("a symmetric schedule is for direct networks without lost nodes")
+            raise ScheduleFormatError("a symmetric schedule is for direct networks without removed nodes")
         if base.period is not None or base.routes or (base.rounds != 1).any():
             raise ScheduleFormatError("a symmetric schedule has steps of one round, transfers between neighbours, and no period")
         if self.action.nodes != len(base.topology.kind):
             raise ScheduleFormatError(f"the action is on {self.action.nodes} nodes; the network has {len(base.topology.kind)}")
         if self.chunks > MAX_CHUNKS:
-            raise ScheduleFormatError(f"{base.chunks} chunks a node are {self.chunks} in all; allowed: 1 to {MAX_CHUNKS}")
+            raise ScheduleFormatError(f"{base.chunks} chunks per node are {self.chunks} in total; allowed: 1 to {MAX_CHUNKS}")
 
     @property
     def topology(self) -> Topology:
@@ -68,7 +68,7 @@ class SymmetricSchedule(Shown):
 
     @cached_property
     def collective(self) -> Collective:
-        """What all chunks do together."""
+        """The collective of all chunks."""
         return Collective(WHOLE[self.base.collective.kind])
 
     @property
@@ -140,7 +140,7 @@ class SymmetricSchedule(Shown):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of all that decides what happens."""
+        """SHA-256 of everything but certificate, provenance and made_for."""
         return sha256(canonical_json({"base": self.base.digest, "action": self.action.document}))
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "SymmetricSchedule":
@@ -162,13 +162,13 @@ class SymmetricSchedule(Shown):
         of_pair[topology.pair_index(np.repeat(np.arange(self.nodes), degree), self.heads.ravel())] = np.tile(
             np.arange(degree), self.nodes
         )
-        of_pair[-1] = -1  # what is no link
+        of_pair[-1] = -1  # not a link
         return of_pair[self.base.pair]
 
     @cached_property
     def timed(self) -> Schedule:
-        """What lands at node 0: one image of every base row, by its step and link. As all nodes look the same, closed forms of this
-        are those of the whole. For a group that fits; not a right schedule by itself. O(rows)."""
+        """The arrivals at node 0: one image of every base row, by its step and link. As all nodes look the same, closed forms of
+        this are those of the whole. Not a valid schedule by itself. O(rows)."""
         before = np.empty(self.heads.shape[1], np.int32)  # which neighbour leads to node 0 by each label
         place, label = np.nonzero(self.heads == 0)
         before[label] = place
@@ -191,7 +191,7 @@ class SymmetricSchedule(Shown):
         """All transfers, in canonical order; UnsupportedError for more than MAX_TRANSFERS. O(transfers log transfers)."""
         if self.transfers > MAX_TRANSFERS:
             raise UnsupportedError(
-                f"{self.transfers} transfers, kept as {self.base.transfers} and images; at most {MAX_TRANSFERS} are written out"
+                f"{self.transfers} transfers, stored as {self.base.transfers} and images; at most {MAX_TRANSFERS} are written out"
             )
         images = np.ascontiguousarray(self.action.carried(np.arange(self.nodes)).T)
         base, elements = self.base, np.arange(self.nodes, dtype=np.int32)
@@ -218,5 +218,5 @@ AnySchedule = Schedule | SymmetricSchedule
 
 
 def written_out(schedule: AnySchedule) -> Schedule:
-    """A schedule with all its transfers; UnsupportedError where they are too many to write out."""
+    """A schedule with all its transfers; UnsupportedError where there are too many to write out."""
     return schedule.written_out() if isinstance(schedule, SymmetricSchedule) else schedule

@@ -34,7 +34,7 @@ _LIMITS = {name: limits for name, limits in LIMITS.items() if name != "route"}
 
 
 def load_any_schedule(path: Path) -> AnySchedule:
-    """A schedule in either of our formats; ScheduleFormatError or InputError says what is wrong and where."""
+    """A schedule in either of certree's formats; ScheduleFormatError or InputError says what is wrong and where."""
     if path.suffix == ".npz":
         return load_schedule(path)
     document = read_json(path)
@@ -44,7 +44,7 @@ def load_any_schedule(path: Path) -> AnySchedule:
 
 
 def save_any_schedule(schedule: AnySchedule, path: Path, *, force: bool = False) -> None:
-    """Write a schedule as it is kept; the same schedule gives the same bytes. A symmetric one goes to .json or .json.gz."""
+    """Write a schedule in its own form; the same schedule gives the same bytes. A symmetric one goes to .json or .json.gz."""
     if not isinstance(schedule, SymmetricSchedule):
         save_schedule(schedule, path, force=force)
         return
@@ -74,7 +74,7 @@ def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
 
 
 def _is_of_family(name: str) -> bool:
-    """Whether a token names a network by its family: no file is opened for what a document says."""
+    """Whether a token names a network by its family: a document must not make the program open files."""
     return name.partition(":")[0] in load_families() and not name.partition(",")[0].lower().endswith(suffixes())
 
 

@@ -36,7 +36,7 @@ MAX_CYCLES = 1 << 60  # of a whole run: sums stay within 64 bits
 class SlotTiming:
     """Sizes in bytes, times in cycles."""
 
-    message_bytes: int  # what the user asked for
+    message_bytes: int  # as requested
     padded_bytes: int  # a multiple of K · repeats · granule
     chunk_bytes: int
     ser: int
@@ -147,12 +147,12 @@ def in_slots(schedule: Schedule, timing: SlotTiming, slot_cycles: int) -> SlotTi
 
 
 def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tuple[Schedule, SlotTiming]:
-    """The schedule as a slotted run plays it, in steps of one round, and its timing; itself where all steps have one round.
+    """The schedule as a slotted run executes it, in steps of one round, and its timing; itself where all steps have one round.
 
     The rounds of one step do not wait for each other, so a schedule of delay 1 gets the delay d that is fastest for this message:
     slots as short as links and reduction units allow, and d - 1 empty ones after each step in which its last chunks arrive.
     Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
-    Of a symmetric schedule it is what lands at one node, which all times follow from (`SymmetricSchedule.timed`).
+    For a symmetric schedule it is the arrivals at one node, from which all times follow (`SymmetricSchedule.timed`).
     Errors as `in_unit_rounds` and `slot_timing`. O(rows log rows).
     """
     if isinstance(schedule, SymmetricSchedule):
@@ -224,7 +224,7 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
 
 
 def bandwidth_bound_cycles(rounds: Fraction, message_bytes: int, machine: Machine, scale: int = 1) -> Fraction:
-    """Cycles of so many rounds per chunk, as a rational: rounds · message / (bytes a cycle of one of the `scale` units of a link).
+    """Cycles of `rounds` per chunk, as a rational: rounds · message / (bytes per cycle of one of the `scale` units of a link).
 
-    With scale 1 it is what a coefficient of M/B stands for."""
+    With scale 1, `rounds` is a coefficient of M/B."""
     return rounds * scale * message_bytes / machine.flit_bytes

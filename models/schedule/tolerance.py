@@ -1,4 +1,4 @@
-"""Slots that are long enough although nodes start at different times and their clocks drift."""
+"""Slot lengths that tolerate different start times and drifting clocks."""
 
 from fractions import Fraction
 from math import ceil

@@ -1,4 +1,4 @@
-"""Steps of several rounds as steps of one round each: which round of its step each transfer takes."""
+"""Conversion of steps of several rounds into steps of one round each: the round of each transfer within its step."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
@@ -23,9 +23,9 @@ def in_unit_rounds(schedule: Schedule, delay: int | None = None) -> Schedule:
     """The same transfers with every step of r rounds spread over r steps of one round; itself when all have one.
 
     Where routes over several links do not fit r rounds the step becomes longer, and all
-    behind it moves. Causality is kept: what waits for a transfer starts in a later step, or `delay` rounds after it. A schedule
-    of delay 1 can be given another `delay` d on the way: d - 1 empty steps then follow each step, so that shorter slots do.
-    Raises UnsupportedError where a send would pick up what in steps of several rounds arrives too late for it, and for more
+    behind it moves. Causality is kept: a dependent transfer starts in a later step, or `delay` rounds after it. A schedule of delay
+    1 can be given another `delay` d: d - 1 empty steps then follow each step, so that shorter slots suffice.
+    Raises UnsupportedError where a send would include data that in steps of several rounds arrive too late for it, and for more
     than MAX_CHUNKS rounds.
     """
     if (schedule.rounds == 1).all():
@@ -128,7 +128,7 @@ def _meets_itself(schedule: Schedule) -> NDArray[np.bool_]:
 
 
 class _Claims:
-    """The links that a row takes, as resources with capacities: joined pairs, and single links where several run in parallel."""
+    """The links of a row as resources with capacities: joined pairs, and single links where several run in parallel."""
 
     def __init__(self, schedule: Schedule) -> None:
         topology = schedule.topology
@@ -180,7 +180,7 @@ class _Groups:
 
 
 def _groups(schedule: Schedule, rows: Int64) -> _Groups:
-    """A row that sends what another one of the step overwrites or adds to goes first, or together with it."""
+    """Groups in which a row that sends data comes before, or with, any row of the step that changes these data."""
     sends, arrives = defaultdict(list), defaultdict(list)
     ends = (schedule.chunk[rows].tolist(), schedule.src[rows].tolist(), schedule.dst[rows].tolist())
     for row, chunk, src, dst in zip(rows.tolist(), *ends, strict=True):
@@ -222,7 +222,7 @@ def _first_fit(claims: _Claims, groups: _Groups, key: dict[int, int]) -> dict[in
 
 
 class _Room:
-    """What is left of every resource in every round: `full` has a bit for each round in which nothing more fits."""
+    """The free capacity of every resource in every round: `full` has a bit for each round in which nothing more fits."""
 
     def __init__(self, claims: _Claims) -> None:
         self._claims = claims

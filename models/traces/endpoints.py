@@ -1,11 +1,11 @@
 """Traces of engines at the endpoints: JSON lines (zipped where the name ends in .gz), the steps of `AceEngine.tla` in the order in
 which they happened.
 
-The first line says what ran: `format`, `version`, `network`, `collective`, `system`, who `runs` it ("engine"), `nodes`, `chunks`
+The first line states `format`, `version`, `network`, `collective`, `system`, who `runs` it ("engine"), `nodes`, `chunks`
 (in the `order` of loading), `ways`, into how many `pieces` a segment of the schedule is cut, and how many of them a message has at
 most (`pieces_of_message`); how many `state_machines` an engine has, and of them each phase (`machines`); the `rooms` of its
-partitions of `sram_bytes` and the `sizes` of a chunk there; the `rules` against hanging that were kept (`in_order`, `spare`,
-`apart`). `flows` are what one node sends to another by one link, the last on its way, in one phase: `from`, `to`, `phase`, how
+partitions of `sram_bytes` and the `sizes` of a chunk there; the deadlock-avoidance `rules` in force (`in_order`, `spare`,
+`apart`). `flows` are what one node sends to another by one link, the last on its route, in one phase: `from`, `to`, `phase`, how
 many physical `lanes` that link has, and the `depth`, messages that a port holds of it. `sends` lists for each way, phase and node
 the messages of a chunk in the order in which they are sent: the `flow`, and what each `needs`, messages `[sender, number]` of the
 same phase. Chunk c goes way c mod ways, has state machine c mod m of the m of a phase, and takes lane (c div ways) mod lanes.
@@ -39,7 +39,7 @@ Message = tuple[int, int]  # sender, and which of those that it sends in a phase
 
 @dataclass(frozen=True)
 class TracedFlow:
-    """What `source` sends to `target` by one last link in one phase."""
+    """The messages from `source` to `target` by one last link in one phase."""
 
     source: int
     target: int
@@ -58,7 +58,7 @@ class TracedSend:
 
 @dataclass(frozen=True)
 class EndpointTrace:
-    """What ran, and the lines of its steps, each with its number in the file. `sends[way][phase]`: of each node, in order."""
+    """The run, and the lines of its steps, each with its number in the file. `sends[way][phase]`: of each node, in order."""
 
     network: str
     collective: str
@@ -86,7 +86,7 @@ class EndpointTrace:
 
 
 def is_endpoint_trace(path: Path) -> bool:
-    """Whether a file begins as such a trace does."""
+    """Whether a file begins like such a trace."""
     return is_trace(path, FORMAT)
 
 

@@ -1,4 +1,4 @@
-"""Files of traces: JSON objects, one a line (zipped where the name ends in .gz), the first of which may say what ran."""
+"""Trace files: JSON objects, one per line (zipped where the name ends in .gz), the first of which may describe the run."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +16,8 @@ def is_trace(path: Path, form: str) -> bool:
 
 
 def trace_lines(path: Path, what: str) -> Iterator[tuple[int, Fields]]:
-    """The number and the fields of each line; InputError for a line that is not an object, and for a file without lines, which is
-    no trace of `what`."""
+    """The number and the fields of each line; InputError for a line that is not an object, and for a file without lines (`what`
+    names the expected trace)."""
     lines = read_bytes(path).splitlines()
     if not lines:
         raise InputError(f"{path} is empty; expected a trace of {what}")
@@ -27,7 +27,7 @@ def trace_lines(path: Path, what: str) -> Iterator[tuple[int, Fields]]:
 
 
 def trace_of_steps(path: Path, what: str, form: str, version: int) -> tuple[Fields, Iterator[tuple[int, Fields]]]:
-    """What ran, from the first line, and the lines of the steps; InputError for a step that is before the one above it."""
+    """The description of the run from the first line, and the lines of the steps; InputError for steps out of order."""
     lines = trace_lines(path, what)
     _, head = next(lines)
     return Fields.of_format(head.table, form, version, head.where), _in_time(lines)

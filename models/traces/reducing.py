@@ -1,17 +1,17 @@
 """Traces of reducing switches: JSON lines (zipped where the name ends in .gz), the steps of the protocol in the order in which
 they happened.
 
-The first line says what ran: `format`, `version`, and for each of the `flows` its `packets`, `window`, `places`, `root`, `hosts`,
+The first line states `format`, `version`, and for each of the `flows` its `packets`, `window`, `places`, `root`, `hosts`,
 `switches` and the `parent` of each host and switch below the root. Every other line is a step at time `cycle` of `flow`:
 
-    {"event": "send", "node", "number"}                    a host puts a packet on its way, again or for the first time
+    {"event": "send", "node", "number"}                    a host sends a packet, again or for the first time
     {"event": "add", "node", "number", "switch", ...}      a switch takes a contribution of child `node`
     {"event": "pass", "node", "number", "switch", ...}     switch `node`, which is `switch`, takes a result from above
     {"event": "take", "node", "number"}                    host `node` takes a result
-    {"event": "lose", "way", "node", "number"}             a packet of child `node`, on its way "up" or "down", is lost
+    {"event": "lose", "way", "node", "number"}             a packet of child `node`, going "up" or "down", is lost
     {"event": "copy", "way", "node", "number"}             the network makes another one of it
 
-`add` and `pass` say what the place is afterwards: `works_on`, `arrived` (children), `has_result`, and what the switch `sends`:
+`add` and `pass` state the aggregator afterwards: `works_on`, `arrived` (children), `has_result`, and what the switch `sends`:
 "nothing", "up", "one" (the result to the child that asked) or "all" (to all children).
 """
 
@@ -46,7 +46,7 @@ class TracedFlow:
 
 
 def is_aggregation_trace(path: Path) -> bool:
-    """Whether a file begins as such a trace does."""
+    """Whether a file begins like such a trace."""
     return is_trace(path, FORMAT)
 
 

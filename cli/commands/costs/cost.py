@@ -58,7 +58,7 @@ def cost_command(
     else:
         _say(costs)
     if not any("seconds" in cell or "refuted" in cell for cell in cells):
-        raise InputError("none of the methods covers this; --methods names others, `certree list` has them all")
+        raise InputError("none of the methods covers this network and collective; choose others with --methods (`certree list`)")
     return 1 if any("refuted" in cell for cell in cells) else 0
 
 
@@ -92,7 +92,7 @@ def _method(cell: dict[str, Any]) -> str:
 
 
 def _plans(plans: dict[str, Any]) -> str:
-    """`8x3 at 16 switches, cps at switch 400`: plan types by the switches that they were chosen for."""
+    """Plan types with the switches that use them, as in `8x3 at 16 switches, cps at switch 400`."""
     switches: dict[str, list[str]] = {}
     for switch, chosen in plans.items():
         switches.setdefault(str(chosen["plan"]), []).append(switch)
@@ -106,7 +106,7 @@ def _seconds(text: str) -> str:
 
 
 def _one(cell: dict[str, Any], title: str) -> str:
-    """One schedule taken apart."""
+    """One schedule in detail."""
     total = Fraction(cell["seconds"])
     made = f" by {_method(cell)}" if cell["method"] else ""
     lines = [f"{collective_words(cell)}{made} on {one_line(cell['topology'])}, {title}: {_seconds(cell['seconds'])} s"]
@@ -136,8 +136,8 @@ def _optimality_lines(found: dict[str, Any] | None) -> list[str]:
     if not both["possible"]:
         links = "one link" if both["links"] == 1 else f"{both['links']} links"
         lines.append(
-            f"  both at once cannot be: {both['endpoints']} servers with {links} each and threshold {incast['threshold']} take"
-            f" {both['least_operations']} additions of a share without incast: memory access at least {both['least_accesses']}"
+            f"  both optimal is impossible: {both['endpoints']} servers with {links} each and threshold {incast['threshold']}"
+            f" need {both['least_operations']} additions per share to avoid incast: memory access at least {both['least_accesses']}"
         )
     return lines
 

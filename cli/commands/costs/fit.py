@@ -17,7 +17,7 @@ from certree.models.cost.fitting.fit import COMBINED, DELTA, Fit
 from certree.models.cost.fitting.measurements import read_measurements, unsteadiness
 from certree.models.network.imports.box import parse_bandwidth
 
-POOR = 0.2  # residuals from here on, root mean square, are worth a note
+POOR = 0.2  # root mean square of the residuals from which a note is printed
 BANDWIDTH: Parsed[Fraction] = Parsed("bandwidth", lambda text: parse_bandwidth(text, "--bandwidth"))
 
 
@@ -35,7 +35,7 @@ BANDWIDTH: Parsed[Fraction] = Parsed("bandwidth", lambda text: parse_bandwidth(t
 )
 @click.option("--name", default="fitted", show_default=True, help="Name of the parameters.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Where to write a plot, F.svg or F.png.")
-@option_output("GenModel's parameters, F.toml, for --params of cost and the option model of gentree")
+@option_output("the GenModel parameters (F.toml), for `cost --params` and the option `model` of method gentree")
 @option_json()
 def fit_command(
     path: Path,
@@ -49,14 +49,14 @@ def fit_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Fit alpha, 2 beta + gamma, delta, epsilon and w_t to co-located PS timings; with exchanges or additions, beta and gamma, too.
+    """Fit GenModel's alpha, 2 beta + gamma, delta, epsilon and w_t to timings of co-located PS.
 
     The columns are benchmark,participants,floats,seconds; `certree measure` writes such a file. The median of repeated runs
     is used.
     Exit code 2, naming the parameters, when the data do not determine them.
     """
     if output is not None and output.suffix.lower() != ".toml":
-        raise InputError(f"{output}: the name ends in .toml")
+        raise InputError(f"{output}: the name must end in .toml")
     require_suffix(plot, PLOT_SUFFIXES)
     for target in (output, plot):
         check_output(target, force=force)
@@ -102,7 +102,7 @@ def _document(found: Fit) -> dict[str, Any]:
 
 def _say(found: Fit) -> None:
     rows = [
-        [name, f"{one.value:.4g}", f"{one.low:.3g}", f"{one.high:.3g}", "s a step" if name == "alpha" else "s a float"]
+        [name, f"{one.value:.4g}", f"{one.low:.3g}", f"{one.high:.3g}", "s per step" if name == "alpha" else "s per float"]
         for name, one in found.estimates.items()
     ]
     if found.threshold is not None:
@@ -117,7 +117,7 @@ def _say(found: Fit) -> None:
         f" ({point.benchmark}, {point.participants} participants, {point.floats} floats)"
     )
     if rms >= POOR:
-        note(f"residuals of {100 * rms:.2g} %: these times hardly follow the model, whatever the parameters")
+        note(f"residuals of {100 * rms:.2g} %: these times do not follow the model well with any parameters")
     for name, one in found.estimates.items():
         if one.low <= 0 and name in (COMBINED, DELTA, "alpha", "beta", "gamma"):
-            note(f"{name}: 0 is within the interval")
+            note(f"{name}: the interval contains 0")

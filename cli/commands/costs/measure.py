@@ -41,7 +41,7 @@ def measure_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Time additions of vectors in threads, and exchanges and co-located PS between processes over loopback sockets.
+    """Time vector additions in threads, and exchanges and co-located PS between processes over loopback sockets.
 
     Every run checks its sums. Ctrl-C keeps the measurements so far. Use an idle computer with at least as many cores as servers:
     processes that share a core wait for each other.

@@ -1,1 +1,1 @@
-"""Commands that list what there is: list, topology."""
+"""Commands that list names and networks: list, topology."""

@@ -1,4 +1,4 @@
-"""`certree list`: Everything that has a name: methods, presets, formats, topologies, rules."""
+"""`certree list`: Names of methods, presets, formats, topologies, rules and more."""
 
 import json
 
@@ -19,8 +19,8 @@ def _explained() -> list[str]:
 @click.option("--schema", is_flag=True, help="Print the JSON schema of the format NAME; without NAME, their names.")
 @option_json()
 def list_command(name: str | None, schema: bool, as_json: bool) -> None:
-    """Everything that has a name: methods, formats, topologies, presets, cost models, targets, rules and more; or what a NAME is,
-    and what it takes."""
+    """List methods, formats, topologies, presets, cost models, targets, rules and more; with NAME, describe that entry and its
+    options."""
     if schema:
         _say_schema(name)
         return

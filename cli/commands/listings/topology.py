@@ -65,7 +65,7 @@ def _note_unit(spec: str) -> None:
 @click.argument("family", required=False)
 @option_json()
 def list_families(family: str | None, as_json: bool) -> None:
-    """The named families, the modifiers, the file formats; of a FAMILY its grammar, node numbers and source."""
+    """List the named families, modifiers and file formats; with FAMILY, its grammar, node numbers and source."""
     if family is not None:
         text = load_families().explain(family)
         emit({"family": family, "text": text}) if as_json else say(reflowed(text))
@@ -74,11 +74,11 @@ def list_families(family: str | None, as_json: bool) -> None:
     if as_json:
         emit({"families": dict(families), "modifiers": dict(modifiers), "files": list(FILE_SUFFIXES), "imports": list(imports)})
         return
-    lines = ["networks by name", *(f"  {line}" for _, line in families), "modifiers, behind a comma; they may repeat"]
+    lines = ["named networks", *(f"  {line}" for _, line in families), "modifiers, after a comma; repeatable"]
     lines += [f"  {line}" for _, line in modifiers]
     lines += [f"files: {', '.join(FILE_SUFFIXES)} (certree JSON, networkx node-link JSON, GraphML)", "imported files"]
     lines += [f"  {line}" for _, line in imports.describe()]
-    lines += ["  options behind a comma, for what they do not say:", *(f"    {text}" for text in OPTION_HELP.values())]
+    lines += ["  options after a comma, for what a file does not state:", *(f"    {text}" for text in OPTION_HELP.values())]
     say("\n".join(lines))
 
 
@@ -111,7 +111,7 @@ def convert(
     Also read: NCCL topology XML (.xml) and the output of `nvidia-smi topo -m` (.txt). certree asks for the rest.
     """
     if not output.name.lower().endswith(FILE_SUFFIXES):
-        raise InputError(f"{output}: the name of a network file ends in {', '.join(FILE_SUFFIXES)}")
+        raise InputError(f"{output}: the name of a network file must end in {', '.join(FILE_SUFFIXES)}")
     check_output(output, force=force)
     typed = [f"speed={speed.replace('=', ':', 1)}" for speed in speeds]
     typed += [f"{name}={value}" for name, value in sorted(options.items()) if value is not None]

@@ -49,7 +49,7 @@ def reproduce_command(
         try:
             found = reproduce(target, networks=networks, smoke=smoke, jobs=workers, output=output, progress=tell)
         except KeyboardInterrupt:
-            note("what is finished is lost without -o" if output is None else f"the same command goes on from what is in {output}")
+            note("without -o, finished cells are lost" if output is None else f"the same command resumes from {output}")
             raise
     if found.tasks:
         note(f"{found.tasks} cells took {found.cpu_seconds:.1f} CPU s")

@@ -50,7 +50,7 @@ _SHOWN = 8  # switches listed for people
 @click.option("--timeout", type=COUNT, help="Cycles until a host sends again; by default two round trips with a full window.")
 @click.option("--give-up", type=COUNT, default=1000, show_default=True, help="End the run when a packet was sent N times in vain.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True,
-              help="fast: an event for each packet and link; flit: routers, as auto where these matter.")  # fmt: skip
+              help="fast: one event per packet and link; flit: with routers; auto: flit where routers matter.")  # fmt: skip
 @option_without_routers()
 @click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never arrive.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Write a line of JSON for each step, for model-check --trace.")
@@ -79,10 +79,11 @@ def aggregate_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """All-reduce a message in the reducing switches of a network (switch:8,reducing=switches), or along the trees of a schedule
-    that reduces in switches: hosts send packets in windows, switches add them in aggregators and multicast the results (NetReduce).
+    """Simulate an in-network all-reduce (NetReduce): hosts send packets in windows, switches add them and multicast the sums.
 
-    Exit code 1 when a rank has a wrong result or none, or when a run without mishaps misses its closed form.
+    The argument is a network with reducing switches, such as switch:8,reducing=switches, or a schedule that reduces in switches.
+    Exit code 1 when a rank has a wrong or no result, or when a run without loss, duplicates and delays differs from its closed
+    form.
     """
     rules = AggregationRules(window, aggregators, buffer, timeout, give_up, loss, duplicates, latest, seed, adders)
     check_output(trace, force=force)
@@ -106,7 +107,7 @@ def aggregate_command(
 
 
 def aggregation_report(result: AggregationResult, rules: AggregationRules) -> dict[str, Any]:
-    """The JSON document of `aggregate`, but for what ran."""
+    """The JSON document of `aggregate`, without its input."""
     return {
         "engine": result.engine,
         "router_effect": result.router_effect,
@@ -155,7 +156,7 @@ def aggregation_words(report: dict[str, Any]) -> str:
         agreement = "equal" if report["cycles"] == expected else f"{report['cycles'] - expected:+,} cycles"
         lines.append(f"  closed form: {expected:,} cycles: {agreement}")
     flow_words = "1 flow" if flows == 1 else f"{flows} flows"
-    lines.append(f"  {flow_words}, {packets:,} packets of {report['packet_bytes']} bytes a host, window {report['window']}")
+    lines.append(f"  {flow_words}, {packets:,} packets of {report['packet_bytes']} bytes per host, window {report['window']}")
     lines.append(
         f"  {report['sent']:,} packets sent, {report['lost']:,} lost, {report['copied']:,} doubled, {report['dropped']:,} dropped; "
         f"{report['resent']:,} sent again by hosts"

@@ -126,7 +126,7 @@ def endpoint_words(report: dict[str, Any]) -> str:
 
 def _system_lines(run: dict[str, Any], *, many: bool) -> list[str]:
     if run["stall"]:
-        return [f"  {run['system']}: stopped, nothing can go on", *(f"    stall: {line}" for line in run["stall"])]
+        return [f"  {run['system']}: deadlock", *(f"    stall: {line}" for line in run["stall"])]
     ends = f" (each at {', '.join(f'{end:,}' for end in run['ends'])})" if many else ""
     occupancy = {name: f"{float(Fraction(share)) * 100:.1f} %" for name, share in run["occupancy"].items()}
     delays = {name: f"{float(Fraction(cycles)):,.0f}" for name, cycles in run["delays"].items()}

@@ -1,4 +1,4 @@
-"""`certree simulate --engine flow`: a schedule's steps as flows on the links of a network, timed by GenModel."""
+"""`certree simulate --engine flow`: steps of a schedule as flows on the links of a network, timed by GenModel."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -30,7 +30,7 @@ def simulate_by_flows(path: Path, size: int | None, model: str, reading: Mapping
         with working("simulating"):
             time = flow_time(schedule, size=message_bytes, model=parameters, reading=chosen)
     except InvalidScheduleError as error:
-        note(f"refuted, and not simulated: {error.verdict.violations[0].message}")
+        note(f"invalid, and not simulated: {error.verdict.violations[0].message}")
         return 1
     parts = {"start_up": time.start_up, "transfer": time.transfer, "reduction": time.reduction}
     document: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""`certree inject`: Packets through a network of routers: when each arrives."""
+"""`certree inject`: Simulate packets through a network of routers."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -23,7 +23,7 @@ _SHOWN = 20  # packets listed for people
 
 
 def parse_hot_spot(text: str) -> tuple[int, Fraction]:
-    """(3, 1/4) of `3:1/4` or `3:0.25`: a node and the share of all packets that goes there."""
+    """A node and the share of all packets that goes there: (3, 1/4) for `3:1/4` or `3:0.25`."""
     node, colon, share = text.partition(":")
     if not (colon and node.isascii() and node.isdigit() and len(node) < 10):
         raise InputError(f"hot spot {text!r}: expected NODE:SHARE, such as 3:1/4")
@@ -115,13 +115,13 @@ def injection_words(report: dict[str, Any]) -> str:
         traffic = report["traffic"]
         lines.append(
             f"{traffic['pattern']} traffic on {where}, load {traffic['load']}, "
-            f"{traffic['flits']} flit(s) a packet, seed {traffic['seed']}"
+            f"{traffic['flits']} flit(s) per packet, seed {traffic['seed']}"
         )
         mean = float(Fraction(report["mean_latency"]))
         lines.append(
             f"  {report['measured_packets']:,} packets measured: mean latency {mean:.2f}, longest {report['max_latency']:,}"
         )
         accepted = float(Fraction(report["accepted_load"]))
-        lines.append(f"  accepted: {accepted:.4f} flits a cycle and endpoint from cycle {traffic['warmup']:,} on")
+        lines.append(f"  accepted: {accepted:.4f} flits per cycle and endpoint from cycle {traffic['warmup']:,} on")
     lines += [f"  starved: {line}" for line in report.get("starved", [])]
     return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

@@ -44,7 +44,7 @@ KILLS_HEAD = (
 @click.option(
     "--trace",
     type=click.Path(path_type=Path),
-    help="A trace of simulate, which must be a behaviour of the tables, or of aggregate or endpoints.",
+    help="Check a trace of simulate (with --schedule), aggregate or endpoints: is it a behaviour of the specification?",
 )
 @click.option("--run", type=click.Choice(RUNS), help="Mode of the traced run; slotted by default.")
 @click.option("--window", type=COUNT, help="Window of the traced aggregate; by default that of the trace.")
@@ -60,7 +60,7 @@ KILLS_HEAD = (
 @click.option(
     "--write-cfg", metavar="NAME", help="Write the configuration of a model as a file for the TLA+ Toolbox, and check nothing."
 )
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Where to write it; NAME.cfg by default.")
+@click.option("-o", "--output", type=click.Path(path_type=Path), help="File for --write-cfg; NAME.cfg by default.")
 @click.option("--force", is_flag=True, help="Overwrite the picture or the configuration.")
 @click.option("--symbolic", is_flag=True, help="Instead: prove with z3 an invariant of slotted tables of any size.")
 @click.option("--kills", is_flag=True, help="Instead: print which property refutes which mutant of the models (tens of minutes).")
@@ -89,12 +89,12 @@ def model_check_command(
 
     A single name also prints the counterexample of a model that must fail.
 
-    With --trace: whether a run that the simulator traced is a behaviour of the specification, message by message; of a trace of
-    aggregate step by step, NAME being the network or schedule that was aggregated; of a trace of endpoints, which says itself what
-    ran, alike; where NAME, the network (by the default method) or schedule, is given, its messages must be those of it.
+    With --trace: check whether a traced run is a behaviour of the specification. A trace of simulate is checked message by message
+    and needs --schedule. A trace of aggregate is checked step by step; NAME is the network or schedule that was aggregated. A trace
+    of endpoints states its own input; with NAME, a network or schedule, its messages must also be those of NAME.
 
-    With --symbolic: an inductive invariant of the slotted network interface, proved with z3 for any table that keeps the rules of
-    the checker, and refuted for each mutant of it.
+    With --symbolic: prove an inductive invariant of the slotted network interface with z3, for any valid table, and refute it for
+    each mutant.
 
     Exit code 0 when all end as expected; 1 when one does not; 3 when a check did not finish.
     """
@@ -120,11 +120,11 @@ def model_check_command(
     if of_engines and (
         schedule is not None or len(names) > 1 or symbolic or run is not None or machine is not None or flow != "message"
     ):
-        raise click.UsageError("a trace of endpoints takes the network or schedule that was played as its one NAME, and --size")
+        raise click.UsageError("a trace of endpoints takes the network or schedule that ran as its one NAME, and --size")
     if trace is not None and schedule is None and not (of_switches or of_engines):
-        raise click.UsageError("--trace needs the --schedule whose tables were played, or a trace of aggregate or endpoints")
+        raise click.UsageError("--trace needs the --schedule whose tables ran, or a trace of aggregate or endpoints")
     if run is not None and trace is None:
-        raise click.UsageError("--run says how a traced run took its rows; it needs --trace")
+        raise click.UsageError("--run is the execution model of a traced run; it needs --trace")
     if not of_switches and (window is not None or aggregators is not None):
         raise click.UsageError("--window and --aggregators are for a trace of aggregate")
     if picture is not None:
@@ -166,7 +166,7 @@ def model_check_command(
 
 
 def _telling(report: Callable[[str], None]) -> Callable[[ModelResult, int, int], None]:
-    """Tells each result in a line, and how many there are."""
+    """A function that prints each result in a line, with the count so far."""
     return lambda result, done, total: report(Counted(result_words(result_report(result)), done, total))
 
 
@@ -186,7 +186,7 @@ def _takes_only(what: str, *allowed: str) -> None:
 
 
 def exit_code(results: list[ModelResult]) -> int:
-    """Refuted before undecided before as expected."""
+    """The exit code: 1 for an unexpected result, else 3 for an unfinished one, else 0."""
     unexpected = [result for result in results if not result.as_expected]
     if any(result.result != Result.UNKNOWN for result in unexpected):
         return REFUTED
@@ -221,7 +221,7 @@ def result_words(report: dict[str, Any]) -> str:
 
 
 def model_check_words(report: dict[str, Any]) -> str:
-    """A report for people: a line each, then what is not as expected, with its counterexample."""
+    """A report for people: one line per model, then unexpected results with their counterexamples."""
     lines = [result_words(entry) for entry in report["models"]]
     for entry in report["models"]:
         if entry["message"] and (len(report["models"]) == 1 or not entry["as_expected"]):

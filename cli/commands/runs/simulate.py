@@ -1,4 +1,4 @@
-"""`certree simulate`: Run tables, or a schedule that has none, cycle by cycle."""
+"""`certree simulate`: Simulate tables or a schedule cycle by cycle."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -48,11 +48,11 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
     help="When NIs send rows: in their slots, or as soon as dependencies are met.",
 )
 @click.option("--engine", type=click.Choice([*ENGINES, Engine.FLOW.value]), default="auto", show_default=True,
-              help="fast: an event for each message and link; lanes: the same, flit by flit; flit: through routers; "
-                   "flow: GenModel's seconds, flows sharing links.")  # fmt: skip
+              help="fast: one event per message and link; lanes: the same, flit by flit; flit: through routers; "
+                   "flow: seconds by GenModel, flows share links.")  # fmt: skip
 @option_without_routers()
 @click.option(
-    "--flow", type=click.Choice(FRAMINGS), default="message", show_default=True, help="A chunk as one message, or as packets."
+    "--flow", type=click.Choice(FRAMINGS), default="message", show_default=True, help="Send a chunk as one message or as packets."
 )
 @click.option(
     "--background",
@@ -64,9 +64,10 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.option("--skew", help="Cycles by which counters start late: 7 for every node, or node=cycles pairs, 3=100,5=20.")
 @click.option("--drift", help="Slowdown of counters: a rational (1/10000, -50ppm), or node=drift pairs.")
 @click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
-              help="Paced: length of a step without rows. paper: footnote 4; exact: with latency and reduction.")  # fmt: skip
+              help="Paced: length of a step without rows. paper: MultiTree, footnote 4; "
+                   "exact: with latency and reduction.")  # fmt: skip
 @click.option("--trace", type=click.Path(path_type=Path),
-              help="Write one JSON line per message; to a name ending in .json, a picture for ui.perfetto.dev.")  # fmt: skip
+              help="Write one JSON line per message, or, to a name ending in .json, a trace for ui.perfetto.dev.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @click.option("--model", default="gentree", show_default=True, help="Flow engine: GenModel's parameters, a preset or a TOML file.")
 @click.option("--reading", multiple=True, callback=key_values, metavar="NAME=VALUE",
@@ -97,7 +98,9 @@ def simulate_command(
     """Run a tables directory, or the tables exported from a schedule, with real data, cycle by cycle. A schedule that has no
     tables (recursive doubling, reducing switches, all-to-all, ...) is run from its own transfers, and the result says so.
 
-    The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree, Section 5.3).
+    A schedule that cannot be exported as tables (recursive doubling, reducing switches, all-to-all, ...) runs from its own
+    transfers, and a note says so. The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree,
+    Section 5.3).
 
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
     closed form (which assumes equal clocks), or when packets starve (--longest-wait).
@@ -129,7 +132,7 @@ def simulate_command(
         )
     note_routers(result.engine, result.router_effect)
     if result.no_tables is not None:
-        note(f"no tables, running the schedule itself: {result.no_tables}")
+        note(f"running from transfers, not from tables: {result.no_tables}")
     document = simulation_report(result, source) | {"flow": flow}
     if longest_wait is not None:
         document["starved"] = list(result.starved)
@@ -141,7 +144,7 @@ def simulate_command(
 
 
 def _expected_cycles(source: Tables | Plan) -> int | None:
-    """The closed form of a slotted run: how far it will go; None without one."""
+    """The closed form of a slotted run, for progress; None without one."""
     slot_cycles = source.slot_cycles if isinstance(source, Tables) else None
     cycles: int | None = closed_form(source.schedule, source.message_bytes, source.machine, slot_cycles)["time_cycles"]
     return cycles
@@ -149,13 +152,13 @@ def _expected_cycles(source: Tables | Plan) -> int | None:
 
 def _require_fitting(context: click.Context, engine: str) -> None:
     """InputError for an option that the engine would ignore."""
-    ours = {"model", "reading"}
+    of_flow = {"model", "reading"}
     both = {"path", "size", "engine", "as_json"}
     for name in context.params:
         given = context.get_parameter_source(name) is ParameterSource.COMMANDLINE
-        if given and name not in both and (name in ours) != (engine == Engine.FLOW):
+        if given and name not in both and (name in of_flow) != (engine == Engine.FLOW):
             option = "params" if name == "machine" else name.replace("_", "-")
-            raise InputError(f"--{option} needs " + ("--engine flow" if name in ours else "another engine than flow"))
+            raise InputError(f"--{option} needs " + ("--engine flow" if name in of_flow else "another engine than flow"))
 
 
 def _then(path: Path, source: Tables | Plan) -> tuple[object, ...]:
@@ -165,8 +168,8 @@ def _then(path: Path, source: Tables | Plan) -> tuple[object, ...]:
 
 
 def holds(result: Run) -> bool:
-    """Whether the run shows what is promised: right data, and slotted without other packets no wait, no late row, exactly the
-    closed form if there is one."""
+    """Whether the run passes: right data, and for slotted runs without background packets no contention, no late rows, and the
+    closed form, if there is one, met exactly."""
     if result.mode != "slotted" or result.others is not None:
         return result.data_ok
     exact = result.closed_form_cycles in (None, result.cycles)
@@ -213,7 +216,7 @@ def simulation_words(report: dict[str, Any]) -> str:
     if report["max_link_utilization"] is not None:
         lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
     if report["parts"] > 1:
-        why = "since it uses a chunk's place more than once; nobody begins a part before all have ended the last"
+        why = "since it reuses a chunk's buffer; a barrier separates the parts"
         lines.append(f"  in {report['parts']} parts, {why}")
     if "background" in report:
         other = report["background"]

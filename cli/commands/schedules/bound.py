@@ -20,7 +20,7 @@ from certree.models.schedule.collective import Collective
 @click.command("bound")
 @argument_topology()
 @option_collective()
-@click.option("--size", type=SIZE, help="Message size, such as 64MiB: also the least time of a run, in cycles and seconds.")
+@click.option("--size", type=SIZE, help="Message size, such as 64MiB: print a lower bound on the time, too, in cycles and seconds.")
 @option_params()
 @option_json()
 def bound_command(topology: Topology, collective: Collective, size: int | None, machine: Machine | None, as_json: bool) -> None:

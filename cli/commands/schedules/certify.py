@@ -1,4 +1,4 @@
-"""`certree certify`: Add bounds and certificate to a schedule."""
+"""`certree certify`: Add bounds and a certificate to a schedule."""
 
 from pathlib import Path
 

@@ -42,7 +42,7 @@ NO_RUN = "none"
 @click.option("--methods", type=comma_list(str), help="Methods, each NAME or NAME:OPTION=VALUE:...; all by default.")
 @option_params()
 @click.option("--simulate", "run", type=click.Choice([*MODES, NO_RUN]), default="slotted", show_default=True,
-              help="How each cell is simulated, if at all.")  # fmt: skip
+              help="Execution model of the simulation of each cell, if any.")  # fmt: skip
 @option_without_routers()
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
 @click.option("--seed", type=WHOLE, default=0, show_default=True)
@@ -62,9 +62,9 @@ def compare_command(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Closed-form and simulated time, contention, steps and gap of methods at several sizes.
+    """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes.
 
-    `time / bound` compares the closed form with what the best bandwidth bound alone would take.
+    `time / bound` is the closed form divided by the time that the best bandwidth bound alone allows.
     """
     require_suffix(output, PLOT_SUFFIXES)
     check_output(output, force=force)

@@ -31,7 +31,9 @@ DEFAULT_MAX_CHUNKS = 6
 @click.command("frontier")
 @argument_topology()
 @option_collective()
-@click.option("--max-chunks", type=COUNT, default=DEFAULT_MAX_CHUNKS, show_default=True, help="Cmax: chunks per node to go up to.")
+@click.option(
+    "--max-chunks", type=COUNT, default=DEFAULT_MAX_CHUNKS, show_default=True, help="Most chunks per node that are tried."
+)
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget: same input, same bytes.")
 @click.option("--time-limit", type=DURATION, help="Wall time, such as 60s; the result then depends on the computer.")
 @click.option("--memory", type=COUNT, help="Chunks that an endpoint can store; collectives that copy only. No limit by default.")

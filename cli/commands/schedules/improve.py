@@ -1,4 +1,4 @@
-"""`certree improve`: A faster schedule from any valid one."""
+"""`certree improve`: Search for a faster schedule, starting from a valid one."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -87,12 +87,12 @@ def improve_command(
 
 
 def improvement_words(report: dict[str, Any]) -> str:
-    """A report for people: the schedule, and what it was."""
+    """A report for people: the schedule, compared with that before."""
     before, now = report["cycles_before"], report["time_cycles"]
     if before is None or now is None:
-        last = "unchanged: it has no closed form to compare others with"
+        last = "unchanged: it has no closed form to compare with"
     elif before == now:
         last = f"unchanged: nothing faster than {before:,} cycles was found"
     else:
-        last = f"improved: {before:,} cycles before, {before / now:.3f} times as many"
+        last = f"improved: {before / now:.3f} times as fast as before ({before:,} cycles)"
     return f"{schedule_words(report)}\n  {last}"

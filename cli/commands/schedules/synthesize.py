@@ -1,4 +1,4 @@
-"""`certree synthesize`: Make a schedule, with its certificate."""
+"""`certree synthesize`: Compute a schedule with its certificate."""
 
 from collections.abc import Mapping
 from fractions import Fraction

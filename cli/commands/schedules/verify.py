@@ -64,8 +64,8 @@ def verify_command(
 
     Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others.
 
-    Everything is recomputed, certificates and proofs included. The time is that for the size and machine that the schedule was made
-    for, or for those given; that of tables, in the slots that they state. Exit code 0: valid; 1: invalid, with the reasons.
+    Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
+    or for those given; for tables, with the slots that they state. Exit code 0: valid; 1: invalid, with the reasons.
     """
     for report in (junit, sarif):
         check_output(report, force=force)
@@ -95,7 +95,7 @@ def verify_command(
 
 
 def _show_batch(batch: Batch, *, as_json: bool) -> int:
-    """A line for each path, and how many there are of each kind; the exit code."""
+    """Print one line per path and the totals; returns the exit code."""
     show(batch.document(), _batch_words, as_json=as_json, kind="verify-batch")
     for path in batch.skipped:
         note(f"{path}: skipped: a CSV does not say its network; give --topology and --collective, or name the file")

@@ -1,11 +1,11 @@
-"""GenModel's parameters from measured times: weighted least squares, intervals, and refusal where the data do not decide.
+"""GenModel's parameters from measured times: weighted least squares, intervals, and an error where the data do not determine them.
 
-This is statistics, the one place of the cost models that computes in floating point; what it finds is written as decimals.
+This is statistics, the one place of the cost models that computes in floating point; results are written as decimals.
 
 The time of a benchmark is linear in alpha, beta, gamma, delta and epsilon once the threshold w_t of incast is known (GenTree,
-Equations 5 and 6, Table 2). So the fit is solved for every whole w_t, relative errors being what is made small, and the best is
-taken. All w_t whose fit is not significantly worse stay possible, and intervals cover what any of them says. Co-located PS alone
-shows beta and gamma only as 2 beta + gamma, as the paper notes; exchanges or additions beside it tell them apart.
+Equations 5 and 6, Table 2). So the fit minimizes relative errors for every whole w_t, and the best is taken. All w_t whose fit is
+not significantly worse stay possible, and intervals cover the estimates of all of them. Co-located PS alone determines beta and
+gamma only as 2 beta + gamma, as the paper notes; measured exchanges or additions separate them.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ TIED = 1e-9  # relative: residuals of thresholds that explain the data equally w
 
 @dataclass(frozen=True)
 class Estimate:
-    """A parameter in seconds, or seconds a float, with its interval."""
+    """A parameter in seconds, or seconds per float, with its interval."""
 
     value: float
     low: float
@@ -51,27 +51,27 @@ class Fit:
 
     @property
     def residuals(self) -> list[float]:
-        """Measured over fitted time, less one, of each point."""
+        """Measured ÷ fitted time − 1 of each point."""
         return [point.seconds / time - 1 for point, time in zip(self.points, self.fitted, strict=True)]
 
 
 def fit(measurements: Sequence[Measurement], *, confidence: float = 0.95, incast: bool = True, least: bool = False) -> Fit:
-    """Fit GenModel. Without `incast` epsilon is 0, for hosts that show none. Of runs of one configuration the median counts, or the
-    `least`.
+    """Fit GenModel. Without `incast` epsilon is 0, for hosts without incast. Repeated runs of a configuration are represented by
+    their median, or with `least` by their minimum.
 
-    InputError names the parameters that the measurements do not decide, and why. O(w · n) for n points of up to w participants.
+    InputError names the parameters that the measurements do not determine, and why. O(w · n) for n points of up to w participants.
     """
     points = merged(measurements, least=least)
     if all(point.benchmark == ADDITION for point in points):
         raise InputError(
-            f"only {ADDITION} was measured, which shows gamma and delta alone; {CO_LOCATED_PS} is needed for the others"
+            f"only {ADDITION} was measured, which determines gamma and delta alone; {CO_LOCATED_PS} is needed for the others"
         )
     names = _names(points, incast=incast)
     times = np.array([point.seconds for point in points])
     wide = max((point.participants for point in points if point.benchmark != ADDITION), default=2)
     candidates = list(range(2, wide)) if incast else [NO_INCAST]
     if not candidates:
-        raise InputError(f"epsilon, w_t: incast needs more than two servers; the most there are is {wide}")
+        raise InputError(f"epsilon, w_t: runs with 3 or more servers are needed (found at most {wide}), or --no-incast")
     designs = [_design(points, names, threshold) for threshold in candidates]
     _require_rank(points, names, designs[0])
     freedom = len(points) - len(names) - incast
@@ -112,7 +112,7 @@ def fit(measurements: Sequence[Measurement], *, confidence: float = 0.95, incast
 
 
 def _names(points: Sequence[Measurement], *, incast: bool) -> list[str]:
-    """The parameters of the fit: 2 beta + gamma in the place of both where only co-located PS was measured."""
+    """The parameters of the fit: 2 beta + gamma instead of both where only co-located PS was measured."""
     if all(point.benchmark == CO_LOCATED_PS for point in points):
         return [ALPHA, COMBINED, DELTA] + [EPSILON] * incast
     return [ALPHA, BETA, GAMMA, DELTA] + [EPSILON] * incast
@@ -164,7 +164,7 @@ def _solve(design: Floats, times: Floats, weights: Floats) -> _Solution:
 
 
 def _nonnegative(matrix: Floats, target: Floats) -> tuple[Floats, float]:
-    """The best solution without negative entries: of the choices of columns that are not 0 the one that no other column betters."""
+    """The best solution without negative entries, over all sets of columns with non-zero values."""
     columns = range(matrix.shape[1])
     for count in reversed(columns):
         for chosen in combinations(columns, count):
@@ -178,7 +178,7 @@ def _nonnegative(matrix: Floats, target: Floats) -> tuple[Floats, float]:
 
 
 def _reported(names: Sequence[str]) -> list[tuple[str, Floats]]:
-    """What is estimated, as sums of the fitted parameters: each of them, and 2 beta + gamma."""
+    """The estimated quantities as sums of the fitted parameters: each of them, and 2 beta + gamma."""
     reported = [(name, np.eye(len(names))[index]) for index, name in enumerate(names)]
     if BETA in names:
         reported.append((COMBINED, 2 * reported[1][1] + reported[2][1]))
@@ -199,7 +199,7 @@ def _estimate(name: str, possible: Sequence[_Solution], best: _Solution, vector:
 
 
 def _require_rank(points: Sequence[Measurement], names: Sequence[str], design: Floats) -> None:
-    """InputError where the parameters other than epsilon, whatever the threshold is, cannot be told apart."""
+    """InputError where the parameters other than epsilon cannot be separated with any threshold."""
     columns = [number for number, name in enumerate(names) if name != EPSILON]
     matrix = design[:, columns]
     norms = np.linalg.norm(matrix, axis=0)
@@ -210,11 +210,11 @@ def _require_rank(points: Sequence[Measurement], names: Sequence[str], design: F
     if singular[-1] > 1e-9 * singular[0] and len(points) >= len(columns):
         return
     involved = [names[number] for number, part in zip(columns, rows[-1], strict=True) if abs(part) > 1e-6]
-    raise InputError(f"{', '.join(involved)}: cannot be told apart; {_advice(points)}")
+    raise InputError(f"{', '.join(involved)}: cannot be separated; {_advice(points)}")
 
 
 def _advice(points: Sequence[Measurement]) -> str:
-    """What to measure so that more can be told apart."""
+    """Advice on further measurements."""
     servers = [point for point in points if point.benchmark == CO_LOCATED_PS]
     if not servers:
         return "co-located-ps was not measured"

@@ -1,11 +1,11 @@
-"""Measured times to fit GenModel to: a CSV of three benchmarks, one line each run.
+"""Measured times for fits of GenModel: a CSV of three benchmarks, one line per run.
 
     benchmark,participants,floats,seconds
     co-located-ps,8,10000000,0.203
 
-`co-located-ps`: an all-reduce of a vector of `floats` by so many servers (GenTree, Section 3.4). `exchange`: so many servers
-send to each other at once, each receiving `floats` in all (Section 3.2, Equation 6). `addition`: one server adds up so many vectors
-of `floats` at once (Section 3.1, Equation 5).
+P being the participants, `co-located-ps` is an all-reduce of a vector of `floats` by P servers (GenTree, Section 3.4). In an
+`exchange` P servers send to each other at once, each receiving `floats` in total (Section 3.2, Equation 6). In an `addition` one
+server adds P vectors of `floats` at once (Section 3.1, Equation 5).
 """
 
 import csv
@@ -55,7 +55,7 @@ def read_measurements(path: Path) -> list[Measurement]:
         raise InputError(f"{path} is not a CSV: {error}") from None
     if not rows or tuple(rows[0]) != HEADER:
         given = ",".join(rows[0]) if rows else "nothing"
-        raise InputError(f"{path}: the first line is {given[:80]!r}; expected {','.join(HEADER)!r}, which are the units, too")
+        raise InputError(f"{path}: the first line is {given[:80]!r}; expected {','.join(HEADER)!r}, which also states the units")
     found = [_measurement(row, f"{path}, line {number}") for number, row in enumerate(rows[1:], 2) if row]
     if not found:
         raise InputError(f"{path} has no measurements")
@@ -84,8 +84,8 @@ def measurements_csv(measurements: Iterable[Measurement]) -> bytes:
 
 
 def unsteadiness(measurements: Iterable[Measurement]) -> str | None:
-    """What to say where repeated runs differ: the configuration whose median is the most times its least run, if `UNSTEADY` times
-    or more. None where all are alike, or nothing was repeated."""
+    """A note where repeated runs differ: the configuration with the largest ratio of median to minimum, if that is at least
+    `UNSTEADY`. None where all ratios are smaller, or nothing was repeated."""
     runs = list(measurements)
     pairs = zip(merged(runs), merged(runs, least=True), strict=True)
     times, one = max(((usual.seconds / least.seconds, usual) for usual, least in pairs), default=(1.0, None))
@@ -93,13 +93,13 @@ def unsteadiness(measurements: Iterable[Measurement]) -> str | None:
         return None
     return (
         f"repeated runs differ: the median of {one.benchmark}, {one.participants} participants, {one.floats} floats"
-        f" is {times:.2g} times the least; the computer was busy with other things"
+        f" is {times:.2g} times the minimum; the computer was busy with other work"
     )
 
 
 def merged(measurements: Iterable[Measurement], *, least: bool = False) -> list[Measurement]:
-    """One measurement for each benchmark, participants and floats, ascending: the median of its runs, or the `least` of them, which
-    is what a run takes that nothing else on the computer disturbs."""
+    """One measurement for each benchmark, participants and floats, ascending: the median of its runs, or with `least`
+    the minimum, which estimates the time on an idle computer."""
     runs: dict[tuple[str, int, int], list[float]] = {}
     for one in measurements:
         runs.setdefault((one.benchmark, one.participants, one.floats), []).append(one.seconds)

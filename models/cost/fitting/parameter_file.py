@@ -10,26 +10,26 @@ from certree.models.cost.models.genmodel import FLOAT_BYTES
 
 
 def parameters_toml(found: Fit, name: str, bytes_per_second: Fraction | None) -> bytes:
-    """GenModel's parameter file of a fit, six digits a number: servers and their links, since links between switches were not
-    measured.
+    """GenModel's parameter file of a fit, with six digits per number: servers and their links, since links between switches were
+    not measured.
 
-    All start-up is the links'. Where only 2 beta + gamma is known, the bandwidth of a link splits it; InputError without it, with
-    it where nothing is to be split, and where it contradicts the fit.
+    All start-up is attributed to links. Where only 2 beta + gamma is known, the bandwidth of a link splits it; InputError where it
+    is missing, not needed, or contradicts the fit.
     """
     values = {parameter: estimate.value for parameter, estimate in found.estimates.items()}
     if found.separate and bytes_per_second is not None:
-        raise InputError("the bandwidth of a link splits 2 beta + gamma; these measurements show both by themselves")
+        raise InputError("the bandwidth of a link splits 2 beta + gamma; these measurements already determine both")
     if not found.separate:
         if bytes_per_second is None:
             raise InputError(
-                f"{CO_LOCATED_PS} alone shows 2 beta + gamma, {values[COMBINED]:.6g} s a float; it takes the bandwidth of a link"
+                f"{CO_LOCATED_PS} alone determines 2 beta + gamma, {values[COMBINED]:.6g} s per float; give the bandwidth of a link"
                 f" (--bandwidth), or measurements of {ADDITION} or {EXCHANGE}, to split it"
             )
         values[BETA] = float(FLOAT_BYTES / bytes_per_second)
         values[GAMMA] = values[COMBINED] - 2 * values[BETA]
         if values[GAMMA] < 0:
             raise InputError(
-                f"at that bandwidth 2 beta is {2 * values[BETA]:.6g} s a float, more than 2 beta + gamma, {values[COMBINED]:.6g}"
+                f"at that bandwidth 2 beta is {2 * values[BETA]:.6g} s per float, more than 2 beta + gamma, {values[COMBINED]:.6g}"
             )
     widest = max(point.participants for point in found.points if point.benchmark != ADDITION)
     threshold = widest if found.threshold is None else found.threshold[0]

@@ -1,4 +1,4 @@
-"""What goes over which link in each step of a schedule, as flows: all that one node sends another along one way in one step."""
+"""Flows of each step of a schedule: everything that one node sends another along one route in one step."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ Int64 = NDArray[np.int64]
 class Flows:
     """The flows of one step, in any order. The message is `shares` equal parts.
 
-    `src`, `dst`, `parts`: one entry a flow, `parts` in shares. `hop_flow`, `hop_pair`: one entry for each joined pair of nodes
-    (`Topology.pair_index`) on the way of a flow, flows ascending, ways in order. `additions`, `accesses`: what each server that
-    reduces does afterwards, in shares: a sum of f terms is f - 1 additions, f reads and a write (GenTree, Section 3.1).
+    `src`, `dst`, `parts`: one entry per flow, `parts` in shares. `hop_flow`, `hop_pair`: one entry for each joined pair of nodes
+    (`Topology.pair_index`) on the route of a flow, flows ascending, routes in order. `additions`, `accesses`: work of each server
+    that reduces afterwards, in shares: a sum of f terms is f - 1 additions, f reads and a write (GenTree, Section 3.1).
     """
 
     topology: Topology
@@ -35,7 +35,7 @@ class Flows:
 
     @property
     def key(self) -> bytes:
-        """The same for steps whose flows and sums are the same, whatever parts of the message they are of."""
+        """A key equal for steps with the same flows and sums, even of different parts of the message."""
         columns = (self.src, self.dst, self.parts, self.hop_pair, self.additions, self.accesses)
         return b"".join(len(column).to_bytes(8, "little") + column.tobytes() for column in columns)
 

@@ -1,4 +1,4 @@
-"""How long flows that share links take, exactly: rates by progressive filling or equal shares, from one completion to the next."""
+"""Exact times of flows that share links: rates by progressive filling or equal shares, from one completion to the next."""
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -12,10 +12,10 @@ Rule = Callable[[Int64, Int64, Sequence[Fraction], int], tuple[Int64, list[Fract
 
 
 def makespan(parts: Int64, hop_flow: Int64, hop_link: Int64, capacity: Sequence[Fraction], rule: Rule) -> Fraction:
-    """The time until the last flow is through.
+    """The time until the last flow ends.
 
-    `parts`: what each flow has to send; `hop_flow`, `hop_link`: the links of each flow, flows ascending; `capacity`: parts that
-    each link takes in a unit of time. Rates are found anew whenever flows end. Flows of equal history are one class, so that all
+    `parts`: the size of each flow; `hop_flow`, `hop_link`: the links of each flow, flows ascending; `capacity`: parts that
+    each link carries per unit of time. Rates are found anew whenever flows end. Flows of equal history are one class, so that all
     arithmetic is on a few exact rationals: O(completions · bottlenecks · hops) time.
     """
     sizes, kind = np.unique(parts, return_inverse=True)
@@ -37,7 +37,7 @@ def makespan(parts: Int64, hop_flow: Int64, hop_link: Int64, capacity: Sequence[
 
 
 def max_min(flow: Int64, link: Int64, capacity: Sequence[Fraction], flows: int) -> tuple[Int64, list[Fraction]]:
-    """Max-min fair rates: the link with the least for each of its flows fixes theirs; what they leave is shared by the others."""
+    """Max-min fair rates: the link with the least per flow fixes the rates of its flows; the others share the rest."""
     busy = np.unique(link)
     rooms = list(dict.fromkeys(capacity[number] for number in busy.tolist()))
     index = {room: number for number, room in enumerate(rooms)}
@@ -68,7 +68,7 @@ def max_min(flow: Int64, link: Int64, capacity: Sequence[Fraction], flows: int) 
 
 
 def equal_shares(flow: Int64, link: Int64, capacity: Sequence[Fraction], flows: int) -> tuple[Int64, list[Fraction]]:
-    """Every link gives each of its flows the same, used or not: a flow gets the least of its links."""
+    """Every link gives each of its flows an equal share, used or not; the rate of a flow is the least on its links."""
     count = np.bincount(link, minlength=len(capacity))
     used = np.flatnonzero(count).tolist()
     shares = {number: capacity[number] / int(count[number]) for number in used}

@@ -1,7 +1,7 @@
 """GenModel on a network, step by step: flows share links with incast, then servers reduce (GenTree, Sections 3 and 5.3).
 
 A step starts up, transfers and reduces, one after the other (Fig. 2), and the next one starts when all have finished. What the
-paper leaves open is a `Reading`; those tried are the names in READINGS. Exact rationals throughout.
+paper leaves open is a `Reading` (an interpretation); READINGS names the choices. Exact rationals throughout.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,7 @@ from certree.models.cost.models.genmodel import FLOAT_BYTES, GenModel
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.schedule import Schedule
 
-#: what each field of `Reading` may be, the first by default
+#: choices for each field of `Reading`, the default first
 READINGS: Mapping[str, tuple[str, ...]] = {
     "sharing": ("max-min", "equal", "busiest", "added-incast"),
     "communicators": ("senders", "fan-in", "flows"),
@@ -30,13 +30,13 @@ READINGS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Reading:
-    """How the paper is read where it leaves something open.
+    """An interpretation of the paper where it leaves something open.
 
-    `sharing`: flows take max-min fair or equal shares of their links; or a step lasts as its busiest link; or (`added-incast`) as
-    its slowest flow: what the busiest link on its way takes without incast, and the incast of all links on its way, a link being
-    shared by flows that pass the same kinds of links. `communicators`: the w of a link is one more than the servers that
-    send over it, than the most of them that send to one server over it, or than its flows. `incast`: on every link, on those
-    inside trees (not Cross DC), or only on those into servers.
+    `sharing`: flows take max-min fair or equal shares of their links; or a step takes the time of its busiest link; or
+    (`added-incast`) that of its slowest flow: the time of the busiest link on its route without incast, plus the incast of all
+    links on its route, a link being shared by flows that pass the same kinds of links. `communicators`: the w of a link is one more
+    than the number of servers that send over it, than the largest number that send to one server over it, or than that of its
+    flows. `incast`: on every link, on those inside trees (not Cross DC), or only on those into servers.
     """
 
     sharing: str = "max-min"
@@ -64,7 +64,7 @@ def all_readings() -> list[Reading]:
 
 @dataclass(frozen=True)
 class FlowTime:
-    """Seconds of a schedule, and how many steps it has: start-up, transfer and reduction add up."""
+    """Seconds of a schedule, as the sum of start-up, transfer and reduction, and its number of steps."""
 
     steps: int
     start_up: Fraction
@@ -77,7 +77,7 @@ class FlowTime:
         return self.start_up + self.transfer + self.reduction
 
     def stretched(self, factor: Fraction) -> "FlowTime":
-        """The same steps for a message so many times as long: start-up stays."""
+        """The same steps for a message `times` times as long; start-up stays the same."""
         return FlowTime(self.steps, self.start_up, self.transfer * factor, self.reduction * factor)
 
     def __add__(self, other: "FlowTime") -> "FlowTime":
@@ -93,12 +93,12 @@ NO_TIME = FlowTime(0, Fraction(0), Fraction(0), Fraction(0))
 
 
 def schedule_time(schedule: Schedule, model: GenModel, floats: Fraction, reading: Reading) -> FlowTime:
-    """The time of a schedule for a message of so many floats; errors as `flows_of`. Steps with the same flows are timed once."""
+    """The time of a schedule for a message of `floats`; errors as `flows_of`. Steps with the same flows are timed once."""
     return FlowTimer(schedule.topology, model, floats, reading).total(flows_of(schedule))
 
 
 class FlowTimer:
-    """Times steps on one network, for messages of so many floats.
+    """Times steps on one network, for messages of `floats`.
 
     InputError where servers would have no data or the parameters lack a kind of links. Making it costs O(switches · links), a step
     O(completions · bottlenecks · hops) for shares of links, O(hops log hops) otherwise.
@@ -132,7 +132,7 @@ class FlowTimer:
         return self._known[key]
 
     def start_up(self, flows: Flows) -> Fraction:
-        """The most that any flow takes: both servers and every switch on its way; a Cross DC link in the place of its two ends."""
+        """The largest start-up of a flow: servers and switches on its route; a Cross DC link counts instead of its two ends."""
         passed = switches_passed(self._topology, self._kinds, flows.hop_flow, flows.hop_pair, len(flows.src))
         return max((self._model.start_seconds(*way) for way in np.unique(passed, axis=0).tolist()), default=Fraction(0))
 
@@ -148,7 +148,7 @@ class FlowTimer:
         return makespan(flows.parts, flows.hop_flow, link, capacity, max_min if sharing == "max-min" else equal_shares)
 
     def least_transfer(self, flows: Flows) -> Fraction:
-        """The time of the busiest link: no sharing is shorter, whatever other flows there are on these and on other links."""
+        """The time of the busiest link, a lower bound for any sharing and any other flows."""
         used, link = np.unique(flows.hop_pair, return_inverse=True)
         load = np.zeros(len(used), np.int64)
         np.add.at(load, link, flows.parts[flows.hop_flow])
@@ -156,11 +156,11 @@ class FlowTimer:
         return max(parts * (plain + added) for parts, (plain, added) in zip(load.tolist(), costs, strict=True))
 
     def _slowest_with_added_incast(self, flows: Flows) -> Fraction:
-        """The most over all flows of: the busiest link of its way without incast, and the incast of all links of its way."""
+        """The maximum over flows of the time of the busiest link without incast, plus the incast of all links."""
         used, link = np.unique(flows.hop_pair, return_inverse=True)
         passed = np.zeros(len(flows.src), np.int64)
         np.bitwise_or.at(passed, flows.hop_flow, 1 << self._kinds[flows.hop_pair].astype(np.int64))
-        # a link is so many places as there are sets of kinds that the flows over it pass
+        # a link counts once for each set of kinds that the flows over it pass
         places, place = np.unique(passed[flows.hop_flow] * len(used) + link, return_inverse=True)
         load = np.zeros(len(places), np.int64)
         np.add.at(load, place, flows.parts[flows.hop_flow])

@@ -28,7 +28,7 @@ class AceEndpoint:
     step_seconds: Fraction
 
     def cost(self, counts: Counts, message_bytes: int) -> Cost:
-        """Steps one after the other: what the busiest node loads, what the fullest link carries, the latency. O(entries)."""
+        """Steps one after the other: loads of the busiest node, load of the fullest link, latency. O(entries)."""
         share = Fraction(message_bytes, counts.shares)
         read = min(self.cores * self.core_read_bytes_per_second, self.memory_bytes_per_second)
         write = self.link_bytes_per_second * self.link_efficiency

@@ -51,15 +51,15 @@ class GenModel:
         return self.level(LinkKind.CROSS)
 
     def start_seconds(self, middle: int, root: int, cross: int) -> Fraction:
-        """Start-up of a transfer: both servers, and the switches and cross links on its way (`counting.switches_passed`)."""
+        """Start-up of a transfer: both servers, and the switches and cross links on its route (`counting.switches_passed`)."""
         switches = middle * self.middle.alpha_seconds
         switches += root * self.root.alpha_seconds if root else 0
         switches += cross * self.cross.alpha_seconds if cross else 0
         return 2 * self.server.alpha_seconds + switches
 
     def cost(self, counts: Counts, message_bytes: int) -> Cost:
-        """Each step starts up at both servers and at the switches on its longest way, lasts as its slowest link (Equation 10), and
-        then as its slowest server.
+        """Each step takes the start-up of both servers and the switches on its longest route, then the time of its slowest link
+        (Equation 10), and then that of its slowest server.
 
         The beta of a kind is that of its narrowest links, wider ones take less. Where a network has one kind of links and all
         servers do the same this is Equation 11. O(entries of `counts`).

@@ -1,4 +1,4 @@
-"""Descriptions of machines that other tools write: one file for each format, registered by the suffix of its files."""
+"""Machine descriptions by other tools: one file for each format, registered by the suffix of its files."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,20 +23,20 @@ def load_imports() -> Registry[Callable[[bytes, Options, str], Box]]:
 
 
 def suffixes() -> tuple[str, ...]:
-    """The suffixes of the files that are read here."""
+    """The suffixes of supported files."""
     return tuple(load_imports())
 
 
 def import_topology(path: Path, options: list[tuple[str, str]]) -> Topology:
     """The network in a description by another tool; `options`: (name, value) pairs as typed behind the file's name.
 
-    TopologyError or InputError says what is wrong, or which option must say what the file does not.
+    TopologyError or InputError says what is wrong, or which option must supply what the file does not state.
     """
     return compose(*_read(path, options), str(path))
 
 
 def imported_unit(path: Path, options: list[tuple[str, str]]) -> Fraction:
-    """Bytes a second of the link that has capacity 1 in `import_topology` of the same."""
+    """Bytes per second of a link of capacity 1 in the network that `import_topology` returns."""
     return unit_of(*_read(path, options))
 
 

@@ -1,9 +1,9 @@
-"""A box of accelerators as its description gives it, and the network of one or several of them.
+"""A box of accelerators from its description, and the network of one or several of them.
 
 Capacities are whole multiples of the unit, rounded down. Where the option `unit` is left out it is the common measure of all links
 if no link then has more than MAX_EXACT units, and the narrowest link otherwise. The network states the bandwidth of the unit, in
-whole bytes per second, and is timed with it. What a description does not say is asked for by an error that names the option;
-nothing is guessed.
+whole bytes per second, and is timed with it. Where a description lacks a value, an error names the option that supplies it; nothing
+is guessed.
 """
 
 import math
@@ -30,7 +30,7 @@ MAX_EXACT = 64  # units of the widest link, up to which the unit is chosen so th
 
 @dataclass(frozen=True)
 class Options:
-    """What the user says beside the file. Speeds by kind of link, in bytes a second; see `OPTION_HELP`."""
+    """The user's options for a file. Speeds by kind of link, in bytes per second; see `OPTION_HELP`."""
 
     speeds: Mapping[str, Fraction] = field(default_factory=dict)
     unit: Fraction | None = None
@@ -40,7 +40,7 @@ class Options:
     nvlink_only: bool = False
 
     def speed(self, kind: str, where: str, what: str) -> Fraction:
-        """The speed of a kind of link; TopologyError asks for it when it was not given."""
+        """The speed of a kind of link; TopologyError names the option when it was not given."""
         if kind not in self.speeds:
             raise TopologyError(
                 f"{where} does not say how fast {what} is; give speed={kind}:BANDWIDTH, such as speed={kind}:25GB/s"
@@ -60,7 +60,7 @@ OPTION_HELP = {
 
 
 def parse_bandwidth(text: str, where: str) -> Fraction:
-    """Bytes a second of `25GB/s`, `200Gb/s`, `400Gbps`, `15.75GB/s`; TopologyError unless positive."""
+    """Bytes per second of `25GB/s`, `200Gb/s`, `400Gbps`, `15.75GB/s`; TopologyError unless positive."""
     match = _BANDWIDTH.fullmatch(text)
     if match is None or not Fraction(match[1]):
         raise TopologyError(f"{where}: bandwidth {text!r}: expected a positive number with B/s or b/s, such as 25GB/s or 200Gb/s")
@@ -105,8 +105,8 @@ class Box:
 
     gpus: int
     switches: list[str] = field(default_factory=list)  # names
-    cables: list[tuple[int, int, Fraction]] = field(default_factory=list)  # node, node, bytes a second each way
-    ports: list[tuple[int, Fraction]] = field(default_factory=list)  # node of a network interface, bytes a second of its port
+    cables: list[tuple[int, int, Fraction]] = field(default_factory=list)  # node, node, bytes per second in each direction
+    ports: list[tuple[int, Fraction]] = field(default_factory=list)  # node of a network interface, bytes per second of its port
 
     def add_switch(self, name: str) -> int:
         """The number of a new switch."""
@@ -118,7 +118,7 @@ class Box:
         self.cables.append((a, b, bandwidth))
 
     def without_dead_ends(self, keep_ports: bool) -> "Box":
-        """The box less switches with a single cable, again and again: nothing passes through them. Ports count as cables."""
+        """The box without switches that have a single cable, repeatedly: nothing passes through them. Ports count as cables."""
         cables, kept = list(self.cables), set(range(self.gpus + len(self.switches)))
         while True:
             ends = Counter(end for a, b, _ in cables for end in (a, b))
@@ -189,14 +189,14 @@ def _planes(box: Box, options: Options, where: str) -> int:
             raise TopologyError(f"{where}: fabric={options.fabric} joins boxes; give boxes=N")
         return 0
     if options.fabric is None:
-        raise TopologyError(f"{where} does not say what lies between boxes; give fabric=switch or fabric=rails")
+        raise TopologyError(f"{where} does not say how boxes are connected; give fabric=switch or fabric=rails")
     if not box.ports:
         raise TopologyError(f"{where}: no network interface that a GPU reaches; boxes cannot be joined")
     return 1 if options.fabric == "switch" else len(box.ports)
 
 
 def unit_of(box: Box, options: Options) -> Fraction:
-    """Bytes a second of a link of capacity 1: as the user says, or the common measure of all links, or the narrowest."""
+    """Bytes per second of a link of capacity 1: the user's choice, or the common measure of all links, or the narrowest."""
     if options.unit is not None:
         return options.unit
     trimmed = box.without_dead_ends(keep_ports=options.boxes > 1)

@@ -1,4 +1,4 @@
-"""XML as plain elements, read so that hostile documents do no harm: no document types, no entities, bounded size and depth."""
+"""Safe reading of XML as plain elements: no document types, no entities, bounded size and depth."""
 
 from dataclasses import dataclass, field
 from xml.parsers import expat

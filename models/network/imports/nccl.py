@@ -1,7 +1,7 @@
 """NCCL's topology XML, as NCCL_TOPO_DUMP_FILE writes it: `system` > `cpu` > `pci` (nested) > `gpu` > `nvlink`, `nic` > `net`.
 
-PCIe bandwidth is link width x transfer rate less the line code of the standard (8b/10b up to 5 GT/s, 128b/130b above). The file
-states no speed of an NVLink or of the links between sockets, and often none of virtual PCIe: those are asked for.
+PCIe bandwidth is link width x transfer rate x the rate of the line code (8b/10b up to 5 GT/s, 128b/130b above). The file does not
+state the speed of an NVLink or of the links between sockets, and often not that of virtual PCIe: options supply them.
 """
 
 import re
@@ -140,12 +140,12 @@ class _Reader:
                 self.box.join(node, socket, bandwidth)
             else:
                 raise TopologyError(
-                    f"{self.where}: line {link.line}: the target {target!r} is no GPU of this file, and tclass"
-                    f" {link.attributes.get('tclass', '(none)')!r} is no NVSwitch ({_NVSWITCH_CLASS})"
+                    f"{self.where}: line {link.line}: the target {target!r} is not a GPU of this file, and tclass"
+                    f" {link.attributes.get('tclass', '(none)')!r} is not that of an NVSwitch ({_NVSWITCH_CLASS})"
                 )
 
     def _join_pairs(self) -> None:
-        """Links between two GPUs, which both of them must list alike."""
+        """Links between two GPUs; both must list the same number."""
         for (kind, a, b), count in sorted(self.counts.items()):
             back = self.counts.get((kind, b, a), 0)
             if a == b or back != count:

@@ -2,7 +2,7 @@
 
 NV# is a bond of # NVLinks. The other entries name where the paths of two devices meet: PIX (one PCIe bridge), PXB (several), PHB
 (a host bridge), NODE (within a socket), SYS (between sockets). Devices that meet at a level get a switch there, and speed=LEVEL is
-the speed of the links into it. An entry NV# hides where two GPUs meet on PCIe: the entries of others tell, or nothing does.
+the speed of the links into it. An entry NV# hides where two GPUs meet on PCIe; it is inferred from other entries where possible.
 """
 
 import re
@@ -79,7 +79,7 @@ def _join_nvlinks(box: Box, number: dict[str, int], matrix: Matrix, options: Opt
     alike = len(bonds) == box.gpus * (box.gpus - 1) // 2 and len(set(bonds.values())) == 1 and box.gpus > 2
     if alike and options.nvlinks is None:
         raise TopologyError(
-            f"{where}: every two GPUs show {next(iter(bonds.values()))} NVLinks: to each other or to switches it does not say;"
+            f"{where}: every two GPUs show {next(iter(bonds.values()))} NVLinks, either to each other or to switches;"
             " give nvlinks=direct or nvlinks=switched"
         )
     if options.nvlinks == "switched":
@@ -99,7 +99,7 @@ def _join_levels(box: Box, number: dict[str, int], matrix: Matrix, options: Opti
 
     meets = nx.Graph()
     meets.add_nodes_from(sorted({name for pair in matrix for name in pair}))
-    top: dict[str, int | None] = {name: number.get(name) for name in meets}  # interfaces that are left out still tell who meets
+    top: dict[str, int | None] = {name: number.get(name) for name in meets}  # omitted interfaces still show which devices meet
     for level in LEVELS:
         meets.add_edges_from(pair for pair, cell in matrix.items() if cell == level)
         for group in sorted(sorted(names) for names in nx.connected_components(meets)):

@@ -49,8 +49,8 @@ def test_one_schedule_taken_apart(tmp_path: Path) -> None:
         "  the busiest endpoint sends 11/6 of the message and receives 11/6",
         "  memory access: 13/12, bound 13/12: optimal, every share in one addition",
         "  incast: 12 communicators on link 12>0 in step 0, threshold 9: not optimal",
-        "  both at once cannot be: 12 servers with one link each and threshold 9 take 2 additions of a share without incast:"
-        " memory access at least 5/4",
+        "  both optimal is impossible: 12 servers with one link each and threshold 9 need 2 additions per share to"
+        " avoid incast: memory access at least 5/4",
     ]
     (cell,) = json_of("cost", path, "--size", "400MB")["cells"]
     assert Fraction(cell["seconds"]) == cost.seconds

@@ -23,7 +23,7 @@ def test_a_file_for_fit(tmp_path: Path) -> None:
     # two servers show no incast, and that is said
     alone = tmp_path / "alone.csv"
     alone.write_text("".join(line for line in path.read_text().splitlines(keepends=True) if ",3," not in line))
-    assert_bad_input(certree("fit", alone), "epsilon, w_t: incast needs more than two servers")
+    assert_bad_input(certree("fit", alone), "epsilon, w_t: runs with 3 or more servers are needed")
 
 
 def test_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_a_busy_computer_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     measured = certree("measure", "-o", path)
     assert measured.code == 0
     assert told in measured.err
-    assert "floats is 4 times the least; the computer was busy with other things" in measured.err
+    assert "floats is 4 times the minimum; the computer was busy with other work" in measured.err
     fitted = certree("fit", path, "--no-incast")
     assert fitted.code == 0
     assert told in fitted.err

@@ -111,7 +111,7 @@ def test_a_2d_ring_is_paced_in_parts(tmp_path):
     asked = ("simulate", ring, "--size", "96KiB", "--run", "paced")
     document = json_of(*asked)
     assert (document["parts"], document["data_ok"], document["max_link_utilization"]) == (2, True, None)
-    assert "in 2 parts, since it uses a chunk's place more than once" in certree(*asked).out
+    assert "in 2 parts, since it reuses a chunk's buffer" in certree(*asked).out
     compared = json_of("compare", "torus:3x3", "--size", "96KiB", "--methods", "ring-2d", "--simulate", "paced")
     assert compared["cells"][0]["simulated_cycles"] == document["cycles"]
     for engine in ("fast", "flit", "lanes"):

@@ -43,7 +43,7 @@ def test_it_is_told_in_words() -> None:
 def test_what_holds_for_any_number_of_chunks_is_told() -> None:
     done = certree("frontier", "dgx1", "--collective", "all-gather")
     assert "frontier of all-gather on dgx1: complete for any number of chunks" in done.out
-    assert "  whatever the chunks: up to 2 steps take 3/2 rounds per chunk (prices)\n" in done.out
+    assert "  any number of chunks: at most 2 steps take ≥ 3/2 rounds per chunk (prices)\n" in done.out
     some = certree("frontier", "dgx1", "--collective", "all-gather", "--max-chunks", "3", "--json")
     assert (some.document["all_chunks"], some.document["step_bounds"]) == (False, [{"steps": 2, "rounds_per_chunk": "3/2"}])
 

@@ -49,5 +49,5 @@ def test_what_is_too_large_is_refused_in_one_line(tmp_path):
     for command in (("export", path, "-o", tmp_path / "tables"), ("simulate", path)):
         outcome = certree(*command)
         assert outcome.code == 2
-        assert outcome.err == "error: 33546240 transfers, kept as 8190 and images; at most 8388608 are written out\n"
+        assert outcome.err == "error: 33546240 transfers, stored as 8190 and images; at most 8388608 are written out\n"
     assert not (tmp_path / "tables").exists()

@@ -44,7 +44,7 @@ def test_refuted_file(tmp_path):
         ("certify {} -o out.json", "invalid: all-reduce on ring:4, made by ring: "),
         ("export {} -o out", "invalid: all-reduce on ring:4, made by ring: "),
         ("improve {} -o out.json", "invalid: all-reduce on ring:4, made by ring: "),
-        ("simulate {} --engine flow", "refuted, and not simulated"),
+        ("simulate {} --engine flow", "invalid, and not simulated"),
         ("cost {}", "invalid: wrong.json, ring: "),
         ("verify {}", "missing: "),
     ],
@@ -166,4 +166,4 @@ def test_contention_comes_with_the_rounds_it_takes(tmp_path):
     outcome = json_of("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0", code=1)
     assert (outcome["serialized_rounds"], outcome["stated_rounds"]) == (2, 1)
     words = certree("verify", file, "--topology", "mesh:3", "--collective", "gather", "--root", "0").out
-    assert "free of contention the same transfers in the same steps take 2 rounds, not 1" in words
+    assert "without contention, the same transfers in the same steps take 2 rounds, not 1" in words

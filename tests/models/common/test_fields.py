@@ -117,7 +117,7 @@ def test_lists_and_tables():
     assert [entry.text("name") for entry in fields.tables("lines")] == ["a", "a"]
     assert fields.tables("more") == []
     for ask, reason in (
-        (lambda: fields.tables("lines", distinct="name"), "lines are called a, a; expected each with a name of its own"),
+        (lambda: fields.tables("lines", distinct="name"), "lines are called a, a; expected a different name for each"),
         (lambda: fields.tables("lines", least=3), "lines is .*; expected a list of 3 or more tables"),
         (lambda: fields.each("lines", lambda entry: None), "lines 1: unknown field 'name'"),
         (lambda: fields.texts("none"), r"none is \[\]; expected a list, not empty"),

@@ -89,15 +89,15 @@ def test_without_incast() -> None:
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        ({"sizes": [10**7]}, "alpha, 2 beta + gamma, delta: cannot be told apart; co-located-ps was measured with 10000000 floats"),
-        ({"servers": [4]}, "2 beta + gamma, delta: cannot be told apart; co-located-ps was measured with 4 servers only"),
+        ({"sizes": [10**7]}, "alpha, 2 beta + gamma, delta: cannot be separated; co-located-ps was measured with 10000000 floats"),
+        ({"servers": [4]}, "2 beta + gamma, delta: cannot be separated; co-located-ps was measured with 4 servers only"),
         ({"servers": [4], "sizes": [10**7]}, "co-located-ps was measured with 4 servers only"),
         ({"servers": range(2, 9)}, "epsilon, w_t: no incast is seen with up to 8 servers"),
         ({"servers": [2, 3, 4, 8, 16]}, "epsilon, w_t: any threshold from 2 to 15 is possible"),
         ({"servers": [2, 4, 8, 16], "noise": 0}, "epsilon, w_t: thresholds 8 to 15 explain the times equally well, with servers"),
         ({"servers": range(10, 20)}, "epsilon, w_t: thresholds 2 to 10 explain the times equally well"),
-        ({"servers": [2]}, "epsilon, w_t: incast needs more than two servers; the most there are is 2"),
-        ({"benchmarks": ["addition"]}, "only addition was measured, which shows gamma and delta alone"),
+        ({"servers": [2]}, "epsilon, w_t: runs with 3 or more servers are needed (found at most 2)"),
+        ({"benchmarks": ["addition"]}, "only addition was measured, which determines gamma and delta alone"),
         ({"benchmarks": ["exchange"]}, "gamma, delta: nothing was measured that depends on it; co-located-ps was not measured"),
         ({"servers": [2, 3], "sizes": [10**6, 10**7]}, "4 configurations for 5 parameters; at least 6 are needed"),
     ],
@@ -130,15 +130,15 @@ def test_the_file_of_a_fit_is_read_as_it_was_written(tmp_path: Path) -> None:
 def test_the_bandwidth_splits_2_beta_and_gamma() -> None:
     found = fit(timings(5, noise=0))
     with pytest.raises(
-        InputError, match=re.escape("co-located-ps alone shows 2 beta + gamma, 1.34e-08 s a float; it takes the band")
+        InputError, match=re.escape("co-located-ps alone determines 2 beta + gamma, 1.34e-08 s per float; give the band")
     ):
         parameters_toml(found, "mine", None)
     text = parameters_toml(found, "mine", Fraction(5 * 10**9, 8)).decode()  # 4 bytes at 5 Gb/s: 6.4 ns
     assert 'beta_seconds_per_float = "6.4e-09"' in text
     assert 'gamma_seconds_per_float = "6e-10"' in text
-    with pytest.raises(InputError, match=re.escape("at that bandwidth 2 beta is 3.2e-08 s a float, more than 2 beta + gamma")):
+    with pytest.raises(InputError, match=re.escape("at that bandwidth 2 beta is 3.2e-08 s per float, more than 2 beta + gamma")):
         parameters_toml(found, "mine", Fraction(10**9, 4))
-    with pytest.raises(InputError, match="these measurements show both by themselves"):
+    with pytest.raises(InputError, match="these measurements already determine both"):
         parameters_toml(fit(timings(5, **ALL)), "mine", Fraction(10**9))
 
 
@@ -156,7 +156,7 @@ def test_a_csv_is_read_as_it_was_written(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("", "the first line is 'nothing'; expected 'benchmark,participants,floats,seconds', which are the units, too"),
+        ("", "the first line is 'nothing'; expected 'benchmark,participants,floats,seconds', which also states the units"),
         ("benchmark,participants,floats,milliseconds\n", "the first line is 'benchmark,participants,floats,milliseconds'"),
         ("benchmark,participants,bytes,seconds\n", "the first line is"),
         (HEAD, "has no measurements"),

@@ -49,7 +49,7 @@ def test_units():
     assert read_capacities([1, "1/2", "2/3"], "net") == ([6, 3, 4], 6)
     with pytest.raises(TopologyError, match="net: entry 1 is 'x'; allowed: a whole number from 1"):
         read_capacities([1, "x"], "net")
-    with pytest.raises(TopologyError, match="common denominator 1500000; allowed: up to 1048576 units a link"):
+    with pytest.raises(TopologyError, match="common denominator 1500000; allowed: at most 1048576 units per link"):
         in_units([Fraction(1, 1500000), Fraction(1)], "net")
 
 

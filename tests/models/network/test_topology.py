@@ -169,7 +169,7 @@ BAD_SPECS = {
     "there is no such node": "ring:4,without-node=4 ring:4,without-node=1,without-node=1",
     "expected a whole number from 1": "ring:4,capacity=-1 ring:4,capacity=-1/2 ring:4,capacity=1/0",
     "expected a whole number from 1 to 1048576, a part such as 1/2 or a decimal such as 0.25": "ring:4,capacity=0",
-    "common denominator 2000000; allowed: up to 1048576 units a link": "ring:4,capacity=1/2000000",
+    "common denominator 2000000; allowed: at most 1048576 units per link": "ring:4,capacity=1/2000000",
     "link-capacity='0-1': expected A-B (both directions) or A>B and a capacity, such as 3-4:1/2": "ring:4,link-capacity=0-1",
     "link-capacity='0-1:half': expected a whole number from 1": "ring:4,link-capacity=0-1:half",
     "link-capacity=0-2:1/2: there is no such link": "ring:4,link-capacity=0-2:1/2",

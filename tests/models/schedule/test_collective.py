@@ -83,7 +83,7 @@ def test_a_root_is_needed_or_refused(kind):
 @pytest.mark.parametrize("root", [4, 7, 1 << 40])
 def test_the_root_is_an_endpoint(root):
     topology = parse_topology("ring:6,without-node=4")
-    with pytest.raises(InputError, match=f"root {root} is no endpoint of ring:6,without-node=4; its endpoints lie in 0 to 5"):
+    with pytest.raises(InputError, match=f"root {root} is not an endpoint of ring:6,without-node=4; endpoints are in 0 to 5"):
         Request(topology, parse_collective("broadcast", root), 1024, load_machine("multitree"))
 
 
@@ -189,7 +189,7 @@ def test_only_these_have_targets():
 def test_all_chunks_of_one_root(kind):
     with pytest.raises(ScheduleFormatError, match=r"chunks[.]root row 1: 0; allowed: 1 in a (broadcast from|reduce to) node 1"):
         schedule("ring:3", Collective(kind, 1), [1, 0], "0>1")
-    with pytest.raises(ScheduleFormatError, match=r"collective[.]root 3 is no endpoint of ring:3"):
+    with pytest.raises(ScheduleFormatError, match=r"collective[.]root 3 is not an endpoint of ring:3"):
         schedule("ring:3", Collective(kind, 3), [3], "0>1")
 
 

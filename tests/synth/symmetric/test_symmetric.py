@@ -193,7 +193,7 @@ def test_a_wrong_width_breaks_the_symmetry() -> None:
 
 def test_what_has_too_many_transfers_is_kept_as_images(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(symmetric, "MAX_TRANSFERS", 143)
-    with pytest.raises(UnsupportedError, match="144 transfers, kept as 16 and images; at most 143 are written out"):
+    with pytest.raises(UnsupportedError, match="144 transfers, stored as 16 and images; at most 143 are written out"):
         make("symmetric", "torus:3x3", chunks=9)
     monkeypatch.setattr(module, "WRITTEN_TRANSFERS", 143)
     assert make("symmetric", "torus:3x3", chunks=9).base.transfers == 16

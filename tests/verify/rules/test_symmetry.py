@@ -188,6 +188,6 @@ def test_what_has_no_such_form_is_refused():
 def test_what_is_too_large_to_write_out():
     schedule = folded("torus:60x60", chunks=3600, options={"delay": "1"})
     assert verify_schedule(schedule).valid
-    with pytest.raises(UnsupportedError, match="12956400 transfers, kept as 3599 and images; at most 8388608 are written out"):
+    with pytest.raises(UnsupportedError, match="12956400 transfers, stored as 3599 and images; at most 8388608 are written out"):
         schedule.written_out()
     assert isinstance(schedule.timed, Schedule)

@@ -1,4 +1,4 @@
-"""Phases of an all-reduce over machines of several GPUs, each simulated on a network of its own whose cycle is a flit's time."""
+"""Phases of an all-reduce over machines of several GPUs, each simulated on its own network with one flit per cycle."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _AT_ONCE = 1 << 40  # bytes that an adder takes in a cycle: a chunk or packet ta
 
 @dataclass(frozen=True)
 class Phase:
-    """One phase: a method on a network whose links carry `rate` bytes a second and take the `hops`-th part of alpha each, so that a
+    """One phase: a method on a network whose links carry `rate` bytes per second and take the `hops`-th part of alpha each, so a
     message over `hops` of them takes alpha."""
 
     network: str

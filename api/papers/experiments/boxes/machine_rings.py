@@ -19,7 +19,7 @@ from certree.models.cost.models.netreduce import (
 )
 
 RING, TENCENT, NETREDUCE = "flat ring", "Tencent", "NetReduce"
-#: one GPU a machine, one switch; and two levels of switches above the machines
+#: one GPU per machine, one switch; and two levels of switches above the machines
 SINGLE, RACKS = "single NetReduce", "racks, NetReduce"
 FORMS: Mapping[str, Callable[[int, int], ClosedForm]] = {
     RING: flat_ring,
@@ -34,7 +34,7 @@ SIMULATED = "simulated"
 
 @dataclass(frozen=True)
 class _Point:
-    """One place on the x axis of one panel."""
+    """One position on the x axis of one panel."""
 
     panel: str
     x: Fraction
@@ -108,7 +108,7 @@ class _MachineRings(Experiment):
         return None
 
     def _phases(self, column: _Column, point: _Point) -> list[Phase]:
-        """What is simulated, one after the other; nothing where it is too large."""
+        """The phases that are simulated, one after the other; none where they are too large."""
         if self._too_large(column, point) is not None:
             return []
         n, machines = self.machine_gpus, point.gpus // self.machine_gpus
@@ -175,7 +175,7 @@ class _MachineRings(Experiment):
         return [*cells, *self._sentences(times, False), *self._sentences(times, True), *self._ratios(times), *self._conditions()]
 
     def _sentences(self, times: Mapping[tuple[str, bool], list[tuple[_Point, Fraction]]], simulated: bool) -> Iterator[Cell]:
-        """What the paper's text says of the curves."""
+        """Statements of the paper's text about the curves."""
         suffix = f", {SIMULATED}" if simulated else ""
         ring = dict(times[RING, simulated])
         for column in self._columns():
@@ -190,7 +190,7 @@ class _MachineRings(Experiment):
                 yield Cell(row, column.name, "yes" if never else "no")
 
     def _ratios(self, times: Mapping[tuple[str, bool], list[tuple[_Point, Fraction]]]) -> Iterator[Cell]:
-        """How far the simulation is from the closed forms."""
+        """Ratios of the simulation to the closed forms."""
         for panel in PANELS:
             for name, choice in (("least", min), ("most", max)):
                 for column in self._columns():
@@ -219,7 +219,7 @@ class _MachineRings(Experiment):
 
 
 def _ring(nodes: int) -> str:
-    """A ring of two is two nodes that are joined."""
+    """The network of a ring; two nodes with one cable for a ring of two."""
     return f"ring:{nodes}" if nodes > 2 else "full:2"
 
 
@@ -235,16 +235,16 @@ def _microseconds(time: Fraction) -> str:
 def machine_rings(fields: Fields) -> Experiment:
     """All-reduce over machines of `machine_gpus` GPUs, by closed forms and simulated, by `sizes`, `gpus` and `alphas` (seconds).
 
-    Links of `inside` (a list) and `between` machines carry so many bytes a second. The first value of each list is what the other
-    panels have. Simulated are packets of `packet_bytes` and flits of `flit_bytes`, `racks` switches below a root where there are
-    two levels, rings of up to `most_in_ring` GPUs and single switches of up to `most_at_switch` hosts.
+    `inside` (a list) and `between`: bytes per second of links inside and between machines. The other panels use the first value of
+    each list. The simulation has packets of `packet_bytes` and flits of `flit_bytes`, `racks` switches below a root where there
+    are two levels, rings of at most `most_in_ring` GPUs and single switches of at most `most_at_switch` hosts.
     """
     counts, machine_gpus, racks = fields.wholes("gpus", 1), fields.whole("machine_gpus", 1), fields.whole("racks", 1)
     for gpus in counts:
         if gpus % machine_gpus or gpus <= machine_gpus:
             fields.refuse(f"gpus has {gpus}; expected several whole machines of {machine_gpus}")
         if gpus // machine_gpus % racks:
-            fields.refuse(f"racks is {racks}; the {gpus // machine_gpus} machines of {gpus} GPUs do not fill so many evenly")
+            fields.refuse(f"racks is {racks}; the {gpus // machine_gpus} machines of {gpus} GPUs do not fill them evenly")
     return _MachineRings(
         machine_gpus,
         fields.exacts("inside", ABOVE_ZERO),

@@ -1,4 +1,4 @@
-"""Area and power of networks by what they are built of, against a baseline."""
+"""Area and power of networks by their parts, compared with a baseline."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass, replace
@@ -17,7 +17,7 @@ MEASURES = ("area", "power")
 
 @dataclass(frozen=True)
 class _Pair:
-    """A network and what it is held against."""
+    """A network and its baseline."""
 
     name: str
     network: str
@@ -77,18 +77,18 @@ def count_hardware(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 @EXPERIMENTS.register("network-hardware")
 def network_hardware(fields: Fields) -> Experiment:
-    """How much more wire, buffer, crossbar, area and power `networks` take than what they are held against.
+    """Ratios of wire, buffer, crossbar, area and power of `networks` to those of their baselines.
 
-    Each of `networks` has `name`, `network` and `over`. `area` and `power` are prices, given as the shares of the first baseline's
-    area and power that its wires, buffers and crosspoints take, and `endpoints`, what every node has however it is joined;
-    together they are 1.
+    Each of `networks` has `name`, `network` and `over`, its baseline. `area` and `power` give unit costs as shares of the first
+    baseline's area and power: those of its wires, buffers and crosspoints, and `endpoints`, the part that does not depend on the
+    network. The shares add up to 1.
     """
     experiment = _NetworkHardware(
         machine=load_machine(fields.text("machine")),
         pairs=fields.each("networks", _pair, least=1, distinct="name"),
         shares={measure: _shares(fields, measure) for measure in MEASURES},
     )
-    experiment.tasks()  # a network that there is not is an error before any work
+    experiment.tasks()  # an unknown network is an error before any work
     return experiment
 
 

@@ -1,4 +1,4 @@
-"""Bandwidth that the heads of packets take."""
+"""Bandwidth used by packet headers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Our all-reduce beside published ones: cycles on each network at each size, and how many times as long the others take."""
+"""certree's all-reduce compared with published ones: cycles on each network at each size, and ratios of times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +44,7 @@ class _AgainstRivals(Experiment):
     sizes: tuple[int, ...]
     closed: tuple[str, ...]
     routers_up_to: int | None
-    lines: tuple[Line, ...]  # ours, then the others
+    lines: tuple[Line, ...]  # certree's, then the others
 
     def _places(self) -> Iterator[tuple[str, int]]:
         yield from ((network, size) for network in self.networks for size in self.sizes)
@@ -82,7 +82,7 @@ class _AgainstRivals(Experiment):
         return cells
 
     def plot(self, cells: Sequence[Cell]) -> Plot:
-        """How many times as long each of the others takes, a panel for each network."""
+        """Time of the others divided by that of the first line, a panel for each network."""
         panels = []
         for network in self.networks:
             here = [cell for cell in cells if cell.more.get("network") == network and isinstance(cell.ours, Fraction)]
@@ -114,7 +114,7 @@ class _AgainstRivals(Experiment):
 
 @EXPERIMENTS.register("against-rivals")
 def against_rivals(fields: Fields) -> Experiment:
-    """All-reduces of `sizes` on `networks`: the cycles of the first of `lines`, and how many times as long each other one takes.
+    """All-reduces of `sizes` on `networks`: cycles of the first of `lines`, and the time of each other one divided by them.
 
     A line has `name`, `method` (of several the fastest counts) and may have `options`. Simulated, paced and in slots, the faster
     run counts, each method in the same way; on networks that match a pattern of `closed_form` by closed form instead. What no

@@ -26,7 +26,7 @@ CLOSED_FORM = "closed-form"  # no run
 WITHOUT_ROUTERS = "without routers, through which messages that meet may take longer"
 MEASURES = ("bandwidth", "time", "growth")
 MEAN = "mean"  # column of the mean over all networks
-SMOKE_BYTES = 1 << 20  # sizes of a smoke run, if the target has any so small
+SMOKE_BYTES = 1 << 20  # largest size of a smoke run, if the target has smaller ones
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class _AllReduceRuns(Experiment):
-    """`sizes` are bytes, or bytes a node where `per_node`."""
+    """`sizes` are bytes, or bytes per node where `per_node`."""
 
     measure: str
     networks: tuple[str, ...]
@@ -111,7 +111,7 @@ class _AllReduceRuns(Experiment):
         return sorted(cells, key=self._order(cells)) + list(self._ratio_cells(cycles))
 
     def _base(self, line: str, cycles: Mapping[tuple[str, str, int], int | None]) -> int:
-        """What times are divided by: the first of all, or the line's own first."""
+        """The divisor of times: the first of all, or the line's own first."""
         found = [value for (_, name, _), value in cycles.items() if value and (self.measure == "time" or name == line)]
         return found[0] if found else 1
 
@@ -159,7 +159,7 @@ class _AllReduceRuns(Experiment):
             for network in self.networks
         )
         if self.measure == "bandwidth":
-            return Plot(panels, x_label="message size", y_label="bytes a cycle", x_scale="bytes")
+            return Plot(panels, x_label="message size", y_label="bytes per cycle", x_scale="bytes")
         return Plot(panels, x_label="message size", y_label="time over that of the first cell", x_scale="bytes", y_scale="log")
 
     def _series(self, cells: list[Cell], x: Any) -> tuple[Series, ...]:
@@ -188,7 +188,7 @@ def _size_of(cell: Cell) -> int:
 def all_reduce_runs(fields: Fields) -> Experiment:
     """All-reduces of `sizes`, or of `bytes_per_node`, on `networks`, a curve for each of `lines`; `ratios` between them.
 
-    measure = "bandwidth": bytes a cycle. "time": cycles over those of the very first cell. "growth": cycles over those of the same
+    measure = "bandwidth": bytes per cycle. "time": cycles over those of the first cell. "growth": cycles over those of the same
     line on the first network, for one size.
     A line has `name`, `method` (of several the fastest counts), and may have `options`, `flow` ("message" or "packet"), `run`
     ("paced", "slotted" or "fastest"), `machine`, where it is not the target's, single `parameters` of it, and `networks`, patterns
@@ -281,7 +281,7 @@ def _simulated(source: Tables | Plan, options: Options) -> dict[str, Any]:
         result = run_schedule(source, replace(options, mode="slotted"))
         reasons.append(f"in slots, since it cannot be paced: {error}")
     if result.parts > 1:
-        reasons.append(f"paced in {result.parts} parts with a barrier between them, since it uses a chunk's place more than once")
+        reasons.append(f"paced in {result.parts} parts with a barrier between them, since it reuses a chunk's buffer")
     if not result.is_exact:
         reasons.append(WITHOUT_ROUTERS)
     names = ("cycles", "contention_cycles", "data_ok", "source")

@@ -1,4 +1,4 @@
-"""Rows of the MultiTree authors' simulator, played by its interfaces with all of their faults, and without one after the other."""
+"""Runs of the MultiTree authors' simulator, with all faults of its interfaces, and with each of them corrected in turn."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -45,7 +45,7 @@ class _Row:
 
     @property
     def faults(self) -> list[str]:
-        """Those that can be put right one by one: with one interface none is taken for another."""
+        """The faults that can be corrected one by one; with a single interface, confusion of interfaces cannot occur."""
         return [fault.value for fault in Fault if self.interfaces > 1 or fault is not Fault.ANY_INTERFACE]
 
     def task(self, kind: str, **more: Any) -> Task:
@@ -55,7 +55,7 @@ class _Row:
 
 @dataclass(frozen=True)
 class _AuthorsRuns(Experiment):
-    """`orders`: how many draws of what chance decides are tried for each row but rings, for which it decides nothing."""
+    """`orders`: random draws of the order of events for each row; rings do not depend on it."""
 
     rows: tuple[_Row, ...]
     orders: int
@@ -64,7 +64,7 @@ class _AuthorsRuns(Experiment):
         return [task for row in self.rows for task in self._tasks(row).values()]
 
     def _tasks(self, row: _Row) -> dict[str, Task]:
-        """By what they are called: an order's number, the fault that is put right, or how the paper has it."""
+        """Tasks by name: the number of an order, the corrected fault, or the paper's run."""
         every = [fault.value for fault in Fault]
         tasks = {"0": row.task(AS_THEIRS, faults=every, order=0)}
         if row.method == "ring":
@@ -105,12 +105,12 @@ def authors_runs(fields: Fields) -> Experiment:
     """Cycles of all-reduces as the MultiTree authors' simulator counts them, to the return of the last credit.
 
     Each of `runs` has a `network`, a `method`, a `size`, a `flow` ("message" or "packet"), how many `interfaces` a node has, and
-    may have `options` of the method, a number of `chunks`, and single `router` parameters beside those of `machine`. Of ring-2d
-    and double-binary-tree they have schedules of their own (`certree.hw.authors.baselines`).
-    Columns of all rows but rings: the cycles with all faults of their interfaces (`certree.hw.authors.interface`), the least and
-    the most over so many `orders` of events, the cycles without one fault and without any of them, those of a run of our schedule
-    of that name paced as the paper has it, and the share of the messages that are opened while the one before between the same two
-    nodes is on its way.
+    may have `options` of the method, a number of `chunks`, and single `router` parameters in addition to those of `machine`.
+    For ring-2d and double-binary-tree the simulator has its own schedules (`certree.hw.authors.baselines`).
+    Columns of all rows but rings: the cycles with all faults of the interfaces (`certree.hw.authors.interface`), the minimum and
+    maximum over `orders` orders of events, the cycles without one fault and without any of them, those of a paced run of certree's
+    schedule of that name as in the paper, and the share of messages opened while the previous one between the same two nodes is
+    in flight.
     """
     machine = load_machine(fields.text("machine"))
     rows = fields.each("runs", lambda entry: _row(entry, machine), least=1)
@@ -161,7 +161,7 @@ def _schedule(arguments: Mapping[str, Any], topology: Topology, machine: Machine
 
 
 def _paced(schedule: Schedule, size: int, machine: Machine, interfaces: int, flow: str) -> dict[str, Any]:
-    """On routers, with an interface for each link or one for each node; in parts what uses a chunk's place twice."""
+    """A paced run on routers, with an interface for each link or one for each node; in parts where a chunk's buffer is reused."""
     own = replace(machine, router=replace(machine.router, interfaces="link" if interfaces > 1 else "node"))
     source = tables_or_plan(schedule, size, own, files=False)
     result = run_schedule(source, Options(mode="paced", engine=Engine.FLIT, framing=flow))

@@ -1,4 +1,4 @@
-"""A damaged network: all-reduce time against the number of dead links, over random draws."""
+"""All-reduce time on a damaged network by the number of dead links, over random draws."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,9 +27,9 @@ BOUND = "bandwidth bound"
 
 
 def less_links(spec: str, links: int, seed: int, nodes: int = 0) -> str:
-    """The network less so many links, both ways, and nodes, drawn until what is left is connected and no such link ends at one.
+    """The network without N random links (both directions) and nodes, drawn until the rest is connected.
 
-    InputError where DRAWS draws do not lead there.
+    No drawn link ends at a drawn node. InputError where DRAWS draws do not suffice.
     """
     topology, draws = parse_topology(spec), np.random.default_rng(seed)
     cables = np.flatnonzero(topology.src < topology.dst)
@@ -53,7 +53,7 @@ class _DeadLinks(Experiment):
     draws: int
     size: int
     machine: Machine
-    lines: tuple[Line, ...]  # ours, then the others
+    lines: tuple[Line, ...]  # certree's, then the others
 
     def _drawn(self) -> list[tuple[int, int]]:
         """(dead links, seed) of every draw; a whole network is drawn once."""
@@ -107,7 +107,7 @@ class _DeadLinks(Experiment):
         return cells
 
     def plot(self, cells: Sequence[Cell]) -> Plot:
-        """Medians as lines, beside them the fastest and the slowest draw of each."""
+        """Medians as lines, with the fastest and the slowest draw of each."""
         series = []
         for name in (*[line.name for line in self.lines], BOUND):
             here = [cell.more for cell in cells if cell.more.get("line") == name]
@@ -137,7 +137,7 @@ class _DeadLinks(Experiment):
 
 @EXPERIMENTS.register("dead-links")
 def dead_links(fields: Fields) -> Experiment:
-    """All-reduces of `size` on `network` less 0, 1, ... links (`dead`, a list), each count drawn `draws` times.
+    """All-reduces of `size` on `network` with 0, 1, ... failed links (`dead`, a list), each drawn `draws` times.
 
     Draw d of n dead links has the seed 1000·n + d; cells.json has the cycles of each by seed. A line of `lines` has `name`,
     `method` (of several the fastest counts) and may have `options`; the first is ours. Simulated, paced and in slots, the faster
@@ -149,7 +149,7 @@ def dead_links(fields: Fields) -> Experiment:
 
 
 def bound_cycles(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`cycles` that the tight partition of a network leaves, as a text."""
+    """`cycles` of the bound by the tight partition of a network, as a text."""
     strength = network_of(parse_topology(arguments["network"])).strength
     machine = machine_from_document(arguments["machine"], "machine")
     return {"cycles": str(bandwidth_bound_cycles(1 / strength, arguments["message_bytes"], machine))}

@@ -1,4 +1,4 @@
-"""Collectives inside packages whose nodes share local switches, simulated, beside networks that have none."""
+"""Simulated collectives inside packages whose nodes share local switches, compared with networks without switches."""
 
 import functools
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ NODES_WORD, SWITCHES_WORD, HALF_WORD = "{nodes}", "{switches}", "{half}"
 
 @dataclass(frozen=True)
 class Line:
-    """A method on a network that is named after the numbers of nodes and switches, its message cut into `channels` pieces, or so
-    many for each switch that it uses; `over` is the line whose time it is held against."""
+    """A method on a network that is named after the numbers of nodes and switches. Its message is cut into `channels` pieces, in
+    total or per switch that it uses; `over` is the line that it is compared with."""
 
     name: str
     network: str
@@ -48,7 +48,7 @@ class Line:
         return SWITCHES_WORD in self.network or HALF_WORD in self.network
 
     def used(self, switches: int) -> int:
-        """How many of so many switches it uses: all, or half of them, at least one."""
+        """The number of switches it uses: all, or half of them, at least one."""
         return max(1, switches // 2) if HALF_WORD in self.network else switches
 
     def network_of(self, nodes: int, switches: int) -> str:
@@ -128,7 +128,7 @@ class _LocalSwitches(Experiment):
         return [cell for cells in rows.values() for cell in cells] + list(self._best(rows))
 
     def _best(self, rows: Mapping[str, Sequence[Cell]]) -> Iterator[Cell]:
-        """The most that any number of switches saves, where numbers of switches stand beside each other."""
+        """The most that any number of switches saves, where these numbers are columns."""
         for row, cells in rows.items():
             found = [cell.ours for cell in cells if isinstance(cell.ours, Fraction)]
             if row.endswith(SAVED) and self.columns == SWITCHES and found:
@@ -169,7 +169,7 @@ def _key(run: _Run) -> tuple[str, int, int | None, int]:
 
 
 def _words_after_nodes(row: str) -> str:
-    """What a row says of its line: "3 switches, all-reduce" of "4 nodes, 3 switches, all-reduce: cycles"."""
+    """The description of the line in the name of a row: "3 switches, all-reduce" of "4 nodes, 3 switches, all-reduce: cycles"."""
     return row.split(", ", 1)[1].removesuffix(CYCLES)
 
 
@@ -203,7 +203,7 @@ def local_switches(fields: Fields) -> Experiment:
     "flit", or "auto": through routers only where they may add something.
     A line has `name`, `network` (with {nodes} and, where there are local switches, {switches}, or {half} where it uses half of them
     only), `collective`, `method`, and may have `options`, `run` ("slotted" or "paced"), `channels` or `channels_per_switch` (pieces
-    of a message, each on its own way), and `over`, the baseline's name.
+    of a message, each on its own route), and `over`, the baseline's name.
     """
     columns = fields.text("columns", known=(SWITCHES, SIZES))
     experiment = _LocalSwitches(
@@ -220,8 +220,8 @@ def local_switches(fields: Fields) -> Experiment:
     bases = [line.name for line in experiment.lines if not line.has_switches]
     for line in experiment.lines:
         if line.over is not None and line.over not in bases:
-            fields.refuse(f"{line.name} is held against {line.over!r}; known lines without switches: {', '.join(bases) or 'none'}")
-    experiment.tasks()  # a network that there is not is an error before any work
+            fields.refuse(f"{line.name} is compared with {line.over!r}; known lines without switches: {', '.join(bases) or 'none'}")
+    experiment.tasks()  # an unknown network is an error before any work
     return experiment
 
 

@@ -1,1 +1,1 @@
-"""Plans and flows priced by GenModel."""
+"""Plans and flows timed by GenModel."""

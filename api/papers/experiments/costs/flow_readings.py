@@ -1,4 +1,4 @@
-"""Every reading of GenModel's flow-level simulation beside what a paper states: which one is nearest overall."""
+"""All interpretations of GenModel's flow-level simulation compared with the numbers of a paper, and the nearest one."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

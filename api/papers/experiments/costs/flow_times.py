@@ -1,4 +1,4 @@
-"""Seconds of all-reduces on networks, simulated at the level of flows by GenModel."""
+"""Times of all-reduces in seconds, simulated by GenModel at the level of flows."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -85,12 +85,12 @@ class FlowTimes(Experiment):
 
 @EXPERIMENTS.register("flow-times")
 def flow_times(fields: Fields) -> Experiment:
-    """Seconds for vectors of `floats`, a row for each of `lines`, by the GenModel parameters `model` read as `reading` says.
+    """Seconds for vectors of `floats`, a row for each of `lines`, by the GenModel parameters `model` in the given `reading`.
 
-    A line has a `name` and a `network`, and either a `method`, perhaps with `options`, or `rings`: steps that are no schedule. For
-    each ring of so many `servers` there are as many start-ups, there and back, and one step less in which every server sends the
-    server `distance` ranks further one part of as many (of a part of the ring before). `reading`: sharing, communicators, incast,
-    each optional, as in `certree simulate --engine flow`.
+    A line has a `name` and a `network`, and either a `method`, perhaps with `options`, or `rings`: steps without a schedule. Each
+    ring of `servers` = S has S start-ups in each direction, and S - 1 steps in which every server sends the S-th part (of a part of
+    the previous ring) to the server `distance` ranks further. `reading`: sharing, communicators, incast, each optional, as in
+    `certree simulate --engine flow`.
     """
     model = fields.text("model")
     load_genmodel(model)
@@ -139,7 +139,7 @@ def _of_method(
     name: str,
     options: Mapping[str, str],
 ) -> list[list[FlowTime]]:
-    """Where the schedule is the same for several sizes its flows are simulated once: all times but start-up grow with the size."""
+    """Times of a method. A schedule that is the same for several sizes is simulated once: times but start-up scale with size."""
     method, collective, machine = load_methods()[name], parse_collective("all-reduce"), load_machine("multitree")
     times: list[list[FlowTime]] = []
     before: tuple[Schedule, Fraction] | None = None

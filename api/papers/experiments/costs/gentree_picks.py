@@ -1,4 +1,4 @@
-"""The plan types that GenTree picks at the switches of several networks."""
+"""Plan types that GenTree picks at the switches of several networks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""What plan types cost on one switch by the closed forms of GenTree's Tables 1 and 2: in all, and term by term."""
+"""Costs of plan types on one switch by the closed forms of GenTree's Tables 1 and 2: in total, and term by term."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +20,7 @@ TERMS = ("alpha", "beta and gamma", "delta", "epsilon")
 
 @dataclass(frozen=True)
 class Plan:
-    """A plan type by its name, on so many servers."""
+    """A plan type by its name, on `servers` servers."""
 
     name: str
     servers: int
@@ -69,7 +69,7 @@ class _PlanCosts(Experiment):
         return cells
 
     def _trends(self) -> list[Cell]:
-        """How each term goes from the first plan to the last."""
+        """The change of each term from the first plan to the last."""
         return [Cell("from first to last", name, _trend([self._terms(plan)[name] for plan in self.plans])) for name in TERMS]
 
     def _cheapest(self, servers: int) -> Cell:
@@ -112,8 +112,8 @@ def _trend(values: Sequence[Fraction]) -> str:
 def plan_costs(fields: Fields) -> Experiment:
     """Plans on `servers` at one switch by GenModel parameters `model`, for a vector of `floats` (one length).
 
-    measure = "seconds": by GenModel and by (alpha, beta, gamma). "terms": each term's part of GenModel's time, and how the terms go
-    from the first plan to the last. `groups` have `servers` and `plans`: "ring", "rhd", "cps", or factors such as "6x2".
+    measure = "seconds": by GenModel and by (alpha, beta, gamma). "terms": parts of GenModel's time, and their change from
+    the first plan to the last. `groups` have `servers` and `plans`: "ring", "rhd", "cps", or factors such as "6x2".
     """
     measure = fields.text("measure", known=("seconds", "terms"))
     floats = read_floats(fields)
@@ -138,5 +138,5 @@ def _profile(name: str, servers: int, fields: Fields) -> Profile:
     parts = name.split("x")
     factors = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 7]
     if len(factors) != len(parts) or min(factors) < 2 or prod(factors) != servers:
-        fields.refuse(f"plan {name!r} is none for {servers} servers; expected ring, rhd, cps or factors of {servers} such as AxB")
+        fields.refuse(f"plan {name!r} does not fit {servers} servers; expected ring, rhd, cps or factors of {servers} such as AxB")
     return factored_profile(factors)

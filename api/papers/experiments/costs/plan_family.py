@@ -1,4 +1,4 @@
-"""GenTree's plan beside the best one of its family, and beside what no schedule can beat."""
+"""GenTree's plan compared with the best one of its family and with a lower bound on any schedule."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -55,7 +55,7 @@ class _PlanFamily(Experiment):
                 Cell(row, "GenTree's plan", "the best" if greedy == best else result["greedy"]),
                 Cell(row, "best plan", result["best"]),
                 Cell(row, "GenTree, M/B", rate),
-                Cell(row, "any schedule, at least M/B", bound),
+                Cell(row, "any schedule, bandwidth time ≥, M/B", bound),
             ]
         return cells
 
@@ -72,8 +72,8 @@ class _PlanFamily(Experiment):
 def plan_family(fields: Fields) -> Experiment:
     """GenTree's greedy plan and the best one of its family, on `networks` for vectors of `floats`.
 
-    Both are timed by what they send, by the GenModel parameters `model` read as `reading` says; the search is exact. Beside them
-    the bandwidth of GenTree's schedule and the best lower bound on any schedule.
+    Both are timed by their transfers with the GenModel parameters `model` in the given `reading`; the search is exact. Further
+    columns: the bandwidth time of GenTree's schedule and the best lower bound on any schedule.
     """
     model = fields.text("model")
     load_genmodel(model)

@@ -1,4 +1,4 @@
-"""Where the time of an all-reduce goes when cores of the endpoints run it."""
+"""Parts of the time of an all-reduce that the cores of the endpoints run."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Collectives by the endpoints of several networks, one system beside the other."""
+"""Collectives run by the endpoints of several networks, system by system."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.schedule.symmetric import written_out
 from certree.synth.method import Request, load_methods
 
-MACHINE = "multitree"  # what methods that look at a machine are told
+MACHINE = "multitree"  # for methods that use machine parameters
 MEAN = "mean"
 SHOWN = ("time", "delays")
 #: delays of a run, in the words of ACE's Fig. 11
@@ -35,8 +35,8 @@ SMOKE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Line:
-    """A curve: a system on chunks of its own or other size, with a method and as many ways of it; `memory`: the bytes a second that
-    it has of the memory, where these are not its own, as they are written."""
+    """A curve: a system with its own or another chunk size, a method, and the parts (`ways`) of the schedule that chunks run in
+    turn. `memory`: bytes per second of the memory bus, as text, where it is not the system's own."""
 
     name: str
     system: str
@@ -125,7 +125,7 @@ class _EndpointRuns(Experiment):
                         yield Cell(f"{name}: {words}", network, Fraction(result["delays"][part]), more=more)
 
     def _saving_cells(self, found: Mapping[tuple[str, str, int], Mapping[str, Any]]) -> Iterator[Cell]:
-        """By how much less chunks queue, and messages and chunks are on buses, at each endpoint."""
+        """Savings in queuing of chunks, and in bus time of messages and chunks, at each endpoint."""
         for of, over in self.ratios:
             for part, words in (("chunk_queuing", "chunk queuing"), ("bus_total", "bus congestion")):
                 every = []
@@ -217,9 +217,9 @@ def endpoint_runs(fields: Fields) -> Experiment:
 
     `sizes_beside` are run too, and are in no mean. show = "time": microseconds. "delays": for one size the cycles of the parts of
     ACE's Fig. 11, and how much less of them.
-    A line has `name`, `system`, `method`, and may have `chunk` and `ways` (how many parts of the schedule chunks play in turn,
-    1), `bounded` ("yes": a collective has its share of the memory bandwidth and no more), and `memory`
-    (bytes a second of the memory bus, "450e9")."""
+    A line has `name`, `system`, `method`, and may have `chunk` and `ways` (parts of the schedule that chunks run in turn, 1 by
+    default), `bounded` ("yes": each collective is limited to its share of the memory bandwidth), and `memory` (bytes per second of
+    the memory bus, "450e9")."""
     networks = fields.texts("networks")
     for network in networks:
         parse_topology(network)

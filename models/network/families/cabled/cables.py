@@ -1,4 +1,4 @@
-"""Networks that are joined cable by cable: the common ground of the families with switches."""
+"""Networks built cable by cable: the common part of the families with switches."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ class Cables:
         self._rows: list[NDArray[np.int32]] = [np.empty((0, 4), np.int32)]
 
     def join(self, a: ArrayLike, b: ArrayLike, capacity: int = 1, latency: int = UNKNOWN_LATENCY) -> None:
-        """Lay a cable between every a and its b (numbers, or columns broadcast against each other): a link each way."""
+        """Lay a cable between every a and its b (numbers, or columns broadcast against each other): a link in each direction."""
         ends = np.stack([side.ravel() for side in np.broadcast_arrays(a, b)], axis=1).astype(np.int32)
         rows = np.empty((2 * len(ends), 4), np.int32)
         rows[0::2, :2], rows[1::2, :2] = ends, ends[:, ::-1]

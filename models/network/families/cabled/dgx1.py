@@ -20,9 +20,9 @@ PLACES = ((0, 0), (0, 1), (1, 1), (1, 0), (0, 3), (0, 2), (1, 2), (1, 3))
 def dgx1(arguments: str) -> Topology:
     """dgx1 - 8 GPUs in the hybrid cube mesh of a DGX-1 (V100), single and double NVLinks; unit: one NVLink.
 
-    The network of NCCL's and SCCL's examples: two boards of four, fully joined, a cube between them; six NVLinks a GPU, a double
-    one being a link of capacity 2. PCIe is left out. Real GPUs do not pass on what is not theirs; here, as on every network without
-    switches, a route may lead through them, which algorithms for neighbours make no use of.
+    The network of NCCL's and SCCL's examples: two fully connected boards of four, a cube between them; six NVLinks per GPU, a
+    double one being a link of capacity 2. PCIe is left out. Real GPUs do not forward; here, as on every network without switches, a
+    route may lead through them, which algorithms for neighbours do not use.
     """
     no_arguments("dgx1", arguments)
     cables = Cables("dgx1", 8)

@@ -12,8 +12,8 @@ from certree.models.network.topology import Topology
 def fattree(arguments: str) -> Topology:
     """fattree:LxM - L leaf switches with M endpoints each, and M spine switches, each with one cable to every leaf.
 
-    As many ways up as endpoints below (full bisection). `fattree:8x8` is the 8-ary 2-level fat tree of 64 nodes of the MultiTree
-    paper (Section VI-A). Endpoint i hangs on leaf i div M; leaves are nodes L·M .. L·M + L - 1, spines follow.
+    Each leaf has as many uplinks as endpoints (full bisection). `fattree:8x8` is the 8-ary 2-level fat tree of 64 nodes of the
+    MultiTree paper (Section VI-A). Endpoint i hangs on leaf i div M; leaves are nodes L·M .. L·M + L - 1, spines follow.
     """
     leaves, ways = parse_sizes("fattree", arguments, dimensions=2)
     nodes = leaves * ways

@@ -1,4 +1,4 @@
-"""Networks of packages: accelerators joined closely inside a package, and by a torus or by switches across packages.
+"""Networks of packages: wide links inside a package, and a torus or switches between packages.
 
 Endpoint ids run package by package, packages row by row: id = (row · columns + column) · N + place. Coordinates are (row,
 column, place). Inside a package links are wider and shorter than outside, by the figures of the papers.

@@ -1,4 +1,4 @@
-"""Grids of any dimension: the common ground of ring, torus, mesh and hypercube."""
+"""Grids of any dimension: the common part of ring, torus, mesh and hypercube."""
 
 import math
 import re
@@ -35,7 +35,8 @@ def no_arguments(family: str, arguments: str) -> None:
 
 
 def grid(name: str, sizes: tuple[int, ...], *, wrap: bool) -> Topology:
-    """A grid of `sizes` (row dimension first; node = r·C + c), neighbours in the order Y-, Y+, X-, X+, later ones alike.
+    """A grid of `sizes` (row dimension first; node = r·C + c), neighbours in the order Y-, Y+, X-, X+, and in the same way for more
+    dimensions.
 
     O(nodes · dimensions) time and memory.
     """

@@ -95,7 +95,7 @@ def test_levels_of_a_box_without_nvlinks():
 
 
 def test_every_two_gpus_alike_is_ambiguous():
-    with pytest.raises(TopologyError, match="every two GPUs show 12 NVLinks: to each other or to switches it does not say"):
+    with pytest.raises(TopologyError, match="every two GPUs show 12 NVLinks, either to each other or to switches"):
         load("a100.txt", NV)
     switched, direct = load("a100.txt", NV, "nvlinks=switched"), load("a100.txt", NV, "nvlinks=direct")
     assert (len(switched.kind), set(switched.capacity.tolist())) == (9, {1})
@@ -171,7 +171,7 @@ def box_xml(*gpus):
         ("<system><cpu host_hash='0x1'/><cpu host_hash='0x2'/></system>", "describes 2 hosts; a box is one host"),
         (box_xml(("a", 0, "b", 1), ("b", 0, "a", 1)), "two GPUs have the same dev"),
         (box_xml(("a", 0, "b", 1), ("a", 1, "a", 1)), "two GPUs have the same busid"),
-        (box_xml(("a", 0, "b", 1), ("b", 1, "c", 1)), "the target 'c' is no GPU of this file"),
+        (box_xml(("a", 0, "b", 1), ("b", 1, "c", 1)), "the target 'c' is not a GPU of this file"),
         (box_xml(("a", 0, "b", 2), ("b", 1, "a", 1)), "gpu 0 lists 2 NV links to gpu 1, which lists 1 back"),
         (box_xml(("a", 0, "a", 2), ("b", 1, "a", 1)), "gpu 0 lists 2 NV links to gpu 0"),
         (box_xml(("a", 0, "b", 0), ("b", 1, "a", 0)), "count is '0'; allowed: whole numbers from 1 to 1024"),
