@@ -72,7 +72,7 @@ def test_a_refused_fit_writes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "one.csv"
     path.write_bytes(measurements_csv(timings(1, servers=[4])))
     outcome = certree("fit", path, "-o", tmp_path / "one.toml", "--plot", tmp_path / "one.svg")
-    assert_bad_input(outcome, "2 beta + gamma, delta: cannot be told apart; co-located-ps was measured with 4 servers only")
+    assert_bad_input(outcome, "2 beta + gamma, delta: cannot be separated; co-located-ps was measured with 4 servers only")
     alone = tmp_path / "alone.csv"
     alone.write_bytes(measurements_csv(timings(1)))
     assert_bad_input(
