@@ -158,7 +158,7 @@ def bound(
     root: int | None = None,
     delay: int = 1,
 ) -> Bounds:
-    """How good a schedule can be: bounds on the bandwidth time and on the steps, with witnesses.
+    """Lower bounds on the bandwidth time and on the steps of schedules, with witnesses.
 
     `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. Searches
     as `certree.synth.bounds.find.find_bounds` (maximum flows and linear programs; seconds for hundreds of nodes), exact. Raises

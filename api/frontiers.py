@@ -59,9 +59,9 @@ def frontier(
 ) -> FoundFrontier:
     """All Pareto-optimal (chunks, steps, rounds) of a small network, each with a schedule, and a proof for every other candidate.
 
-    Delay 1; endpoints do not forward within a step. `max_chunks`: chunks per endpoint to go up to. `effort`: deterministic search
+    Delay 1; endpoints do not forward within a step. `max_chunks`: most chunks per endpoint. `effort`: deterministic search
     budget; `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `memory`: chunks that an
-    endpoint can store; `scratch`: buffers of one chunk more than those that an endpoint must have. `unaided`: do not start from
+    endpoint can store; `scratch`: extra buffers of one chunk per endpoint. `unaided`: do not start from
     the published algorithms, from symmetric schedules or, for sums, from the schedules of the copying collective backwards in time.
     `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
     proofs, checked as `verify` checks them.

@@ -96,7 +96,7 @@ def _registries() -> dict[str, Registry[Any]]:
 
 
 def describe(network: Network) -> dict[str, Any]:
-    """What a network is, as `certree topology show --json` has it: counts of nodes and links, capacity (in full links), links by
+    """Facts about a network, as in `certree topology show --json`: counts of nodes and links, capacity (in full links), links by
     their capacity, links out of an endpoint, diameter in hops, the bandwidth (bytes per second) of a link of capacity 1 where a
     file states it, digest.
 

@@ -140,8 +140,9 @@ def dead_links(fields: Fields) -> Experiment:
     """All-reduces of `size` on `network` with 0, 1, ... failed links (`dead`, a list), each drawn `draws` times.
 
     Draw d of n dead links has the seed 1000·n + d; cells.json has the cycles of each by seed. A line of `lines` has `name`,
-    `method` (of several the fastest counts) and may have `options`; the first is ours. Simulated, paced and in slots, the faster
-    run counts. The bound is the time that the tight partition leaves. In the title {size}, {network} and {draws} stand for theirs.
+    `method` (of several the fastest counts) and may have `options`; the first is certree's. The faster of the
+    paced and the slotted simulation counts. The bound is the time by the tight partition. The title may name {size}, {network} and
+    {draws}.
     """
     dead, draws, machine = fields.wholes("dead"), fields.whole("draws", 1), load_machine(fields.text("machine"))
     lines = fields.each("lines", lambda entry: rival_of(entry, machine), least=2)
