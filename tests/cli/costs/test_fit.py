@@ -76,6 +76,6 @@ def test_a_refused_fit_writes_nothing(tmp_path: Path) -> None:
     alone = tmp_path / "alone.csv"
     alone.write_bytes(measurements_csv(timings(1)))
     assert_bad_input(
-        certree("fit", alone, "-o", tmp_path / "one.toml", "--plot", tmp_path / "one.svg"), "co-located-ps alone shows"
+        certree("fit", alone, "-o", tmp_path / "one.toml", "--plot", tmp_path / "one.svg"), "co-located-ps alone determines"
     )
     assert sorted(entry.name for entry in tmp_path.iterdir()) == ["alone.csv", "one.csv"]

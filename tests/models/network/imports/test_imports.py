@@ -112,7 +112,7 @@ def test_modifiers_work_on_imports():
     [
         ("dgx1.xml", [], "how fast one link of <nvlink> (line 6) is; give speed=NV:BANDWIDTH"),
         ("dgx1.xml", [NV], "how fast the link between any two of its 2 sockets is; give speed=SYS:"),
-        ("dgx1.xml", [NV, SYS, "boxes=2"], "what lies between boxes; give fabric=switch or fabric=rails"),
+        ("dgx1.xml", [NV, SYS, "boxes=2"], "how boxes are connected; give fabric=switch or fabric=rails"),
         ("dgx1.xml", [NV, SYS, "fabric=rails"], "fabric=rails joins boxes; give boxes=N"),
         ("dgx1.xml", [NV, "links=nvlink", "boxes=2", "fabric=rails"], "no network interface that a GPU reaches"),
         ("hopper_vm.xml", [NV], "how fast the PCIe link of 0000:10:00.0 (line 3) is; give speed=PCIE:"),
