@@ -143,9 +143,9 @@ def schedule_words(report: dict[str, Any]) -> str:
         answer = "optimal" if name in report["optimal_in"] else f"gap {gap_words(report['gap'][name])}"
         lines.append(f"  {QUANTITIES[name]}: {counted(value, UNITS[name])}, bound {bound}: {answer}")
     if "bandwidth_bound_any_shares" in report:
-        least = Fraction(report["bandwidth_bound_any_shares"])
-        gap = Fraction(report["bandwidth_time"]) / least - 1
-        lines.append(f"  with any shares: bandwidth time ≥ {least} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
+        any_shares = Fraction(report["bandwidth_bound_any_shares"])
+        gap = Fraction(report["bandwidth_time"]) / any_shares - 1
+        lines.append(f"  with any shares: bandwidth time ≥ {any_shares} M/B: {f'gap {gap_words(str(gap))}' if gap else 'optimal'}")
     if "latency" not in report["optimal_in"] and (report["fewest_steps"] or report["fewest_steps_said"]):
         proved = f"proved to be the fewest ({report['fewest_steps']})" if report["fewest_steps"] else "not proved to be the fewest"
         said = "" if report["fewest_steps"] else f"; noted: {one_line(report['fewest_steps_said'])}"

@@ -5,6 +5,7 @@ from fractions import Fraction
 import pytest
 
 from certree.api.pictures import plots
+from certree.api.pictures.figure import Panel, Plot, Series
 from tests.cli.running import certree, json_of
 
 
@@ -131,3 +132,19 @@ def test_legend_and_title_do_not_overlap(monkeypatch):
     renderer = figure.canvas.get_renderer()
     (legend,) = figure.legends
     assert not legend.get_window_extent(renderer).overlaps(figure._suptitle.get_window_extent(renderer))
+
+
+@pytest.mark.parametrize(("names", "panels"), [(3, 1), (14, 1), (14, 4), (7, 2)])
+def test_legend_of_a_figure_covers_nothing(monkeypatch, names, panels):
+    """At the side, or below where it has many names; titles of two lines above."""
+    drawn = []
+    monkeypatch.setattr(plots, "_bytes", lambda figure, suffix: drawn.append(figure) or b"")
+    series = tuple(Series(f"a method with a long name {number}", ((1, number + 1.0), (2, number + 2.0))) for number in range(names))
+    shown = Plot(tuple(Panel(f"panel {number}", series) for number in range(panels)), "x", "y")
+    plots.figure_plot(shown, "All-reduce bandwidth of many methods in bytes a cycle, which is GB/s at 1 GHz, in one figure", ".svg")
+    (figure,) = drawn
+    figure.draw_without_rendering()
+    renderer = figure.canvas.get_renderer()
+    (legend,) = (one.get_window_extent(renderer) for one in figure.legends)
+    others = [axes.get_tightbbox(renderer) for axes in figure.axes if axes.get_visible()]
+    assert not any(legend.overlaps(other) for other in (*others, figure._suptitle.get_window_extent(renderer)))
