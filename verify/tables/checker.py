@@ -38,7 +38,10 @@ def verify_tables(tables: Tables) -> Verdict:
         return findings.verdict()
     if schedule.digest != tables.schedule_digest:
         findings.add(
-            "digest", schedule.steps, (), f"the rows play the schedule {schedule.digest[:16]}..., not the one they are said to be"
+            "digest",
+            schedule.steps,
+            (),
+            f"the rows are those of schedule {schedule.digest[:16]}..., not the one they are said to be",
         )
     played, moves = Findings(), Moves.of(tables)
     check_transfers(schedule, played)
