@@ -51,7 +51,7 @@ def run(
     prepared = source if isinstance(source, Tables | Plan) else _prepared(source, message_bytes, machine)
     if options.mode == "paced" and prepared.repeats > 1:
         raise UnsupportedError(
-            f"a table of {prepared.repeats} iterations cannot be paced: the timestep counter knows one; run it slotted"
+            f"a table of {prepared.repeats} iterations cannot be paced: the timestep counter has one; run it slotted"
         )
     if options.trace is not None:
         check_writable(options.trace, force=options.force)

@@ -1,4 +1,4 @@
-"""`verify_schedule`: a schedule in, a verdict out. Nothing that the schedule says of itself is taken on trust."""
+"""`verify_schedule`: a schedule in, a verdict out. Nothing that the schedule states about itself is trusted."""
 
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
@@ -13,14 +13,15 @@ from certree.verify.wording import network_text
 
 @rule(
     "topology",
-    "the schedule was made for another network than the one asked for",
+    "the schedule is for a network other than the requested one",
     "ring:3 broadcast@0 asked=mesh:1x3: copy 0 0>1 @0; copy 0 1>2 @1",
 )
 def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) -> Verdict:
-    """Everything about a schedule: wiring, contention, the abstract machine, the certificate if it has one.
+    """The verdict on a schedule: wiring, contention, the abstract machine, and the certificate if there is one.
 
-    A symmetric schedule is judged on its base, which its violations speak of (`verify.rules.symmetry`). `topology`: what the
-    schedule is meant for; rule `topology` when it was made for another one. The rules are listed in `docs/reference/rules.md`.
+    A symmetric schedule is checked on its base, and its violations name base rows (`verify.rules.symmetry`). `topology`: the
+    network that the schedule is meant for; the rule `topology` is broken when it is for another one. `docs/reference/rules.md`
+    lists the rules.
     O(transfers · (log transfers + endpoints / 64)), independent of `repeats`; of trees O(transfers).
     """
     findings = Findings()
@@ -36,7 +37,7 @@ def verify_schedule(schedule: AnySchedule, *, topology: Topology | None = None) 
 
 
 def check_transfers(schedule: Schedule, findings: Findings) -> None:
-    """Report whatever is wrong with the transfers themselves: every check of `certree.verify.rules`, stage by stage."""
+    """Report the violations of the transfers: every check of `certree.verify.rules`, stage by stage."""
     for entry in checks(Subject.SCHEDULES):
         entry.run(schedule, findings)
     if findings.rules & {"capacity", "period"} and not findings.rules & {"self", "link"}:

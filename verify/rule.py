@@ -1,13 +1,14 @@
-"""The rules of the checkers, and the functions that check them; both are found in the folder by decorator.
+"""The rules of the checkers, and the functions that check them; both are registered by decorator.
 
     @check()
     @rule("long-route", "a route has more than 8 links", example="ring:12 all-gather: copy 0 0>9 @0 via 0>1>2>3>4>5>6>7>8>9")
     def check_route_lengths(schedule: Schedule, findings: Findings) -> None: ...
 
-`example` is what breaks the rule. Of a schedule: the network, the collective (`broadcast@1` from node 1), fields such as
-`period=2`, a colon, and its transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes. Of anything else: the
-entries of a right document, or of right tables, that are changed, as `PATH = JSON`. Several are separated by semicolons. Where no
-such text does it, the file of the test that does. `tests/verify/provoke.py` reads them; `docs/reference/rules.md` lists them.
+`example` breaks the rule. For a schedule it has the network, the collective (`broadcast@1`: from node 1), fields such as
+`period=2`, a colon, and the transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes. For anything else it lists
+the changed entries of a correct document, or of correct tables, as `PATH = JSON`. Semicolons separate several. Where no such text
+can break the rule, it is the file of the test that does. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md`
+lists them.
 """
 
 from collections.abc import Callable
@@ -21,7 +22,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Subject(StrEnum):
-    """What a rule is about."""
+    """The subject of a rule."""
 
     SCHEDULES = "schedules"
     SYMMETRIC = "symmetric schedules"
@@ -33,7 +34,7 @@ class Subject(StrEnum):
 
 
 class Stage(IntEnum):
-    """When a check runs; of what shows in one step, a verdict lists first what an earlier stage found."""
+    """When a check runs; among the violations of one step, a verdict lists those of earlier stages first."""
 
     FORM = 0
     WIRING = 1
@@ -44,7 +45,7 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True)
 class Rule:
-    """One rule: its name, what breaks it, an example that does, and what it is about."""
+    """One rule: its name, what breaks it, an example of that, and its subject."""
 
     name: str
     meaning: str
@@ -57,10 +58,10 @@ class Rule:
 
 @dataclass(frozen=True)
 class Check:
-    """A function `(schedule or tables, findings)` that reports what is wrong.
+    """A function `(schedule or tables, findings)` that reports violations.
 
-    `base_suffices`: what it finds of the base chunks of a symmetric schedule it would find of their images, and nothing else; so
-    it is shown the base alone. Others are shown all transfers, written out.
+    `base_suffices`: the images of the base chunks of a symmetric schedule break the same rules as the base chunks, and no others;
+    so the function is called on the base alone. Other functions are called on all transfers, written out.
     """
 
     run: Callable[[Any, Any], None]
@@ -74,7 +75,7 @@ _CHECKS: list[Check] = []
 
 
 def rule(name: str, meaning: str, example: str, about: Subject = Subject.SCHEDULES) -> Callable[[_Function], _Function]:
-    """Register the rule that the decorated function reports or raises; `Findings` accepts no other."""
+    """Register the rule that the decorated function reports or raises; `Findings` accepts registered rules only."""
     RULES.register(name)(Rule(name, meaning, example, about))
     return lambda function: function
 
@@ -82,7 +83,7 @@ def rule(name: str, meaning: str, example: str, about: Subject = Subject.SCHEDUL
 def check(
     about: Subject = Subject.SCHEDULES, stage: Stage = Stage.FURTHER, *, base_suffices: bool = False
 ) -> Callable[[_Function], _Function]:
-    """Have the decorated function called on every schedule, or on all tables."""
+    """Register the decorated function as a check of every schedule, or of all tables."""
 
     def add(function: _Function) -> _Function:
         _CHECKS.append(Check(function, about, stage, base_suffices))
@@ -92,7 +93,7 @@ def check(
 
 
 def checks(about: Subject, *stages: Stage) -> list[Check]:
-    """The checks of those stages (all by default), in order; of one stage by module, then by place."""
+    """The checks of the given stages (all by default), in order; within a stage by module, then by position."""
     import_folder("certree.verify.rules" if about is Subject.SCHEDULES else "certree.verify.tables")
     found = [entry for entry in _CHECKS if entry.about is about and entry.stage in (stages or Stage)]
     return sorted(found, key=lambda entry: (entry.stage, entry.run.__module__))

@@ -1,4 +1,4 @@
-"""What a judge returns: violations in words, or the quality of a schedule that is right."""
+"""Verdicts of the checkers: violations with messages, or the quality of a valid schedule."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -19,7 +19,7 @@ LISTED_PER_RULE = 20  # violations of one rule beyond this many are counted, not
 
 @dataclass(frozen=True)
 class Violation:
-    """One broken rule: its name, a sentence that names chunk, step, link or node, and the rows (transfer numbers) that collide."""
+    """One violation: the rule, a message that names chunk, step, link or node, and the rows (transfer numbers) involved."""
 
     rule: str
     message: str
@@ -28,12 +28,12 @@ class Violation:
 
 @dataclass(frozen=True)
 class Quality:
-    """How good a valid schedule is, all of it recomputed.
+    """The quality of a valid schedule; every value is recomputed.
 
-    `bandwidth_time` and `bandwidth_bound` are rounds a period per chunk, which times `scale` (Topology) are coefficients of M/B;
+    `bandwidth_time` and `bandwidth_bound` are rounds per chunk; times `scale` (Topology) they are coefficients of M/B;
     `latency_steps` are the steps of one iteration. `optimal_in` lists the quantities whose value equals its re-checked bound;
     `gap` is value ÷ bound − 1; `witnesses` are the bound documents that give the two bounds, bandwidth first. `fewest_steps`:
-    the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest`), None without one.
+    the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None.
     """
 
     bandwidth_time: Fraction
@@ -49,10 +49,10 @@ class Quality:
 
 @dataclass(frozen=True, repr=False)
 class Verdict(Shown):
-    """All violations, earliest step first, or none and the quality. `counts`: how many each broken rule has, listed or not.
+    """The violations, earliest step first; without violations the quality. `counts`: violations of each broken rule, listed or not.
 
     `serialized_rounds`: where links are overfilled, the rounds in which the same transfers run without contention
-    (`contention.serialized_rounds`); None where they are not, or a transfer has no link, or it would take too long to tell.
+    (`contention.serialized_rounds`); None where no link is overfilled, a transfer has no link, or computing it would take too long.
     """
 
     violations: tuple[Violation, ...]
@@ -62,7 +62,7 @@ class Verdict(Shown):
 
     @property
     def valid(self) -> bool:
-        """Whether every rule holds."""
+        """Whether no rule is broken."""
         return not self.violations and not self.counts
 
     def title(self) -> str:
@@ -70,7 +70,7 @@ class Verdict(Shown):
         return "valid" if self.valid else "invalid"
 
     def facts(self) -> dict[str, object]:
-        """The quality, or how often each rule is broken, and the first violation."""
+        """The quality, or the number of violations of each rule and the first violation."""
         if self.quality is None:
             first = {"first": self.violations[0].message} if self.violations else {}
             return {**self.counts, **first}
@@ -82,7 +82,7 @@ class Verdict(Shown):
 
 
 class Findings:
-    """Collects violations; lists the first LISTED_PER_RULE of each rule by step, in the order of their discovery within a step."""
+    """Collects violations; lists the first LISTED_PER_RULE of each rule by step, in the order of discovery within a step."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[tuple[int, tuple[int, ...], str]]] = {}
@@ -97,7 +97,7 @@ class Findings:
         self._counts[rule] += 1
 
     def add_each(self, rule: str, cases: Sequence[int], tell: Callable[[int], tuple[int, tuple[int, ...], str]]) -> None:
-        """One violation for each case; `tell` gives (step, rows, message), and is asked for the first LISTED_PER_RULE only.
+        """One violation per case; `tell` returns (step, rows, message) and is called for the first LISTED_PER_RULE cases only.
 
         Cases must come in the order of their steps.
         """
@@ -111,7 +111,7 @@ class Findings:
             self._counts[rule] += count
 
     def include(self, other: "Findings", row_of: NDArray[np.int32]) -> None:
-        """What other findings say of rows, in terms of the rows that command them."""
+        """Add the violations of other findings, with their rows translated to the rows that command them."""
         for rule, found in other._found.items():
             for step, rows, message in found:
                 commands = tuple(sorted({int(row_of[row]) for row in rows}))
@@ -126,7 +126,7 @@ class Findings:
         return frozenset(self._counts)
 
     def verdict(self, quality: Quality | None = None) -> Verdict:
-        """The verdict; `quality` is kept only when nothing was found."""
+        """The verdict; `quality` is kept only without violations."""
         listed = [
             (step, Violation(rule, message, rows))
             for rule, found in self._found.items()

@@ -1,4 +1,4 @@
-"""How judges name rows, links and nodes in their messages."""
+"""Names of rows, links and nodes in the messages of the checkers."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,13 @@ NAMED = 8  # longer lists are cut short
 
 
 def list_text(items: Sequence[object], joint: str = ", ") -> str:
-    """The items, or the first few and the number of the others."""
+    """The items, or the first few and the number of others."""
     text = joint.join(str(item) for item in items[:NAMED])
     return text if len(items) <= NAMED else f"{text}{joint.removesuffix('and ')}and {len(items) - NAMED} more"
 
 
 def network_text(topology: Topology) -> str:
-    """The name of a topology on one line, whatever a file calls itself."""
+    """The name of a topology on one line, whatever name a file gives."""
     name = topology.name if len(topology.name) <= 200 else f"{topology.name[:190]}..."
     return "".join(letter if letter.isprintable() else "?" for letter in name)
 

@@ -49,13 +49,13 @@ def test_traces_are_behaviours(tmp_path, network, more):
     checks = check(path, network, chunks=more.get("chunks", 1), window=2, aggregators=result.aggregators)
     for flow, checked in zip(flows, checks, strict=True):
         assert checked.as_expected, checked.message
-        assert checked.message == f"{len(flow.steps)} steps, all as the specification has them"
+        assert checked.message == f"{len(flow.steps)} steps, all as in the specification"
 
 
 def test_what_only_the_trace_says_is_told(tmp_path):
     path, _ = traced(tmp_path, "switch:2", size=64)
     (checked,) = check(path, "switch:2", size=64)
-    assert checked.message.endswith(" all as the specification has them, with a window of 2 and 4 places by the trace's own word")
+    assert checked.message.endswith(" all as in the specification, with a window of 2 and 4 places as stated in the trace")
 
 
 NETWORK = "switch:3"
@@ -81,7 +81,7 @@ def first(lines, **fields):
 def lost_send(lines):
     """Only the send of a packet's one copy makes its arrival possible."""
     del lines[first(lines, event="send", node=1, number=0)]
-    return Result.DEADLOCK, "of packet 0, node 1: the specification cannot do that there"
+    return Result.DEADLOCK, "of packet 0, node 1: the specification does not allow this step"
 
 
 def early_result(lines):
@@ -150,18 +150,18 @@ def without_a_host(lines):
 def without_the_last_packet(lines):
     lines[0]["flows"][0]["packets"] -= 1
     lines[:] = [line for line in lines if line.get("number") != 4]
-    return "flow 0: packets is 4; what is given makes 5"
+    return "flow 0: packets is 4; expected 5"
 
 
 def a_wider_window(lines):
     """What the window forbids is sent at once."""
     lines[0]["flows"][0] |= {"window": 5, "places": 10}
-    return "flow 0: window is 5; what is given makes 2"
+    return "flow 0: window is 5; expected 2"
 
 
 def more_places(lines):
     lines[0]["flows"][0]["places"] = 100
-    return "flow 0: places is 100; what is given makes 4"
+    return "flow 0: places is 100; expected 4"
 
 
 def another_switch(lines):
@@ -186,7 +186,7 @@ def one_more_host(lines):
 
 def one_more_flow(lines):
     lines[0]["flows"] *= 2
-    return "2 flows; the network and size that are given make 1"
+    return "2 flows; the given network and size make 1"
 
 
 @pytest.mark.parametrize(
@@ -216,9 +216,9 @@ def test_network_and_sizes_made_again_are_those_of_the_simulator(tmp_path, netwo
 @pytest.mark.parametrize(
     ("network", "method", "kind", "reason"),
     [
-        ("switch:4,reducing=switches", "ring", "all-reduce", "is reduced at a node that is no reducing switch"),
-        ("ring:4", "multitree", "all-reduce", "is reduced at a node that is no reducing switch"),
-        ("ring:4", "ring", "all-gather", "reducing switches make all-reduces; the schedule is a all-gather"),
+        ("switch:4,reducing=switches", "ring", "all-reduce", "is reduced at a node that is not a reducing switch"),
+        ("ring:4", "multitree", "all-reduce", "is reduced at a node that is not a reducing switch"),
+        ("ring:4", "ring", "all-gather", "reducing switches perform all-reduces; the schedule is a all-gather"),
     ],
 )
 def test_schedules_that_switches_cannot_aggregate_have_no_flows(network, method, kind, reason):

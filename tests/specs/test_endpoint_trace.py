@@ -47,7 +47,7 @@ def test_runs_are_behaviours_of_the_specification(tmp_path, case):
     steps = len(file.read_text().splitlines()) - 1
     assert checked.as_expected, checked.message
     assert checked.distinct_states == steps + 1
-    assert checked.message == f"{steps} steps, all as the specification has them"
+    assert checked.message == f"{steps} steps, all as in the specification"
 
 
 def test_a_stalled_run_is_one_that_does_not_end(tmp_path):
@@ -106,7 +106,7 @@ def test_an_altered_one_is_refused(tmp_path, lines, wrong):
         ({"machines": [15]}, r"machines are \[15\]; 16 for 1 phases are \[16\]"),
         ({"rooms": [1 << 22, 1 << 22]}, "rooms are 8388608 bytes together; the SRAM has 4194304"),
         ({"rules": {"in_order": True, "spare": False, "apart": True}}, "a depth of 2; by the rules that the trace states it is 1"),
-        ({"runs": "accelerator"}, "the specification is of engines; this run is of 'ace', which has none"),
+        ({"runs": "accelerator"}, "the specification is about engines; this run is of 'ace', which has none"),
         ({"runs": "accelerator", "system": "two\nlines"}, r"this run is of 'two\\nlines', which has none"),
         ({"order": [0, 1, 2, 3, 4, 4]}, "order must have each of the chunks 0 to 5 once"),
         ({"chunks": (1 << 31) - 1}, "order must have each of the chunks 0 to 2147483646 once"),  # at once, and in little memory

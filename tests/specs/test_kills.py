@@ -26,7 +26,7 @@ def test_table(monkeypatch):
         "| OwnTwice | doubled | AllReduce!Outcome | x |  |  |  |",
         "| Withdrawn | lost | AllReduce!Finish |  | x | x |  |",
     ]
-    assert told == ["MCAllReduceOwnTwice: 1 properties refute it", "MCAllReduceWithdrawn: 2 properties refute it"]
+    assert told == ["MCAllReduceOwnTwice: 1 properties detect it", "MCAllReduceWithdrawn: 2 properties detect it"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -283,7 +283,7 @@ def test_a_model_is_one_entry(tmp_path, monkeypatch):
         ("[modules.Light]", "[module.Light]", "modules is missing; unknown field 'module'; known: kinds, modules, models, tables"),
         ("[models.Light]", "[models.Lamp]", "models: Lamp: its name must begin with that of a module; known: Light"),
         ('about = "More phases."', "", "models: LightOfFive: about is missing; known: about, expected, mutation, "),
-        ('"More phases."', '" "', "models: LightOfFive: about must say in a line what the model shows"),
+        ('"More phases."', '" "', "models: LightOfFive: about must describe in one line what the model shows"),
         (
             'like = "LightOfFive"',
             'like = "LightOfFiv"',
@@ -300,8 +300,8 @@ def test_a_model_is_one_entry(tmp_path, monkeypatch):
         ('properties = "ComesBack"', "properties = []", r"models: LightOfFive: properties is \[\]; expected a string"),
         ('kind = "lost", ', "", "models: LightSkips: mutation: kind is missing"),
         ('kind = "lost"', 'kind = "found"', "models: LightSkips: mutation: unknown kind 'found'; known: lost"),
-        ('safety = "InOrder", ', "", "models: LightSkips: mutation: it must be refuted, and success is expected"),
-        ('safety = "InOrder"', 'safety = "InOrder", deadlock = true', "safety and deadlock; a check ends in one way"),
+        ('safety = "InOrder", ', "", "models: LightSkips: mutation: it must fail, and success is expected"),
+        ('safety = "InOrder"', 'safety = "InOrder", deadlock = true', "safety and deadlock; a check has one result"),
         ("distinct = 5, ", "", "models: LightOfFive: expected: distinct is missing"),
         ("distinct = 5, total", 'distinct = "5", total', "expected: distinct is '5'; allowed: whole numbers from 1"),
         (

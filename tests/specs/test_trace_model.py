@@ -45,7 +45,7 @@ def test_traces_are_behaviours(tmp_path, schedule, run, contention):
     assert (simulated.contention_cycles > 0) == contention
     result = check_trace(tables, trace, run)
     assert result.as_expected, result.message
-    assert result.message == f"{simulated.messages} messages, all as the specification has them"
+    assert result.message == f"{simulated.messages} messages, all as in the specification"
     assert (result.mode, result.trace) == ("trace", "")
 
 

@@ -1,1 +1,1 @@
-"""Lower bounds: documents with a witness, re-checked exactly; `witnesses` has one file per kind, `cheap` those without a search."""
+"""Lower bounds: documents with a witness, re-checked exactly; `witnesses`: one file per kind, `cheap`: bounds without a search."""

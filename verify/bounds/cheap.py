@@ -5,7 +5,7 @@ from certree.verify.bounds.witnesses import all_reduce, common
 
 
 def cheap_bounds(instance: Instance) -> list[Bound]:
-    """Bounds that need no search: the best single node, the count of all messages (all-reduce), the largest distance.
+    """Bounds that need no search: the best single node, the number of messages (all-reduce), the largest distance.
 
     O(nodes + links) for bandwidth, a breadth-first search from each endpoint for latency.
     """

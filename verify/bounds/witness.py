@@ -2,11 +2,11 @@
 
 A bound is a JSON document {"kind", "quantity": "bandwidth" | "latency", "value", "witness"}. Bandwidth values are coefficients of
 M/B: rounds that any schedule needs per chunk, as the message grows, written as a rational ("9/16"); latency values are steps of
-one iteration ("15"). The value must be exactly what the witness shows.
+one iteration ("15"). The value must be exactly the one that the witness proves.
 
 Every proof rests on this: a transfer moves one chunk of one iteration; over each link of its path it is one *message* of one chunk
-unit, and a link carries at most `capacity` of them a round. Whatever needs m messages over links of total capacity c for each
-chunk takes at least m / c rounds per chunk, however often the schedule repeats.
+unit, and a link carries at most `capacity` messages per round. A collective that needs m messages per chunk over links of total
+capacity c takes at least m / c rounds per chunk, however often the schedule repeats.
 """
 
 import math
@@ -49,11 +49,11 @@ class WitnessError(CertreeError):
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """What a bound speaks of. `delay`: steps from a send to the use of what was sent. `passing`: whether transfers may pass
-    endpoints on their way, which on a direct network takes the distance out of the number of steps.
+    """The instance that a bound applies to. `delay`: steps from a send to the use of the data. `passing`: whether routes may lead
+    through endpoints; on a direct network the distance then no longer bounds the number of steps.
 
     `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1. All-gather and reduce-scatter
-    may have any (equal by default); in a broadcast or reduce it is all at the root; the others ignore them.
+    may have any shares (equal by default); in a broadcast or reduce the root has the whole message; other collectives ignore them.
     """
 
     topology: Topology
@@ -78,7 +78,7 @@ class Instance:
 
     @classmethod
     def of(cls, schedule: AnySchedule) -> "Instance":
-        """The instance that a schedule solves: its shares are its chunks per root, over K; `passing` when a route of it does."""
+        """The instance that a schedule solves: its shares are its chunks per root, over K; `passing` as its routes do."""
         shares: tuple[Fraction, ...] = ()
         if schedule.collective.is_rooted and not schedule.collective.has_targets:
             ranks = schedule.topology.rank[schedule.chunk_root]
@@ -89,7 +89,7 @@ class Instance:
 
     @cached_property
     def parts(self) -> tuple[list[int], int]:
-        """The shares as whole numbers over one denominator, and that: many of them are added far faster than as rationals."""
+        """(numerators, denominator) of the shares: adding many integers is far faster than adding rationals."""
         whole = math.lcm(*{share.denominator for share in self.shares})
         return [share.numerator * (whole // share.denominator) for share in self.shares], whole
 
@@ -105,16 +105,16 @@ class Instance:
 
     @cached_property
     def sources(self) -> NDArray[np.bool_]:
-        """By rank: whose data is due elsewhere. What a source holds at the start is due, in part, at each sink but itself."""
+        """By rank: endpoints whose data is due elsewhere. Part of a source's initial data is due at every sink except itself."""
         return self._rooted(self.collective.gathers, CollectiveKind.SCATTER)
 
     @cached_property
     def sinks(self) -> NDArray[np.bool_]:
-        """By rank: where data of every source is due."""
+        """By rank: endpoints at which data of every source is due."""
         return self._rooted(self.collective.reduces, CollectiveKind.GATHER)
 
     def _rooted(self, by_share: bool, at_root: CollectiveKind) -> NDArray[np.bool_]:
-        """The endpoints that root a share of the message, or the one root in a collective of kind `at_root`; else all."""
+        """The endpoints that root a share of the message; the single root in a collective of kind `at_root`; otherwise all."""
         if self.collective.is_rooted and by_share:
             return np.array(self.parts[0], object) > 0
         if self.collective.kind is at_root:
@@ -133,14 +133,14 @@ class Instance:
         return Fraction(sum(part for part, flag in zip(parts, flags, strict=True) if flag), whole)
 
     def addressed(self, outside: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Fraction:
-        """The part of the message that goes from endpoints of `outside` to others of `inside`, in a collective with targets: one of
+        """The part of the message that endpoints of `outside` send to endpoints of `inside`, in a collective with targets: one of
         the N blocks from every source to every sink (disjoint flags by node id)."""
         sources, sinks = self.sources & outside[self.topology.endpoints], self.sinks & inside[self.topology.endpoints]
         return Fraction(int(sources.sum()) * int(sinks.sum()), len(self.topology.endpoints))
 
 
 def _passes_endpoints(schedule: AnySchedule) -> bool:
-    """Whether a route in use leads through an endpoint that forwards. O(links of the routes)."""
+    """Whether a route in use leads through a forwarding endpoint. O(links of the routes)."""
     if isinstance(schedule, SymmetricSchedule) or not schedule.routes:
         return False
     used = np.zeros(len(schedule.routes) + 1, np.bool_)
@@ -164,13 +164,13 @@ def load_witnesses() -> Registry[Callable[[Instance, Mapping[str, Any]], tuple[s
 
 @rule(
     "witness-malformed",
-    "a bound or its witness is not such a document, or names nodes that do not exist",
+    "a bound or its witness is not a document of this kind, or names nodes that do not exist",
     "certificate.bounds.1.witness.label = []",
     Subject.BOUNDS,
 )
 @rule(
     "witness-foreign",
-    "the kind of witness says nothing about this collective or network",
+    "this kind of witness does not apply to the collective or network",
     'certificate.bounds.0.kind = "cut"; certificate.bounds.0.witness = {"set": [0]}',
     Subject.BOUNDS,
 )
@@ -182,16 +182,16 @@ def load_witnesses() -> Registry[Callable[[Instance, Mapping[str, Any]], tuple[s
 )
 @rule(
     "witness-value",
-    "the witness proves another value than the one stated, higher or lower",
+    "the witness proves a value other than the stated one, higher or lower",
     'certificate.bounds.0.value = "1/100"',
     Subject.BOUNDS,
 )
 def check_bound(instance: Instance, bound: Any) -> Fraction:
     """The value of a bound, once its witness proves exactly that value for this instance.
 
-    Raises WitnessError: `witness-malformed` (not such a document, or nodes that are not in the topology), `witness-foreign` (a
-    kind that says nothing about this collective or topology), `witness-wrong` (the witness proves nothing), `witness-value` (it
-    proves another value). O(nodes + links).
+    Raises WitnessError: `witness-malformed` (not a document of this kind, or nodes that are not in the topology),
+    `witness-foreign` (the kind does not apply to this collective or topology), `witness-wrong` (the witness proves nothing),
+    `witness-value` (it proves another value). O(nodes + links).
     """
     fields, kinds = Fields(bound, "bound", malformed).only(*_KEYS), load_witnesses()
     kind, value = fields.text("kind", known=kinds), fields.text("value")
@@ -208,7 +208,7 @@ def check_bound(instance: Instance, bound: Any) -> Fraction:
 
 
 def malformed(message: str) -> WitnessError:
-    """The error for a document that is not a witness at all."""
+    """The error for a document that is not a witness."""
     return WitnessError("witness-malformed", message)
 
 
@@ -252,13 +252,13 @@ def node_set(instance: Instance, kind: str, value: Any) -> NDArray[np.bool_]:
 
 
 def make_bound(instance: Instance, kind: str, witness: Bound) -> Bound:
-    """The bound document of a witness, with the value that it shows; WitnessError when it shows none."""
+    """The bound document of a witness, with the value that it proves; WitnessError when it proves nothing."""
     quantity, value = load_witnesses()[kind](instance, witness)
     return {"kind": kind, "quantity": quantity, "value": str(value), "witness": witness}
 
 
 def best_bounds(instance: Instance, bounds: Sequence[Bound]) -> dict[str, tuple[Fraction, Bound]]:
-    """By quantity: the largest value among `bounds`, re-checked, and the first bound that has it. Raises WitnessError."""
+    """By quantity: the largest re-checked value among `bounds`, and the first bound with that value. Raises WitnessError."""
     best: dict[str, tuple[Fraction, Bound]] = {}
     for bound in bounds:
         value = check_bound(instance, bound)

@@ -1,1 +1,1 @@
-"""What is proved of one schedule: its quality, the certificate that states it, the claim of fewest steps."""
+"""Proofs about one schedule: its quality, the certificate that states it, the claim of fewest steps."""

@@ -1,4 +1,4 @@
-"""Certificates: the bounds that were proved for one schedule, and what follows from them."""
+"""Certificates: the bounds proved for one schedule, and the claims that follow from them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -21,9 +21,10 @@ _FEWEST = "fewest_steps"  # may be there too
 
 def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound], fewest: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
-    the claim that no schedule of its chunks has fewer steps, with its proof (`fewest`).
+    the claim, with its proof, that no schedule with as many chunks has fewer steps (`fewest_steps`).
 
-    It is evidence beside the schedule, not instead of judging it. Raises WitnessError for a bound that its witness does not prove.
+    A certificate adds to a schedule; it does not replace verifying it. Raises WitnessError for a bound that its witness does not
+    prove.
     """
     quality = quality_of(schedule, bounds)
     used = [dict(bound) for bound in bounds]
@@ -40,7 +41,7 @@ def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound], fewest: Map
 
 
 def claim_document(quality: Quality) -> dict[str, Any]:
-    """The claim that a quality amounts to."""
+    """The claim that states a quality."""
     return {
         "bandwidth_time": str(quality.bandwidth_time),
         "bandwidth_bound": str(quality.bandwidth_bound),
@@ -50,9 +51,9 @@ def claim_document(quality: Quality) -> dict[str, Any]:
     }
 
 
-@rule("certificate", "it is not a certificate of this version", "certificate.version = 2", Subject.CERTIFICATES)
-@rule("certificate-topology", "it was made for another topology", 'certificate.topology = "0000"', Subject.CERTIFICATES)
-@rule("certificate-schedule", "it was made for other transfers", 'certificate.schedule = "0000"', Subject.CERTIFICATES)
+@rule("certificate", "the document is not a certificate of this version", "certificate.version = 2", Subject.CERTIFICATES)
+@rule("certificate-topology", "the certificate is for another topology", 'certificate.topology = "0000"', Subject.CERTIFICATES)
+@rule("certificate-schedule", "the certificate is for other transfers", 'certificate.schedule = "0000"', Subject.CERTIFICATES)
 @rule(
     "certificate-claim",
     "a claim differs from the value that follows, in either direction",
@@ -60,11 +61,11 @@ def claim_document(quality: Quality) -> dict[str, Any]:
     Subject.CERTIFICATES,
 )
 def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
-    """Re-check the certificate, if there is one; returns the quality by its bounds that hold and the cheap ones.
+    """Re-check the certificate, if there is one; returns the quality by its proved bounds and the cheap ones.
 
-    Rules: `certificate` (not such a document), `certificate-topology`, `certificate-schedule` (made for another one),
-    `witness-...` (a bound is not proved), `proof-...` (its steps are not proved to be the fewest), `certificate-claim` (a claim is
-    not what follows, too bold or too modest).
+    Rules: `certificate` (not a certificate), `certificate-topology`, `certificate-schedule` (for another topology or schedule),
+    `witness-...` (a bound is not proved), `proof-...` (its steps are not proved to be the fewest), `certificate-claim` (a claim
+    overstates or understates what follows).
     """
     document = schedule.certificate
     if document is None:
@@ -97,7 +98,7 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
 
 
 def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
-    """The claim in a schedule's certificate that it has the fewest steps, if it holds."""
+    """The claim in a schedule's certificate that it has the fewest steps, if that is proved."""
     claim = (schedule.certificate or {}).get(_FEWEST)
     try:
         return None if claim is None or not check_fewest(schedule, claim) else claim
@@ -106,7 +107,7 @@ def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
 
 
 def _check_form(document: Any) -> None:
-    """Raise InputError for anything but a document with all fields of a certificate, of their kinds."""
+    """Raise InputError unless the document has all fields of a certificate, with the right types."""
     fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[_FEWEST])
     for name in ("topology", "schedule"):
         fields.text(name)

@@ -1,4 +1,4 @@
-"""The quality of a schedule: its two values, the best re-checked bounds, the gap between them."""
+"""The quality of a schedule: bandwidth time and steps, the best re-checked bounds, and the gaps."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -13,11 +13,11 @@ from certree.verify.verdict import Quality
 
 
 def sustained_time(schedule: AnySchedule) -> Fraction:
-    """Coefficient of M/B as the message grows: the period where it can repeat for ever, else all rounds, over the chunks that the
-    message is cut into (`models.schedule.collective`).
+    """Coefficient of M/B as the message grows: the period where the schedule can repeat for ever, otherwise all rounds, divided by
+    the chunks that the message is cut into (`models.schedule.collective`).
 
-    A schedule may state a period that it keeps only because it repeats too few times for its iterations to collide; no message
-    can grow on that, so it counts as what it is, one long schedule.
+    A schedule may state a period that is free of contention only because it has too few iterations for them to collide. Longer
+    messages cannot use that period, so such a schedule counts as one long schedule.
     """
     if schedule.period is not None and repeats_for_ever(schedule):
         return Fraction(schedule.period, schedule.message_chunks)

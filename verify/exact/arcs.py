@@ -1,4 +1,4 @@
-"""The ways of single transfers: simple paths from cell to cell through switches."""
+"""Arcs, the paths of single transfers: simple paths from cell to cell through switches."""
 
 from dataclasses import dataclass
 
@@ -6,14 +6,14 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import NodeKind, Topology
 
 MAX_ARCS = 20_000
-MAX_PATHS = 1_000_000  # looked at to find the arcs
+MAX_PATHS = 1_000_000  # examined to find the arcs
 
 
 @dataclass(frozen=True)
 class Arc:
-    """A way of one transfer: from cell `src` to cell `dst` over the joined pairs of nodes `pairs` (`Topology.pair_index`).
+    """The path of one transfer: from cell `src` to cell `dst` over the pairs of neighbours `pairs` (`Topology.pair_index`).
 
-    The pairs are in the order in which the transfer passes them, of an arc that was turned as well: the way back is never sent.
+    The pairs are in the order in which the transfer passes them, also in a reversed arc: data is never sent along the reverse.
     """
 
     src: int
@@ -22,7 +22,7 @@ class Arc:
 
     @property
     def turned(self) -> "Arc":
-        """The same way backwards; its pairs keep their numbers and their order."""
+        """The same path backwards; its pairs keep their numbers and their order."""
         return Arc(self.dst, self.src, self.pairs)
 
 
@@ -48,7 +48,7 @@ def transfer_arcs(topology: Topology, cells: tuple[int, ...]) -> list[Arc]:
                     found.append(Arc(start, head, (*pairs, pair)))
                     if len(found) > MAX_ARCS:
                         raise UnsupportedError(
-                            f"{topology.name} has more than {MAX_ARCS} ways between endpoints: too many to search"
+                            f"{topology.name} has more than {MAX_ARCS} paths between endpoints: too many to search"
                         )
                 if forwards[head]:
                     stack.append((head, (*pairs, pair), seen | {head}))

@@ -1,4 +1,4 @@
-"""A formula in conjunctive normal form, with tables of named variables; and how to write it down."""
+"""Formulas in conjunctive normal form with tables of named variables, and their DIMACS form."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ Family = Mapping[tuple[int, ...], int]
 
 @dataclass(frozen=True)
 class Counter:
-    """A counter of a formula: what it counts, its variables, those of them that speak of all it counts, and the numbers of the
+    """A counter of a formula: the literals it counts, its variables, those of them for the complete count, and the numbers of the
     clauses that define them."""
 
     literals: tuple[int, ...]
@@ -32,7 +32,7 @@ class Formula:
         self.notes: list[str] = []
 
     def family(self, name: str, purpose: str, *ranges: Sequence[int]) -> Family:
-        """Fresh variables for every combination of indices, in a table that cannot grow; its numbers follow each other."""
+        """Fresh consecutive variables for every combination of indices, in a table that cannot grow."""
         first = self.variables + 1
         table = {key: first + offset for offset, key in enumerate(product(*ranges))}
         self.variables += len(table)
@@ -40,14 +40,15 @@ class Formula:
         return MappingProxyType(table)
 
     def add(self, *literals: int) -> None:
-        """The clause: one of these literals holds."""
+        """Add the clause: at least one of these literals is true."""
         self.clauses.append(literals)
 
     def count(self, literals: Sequence[int], most: int) -> list[int]:
         """Variables c[0..most-1]: c[j] holds whenever at least j + 1 of the literals do (sequential counter, Sinz 2005).
 
-        With s[i][j] for "at least j + 1 of the first i + 1 literals": each literal makes the first, and one more than those before;
-        what is reached is kept. Only this direction: a counter may hold without need, which forbids nothing more than it says.
+        s[i][j] is true if at least j + 1 of the first i + 1 literals are: s[i][0] follows from literal i, s[i][j] from s[i-1][j]
+        and from literal i with s[i-1][j-1]. Only this direction is encoded: a counter may be true without need, which forbids
+        nothing else.
         O(literals · most) variables and clauses.
         """
         most = min(most, len(literals))
@@ -70,7 +71,7 @@ class Formula:
         return before
 
     def dimacs(self, comments: Iterable[str] = ()) -> bytes:
-        """The formula in DIMACS form, comments first; a comment of several lines stays one, whatever names it quotes."""
+        """The formula in DIMACS form, comments first; each line of a multi-line comment is marked as one."""
         lines = [f"c {line}" for text in (*comments, *self.notes) for line in text.splitlines()]
         lines.append(f"p cnf {self.variables} {len(self.clauses)}")
         lines += [" ".join(map(str, clause)) + " 0" for clause in self.clauses]

@@ -1,42 +1,40 @@
-"""The question that exact synthesis answers, and the machine that it is asked of.
+"""The question that exact synthesis answers, and its machine model.
 
-Question (C, S, R): is there a schedule of S steps, of R rounds in all, that brings C chunks per node where the collective wants
-them? Every step lasts a whole number of rounds, at least one, chosen freely (the (C, S, R) of SCCL, Cai et al., PPoPP 2021).
+Question (C, S, R): is there a schedule of S steps and R rounds in total that performs the collective with C chunks per node?
+Every step lasts a whole number of rounds, at least one, chosen freely (the (C, S, R) of SCCL, Cai et al., PPoPP 2021).
 
 The machine, on which every impossibility depends:
 
-- *Delay 1.* What is sent in a step can be used from the next one on; transfers read the state at the start of their step.
-- *Cells.* Endpoints and reducing switches hold data, one accumulator for each chunk. Other nodes only forward.
+- *Delay 1.* Data sent in a step can be used from the next step on; transfers read the state at the start of their step.
+- *Cells.* Endpoints and reducing switches hold data, one accumulator per chunk. Other nodes only forward.
 - *Arcs.* A transfer goes from cell to cell along a simple path whose inner nodes are all switches; it passes the whole path within
   its step and loads every link of it once. Endpoints do not forward within a step. Links between the same two nodes count as one of
   their total capacity.
-- *Memory*, optional and only where nothing is added up: when a step begins, and at the end, a cell stores at most so many chunks:
-  those that start in it, those it is a target of once they are there for good, and those it will send on. Whatever else it had is
-  forgotten.
-- *Scratch*, optional: K buffers of one chunk each, beside those that a cell must have anyway. What it must have, and what the K
-  buffers are then for:
-  - all-gather, broadcast: an endpoint keeps every chunk and needs no scratch; reducing switches keep nothing, all is scratch there.
-  - scatter, gather, all-to-all: an endpoint keeps what starts in it and what is due there; scratch is what is only passing.
+- *Memory*, optional and only where nothing is added up: when a step begins, and at the end, a cell stores at most N chunks: those
+  that start in it, those due at it that have arrived to stay, and those it will send on. All other chunks are lost to it.
+- *Scratch*, optional: K buffers of one chunk each, in addition to the required buffers. By collective:
+  - all-gather, broadcast: an endpoint keeps every chunk and needs no scratch; reducing switches keep nothing and store all chunks
+    in scratch.
+  - scatter, gather, all-to-all: an endpoint keeps the chunks that start or are due there; scratch is for the chunks in passing.
   - reduce-scatter, reduce: an endpoint adds into its own part of each chunk and needs no scratch; with reducing switches a
-    limit is refused (a switch that sent a sum and starts another cannot be said in a schedule).
-  - all-reduce: an endpoint has its accumulator for each chunk. The machine above stops there; K slots beside them let it do more:
-    keep apart what it could only have added up (`slots`).
-  So scratch limits what copies (without the option there is room for everything) and gives an all-reduce what it lacks (without the
-  option it has none). When a step begins, and at the end, no more is stored than there is room for.
+    limit is refused (a schedule cannot express a switch that has sent a sum and starts another).
+  - all-reduce: an endpoint has one accumulator per chunk; K additional slots let it keep partial sums apart that it could
+    otherwise only add up (`slots`).
+  So scratch limits the collectives that copy (without the option memory is unlimited) and extends an all-reduce (without the
+  option it has no slots). The limit holds when a step begins, and at the end.
 - *Contention.* A step of r rounds puts at most capacity × r transfers on a link.
 
-C counts, for each kind of collective: chunks that every endpoint roots (all-gather, reduce-scatter), that the message is cut into
-(all-reduce, broadcast, reduce), chunks of every endpoint but the root (scatter, gather), of every ordered pair of endpoints
-(all-to-all).
+C counts the chunks per endpoint (all-gather, reduce-scatter), of the message (all-reduce, broadcast, reduce), per endpoint other
+than the root (scatter, gather), or per ordered pair of endpoints (all-to-all).
 
-Monotone, so that one refutation serves many points: if (C, S, R) has a schedule, so has
+The question is monotone, so that one refutation serves many points: if (C, S, R) has a schedule, so has
 
 - (C − 1, S, R) for C > 1: leave out one chunk of each kind; chunks share nothing but links;
-- (C, S, R + 1): give any step one round more;
+- (C, S, R + 1): give any step one more round;
 - (C, S + 1, R + 1): add an empty step at the end.
-- (C, S + 1, R) where R > S, unless it is an all-reduce: split a step of r ≥ 2 rounds in two, one of 1 round and one of r − 1, the
-  first `capacity` transfers of each link going first. Copies that were due after the whole step are there after both halves, and
-  what a copy reads was there before the first. (Transfers along paths of several links may not split so evenly: see `splits`.)
+- (C, S + 1, R) where R > S, unless it is an all-reduce: split a step of r ≥ 2 rounds into a step of 1 round, with the first
+  `capacity` transfers of each link, and a step of r − 1 rounds. Copies that landed after the whole step have landed after both
+  parts, and the data that a copy reads was there before the first. (Paths of several links may not split evenly: see `splits`.)
 """
 
 from dataclasses import dataclass
@@ -64,8 +62,8 @@ class Demand:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """Whether (C, S, R) can be done. InputError for numbers below 1 or fewer rounds than steps; UnsupportedError where a network
-    has more than MAX_ARCS ways from cell to cell."""
+    """The question whether (C, S, R) has a schedule. InputError for numbers below 1 or fewer rounds than steps; UnsupportedError
+    where a network has more than MAX_ARCS paths from cell to cell."""
 
     topology: Topology
     collective: Collective
@@ -81,11 +79,11 @@ class Question:
             if value is not None and value < least:
                 raise InputError(f"{name} is {value}; allowed: whole numbers from {least}")
         if self.memory is not None and self.collective.reduces:
-            raise UnsupportedError(f"memory is limited for collectives that copy only, not for {self.collective.kind}")
+            raise UnsupportedError(f"memory can be limited only for collectives that only copy, not for {self.collective.kind}")
         if self.scratch is not None and self.is_turned and self.topology.reducing.any():
-            raise UnsupportedError(f"scratch of reducing switches is not limited for {self.collective.kind}")
+            raise UnsupportedError(f"scratch of reducing switches cannot be limited for {self.collective.kind}")
         if self.scratch is not None and self.is_sum and self.scratch > MAX_SLOTS:
-            raise UnsupportedError(f"scratch is {self.scratch}; an all-reduce is asked with up to {MAX_SLOTS} slots")
+            raise UnsupportedError(f"scratch is {self.scratch}; allowed for an all-reduce: at most {MAX_SLOTS} slots")
         if self.rounds < self.steps:
             raise InputError(f"{self.rounds} rounds for {self.steps} steps; a step has at least one round")
 
@@ -107,53 +105,53 @@ class Question:
 
     @property
     def is_sum(self) -> bool:
-        """Whether contributions of all must be added up for all: the all-reduce, which no direction of time makes a spreading."""
+        """Whether all endpoints need the sum of all contributions: the all-reduce, which is not a spreading in either direction."""
         return self.collective.kind is CollectiveKind.ALL_REDUCE
 
     @property
     def is_turned(self) -> bool:
-        """Whether it is asked as a spreading backwards in time and along every link backwards.
+        """Whether the question is posed as a spreading backwards in time and along reversed links.
 
         A reduce-scatter (a reduce) of S steps on a network exists exactly when an all-gather (a broadcast) of S steps exists on the
-        network with all links turned round. Forward: each contribution reaches the root along transfers in ascending
-        steps; backwards they are a way from the root, in ascending steps again. Backward: let every cell receive a chunk but once;
-        then its transfers are a tree, and turned round each cell sends its partial sum once, after all that is added to it has
-        landed. The loads of links are the same.
+        network with all links reversed. Forward: each contribution reaches the root along transfers in ascending steps;
+        reversed, they are a path from the root, again in ascending steps. Backward: let every cell receive a chunk only once;
+        then its transfers are a tree, and reversed each cell sends its partial sum once, after all summands have landed. The
+        loads of links are the same.
         """
         return self.collective.reduces and not self.is_sum
 
     @cached_property
     def splits(self) -> bool:
-        """Whether a step of several rounds can be split in two: every way is a single link, nothing is summed up in place, memory
-        has no limit (what leaves in the second half must be stored beside what came in the first).
+        """Whether a step of several rounds can be split in two: every path is a single link, nothing is summed in place, and
+        memory is unlimited (chunks that leave in the second part must be stored together with those that came in the first).
 
-        (For the turned kinds split the spreading and turn it back.)
+        (For reversed kinds, split the spreading and reverse it again.)
         """
         return not self.is_sum and not self.is_limited and all(len(arc.pairs) == 1 for arc in self.arcs)
 
     @cached_property
     def is_limited(self) -> bool:
-        """Whether cells of something that spreads may have to forget: they may lack room for what is only passing."""
+        """Whether cells may have to drop chunks of a spreading for lack of memory."""
         passing = any(len(self.passing(number)) for number in range(len(self.demands)))
         return self.memory is not None or (self.scratch is not None and passing)
 
     def passing(self, demand: int) -> tuple[int, ...]:
-        """The cells where the chunks of a demand neither start nor are due: scratch is what holds them there."""
+        """The cells where the chunks of a demand neither start nor are due: they hold them in scratch."""
         kept = {self.demands[demand].source, *self.demands[demand].targets}
         return tuple(cell for cell in self.cells if cell not in kept)
 
     @cached_property
     def slots(self) -> SlotNetwork | None:
-        """The scratch slots of an all-reduce; None where there are none."""
+        """The scratch slots of an all-reduce, or None."""
         return SlotNetwork(self.topology, self.scratch) if self.is_sum and self.scratch else None
 
     def implies(self, point: Point) -> bool:
-        """Whether, there being no schedule for this point, there is none for `point` either (see the module's docstring)."""
+        """Whether a refutation of this point also refutes `point` (see the module's docstring)."""
         chunks, steps, rounds = point
         if chunks < self.chunks or steps > self.steps:
             return False
         if self.rounds >= self.enough_rounds:
-            return True  # more rounds would not have helped, whatever their number
+            return True  # no number of additional rounds would have helped
         return rounds + (0 if self.splits else self.steps - steps) <= self.rounds
 
     @cached_property
@@ -170,7 +168,7 @@ class Question:
 
     @cached_property
     def arcs(self) -> tuple[Arc, ...]:
-        """All ways from cell to cell, in the direction of the spreading; sorted by (src, dst, pairs).
+        """All paths from cell to cell, in the direction of the spreading; sorted by (src, dst, pairs).
 
         With scratch slots: from each cell of a node to each of another, along the same links, and between cells of a node.
         """
@@ -182,12 +180,12 @@ class Question:
             found = [Arc(src, dst, arc.pairs) for arc in found for src in places(arc.src) for dst in places(arc.dst)]
             found += [Arc(src, dst, ()) for src, dst in self.slots.inside]
             if len(found) > MAX_ARCS:
-                raise UnsupportedError(f"{self.topology.name} has more than {MAX_ARCS} ways between slots: too many to search")
+                raise UnsupportedError(f"{self.topology.name} has more than {MAX_ARCS} paths between slots: too many to search")
         return tuple(sorted(found, key=lambda arc: (arc.src, arc.dst, arc.pairs)))
 
     @cached_property
     def demands(self) -> tuple[Demand, ...]:
-        """What has to be spread; C chunks of each. An all-reduce has none."""
+        """The demands to be spread, C chunks each. An all-reduce has none."""
         kind, root = self.collective.kind, self.collective.root
         ends = self.topology.endpoints.tolist()
         if self.is_sum:
@@ -223,7 +221,7 @@ class Question:
 
     @cached_property
     def enough_rounds(self) -> int:
-        """Rounds with which no step can be too short: a chunk passes each arc at most once in a step, or for nothing."""
+        """A number of rounds that suffices for every step: a chunk needs each arc at most once per step."""
         chunks = self.chunks if self.is_sum else self.spread_chunks
         through = [0] * len(self.topology.pair_capacity)
         for arc in self.arcs:
@@ -234,7 +232,7 @@ class Question:
 
     @cached_property
     def pair_ends(self) -> tuple[tuple[int, int, int], ...]:
-        """(tail, head, capacity) of every joined pair of nodes, in the direction of the spreading."""
+        """(tail, head, capacity) of every pair of neighbours, in the direction of the spreading."""
         topology = self.topology
         tail, head = (topology.pair_dst, topology.pair_src) if self.is_turned else (topology.pair_src, topology.pair_dst)
         return tuple(zip(tail.tolist(), head.tolist(), topology.pair_capacity.tolist(), strict=True))
@@ -249,7 +247,7 @@ class Question:
 
     @cached_property
     def least_steps(self) -> tuple[int, int, int]:
-        """(hops, from, to): transfers in a row that some chunk or contribution needs at least; the first pair of the farthest."""
+        """(hops, from, to): the largest number of consecutive transfers that a chunk or contribution needs; the first such pair."""
         ends = self.topology.endpoints.tolist()
         needs = [(node, ends) for node in ends] if self.is_sum else [(each.source, list(each.targets)) for each in self.demands]
         best = (-1, -1, -1)
@@ -262,7 +260,7 @@ class Question:
 
     @property
     def model(self) -> str:
-        """The machine in words; recorded with every answer."""
+        """Description of the machine; recorded with every answer."""
         cells = "one accumulator per chunk and " + (
             "cell (endpoint or reducing switch)" if self.topology.reducing.any() else "endpoint"
         )
@@ -276,7 +274,7 @@ class Question:
 
 
 def _waves(start: int, onward: dict[int, list[int]]) -> dict[int, int]:
-    """Hops from `start` to everything that can be reached."""
+    """Hops from `start` to every reachable cell."""
     hops, wave = {start: 0}, [start]
     while wave:
         far = hops[wave[0]] + 1

@@ -1,4 +1,4 @@
-"""From chosen transfers to a schedule: who sends what over which arc in which step, as the columns that the judge takes."""
+"""From chosen transfers (chunk, arc, step) to the columns of a schedule."""
 
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
@@ -16,7 +16,7 @@ Row = tuple[int, int, int, int]
 
 
 def schedule_of(question: Question, rows: Iterable[Row], rounds: Sequence[int]) -> Schedule:
-    """The schedule of these transfers; what was asked turned round is turned back: reduces, last step first."""
+    """The schedule of these transfers; reversed questions are reversed again: reduces, last step first."""
     arcs, turned, last = question.arcs, question.is_turned, question.steps - 1
     routes: dict[tuple[int, ...], int] = {}
     columns: dict[str, list[int]] = {name: [] for name in ("chunk", "op", "step", "src", "dst", "route")}
@@ -28,7 +28,7 @@ def schedule_of(question: Question, rows: Iterable[Row], rounds: Sequence[int]) 
             links = question.slots.route(arc.src, arc.dst, links)
         op, when = (int(Op.REDUCE), last - step) if turned else (kind, step)
         if turned:
-            arc = arc.turned  # its pairs, and so the links, are in the order of the transfer already
+            arc = arc.turned  # its pairs, and so the links, are already in the order of the transfer
         route = DIRECT if links is None else routes.setdefault(links, len(routes))
         for name, value in zip(columns, (chunk, op, when, arc.src, arc.dst, route), strict=True):
             columns[name].append(value)
@@ -47,7 +47,7 @@ def schedule_of(question: Question, rows: Iterable[Row], rounds: Sequence[int]) 
 
 
 class _Room:
-    """Which of the parallel links of a pair still have room in a step; multi-hop routes name their links."""
+    """Free capacity of the parallel links of a pair in a step; multi-hop routes name their links."""
 
     def __init__(self, question: Question, rounds: Sequence[int]) -> None:
         topology = question.topology
@@ -58,7 +58,7 @@ class _Room:
         self._used: dict[tuple[int, int], int] = {}
 
     def take(self, arc: Arc, step: int) -> tuple[int, ...]:
-        """The links that one more transfer over the arc uses: of each pair the first with room, or the last one."""
+        """The links of one more transfer over the arc: for each pair the first link with free capacity, or the last one."""
         chosen = []
         for pair in arc.pairs:
             links = self._links[pair]
@@ -72,7 +72,7 @@ class _Room:
 def spread_rows(question: Question, sends: Iterable[tuple[int, int, int]]) -> list[Row]:
     """Of the sends (chunk, arc, step) those that bring a chunk to a cell for the first time and on to a target; one for each cell.
 
-    Sends from cells that do not hold the chunk are passed over: what remains is valid or does not reach a target.
+    Sends from cells that do not hold the chunk are dropped: the remaining ones are valid or do not reach a target.
     """
     by_chunk: dict[int, list[tuple[int, int]]] = {}
     for chunk, arc, step in sends:
@@ -97,8 +97,8 @@ def spread_rows(question: Question, sends: Iterable[tuple[int, int, int]]) -> li
 
 
 def remembered_rows(question: Question, sends: Iterable[Sequence[int]], held: Container[tuple[int, ...]]) -> list[Row]:
-    """The sends (chunk, arc, step) behind what targets hold at the end, traced back step by step through what is `held`: (chunk,
-    cell, step). A cell may get again what it had forgotten. RuntimeError where a cell holds what it neither held nor got."""
+    """The sends (chunk, arc, step) that lead to the final contents of the targets, traced back step by step through `held`: (chunk,
+    cell, step). A cell may receive a dropped chunk again. RuntimeError where a cell holds a chunk that it neither held nor got."""
     arriving: dict[tuple[int, int, int], int] = {}
     for chunk, arc, step in sends:
         arriving.setdefault((chunk, question.arcs[arc].dst, step), arc)
@@ -120,8 +120,8 @@ def remembered_rows(question: Question, sends: Iterable[Sequence[int]], held: Co
 def most_stored(question: Question, schedule: Schedule, *, passing: bool = False) -> int:
     """The most chunks that a cell must store when a step begins, or at the end, for a valid schedule of copies.
 
-    Those that start in it, those that it will send before they come again, and those that are due there; with `passing` only those
-    that neither start in it nor are due there. O(transfers + cells · chunks · steps).
+    It stores chunks that start in it, chunks that it will send before they come again, and chunks due there; with `passing` only
+    chunks that neither start in it nor are due there count. O(transfers + cells · chunks · steps).
     """
     owners = _demands_of(question, schedule)
     counted = [set(question.passing(number) if passing else question.cells) for number in range(len(question.demands))]

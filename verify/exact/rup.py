@@ -1,8 +1,8 @@
 """Proofs that a formula has no model: lines in the text form of DRAT, checked by reverse unit propagation (RUP) with deletion.
 
-A line `1 -2 0` adds the clause x1 or not x2: it must follow from the clauses there are by unit propagation, when its negation is
-assumed. A line `d 1 -2 0` deletes a clause, which must be there. The empty clause ends the proof. Lines that need more than RUP
-(resolution asymmetric tautologies, which keep satisfiability only) are refused.
+A line `1 -2 0` adds the clause x1 or not x2: unit propagation over the present clauses, with the negation of the new clause
+assumed, must find a contradiction. A line `d 1 -2 0` deletes a clause, which must be present. The empty clause ends the proof.
+Lines that need more than RUP (resolution asymmetric tautologies, which only preserve satisfiability) are refused.
 
 Sources: Goldberg and Novikov, "Verification of proofs of unsatisfiability for CNF formulas", DATE 2003; Wetzler, Heule and Hunt,
 "DRAT-trim", SAT 2014.
@@ -25,7 +25,7 @@ MAX_LITERALS, MAX_LINES, MAX_LINE = 1 << 28, 1 << 23, 1 << 24  # literals and li
 
 
 class ProofError(CertreeError):
-    """A refutation that proves nothing. `rule`: what is wrong with it, as `docs/reference/rules.md` lists."""
+    """A refutation that proves nothing. `rule`: the broken rule, as listed in `docs/reference/rules.md`."""
 
     exit_code = 1
 
@@ -35,7 +35,7 @@ class ProofError(CertreeError):
 
 
 def malformed(message: str) -> ProofError:
-    """The error for a document that is no proof at all."""
+    """The error for a document that is not a proof."""
     return ProofError("proof-malformed", message)
 
 
@@ -48,7 +48,7 @@ class Proof:
 
 
 def parse_proof(text: str, variables: int) -> Proof:
-    """The lines of a proof; ProofError `proof-malformed` names the first that is none, or that has an unknown variable."""
+    """The lines of a proof; ProofError `proof-malformed` names the first malformed line, or one with an unknown variable."""
     literals = array("i")
     deletes = bytearray()
     if text.count("\n") > MAX_LINES:
@@ -56,7 +56,7 @@ def parse_proof(text: str, variables: int) -> Proof:
     for number, line in enumerate(text.removesuffix("\n").split("\n") if text else (), 1):
         match = _LINE.fullmatch(line) if len(line) <= MAX_LINE else None
         if match is None:
-            raise ProofError("proof-malformed", f"proof line {number}: {line[:60]!r} is no line of a proof")
+            raise ProofError("proof-malformed", f"proof line {number}: {line[:60]!r} is not a line of a proof")
         clause = [int(word) for word in match[2].split()]
         if any(abs(literal) > variables for literal in clause):
             raise ProofError("proof-malformed", f"proof line {number}: {line[:60]!r} has a variable above {variables}")
@@ -69,10 +69,11 @@ def parse_proof(text: str, variables: int) -> Proof:
 
 
 def check_proof(formula: Formula, text: str) -> int:
-    """The number of lines that refute the formula; ProofError says which line fails and why.
+    """The number of lines that refute the formula; ProofError names the line that fails, and the reason.
 
-    Rules: `proof-malformed`; `proof-step` (a clause that does not follow), `proof-deletion` (of a clause that is not there),
-    `proof-open` (all lines hold, but no contradiction does). Time as unit propagation over all lines; memory O(formula + proof).
+    Rules: `proof-malformed`; `proof-step` (a clause that does not follow), `proof-deletion` (of a clause that is not present),
+    `proof-open` (all lines are correct, but there is no contradiction). Time as unit propagation over all lines; memory
+    O(formula + proof).
     """
     proof = parse_proof(text, formula.variables)
     flat = [literal for clause in formula.clauses for literal in (*clause, 0)]
@@ -89,16 +90,16 @@ def check_proof(formula: Formula, text: str) -> int:
 )
 @rule(
     "proof-deletion",
-    "a line deletes a clause that is not there",
+    "a line deletes a clause that is not present",
     'certificate.fewest_steps.proof.lines = "d 1 2 3 0"',
     Subject.PROOFS,
 )
-@rule("proof-open", "all lines hold, but no contradiction follows", 'certificate.fewest_steps.proof.lines = ""', Subject.PROOFS)
+@rule("proof-open", "all lines are correct, but without contradiction", 'certificate.fewest_steps.proof.lines = ""', Subject.PROOFS)
 def raise_for(result: int, line: int) -> None:
     """ProofError unless the result of a checker is 0, refuted."""
     if result == 1:
         raise ProofError("proof-step", f"proof line {line + 1}: the clause does not follow by unit propagation")
     if result == 2:
-        raise ProofError("proof-deletion", f"proof line {line + 1}: deletes a clause that is not there")
+        raise ProofError("proof-deletion", f"proof line {line + 1}: deletes a clause that is not present")
     if result == 3:
-        raise ProofError("proof-open", f"all {line} lines hold, but they do not reach a contradiction")
+        raise ProofError("proof-open", f"all {line} lines are correct, but they do not reach a contradiction")

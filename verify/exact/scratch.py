@@ -1,16 +1,15 @@
-"""Scratch slots: buffers of an endpoint beside its accumulators, in which an all-reduce keeps partial sums apart.
+"""Scratch slots: buffers of an endpoint next to its accumulators, in which an all-reduce keeps partial sums apart.
 
-Each of the K slots of an endpoint stores one partial sum, of any chunk, or nothing; at first nothing. A transfer reads an
-accumulator or a slot of its source and goes to an accumulator or a slot of its destination, which may be the same endpoint: such a
-transfer takes its step and loads no link. A copy replaces whatever is there. A reduce adds to a partial sum of the same chunk that
-is stored there (a slot is never cleared, so the first to come is a copy). A slot stores one chunk at a time, and what lands in it
-ends what was there.
+Each of the K slots of an endpoint stores one partial sum, of any chunk, or nothing; all slots start empty. A transfer reads an
+accumulator or a slot of its source and writes an accumulator or a slot of its destination, which may be the same endpoint: such a
+transfer takes its step and loads no link. A copy replaces the contents. A reduce adds to a stored partial sum of the same chunk (a
+slot is never cleared, so the first arrival is a copy). A slot stores one chunk at a time; a new chunk replaces the old one.
 
-(A ring of 5 sums up one chunk in 2 steps with a slot at each node, which keeps a neighbour's contribution to send it on while it
-is added up. With the accumulator alone it could only be sent on in sums that meet twice.)
+(A ring of 5 sums up one chunk in 2 steps with a slot at each node: the slot keeps a neighbour's contribution to send it on while
+it is added up. With the accumulator alone it could only be sent on within sums that would count contributions twice.)
 
-Written as a network, so that schedules on it are judged like any others: slots are reducing switches, and an endpoint with its
-slots lies behind a hub that only forwards, over links that are never full. All else that the machine demands of slots is `fault`.
+Slots are represented as a network, so that schedules on it are verified like any others: slots are reducing switches, and an
+endpoint with its slots lies behind a forwarding hub, over links that are never full. `fault` checks the other conditions on slots.
 """
 
 from collections.abc import Iterator
@@ -99,7 +98,7 @@ class SlotNetwork:
         return leaving + links + coming
 
     def fault(self, schedule: Schedule) -> str | None:
-        """What a schedule on this network that is valid otherwise asks of slots and hubs that these cannot do; None for nothing.
+        """The first condition on slots and hubs that an otherwise valid schedule on this network breaks, or None.
 
         O(transfers + slots · steps).
         """
@@ -112,7 +111,7 @@ class SlotNetwork:
         return next((words for slot in self.ids if (words := self._misused(slot, schedule)) is not None), None)
 
     def _misused(self, slot: int, schedule: Schedule) -> str | None:
-        """Why one slot cannot store what it is asked to."""
+        """Why one slot cannot store what the schedule requires."""
         into, out = np.flatnonzero(schedule.dst == slot), np.flatnonzero(schedule.src == slot)
         stored: dict[int, set[int]] = {}
         copied: dict[int, list[int]] = {}

@@ -1,1 +1,1 @@
-"""Frontiers: their points, the schedules that answer them, and the document with all evidence, re-checked without a solver."""
+"""Frontiers: their points, the schedules that answer them, and the document with all proofs, re-checked without a solver."""

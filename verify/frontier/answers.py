@@ -10,7 +10,7 @@ from certree.verify.wording import network_text
 
 
 def why_not(question: Question, schedule: Schedule) -> str | None:
-    """Why a schedule is no answer to a question, or None when it is one; it may have fewer rounds than it may."""
+    """Why a schedule does not answer a question, or None when it does; fewer rounds than asked for are allowed."""
     slots = question.slots if question.slots and question.slots.topology.digest == schedule.topology.digest else None
     if (not slots and schedule.topology.digest != question.topology.digest) or schedule.collective != question.collective:
         return f"the schedule is of {schedule.collective.words} on {network_text(schedule.topology)}, not for this frontier"
@@ -29,7 +29,7 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
     ]
     if any(schedule.topology.kind[node] != NodeKind.SWITCH for node in inner):
         return "a transfer passes an endpoint within its step, which the machine of the frontier does not"
-    verdict = verify_schedule(schedule)  # with its certificate, where it has one
+    verdict = verify_schedule(schedule)  # with its certificate, if there is one
     if not verdict.valid:
         return f"{verdict.violations[0].rule}: {verdict.violations[0].message}"
     if question.memory is not None and (stored := most_stored(question, schedule)) > question.memory:

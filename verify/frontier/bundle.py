@@ -1,4 +1,4 @@
-"""A frontier as a document with all its evidence, and its judge: schedules replayed, proofs checked, claims computed again.
+"""Frontier documents with all their proofs, and their checker: verifies schedules, checks proofs, recomputes claims.
 
     {"format": "certree-frontier", "version": 2, "topology": {...}, "collective": {"kind", "root"}, "max_chunks": Cmax, "memory":
      null, "scratch": null, "model": "...",
@@ -6,7 +6,7 @@
      "undecided": [[C, S, R], ...], "bandwidth": bound document,
      "step_bounds": [{"steps": S, "rounds_per_chunk": "3/2", "price": rows of `prices`}, ...], "complete": true, "all_chunks": true}
 
-A refuted point may be {"kind": "implied", "by": [C, S, R]}: by a point of the list that was refuted otherwise (`Question.implies`).
+A refuted point may be {"kind": "implied", "by": [C, S, R]}: by a point of the list with another refutation (`Question.implies`).
 """
 
 from collections import Counter
@@ -51,7 +51,7 @@ def bundle_document(
     bandwidth: Bound,
     step_bounds: Mapping[int, Rows] = MappingProxyType({}),
 ) -> Document:
-    """The document of a frontier; what is undecided and what may be claimed follows from the points, the refutations and bounds.
+    """The document of a frontier; its undecided points and its claims follow from the points, the refutations and bounds.
 
     `step_bounds`: prices of links (`prices`) for numbers of steps.
     """
@@ -81,7 +81,7 @@ def bundle_document(
 
 @dataclass(frozen=True, repr=False)
 class BundleVerdict(Shown):
-    """What remains of a bundle after everything was checked: its claims hold just when there are no violations."""
+    """The result of checking a bundle: its claims are proved exactly when there are no violations."""
 
     question: Question  # of any point
     violations: tuple[Violation, ...]
@@ -99,7 +99,7 @@ class BundleVerdict(Shown):
 
     @property
     def valid(self) -> bool:
-        """Whether all evidence holds and nothing more is claimed than follows."""
+        """Whether all schedules and proofs are correct and every claim follows from them."""
         return not self.violations
 
     def facts(self) -> dict[str, object]:
@@ -109,7 +109,7 @@ class BundleVerdict(Shown):
 
 
 def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
-    """The question and the document, once it has the form of a bundle; InputError or TopologyError says what is wrong."""
+    """The question and the document, if it has the form of a bundle; otherwise InputError or TopologyError with the fault."""
     fields = Fields.of_format(document, FORMAT, VERSION, where).only(*_KEYS)
     topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
     collective = read_collective(fields.table_of("collective"))
@@ -135,7 +135,7 @@ def _point(value: Any, where: str, max_chunks: int) -> Point:
         or len(value) != 3
         or any(type(number) is not int or not 1 <= number <= MAX_NUMBER for number in value)
     ):
-        raise InputError(f"{where}: {short(value)} is no point [chunks, steps, rounds]")
+        raise InputError(f"{where}: {short(value)} is not a point [chunks, steps, rounds]")
     if value[0] > max_chunks or value[2] < value[1]:
         raise InputError(f"{where}: point {value} has more chunks than max_chunks, or fewer rounds than steps")
     return value[0], value[1], value[2]
@@ -143,15 +143,15 @@ def _point(value: Any, where: str, max_chunks: int) -> Point:
 
 @rule(
     "frontier-dominated",
-    "a listed point is covered by another one",
+    "a listed point is dominated by another one",
     "tests/verify/frontier/test_bundle.py",
     Subject.FRONTIERS,
 )
 def verify_bundle(document: Any, where: str, topology: Topology | None = None) -> BundleVerdict:
-    """Check everything in a bundle, without any solver. `topology`: what it must be for, if given (rule `topology`).
+    """Check everything in a bundle, without any solver. `topology`: the network that it must be for, if given (rule `topology`).
 
-    The rules are listed in `docs/reference/rules.md`. Time: replaying the schedules, making the formulas and propagating
-    along the proofs.
+    The rules are listed in `docs/reference/rules.md`. The time is that of verifying the schedules, building the formulas and
+    propagating along the proofs.
     """
     question, document = read_bundle(document, where)
     findings = Findings()
@@ -162,7 +162,7 @@ def verify_bundle(document: Any, where: str, topology: Topology | None = None) -
     for point in points:
         for other in points:
             if other != point and covers(other, point):
-                findings.add("frontier-dominated", 0, (), f"point {list(point)} is covered by {list(other)}")
+                findings.add("frontier-dominated", 0, (), f"point {list(point)} is dominated by {list(other)}")
     refuted = _sound_refutations(question, document["refuted"], findings)
     _check_claims(question, document, points, refuted, findings)
     return BundleVerdict(question, findings.verdict().violations, document)
@@ -170,8 +170,8 @@ def verify_bundle(document: Any, where: str, topology: Topology | None = None) -
 
 @rule(
     "frontier-point",
-    "a listed point has no valid schedule of just these chunks, steps and rounds on the machine of `exact.question`, or one with a "
-    "certificate that does not hold",
+    "a listed point has no valid schedule of exactly these chunks, steps and rounds on the machine of `exact.question`, or its "
+    "certificate is invalid",
     'points.2 = {"point": [2, 4, 4], "schedule": {}}',
     Subject.FRONTIERS,
 )
@@ -183,7 +183,7 @@ def _sound_points(question: Question, entries: Sequence[Mapping[str, Any]], find
             schedule = schedule_from_document(entry["schedule"], f"point {list(point)}")
             reason = "it is listed twice" if point in seen else why_not(question.at(point), schedule)
             if reason is None and rounds_of(schedule) < point[2]:
-                reason = f"the schedule has {rounds_of(schedule)} rounds only"
+                reason = f"the schedule has only {rounds_of(schedule)} rounds"
         except CertreeError as error:
             reason = str(error)
         seen.add(point)
@@ -199,7 +199,7 @@ def _is_implied(entry: Mapping[str, Any]) -> bool:
 
 @rule(
     "proof-implied",
-    "the point does not follow from the one that is named",
+    "the point does not follow from the named one",
     'refuted.2 = {"point": [2, 1, 4], "proof": {"kind": "implied", "by": [2, 2, 3]}}',
     Subject.FRONTIERS,
 )
@@ -227,7 +227,7 @@ def _sound_refutations(question: Question, entries: Sequence[Mapping[str, Any]],
 
 
 def _sound_rates(question: Question, entries: Sequence[Mapping[str, Any]], findings: Findings) -> dict[int, Fraction]:
-    """The rounds per chunk that each number of steps takes at least, by prices that were checked."""
+    """The least rounds per chunk for each number of steps, by checked prices."""
     sound: dict[int, Fraction] = {}
     for entry in entries:
         try:
@@ -256,7 +256,7 @@ def _check_claims(question: Question, document: Document, points: Sequence[Point
     try:
         value = check_bound(Instance(question.topology, question.collective), document["bandwidth"])
         if document["bandwidth"]["quantity"] != "bandwidth":
-            raise WitnessError("witness-wrong", "the bound must be one on the bandwidth")
+            raise WitnessError("witness-wrong", "the bound must be a bandwidth bound")
     except WitnessError as error:
         findings.add(error.rule, 0, (), f"bandwidth: {error.message}")
     rates = _sound_rates(question, document["step_bounds"], findings)

@@ -1,19 +1,19 @@
-"""Frontiers: what points there are, which of them dominate others, and what has to be refuted before a frontier is complete.
+"""Frontiers: their points, dominance between points, and the candidates to be refuted before a frontier is complete.
 
-A point (C, S, R) is *covered* by a point of at most as many chunks and steps and of no more rounds per chunk. A frontier up to Cmax
-is the set of points with a schedule, C <= Cmax, of which none covers another, and which cover all points with a schedule. (It holds
-the best (S, R / C) of every maximum up to Cmax, one after the other: a point of more chunks is on it only where that buys
-something.)
+A point (C, S, R) is *dominated* by a point with at most as many chunks, steps and rounds per chunk. A frontier up to Cmax is the
+set of points with a schedule, C <= Cmax, in which no point dominates another, and which dominate all points with a schedule. (It
+holds the best (S, R / C) for every maximum up to Cmax: a point with more chunks is on it only if it has fewer steps or rounds per
+chunk.)
 
-Candidate set. For each C <= Cmax and each S, the most rounds that no found point covers is R(C, S) = ceil(C · least R'/C') − 1 over
-found points with C' <= C, S' <= S; without any such point it is the number of rounds that is always enough. The frontier is
-complete when each of these finitely many (C, S, R(C, S)), R >= S, is refuted: fewer rounds are then refuted too
-(`Question.implies`). The search stops there. What is left open is listed as undecided, never as impossible.
+Candidate set. For each C <= Cmax and each S, the largest number of rounds that no found point dominates is
+R(C, S) = ceil(C · least R'/C') − 1 over found points with C' <= C, S' <= S; without any such point it is the number of rounds that
+always suffices. The frontier is complete when each of these finitely many (C, S, R(C, S)), R >= S, is refuted: fewer rounds are
+then refuted too (`Question.implies`). The search stops there. Open candidates are listed as undecided, never as impossible.
 
-All C. What more than Cmax chunks could buy is fewer rounds per chunk than the best R / C that is listed with as many steps. Where
-that meets a bound, for every number of steps from the least on, they buy nothing: then, and only then, the claim is "all C", else
-"C <= Cmax". Such bounds hold whatever C is: the bandwidth bound for any number of steps, and prices of links (`prices`) for so many
-steps or fewer.
+All C. More than Cmax chunks could only give fewer rounds per chunk than the best listed R / C with as many steps. Where that R / C
+meets a bound for every number of steps from the least on, they cannot: then, and only then, the claim is "all C", otherwise
+"C <= Cmax". Such bounds are valid for any C: the bandwidth bound for any number of steps, and prices of links (`prices`) for at
+most as many steps as they have rows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,18 +32,18 @@ def covers(one: Point, other: Point) -> bool:
 
 
 def undominated(points: Iterable[Point]) -> list[Point]:
-    """The points that no other one covers, sorted."""
+    """The points that no other point dominates, sorted."""
     return sorted(point for point in set(points) if not any(covers(other, point) for other in set(points) if other != point))
 
 
 def best_rate(points: Iterable[Point], chunks: int, steps: int) -> Fraction | None:
-    """The fewest rounds per chunk of all points with at most so many chunks and steps."""
+    """The fewest rounds per chunk of all points with at most the given chunks and steps."""
     rates = [Fraction(point[2], point[0]) for point in points if point[0] <= chunks and point[1] <= steps]
     return min(rates, default=None)
 
 
 def most_uncovered(question: Question, points: Sequence[Point], chunks: int, steps: int) -> int:
-    """R(C, S): the most rounds with which a point of so many chunks and steps is covered by none of `points`."""
+    """R(C, S): the most rounds with which a point of the given chunks and steps is not dominated by any of `points`."""
     rate = best_rate(points, chunks, steps)
     if rate is None:
         return question.at((chunks, steps, steps)).enough_rounds
@@ -61,9 +61,9 @@ def last_steps(question: Question, points: Sequence[Point], max_chunks: int) -> 
 
 
 def obligations(question: Question, points: Sequence[Point], max_chunks: int) -> list[Point]:
-    """The candidate set: what must be refuted for `points` to be complete, without what others of them imply.
+    """The candidates that must be refuted for `points` to be complete, without those that others imply.
 
-    O(Cmax · steps) candidates, of which each is compared with each; UnsupportedError as `last_steps`.
+    O(Cmax · steps) candidates, compared pairwise; UnsupportedError as `last_steps`.
     """
     wanted = [
         (chunks, steps, rounds)
@@ -88,10 +88,10 @@ def levels(points: Iterable[Point]) -> list[tuple[int, Fraction]]:
 def covers_all_chunks(
     question: Question, points: Sequence[Point], bandwidth_bound: Fraction, step_bounds: Mapping[int, Fraction]
 ) -> bool:
-    """Whether a frontier that is complete up to its Cmax is complete for every number of chunks.
+    """Whether a frontier that is complete up to its Cmax is also complete for every number of chunks.
 
-    `bandwidth_bound`: re-checked, in rounds per chunk of the message; `step_bounds`: likewise, the rounds per chunk (of C) that so
-    many steps or fewer take.
+    `bandwidth_bound`: re-checked, in rounds per chunk of the message; `step_bounds`: re-checked, the least rounds per chunk (of C)
+    of schedules with at most the given number of steps.
     """
     per_chunk = bandwidth_bound * question.at((1, 1, 1)).message_chunks
     reached = levels(points)

@@ -13,21 +13,21 @@ using Literal = int32_t;  // +v or -v, v >= 1
 enum class RupResult {
   refuted,            // the empty clause follows
   not_implied,        // an added clause does not follow by unit propagation
-  nothing_to_delete,  // a deleted clause is not there
-  no_contradiction,   // all lines hold, but nothing is refuted
+  nothing_to_delete,  // a deleted clause is not present
+  no_contradiction,   // all lines are correct, but nothing is refuted
 };
 
-// Keeps every clause that is not deleted, and what follows from them by unit propagation alone. What was once derived stays:
+// Keeps every clause that is not deleted, and the literals that follow from them by unit propagation alone. Derived literals stay:
 // each clause is implied by the formula, so literals that followed from a clause remain true after it is deleted.
 class RupChecker {
  public:
   explicit RupChecker(int32_t variables);
 
-  // A clause that is taken as given. Literals must lie in 1..variables, in either sign.
+  // Add a clause without a check. Literals must lie in 1..variables, in either sign.
   void assume(const Literal* begin, const Literal* end);
   // Whether the clause follows; it is kept if so.
   bool derive(const Literal* begin, const Literal* end);
-  // Whether there was such a clause; it is forgotten if so.
+  // Whether there was such a clause; it is removed if so.
   bool remove(const Literal* begin, const Literal* end);
 
   bool contradiction() const { return contradiction_; }

@@ -2,6 +2,6 @@
 
 - `wiring`: self, link, write-conflict; `contention`: capacity, period; `shares`: targets and shares
 - `semantics`: not-held, duplicate, missing, causality, from `contributions` (what each node holds), `obligations` (what it owes)
-  and `history` (one chunk replayed to explain a violation)
-- `trees`: a short proof for schedules along trees; `symmetry`: schedules kept as a base and a group
+  and `history` (one chunk executed again to explain a violation)
+- `trees`: a short proof for schedules along trees; `symmetry`: schedules stored as a base and a group
 """

@@ -1,8 +1,8 @@
 """Rules `capacity` and `period`: no link carries more than it can, within a step and across overlapping iterations.
 
-A direct transfer may use any of the parallel links between its two nodes; a routed one uses exactly the links it names. Direct
-transfers fit beside the routed ones just when each link carries its routed load and each joined pair the load of both kinds, so
-the resources are the pairs and, where several links run in parallel, the single links.
+A direct transfer may use any of the parallel links between its two nodes; a routed one uses exactly the links it names. Both kinds
+fit exactly when each link carries its routed load and each pair of neighbours the load of both kinds. So the resources are the
+pairs and, where several links run in parallel, the single links.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ from certree.verify.wording import list_text, row_text
 Int64 = NDArray[np.int64]
 
 _BLOCK = 1 << 18  # counters and rows at a time
-SERIALIZED_WORK = 1 << 27  # rows and steps looked at, once for each period that is not like the one before it
+SERIALIZED_WORK = 1 << 27  # rows and steps examined, once for each period that differs from the one before it
 
 
 @dataclass(frozen=True)
 class Claims:
-    """One entry for each use of a resource by a row: `resource` and `row`; `capacity` and `pair` by resource."""
+    """The uses of resources by rows: `resource` and `row` by use; `capacity` and `pair` by resource."""
 
     resource: Int64
     row: Int64
@@ -36,7 +36,7 @@ class Claims:
 
 
 def claims(schedule: Schedule) -> Claims:
-    """What every row uses; rows without a link use nothing. O(rows + hops)."""
+    """The resources that every row uses; rows without a link use none. O(rows + hops)."""
     topology = schedule.topology
     pairs = len(topology.pair_capacity)
     every = np.concatenate((topology.pair_capacity, topology.capacity.astype(np.int64)))
@@ -92,10 +92,10 @@ def _resource_text(schedule: Schedule, uses: Claims, resource: int) -> str:
 
 
 def _all_fit(schedule: Schedule, resource: NDArray[np.integer[Any]], step: Int32, capacity: Int64) -> bool:
-    """Whether no step puts more on a resource than it carries; faster than finding which.
+    """Whether every step respects the capacity of every resource; faster than finding the step that does not.
 
     `resource` and `step`: one entry for each use. Where steps ascend and the table of all resources and steps is not much longer
-    than the uses, these are counted some steps at a time, O(uses + table); elsewhere sorted.
+    than the uses, these are counted for a few steps at a time, O(uses + table); otherwise they are sorted.
     """
     enough = np.minimum(capacity, len(step))  # keeps the product with the rounds within 64 bits
     if len(capacity) * schedule.steps > 4 * len(step) or (step[1:] < step[:-1]).any():
@@ -129,7 +129,7 @@ def _sorted_fit(schedule: Schedule, resource: NDArray[np.integer[Any]], step: In
 
 
 def _direct_rows_fit(schedule: Schedule) -> bool:
-    """`_all_fit` where no row has a route and each has a link; false elsewhere."""
+    """`_all_fit` for schedules without routes in which each row has a link; false for all others."""
     if schedule.routes or not schedule.transfers or schedule.pair.min() < 0:
         return False
     return _all_fit(schedule, schedule.pair, schedule.step, schedule.topology.pair_capacity)
@@ -138,11 +138,11 @@ def _direct_rows_fit(schedule: Schedule) -> bool:
 @check(stage=Stage.LOAD)
 @rule(
     "capacity",
-    "one step puts more on a link than capacity × rounds",
+    "one step puts more transfers on a link than capacity × rounds",
     "full:2 broadcast@0: copy 0 0>1 @0; copy 1 0>1 @0",
 )
 def check_capacity(schedule: Schedule, findings: Findings) -> None:
-    """Report links that one step of one iteration overfills: more transfers than capacity x rounds. O(rows log rows)."""
+    """Report links overfilled by one step of one iteration: more transfers than capacity × rounds. O(rows log rows)."""
     if _direct_rows_fit(schedule):
         return
     uses = claims(schedule)
@@ -170,7 +170,7 @@ def check_capacity(schedule: Schedule, findings: Findings) -> None:
 
 
 def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, Int64, Int64]:
-    """Claims by (resource, step mod period, stage): order, first entry of each window of `repeats` stages, entries in it.
+    """Uses by (resource, step mod period, stage): order, first entry of each window of `repeats` stages, entries in the window.
 
     In period q of the whole run a row of stage σ (step div period) serves iteration q − σ, which exists for q − repeats < σ ≤ q.
     So the rows that meet on a resource are those of one residue whose stages lie in a window of `repeats` consecutive numbers.
@@ -183,11 +183,11 @@ def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, In
 @check(stage=Stage.LOAD)
 @rule(
     "period",
-    "iterations that overlap put more on a link than it carries",
+    "overlapping iterations put more transfers on a link than it carries",
     "full:2 broadcast@0 period=1 repeats=2: copy 0 0>1 @0; copy 1 0>1 @1",
 )
 def check_period(schedule: Schedule, findings: Findings) -> None:
-    """Report links that overlapping iterations overfill, without expanding them. O(rows log rows), whatever `repeats` is."""
+    """Report links overfilled by overlapping iterations, without writing the iterations out. O(rows log rows) for any `repeats`."""
     if schedule.period is None or schedule.repeats == 1:
         return
     uses = claims(schedule)
@@ -216,7 +216,7 @@ def check_period(schedule: Schedule, findings: Findings) -> None:
 
 def serialized_rounds(schedule: Schedule) -> int | None:
     """Rounds in which the same transfers, in the same steps, run free of contention: the sum over all steps of the whole run of the
-    largest ceil(load / capacity), at least 1 each. None for a repeating schedule of which too much would have to be looked at.
+    largest ceil(load / capacity), at least 1 each. None for a repeating schedule that would take too long to examine.
 
     O(rows log rows) where iterations do not overlap, else O(stages · (rows log rows + period)).
     """
@@ -228,14 +228,14 @@ def serialized_rounds(schedule: Schedule) -> int | None:
     stages = load.stages
     if 2 * stages * (load.size + 1000) > SERIALIZED_WORK:
         return None
-    # While the pipeline fills and empties periods differ; those between are like the last of the filling.
+    # Periods differ while the pipeline fills and drains; the ones in between equal the last one of the filling.
     filling = [load.rounds(q, repeats) for q in range(min(repeats, stages))]
     emptying = [load.rounds(q, repeats) for q in range(repeats, repeats + stages - 1)]
     return sum(filling) + max(0, repeats - stages) * filling[-1] + sum(emptying)
 
 
 class _Load:
-    """What every link carries in each step of a period. `stages`: periods that one iteration touches; `size`: of its arrays."""
+    """The load of every link in each step of a period. `stages`: periods that one iteration touches; `size`: of its arrays."""
 
     def __init__(self, schedule: Schedule, period: int) -> None:
         uses = claims(schedule)
@@ -249,7 +249,7 @@ class _Load:
         self.size = len(self._key) + period
 
     def rounds(self, q: int, repeats: int) -> int:
-        """Rounds of period q in all, when rows of stage σ are there in the periods σ ≤ q < σ + repeats."""
+        """Total rounds of period q, where rows of stage σ are present in the periods σ ≤ q < σ + repeats."""
         low = np.searchsorted(self._key, self._first + max(0, q - repeats + 1))
         load = np.searchsorted(self._key, self._first + min(q, self.stages - 1), side="right") - low
         rounds = np.ones(self._period, np.int64)

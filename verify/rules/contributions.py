@@ -1,16 +1,16 @@
-"""The abstract machine: it plays one iteration of a schedule on sets of contributions.
+"""The abstract machine: executes one iteration of a schedule on sets of contributions.
 
-Every cell (endpoint or reducing switch, chunk) holds a set of contributions, a bit each; those of switches start empty. In each
-step first the transfers sent `delay` steps before land, then the transfers of the step leave with what their source holds. A copy
-replaces what the destination holds; a reduce adds, and must add something new only: a contribution that both sides have would be
-counted twice. As long as no such fault has been found, every contribution is held once or not at all, so the sets *are* the
-multisets.
+Every cell (endpoint or reducing switch, chunk) holds a set of contributions, one bit each; the cells of switches start empty. In
+each step the transfers sent `delay` steps earlier land first, then the transfers of the step leave with the contents of their
+source. A copy replaces the contents of the destination; a reduce adds to them, and must add new contributions only: a contribution
+that both sides have would be counted twice. As long as no such fault has been found, every contribution is held at most once, so
+the sets *are* the multisets.
 
-Iterations of a repeating schedule have chunks of their own and do the same, `period` steps apart. No cell belongs to two of them,
-so whatever holds of one iteration holds of all; they meet on links only, which is what `contention` is about.
+The iterations of a repeating schedule do the same on separate chunks, `period` steps apart. No cell belongs to two of them, so a
+property of one iteration holds for all; they share links only, which `contention` checks.
 
-Cost: transfers x ranks / 64 words of work, three times that of memory, in groups of chunks of at most GROUP_BYTES; one vector
-operation for each step in which anything happens.
+Cost: transfers × ranks / 64 words of work, three times that of memory, in groups of chunks of at most GROUP_BYTES; one vector
+operation per step with transfers.
 """
 
 from collections.abc import Iterator
@@ -29,11 +29,11 @@ LISTED_CELLS = 40  # cells that miss something, told apart
 
 @dataclass(frozen=True)
 class Outcome:
-    """Rows and cells (chunk · places + place) that went wrong, rows in the order of their steps.
+    """Faulty rows and cells (chunk · places + place), rows in the order of their steps.
 
-    `empty_source`: rows that left a cell that held nothing; they carry nothing. `empty_target`: reduces into a cell of an
-    endpoint that held nothing to add to (the first reduce into a switch stores). `doubled`: reduces that counted something
-    twice. `unmet`: cells that must be complete at the end and are not, some of the `unmet_count` there are.
+    `empty_source`: rows whose source cell was empty; they carry nothing. `empty_target`: reduces into an empty cell of an endpoint
+    (the first reduce into a switch stores its data). `doubled`: reduces that counted a contribution twice. `unmet`: some of the
+    `unmet_count` cells that must be complete at the end and are not.
     """
 
     empty_source: Int64
@@ -43,9 +43,9 @@ class Outcome:
     unmet_count: int
 
 
-def play(schedule: Schedule, promise: Promise, played: NDArray[np.bool_]) -> Outcome:
-    """Play the rows flagged `played` (between different endpoints; no copy meets another transfer in a cell)."""
-    rows = np.flatnonzero(played)
+def execute(schedule: Schedule, promise: Promise, executed: NDArray[np.bool_]) -> Outcome:
+    """Execute the flagged rows (between different endpoints; no copy meets another transfer in a cell)."""
+    rows = np.flatnonzero(executed)
     if (schedule.step[1:] < schedule.step[:-1]).any():
         rows = rows[np.argsort(schedule.step[rows], kind="stable")]
     empty_source: list[int] = []
@@ -53,17 +53,17 @@ def play(schedule: Schedule, promise: Promise, played: NDArray[np.bool_]) -> Out
     doubled: list[int] = []
     complete = [promise.complete_from_start()]
     for group in _groups(schedule, promise, rows):
-        game = _Game(schedule, promise, group)
-        complete.append(game.run())
-        empty_source += game.empty_source
-        empty_target += game.empty_target
-        doubled += game.doubled
+        execution = _Execution(schedule, promise, group)
+        complete.append(execution.run())
+        empty_source += execution.empty_source
+        empty_target += execution.empty_target
+        doubled += execution.doubled
     unmet, unmet_count = _unmet(promise, distinct(np.concatenate(complete)))
-    faults = [playing_order(schedule, np.array(found, np.int64)) for found in (empty_source, empty_target, doubled)]
+    faults = [execution_order(schedule, np.array(found, np.int64)) for found in (empty_source, empty_target, doubled)]
     return Outcome(faults[0], faults[1], faults[2], unmet, unmet_count)
 
 
-def playing_order(schedule: Schedule, rows: Int64) -> Int64:
+def execution_order(schedule: Schedule, rows: Int64) -> Int64:
     """Rows by step, and within a step in the order in which they land: by destination, then by row."""
     return rows[np.lexsort((rows, schedule.chunk[rows], schedule.dst[rows], schedule.step[rows]))]
 
@@ -81,14 +81,14 @@ def _groups(schedule: Schedule, promise: Promise, rows: Int64) -> Iterator[Int64
 
 
 def _any(sets: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """Which sets hold anything."""
+    """Flags of the sets that are not empty."""
     return np.asarray(sets[:, 0] != 0 if sets.shape[1] == 1 else sets.any(axis=1))
 
 
 def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
-    """Some cells that are due but not among the sorted `complete` ones, and how many there are. O(chunks + complete).
+    """Some due cells that are not among the sorted `complete` ones, and their number. O(chunks + complete).
 
-    As many of each chunk as LISTED_CELLS allows, so that different faults of different chunks show.
+    At most LISTED_CELLS per chunk, so that different faults of different chunks show.
     """
     per_chunk = np.bincount(complete // promise.places, minlength=len(promise.due))
     lacking = promise.due_cells() - per_chunk
@@ -103,8 +103,8 @@ def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
     return np.array(cells, np.int64), int(lacking.sum())
 
 
-class _Game:
-    """The cells that one group of rows touches, and the play on them."""
+class _Execution:
+    """The cells that one group of rows touches, and their execution."""
 
     def __init__(self, schedule: Schedule, promise: Promise, rows: Int64) -> None:
         self.rows, self.promise, self.delay = rows, promise, schedule.delay
@@ -136,7 +136,7 @@ class _Game:
         return cell
 
     def run(self) -> Int64:
-        """Play all steps; the due cells that are complete in the end."""
+        """Execute all steps; returns the due cells that are complete at the end."""
         self.state = self.promise.initial(*np.divmod(self.cell, self.promise.places))
         fresh = np.ones(len(self.step), np.bool_)
         np.not_equal(self.step[1:], self.step[:-1], out=fresh[1:])
@@ -155,7 +155,7 @@ class _Game:
         return done
 
     def _send(self, begin: int, end: int) -> NDArray[np.uint64]:
-        """What the rows begin..end carry."""
+        """The contributions that the rows begin..end carry."""
         payload: NDArray[np.uint64] = self.state[self.src[begin:end]]
         if self.may_be_empty:
             self.empty_source += self.rows[begin:end][~_any(payload)].tolist()

@@ -1,6 +1,6 @@
-"""The history of one chunk, played once more in plain Python to say *why* something went wrong.
+"""The history of one chunk, executed again in plain Python to explain *why* a rule is broken.
 
-Sets of contributions are whole numbers, one bit for each rank. Only chunks that a violation names are played again.
+Sets of contributions are integers with one bit per rank. Only chunks that a violation names are executed again.
 """
 
 from bisect import bisect_right
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.schedule.schedule import Op, Schedule
-from certree.verify.rules.contributions import playing_order
+from certree.verify.rules.contributions import execution_order
 from certree.verify.rules.obligations import EVERYONE, Promise
 
 CANDIDATES = 4  # rows tried as the cause of a loss
@@ -26,21 +26,21 @@ def ranks_of(contributions: int) -> list[int]:
 
 
 class Replay:
-    """What every endpoint and reducing switch held of one chunk, and when. O(transfers of the chunk · ranks / 64).
+    """The contents of every endpoint and reducing switch for one chunk, over time. O(transfers of the chunk · ranks / 64).
 
-    `instead`: what some rows carry in place of what their source holds, to see what would happen then.
+    `instead`: what some rows carry in place of the contents of their source, to find out the effect.
     """
 
     def __init__(
         self,
         schedule: Schedule,
         promise: Promise,
-        played: NDArray[np.bool_],
+        executed: NDArray[np.bool_],
         chunk: int,
         instead: Mapping[int, int] = MappingProxyType({}),
     ) -> None:
-        self.schedule, self.promise, self.played, self.chunk, self.instead = schedule, promise, played, chunk, instead
-        rows = playing_order(schedule, np.flatnonzero(played & (schedule.chunk == chunk)))
+        self.schedule, self.promise, self.executed, self.chunk, self.instead = schedule, promise, executed, chunk, instead
+        rows = execution_order(schedule, np.flatnonzero(executed & (schedule.chunk == chunk)))
         columns = (rows, schedule.step[rows], schedule.src[rows], schedule.dst[rows], schedule.op[rows])
         self._rows = list(zip(*(column.tolist() for column in columns), strict=True))
         self.carried: dict[int, int] = {}  # row -> what it carried
@@ -75,7 +75,7 @@ class Replay:
             self.history[dst].append((step + self.schedule.delay, after, row))
 
     def at_end(self, node: int) -> int:
-        """What a node holds after the last landing."""
+        """The contents of a node after the last landing."""
         return self.history[node][-1][1]
 
     def brought_by(self, row: int, rank: int) -> int:
@@ -98,10 +98,10 @@ class Replay:
         return losses[-1] if losses else None
 
     def too_early(self, node: int, rank: int) -> tuple[int, int] | None:
-        """Why a contribution never comes to `node`: (row, later): `row` left its source before `later` brought it there.
+        """Why a contribution never reaches `node`: (row, later): `row` left its source before `later` brought it there.
 
-        Searched backwards in time over all transfers that could have passed it on. Only rows count that could just as well have
-        carried what their source held later: played so, nothing is counted twice. Of several the earliest by (step, row).
+        Searches backwards in time over all transfers that could have passed it on. A row counts only if it could have carried the
+        later contents of its source without counting a contribution twice. Of several, the earliest by (step, row).
         O(transfers of the chunk · log).
         """
         if self.doubled:  # who sends to whom is wrong, not when
@@ -121,7 +121,7 @@ class Replay:
                 candidates.append((step, row, *having[src][later][1:]))
         for _, row, held, by in sorted(candidates)[:CANDIDATES]:
             if (row, by) not in self._could_wait:
-                better = Replay(self.schedule, self.promise, self.played, self.chunk, {row: held})
+                better = Replay(self.schedule, self.promise, self.executed, self.chunk, {row: held})
                 self._could_wait[row, by] = not better.doubled
             if self._could_wait[row, by]:
                 return row, by

@@ -1,7 +1,7 @@
-"""What a schedule starts from and owes, cell by cell; a cell is what one node holds of one chunk.
+"""Initial contents and obligations of a schedule, cell by cell; a cell holds the contributions to one chunk at one node.
 
 Nodes that hold data have *places*: first the endpoints, place = rank, then the reducing switches by id. The accumulators of
-switches start empty and owe nothing.
+switches start empty and have no obligations.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class Promise:
     """`ranks`: number of endpoints. `node`: the node at each place.
 
     `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone must hold all of it at the end,
-    or EVERYONE. `contributions`: parts of a complete sum; a chunk that everyone holds at the start has one of each rank, a chunk
-    with one holder has one part in all.
+    or EVERYONE. `contributions`: parts of a complete sum; a chunk that everyone holds at the start has one part per rank, a chunk
+    with one holder has a single part.
     """
 
     ranks: int
@@ -76,12 +76,12 @@ class Promise:
         return full
 
     def is_due(self, chunk: Int64, place: Int64) -> NDArray[np.bool_]:
-        """Which cells must be complete at the end."""
+        """Flags of the cells that must be complete at the end."""
         due = self.due[chunk]
         return np.asarray(((due == EVERYONE) & (place < self.ranks)) | (due == place))
 
     def complete_from_start(self) -> Int64:
-        """The due cells that are complete before the first step, and stay so: where a chunk is one part, there is no other data."""
+        """The due cells that are complete from the start: a chunk with a single part cannot lose any of it."""
         if self.contributions > 1:
             return np.zeros(0, np.int64)
         chunk = np.flatnonzero(self.holder != EVERYONE)
@@ -89,5 +89,5 @@ class Promise:
         return np.asarray((chunk * self.places + holder)[self.is_due(chunk, holder)])
 
     def due_cells(self) -> Int64:
-        """How many cells of each chunk must be complete at the end."""
+        """The number of cells of each chunk that must be complete at the end."""
         return np.where(self.due == EVERYONE, self.ranks, 1)

@@ -1,31 +1,31 @@
-"""Rules `not-held`, `duplicate`, `missing` and `causality`: what the abstract machine found, told chunk by chunk."""
+"""Rules `not-held`, `duplicate`, `missing` and `causality`: the faults that the abstract machine found, chunk by chunk."""
 
 import numpy as np
 
 from certree.models.schedule.schedule import Schedule
 from certree.verify.rule import Stage, check, rule
-from certree.verify.rules.contributions import Outcome, play
+from certree.verify.rules.contributions import Outcome, execute
 from certree.verify.rules.history import START, Replay, ranks_of
 from certree.verify.rules.obligations import EVERYONE, Promise
 from certree.verify.rules.trees import flows_along_trees
-from certree.verify.rules.wiring import Flags, check_writes, playable_rows
+from certree.verify.rules.wiring import Flags, check_writes, executable_rows
 from certree.verify.verdict import Findings
 from certree.verify.wording import contributions_text, row_text, row_with_step
 
 
 @check(stage=Stage.CONTENTS, base_suffices=True)
 def check_contents(schedule: Schedule, findings: Findings) -> None:
-    """Report what is wrong with what cells hold; schedules along trees are proved from their trees (`trees`)."""
-    playable = playable_rows(schedule)
-    if not (playable.all() and flows_along_trees(schedule)):
-        check_semantics(schedule, findings, check_writes(schedule, findings, playable))
+    """Report wrong contents of cells; schedules along trees need no execution (`trees`)."""
+    executable = executable_rows(schedule)
+    if not (executable.all() and flows_along_trees(schedule)):
+        check_semantics(schedule, findings, check_writes(schedule, findings, executable))
 
 
-def check_semantics(schedule: Schedule, findings: Findings, played: Flags) -> None:
-    """Play the rows flagged and report what goes wrong."""
+def check_semantics(schedule: Schedule, findings: Findings, executed: Flags) -> None:
+    """Execute the flagged rows and report the faults."""
     promise = Promise.of(schedule)
-    outcome = play(schedule, promise, played)
-    teller = _Teller(schedule, promise, played, findings)
+    outcome = execute(schedule, promise, executed)
+    teller = _Teller(schedule, promise, executed, findings)
     findings.add_each("not-held", outcome.empty_source.tolist(), teller.tell_empty_source)
     findings.add_each("not-held", outcome.empty_target.tolist(), teller.tell_empty_target)
     findings.add_each("duplicate", outcome.doubled.tolist(), teller.tell_duplicate)
@@ -36,26 +36,26 @@ Told = tuple[int, tuple[int, ...], str]  # step, rows, message of a violation
 
 
 class _Teller:
-    """Finds the words; replays each chunk it has to speak of once."""
+    """Writes the messages; executes each chunk that it explains once."""
 
-    def __init__(self, schedule: Schedule, promise: Promise, played: Flags, findings: Findings) -> None:
-        self.schedule, self.promise, self.played, self.findings = schedule, promise, played, findings
+    def __init__(self, schedule: Schedule, promise: Promise, executed: Flags, findings: Findings) -> None:
+        self.schedule, self.promise, self.executed, self.findings = schedule, promise, executed, findings
         self._replays: dict[int, Replay] = {}
 
     def replay(self, chunk: int) -> Replay:
         if chunk not in self._replays:
-            self._replays[chunk] = Replay(self.schedule, self.promise, self.played, chunk)
+            self._replays[chunk] = Replay(self.schedule, self.promise, self.executed, chunk)
         return self._replays[chunk]
 
     def nodes(self, chunk: int, contributions: int) -> list[int]:
-        """Whose contributions these are."""
+        """The nodes of these contributions."""
         holder = int(self.promise.holder[chunk])
         ranks = ranks_of(contributions) if holder == EVERYONE else [holder]
         return [int(node) for node in self.schedule.topology.endpoints[ranks]]
 
     @rule(
         "not-held",
-        "the source holds nothing to send, or an endpoint, the destination of a reduce, nothing to add to",
+        "the source holds nothing to send, or the destination of a reduce is an endpoint that holds nothing to add to",
         "ring:4 broadcast@0: copy 0 0>1 @0; copy 0 1>2 @0; copy 0 0>3 @1; copy 0 3>2 @2",
     )
     def tell_empty_source(self, row: int) -> Told:
@@ -94,7 +94,7 @@ class _Teller:
         return step, (row,) if first == START else (row, first), message
 
     def add_unmet(self, outcome: Outcome) -> None:
-        """Cells that are incomplete in the end: `causality` where a transfer left too early, else `missing`."""
+        """Cells that are incomplete at the end: `causality` where a transfer left too early, otherwise `missing`."""
         early: set[tuple[int, int]] = set()
         carried_nothing = set(outcome.empty_source.tolist())  # told already
         listed = 0
@@ -120,7 +120,7 @@ class _Teller:
     def _tell_missing(self, replay: Replay, node: int, lacking: int) -> None:
         schedule, rank = self.schedule, ranks_of(lacking)[0]
         owner = self.nodes(replay.chunk, 1 << rank)[0]
-        mine = self.played & (schedule.chunk == replay.chunk)
+        mine = self.executed & (schedule.chunk == replay.chunk)
         loss = replay.lost_by(node, rank)
         if loss is not None:
             why = f"{row_with_step(schedule, loss)} replaced what held it"

@@ -1,4 +1,4 @@
-"""Rule `shares`: in a collective with targets every block of the message is there, and each has equally many chunks."""
+"""Rule `shares`: in a collective with targets every block of the message has the same number of chunks."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,8 @@ Int64 = NDArray[np.int64]
 def check_shares(schedule: Schedule, findings: Findings) -> None:
     """Report chunks that stay where they are, and blocks that have fewer chunks than the largest one has.
 
-    A block is what one endpoint has for another one: each ordered pair in an all-to-all, each endpoint but the root in a gather or
-    scatter. Were they unequal, or some left out, the schedule would move less than the message it is timed for.
+    A block is the data of one endpoint for another one: each ordered pair in an all-to-all, each endpoint but the root in a gather
+    or scatter. With unequal or missing blocks the schedule would move less than the message that it is timed for.
     O(chunks log chunks).
     """
     if schedule.chunk_target is None:
@@ -40,8 +40,8 @@ def check_shares(schedule: Schedule, findings: Findings) -> None:
 
 
 def _check_blocks(schedule: Schedule, chunk_target: NDArray[np.int32], findings: Findings) -> None:
-    """Report the blocks that have fewer chunks than the largest. What there is is counted, not what should be: a network may have
-    a million endpoints, and a file name two of its blocks."""
+    """Report the blocks that have fewer chunks than the largest. Counts the blocks in the schedule, not all possible ones: a
+    network may have a million endpoints, and a file may name only two of its blocks."""
     ranks = len(schedule.topology.endpoints)
     moves = schedule.chunk_root != chunk_target
     present, count = np.unique(_numbers(schedule, schedule.chunk_root[moves], chunk_target[moves]), return_counts=True)
@@ -65,7 +65,7 @@ def _check_blocks(schedule: Schedule, chunk_target: NDArray[np.int32], findings:
 
 
 def _numbers(schedule: Schedule, source: NDArray[np.int32], target: NDArray[np.int32]) -> Int64:
-    """The number of each block, in the order of source, then target, those that stay left out."""
+    """The number of each block, in the order of source, then target, without those from a node to itself."""
     ranks = schedule.topology.rank.astype(np.int64)
     start, end = ranks[source], ranks[target]
     match schedule.collective.kind:

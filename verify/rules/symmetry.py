@@ -1,26 +1,26 @@
-"""Schedules kept as base chunks and a group: judged on the base, once the group is shown to fit the network.
+"""Schedules stored as base chunks and a group: checked on the base, after the group is shown to fit the network.
 
 Given are permutations a_1 ... a_k of the N nodes. Let s_1 ... s_d be the neighbours of node 0. A walk by generators from node 0
-gives for each node v one product g_v with g_v(0) = v, and with it the neighbours R_j(v) = g_v(s_j) of v. Checked is, for all v:
+gives for each node v one product g_v with g_v(0) = v, and with it the neighbours R_j(v) = g_v(s_j) of v. For all v is checked:
 
-1. `automorphism`: every generator takes joined pairs of nodes to joined pairs of the same capacity and latency;
+1. `automorphism`: every generator takes pairs of neighbours to pairs of neighbours with the same capacity and latency;
 2. `regular`: the walk reaches every node, and a_i(R_j(v)) = R_j(a_i(v)) for all i and j.
 
-*Then every node v has exactly one element g with g(0) = v.* One there is by the walk. If g(0) = 0, then g, a product of generators
-and so permutable with every R_j, fixes R_j(0), then R_i(R_j(0)), and so every node that links lead to from node 0: all of them,
-since the network is connected. So g is the identity, and two elements that agree on node 0 are equal.
+*Then every node v has exactly one element g with g(0) = v.* The walk gives one. If g(0) = 0, then g, a product of generators that
+therefore commutes with every R_j, fixes R_j(0), then R_i(R_j(0)), and so every node reachable from node 0: all of them, since the
+network is connected. So g is the identity, and two elements that agree on node 0 are equal.
 
 *Every link v>w has exactly one label j with w = R_j(v)*, since g_v is a bijection from the neighbours of node 0 to those of v, and
 elements keep labels.
 
-*What holds of a base chunk holds of its images.* The element of node v takes links to links, contributions to contributions, the
-root 0 to v, and what is due of a base chunk (at all nodes, or at the root) to what is due of its image: who holds what after each
-step is the image of what the base says. So `self`, `link`, `write-conflict`, `not-held`, `duplicate`, `causality` and `missing` are
-broken by the whole just when they are broken by the base.
+*What holds for a base chunk holds for its images.* The element of node v takes links to links, contributions to contributions, the
+root 0 to v, and the obligations of a base chunk (at all nodes, or at the root) to those of its image: the contents of the nodes
+after each step are the image of the contents that the base gives. So the whole schedule breaks `self`, `link`, `write-conflict`,
+`not-held`, `duplicate`, `causality` or `missing` exactly when the base does.
 
 *No link carries too much* (`capacity`). A base row u>w with label j puts one transfer on the link v>R_j(v): that of the chunk whose
 element takes u to v, of which there is one; rows with other labels put none there. So in step t each link v>R_j(v) carries as many
-transfers as the base has rows with label j in step t. These must not exceed the capacity of the pair 0>s_j.
+transfers as the base has rows with label j in step t. Their number must not exceed the capacity of the pair 0>s_j.
 """
 
 import numpy as np
@@ -42,7 +42,7 @@ from certree.verify.wording import list_text, network_text, row_text
 )
 @rule(
     "regular",
-    "the group has no element that takes node 0 to some node, or two of them",
+    "the group has no element, or two elements, that take node 0 to some node",
     "action.permutations.0 = [0, 3, 2, 1]",
     Subject.SYMMETRIC,
 )
@@ -77,10 +77,10 @@ def check_action(topology: Topology, action: Action, findings: Findings) -> None
 
 
 def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
-    """Report whatever is wrong with a schedule and all its images; rows are those of the base, or of all transfers where a check
-    does not do with the base. What stage LOAD looks for on all transfers, `_check_labels` finds on the base.
+    """Report the violations of a schedule and all its images; rows are those of the base, or of all transfers where the base does
+    not suffice for a check. `_check_labels` finds on the base what stage LOAD looks for on all transfers.
 
-    O(generators · links + base rows · log) for trees; else the abstract machine plays the base chunks.
+    O(generators · links + base rows · log) for trees; otherwise the abstract machine executes the base chunks.
     """
     check_action(schedule.topology, schedule.action, findings)
     fits = not findings.rules
@@ -117,7 +117,7 @@ def _check_labels(schedule: SymmetricSchedule, findings: Findings) -> None:
 
 
 def _latencies(topology: Topology) -> NDArray[np.int64]:
-    """What the latency of each joined pair depends on, as one number: its slowest link, and whether one is the machine's."""
+    """One number per pair of neighbours that its latency depends on: its slowest link, and whether a link has the machine's."""
     slowest = np.full(len(topology.pair_capacity), UNKNOWN_LATENCY, np.int64)
     np.maximum.at(slowest, topology.pair_of_link, topology.latency)
     unknown = np.zeros(len(slowest), np.int64)

@@ -1,4 +1,4 @@
-"""A short proof for schedules in which every chunk travels trees, the usual kind: no row needs to be played.
+"""A short proof for schedules in which every chunk travels along trees, the usual kind: no row needs to be executed.
 
 *Copies.* The rows are copies, each (chunk, endpoint) but the chunk's root receives exactly one, the root none, and each copy leaves
 when the one into its source has landed, or from the root (`starts`). Then every endpoint ends with the chunk: by induction over the
@@ -12,8 +12,8 @@ the root ends with all of them.
 *Both.* In an all-reduce the copies start at the root of the reduces, once the last reduce into it has landed. A copy into another
 node lands later still than that node's own reduce has left, so neither meets the reduces into it.
 
-In all cases no cell gets a copy together with anything else, no transfer leaves an empty cell and no reduce meets one: none of the
-rules of `semantics` and `check_writes` is broken. What has another shape may be right too; the abstract machine tells.
+In all cases no cell gets a copy together with another transfer, no transfer leaves an empty cell and no reduce enters one: none of
+the rules of `semantics` and `check_writes` is broken. Schedules of other shapes may be valid too; the abstract machine decides.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from certree.models.schedule.schedule import Op, Schedule
 
-_BLOCK = 1 << 18  # rows at a time: memory that is used again need not be fetched from the system
+_BLOCK = 1 << 18  # rows at a time: reused memory need not be requested from the system
 _NEVER = np.iinfo(np.int32).max  # a step after all others: step + delay stays below it
 
 Int32 = NDArray[np.int32]
@@ -33,7 +33,7 @@ Int64 = NDArray[np.int64]
 def flows_along_trees(schedule: Schedule) -> bool:
     """Whether the proof above holds for a schedule whose rows all run between different nodes that hold data.
 
-    False says nothing. O(transfers) time, 4 bytes of memory for each chunk and endpoint.
+    False proves nothing. O(transfers) time, 4 bytes of memory per chunk and endpoint.
     """
     collective, ranks = schedule.collective, len(schedule.topology.endpoints)
     edges = schedule.chunks * (ranks - 1)

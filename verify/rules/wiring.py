@@ -1,4 +1,4 @@
-"""Rules `self`, `link` and `write-conflict`: what can be said of rows before their effects are computed."""
+"""Rules `self`, `link` and `write-conflict`: checks of rows before their effects are computed."""
 
 from collections.abc import Callable
 from functools import partial
@@ -19,10 +19,10 @@ Flags = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
 
 
-def playable_rows(schedule: Schedule) -> Flags:
-    """Which rows can be played at all: those between two different nodes that hold data, endpoints or reducing switches.
+def executable_rows(schedule: Schedule) -> Flags:
+    """Flags of the executable rows: those between two different nodes that hold data, endpoints or reducing switches.
 
-    A row without its link is still played, so that one fault is not reported as many.
+    A row without its link is still executed, so that one fault is not reported as many.
     """
     holds = schedule.topology.holds
     flags: Flags = (schedule.src != schedule.dst) & holds[schedule.src] & holds[schedule.dst]
@@ -33,17 +33,17 @@ def playable_rows(schedule: Schedule) -> Flags:
 @rule("self", "a transfer ends where it starts", "mesh:1x3 broadcast@1: copy 0 1>0 @0; copy 0 1>2 @0; copy 0 1>1 @1")
 @rule(
     "link",
-    "there is no such link; an end is a switch that does not reduce, or was removed; a route has a gap, leads elsewhere, comes to "
-    "a node twice or, in a network with switches, passes an endpoint (on a direct network each has a router, which forwards)",
+    "there is no such link; an end is a removed node or a switch that does not reduce; a route has a gap, leads elsewhere, visits "
+    "a node twice or, in a network with switches, passes an endpoint (on a direct network each has a router that forwards)",
     "mesh:1x3 all-reduce: reduce 0 0>2 @0; reduce 0 1>2 @0; copy 0 2>1 @1; copy 0 1>0 @2",
 )
 def check_wiring(schedule: Schedule, findings: Findings) -> None:
-    """Report rows that no link or route carries. O(rows + hops of all routes)."""
-    topology, playable = schedule.topology, playable_rows(schedule)
+    """Report rows without a valid link or route. O(rows + hops of all routes)."""
+    topology, executable = schedule.topology, executable_rows(schedule)
     stays = schedule.src == schedule.dst
     _report(schedule, findings, "self", stays, lambda row: "sends to itself")
-    _report(schedule, findings, "link", ~stays & ~playable, lambda row: _wrong_end(schedule, row))
-    unlinked = playable & (schedule.route == DIRECT) & (schedule.pair < 0)
+    _report(schedule, findings, "link", ~stays & ~executable, lambda row: _wrong_end(schedule, row))
+    unlinked = executable & (schedule.route == DIRECT) & (schedule.pair < 0)
     _report(
         schedule,
         findings,
@@ -51,11 +51,11 @@ def check_wiring(schedule: Schedule, findings: Findings) -> None:
         unlinked,
         lambda row: f"{network_text(topology)} has no link {schedule.src[row]}>{schedule.dst[row]}",
     )
-    _check_routes(schedule, findings, playable)
+    _check_routes(schedule, findings, executable)
 
 
 def require_wired(schedule: Schedule) -> None:
-    """InputError with the first row that no link or route carries."""
+    """Raise InputError with the first row that has no valid link or route."""
     findings = Findings()
     check_wiring(schedule, findings)
     if broken := findings.verdict().violations:
@@ -83,7 +83,7 @@ def _wrong_end(schedule: Schedule, row: int) -> str:
     raise AssertionError(f"row {row} runs between nodes that hold data")
 
 
-def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> None:
+def _check_routes(schedule: Schedule, findings: Findings, executable: Flags) -> None:
     """A route is a chain of links from src to dst that comes to no node twice; what lies between forwards: a switch, reducing or
     not, or any node of a direct network. No link ends at a removed node, so no route passes one."""
     if not schedule.routes:
@@ -106,7 +106,7 @@ def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> No
         path = [f"{topology.src[link]}>{topology.dst[link]}" for link in schedule.routes[schedule.route[row]]]
         return f"its route {words}: {list_text(path)}"
 
-    open_rows = playable & (schedule.route != DIRECT)
+    open_rows = executable & (schedule.route != DIRECT)
     for broken, words in (
         (gap[route], "is broken"),
         (ends, "leads elsewhere"),
@@ -119,18 +119,18 @@ def _check_routes(schedule: Schedule, findings: Findings, playable: Flags) -> No
 
 @rule(
     "write-conflict",
-    "a copy and anything else reach a cell at once",
+    "a copy and another transfer reach a cell at once",
     "ring:3 broadcast@0: copy 0 0>1 @0; copy 0 0>2 @1; copy 0 1>2 @1",
 )
-def check_writes(schedule: Schedule, findings: Findings, playable: Flags) -> Flags:
-    """Report cells that a copy and any other transfer reach at once; returns the playable rows less all but the first such.
+def check_writes(schedule: Schedule, findings: Findings, executable: Flags) -> Flags:
+    """Report cells that a copy and another transfer reach at once; returns the executable rows, of each conflict only the first.
 
-    What is sent in one step lands in one step, so rows with the same step, destination and chunk land together. Iterations have
-    chunks of their own and cannot meet in a cell. O(rows log rows).
+    Transfers sent in one step land in one step, so rows with the same step, destination and chunk land together. Iterations have
+    separate chunks and cannot meet in a cell. O(rows log rows).
     """
-    rows = np.flatnonzero(playable)
+    rows = np.flatnonzero(executable)
     if not _copies_meet(schedule, rows):
-        return playable
+        return executable
     order = rows[np.lexsort((rows, schedule.dst[rows], schedule.chunk[rows], schedule.step[rows]))]
     columns = np.stack([schedule.step[order], schedule.chunk[order], schedule.dst[order]])
     first = np.ones(len(order), np.bool_)
@@ -152,14 +152,14 @@ def check_writes(schedule: Schedule, findings: Findings, playable: Flags) -> Fla
         )
 
     findings.add_each("write-conflict", bad.tolist(), tell)
-    played = playable.copy()
+    executed = executable.copy()
     in_conflict = np.repeat(np.isin(np.arange(len(starts)), bad), sizes)
-    played[order[in_conflict & ~first]] = False
-    return played
+    executed[order[in_conflict & ~first]] = False
+    return executed
 
 
 def _copies_meet(schedule: Schedule, rows: Int64) -> bool:
-    """Whether a copy and anything else may reach a cell at once: false only when none does. Faster than finding which."""
+    """Whether a copy and another transfer may reach a cell at once: false only when none does. Faster than finding which."""
     nodes = len(schedule.topology.kind)
     if nodes * schedule.chunks * schedule.steps >= 1 << 62:
         return True

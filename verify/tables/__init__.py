@@ -1,1 +1,1 @@
-"""Exported tables: `checker` decides on rows as they stand, `dependencies` has the rules for what they wait for."""
+"""Verification of exported tables: `checker` verifies the rows, `dependencies` has the rules for what rows wait for."""

@@ -1,7 +1,7 @@
 """`verify_tables`: the rows of network interfaces in, a verdict out. The exporter is not trusted.
 
-The schedule that the rows play goes through every rule of `verify_schedule`, and what rows say besides (addresses, sizes,
-dependencies, arrivals, slot length, digest) is computed once more. Transfer numbers in messages count the transfers of
+The schedule that the rows execute is checked by every rule of `verify_schedule`, and the other fields (addresses, sizes,
+dependencies, arrivals, slot length, digest) are recomputed. Transfer numbers in messages refer to the transfers of
 `Tables.schedule`; `rows` of a violation are table rows, counted over all nodes from 0.
 """
 
@@ -18,14 +18,14 @@ from certree.verify.verdict import Findings, Verdict
 
 @rule(
     "digest",
-    "the rows are those of another schedule than the one named",
+    "the rows execute a schedule other than the named one",
     'schedule_digest = "0000"',
     Subject.TABLES,
 )
 def verify_tables(tables: Tables) -> Verdict:
     """The verdict on the tables of all nodes.
 
-    The rules, beside those of `verify_schedule`, are listed in `docs/reference/rules.md`.
+    `docs/reference/rules.md` lists the rules that come in addition to those of `verify_schedule`.
     O(rows log rows + transfers · endpoints / 64), independent of `repeats` and of the message.
     """
     findings = Findings()
@@ -33,7 +33,7 @@ def verify_tables(tables: Tables) -> Verdict:
         entry.run(tables, findings)
     try:
         schedule = tables.schedule
-    except InputError as error:  # no root for a flow, or several, or one that is no endpoint
+    except InputError as error:  # no root for a flow, or several, or one that is not an endpoint
         findings.add("tree", 0, (), f"the rows make no {tables.collective.kind}: {error}")
         return findings.verdict()
     if schedule.digest != tables.schedule_digest:
@@ -62,7 +62,7 @@ def verify_tables(tables: Tables) -> Verdict:
 @rule("size", "a row's size does not follow from message, K, repeats and granule", "size.0 = 1", Subject.TABLES)
 @rule("address", "a row's address does not follow from message, K, repeats and granule", "addr.0 = 1", Subject.TABLES)
 def check_rows(tables: Tables, findings: Findings) -> None:
-    """What is wrong with rows, whatever they make their nodes do."""
+    """Report rows whose fields are wrong, whatever they command."""
     for faults in (row_faults, order_faults, size_faults):
         report(faults(tables), findings)
 
@@ -70,12 +70,12 @@ def check_rows(tables: Tables, findings: Findings) -> None:
 @check(Subject.TABLES)
 @rule(
     "slot",
-    "a slot is shorter than serialization, latency and reduction need (`models/schedule/timing.py`, computed again)",
+    "a slot is shorter than serialization, latency and reduction need (`models/schedule/timing.py`, recomputed)",
     "slot_cycles = 1",
     Subject.TABLES,
 )
 def check_slot(tables: Tables, findings: Findings) -> None:
-    """A slot lasts at least as long as its slowest transfer and reduction need; of rows without a link that is not known."""
+    """A slot lasts at least as long as its slowest transfer and reduction; for rows without a link this is unknown."""
     if findings.rules & {"link", "self"}:
         return
     timing = slot_timing(tables.schedule, tables.message_bytes, tables.machine)

@@ -1,4 +1,4 @@
-"""Rules `tree`, `dependency` and `arrivals`: what rows wait for is what reaches their node, and has landed when they fire."""
+"""Rules `tree`, `dependency` and `arrivals`: rows wait for what reaches their node, and it has landed when they fire."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ NEVER = -1
 
 @dataclass(frozen=True)
 class Moves:
-    """The transfers that the rows command (columns as `Tables.transfers`), and their order in `Tables.schedule`."""
+    """The transfers commanded by the rows (columns as `Tables.transfers`), and their order in `Tables.schedule`."""
 
     row: Int32
     chunk: Int32
@@ -33,7 +33,7 @@ class Moves:
 
     @classmethod
     def of(cls, tables: Tables) -> Self:
-        """Those of the tables."""
+        """The moves of the tables."""
         return cls(**tables.transfers())
 
     @property
@@ -82,7 +82,7 @@ def report(faults: Iterable[Fault], findings: Findings) -> None:
 def tell_rows(
     tables: Tables, findings: Findings, rule: str, broken: NDArray[np.bool_], rows: NDArray[Any], reason: Callable[[int], str]
 ) -> None:
-    """Report `rows[i]` for each i that is broken, with the words `reason(i)`."""
+    """Report `rows[i]` for each faulty i, with the message `reason(i)`."""
     report(faults_of_rows(tables, rule, broken, rows, reason), findings)
 
 
@@ -113,7 +113,7 @@ def check_dependencies(tables: Tables, moves: Moves, findings: Findings) -> None
 
 @rule(
     "tree",
-    "a node sends the REDUCE of a flow twice, gets its GATHER twice, or keeps for itself what is reduced into it; a flow has no "
+    "a node sends the REDUCE of a flow twice, gets its GATHER twice, or does not pass on what is reduced into it; a flow has no "
     "root, or several",
     "rows = [0, 1, 1, 2]; step.2 = 2; children.2 = [2, -1]; arrivals = [0, 1, 2, 3, 3]",
     Subject.TABLES,
@@ -125,7 +125,7 @@ def _check_trees(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings
     order = np.argsort(sent, kind="stable")
     again = np.zeros(len(rows), np.bool_)
     again[order[1:]] = np.diff(sent[order]) == 0
-    tell_rows(tables, findings, "tree", again, rows, lambda _: "sends a REDUCE that its node has sent before")
+    tell_rows(tables, findings, "tree", again, rows, lambda _: "sends a REDUCE that its node has already sent")
     again = np.concatenate(([False], np.diff(copies.cells) == 0))[: len(copies.cells)]
     receiver = copies.cells // tables.chunks
     tell_rows(tables, findings, "tree", again, copies.rows, lambda i: f"is not the only GATHER that reaches node {receiver[i]}")
@@ -164,7 +164,7 @@ def _check_reduce_rows(tables: Tables, reduces: _Arrivals, findings: Findings) -
 
 
 def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, findings: Findings) -> None:
-    """A GATHER waits for its copy, or at the root for all reductions of the flow; either has landed when it fires."""
+    """A GATHER waits for its copy, or at the root for all reductions of the flow; they have landed when it fires."""
     rows = np.flatnonzero(tables.op == RowOp.GATHER)
     cell, parent, step = copies.cell(tables.node[rows], tables.flow[rows]), tables.parent[rows], tables.step[rows]
     begin, end = copies.at(cell)
@@ -183,7 +183,7 @@ def _check_gather_rows(tables: Tables, reduces: _Arrivals, copies: _Arrivals, fi
 
 
 def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> None:
-    """No row reads its chunk while something is on its way there: what lands by step s + delay may well be there before."""
+    """No row reads its chunk while a transfer into it is under way: data that lands by step s + delay may arrive earlier."""
     cell = arrivals.cell(tables.node, tables.flow)
     number = np.searchsorted(arrivals.cells, cell)  # of the cell: where its arrivals begin
     span = int(max(arrivals.lands.max(initial=0), tables.step.max(initial=0))) + tables.delay + 1
@@ -198,12 +198,12 @@ def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> Non
         "dependency",
         flying & (end > begin),
         rows,
-        lambda _: "reads its chunk while a transfer into it is on its way",
+        lambda _: "reads its chunk while a transfer into it is under way",
     )
 
 
 def _peers(nodes: NDArray[Any]) -> str:
-    return list_text(nodes.tolist()) or "nobody"
+    return list_text(nodes.tolist()) or "no node"
 
 
 def _copy_of(node: int) -> str:

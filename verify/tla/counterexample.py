@@ -1,4 +1,4 @@
-"""Counterexamples of the NILockstep models in words: what went wrong and where, and the run up to it as a table of slots."""
+"""Counterexamples of the NILockstep models in words: the fault, its place, and the run up to it as a table of slots."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,7 @@ from certree.verify.tla.tlc import Result, State, TlcRun
 
 MAX_LINES = 60
 _HEADS = ("slot", "node", "row", "what", "what happened")
-# What the last step did wrong, for the properties that are about a step.
+# The fault of the last step, for properties of steps.
 _BLAME = {
     "OnlyExpected": "sends what its destination does not expect",
     "EveryArrivalAwaited": "does not wait for all that feeds it",
@@ -26,14 +26,14 @@ _BLAME = {
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the table of slots; `row` is None for an arrival, which no row of its node commands."""
+    """One line of the table of slots; `row` is None for an arrival, since no row of that node commands it."""
 
     slot: int
     node: int
     row: int | None
     what: str
     happened: str
-    way: tuple[tuple[int, int], ...] = ()  # from where to where its messages go
+    pairs: tuple[tuple[int, int], ...] = ()  # (source, destination) of its messages
 
     @property
     def text(self) -> str:
@@ -43,7 +43,7 @@ class Line:
 
 
 def explain(run: TlcRun) -> str:
-    """One line: the property that fails, then node, row and slot of what breaks it. Rows count from 0 within their node."""
+    """One line: the violated property, then node, row and slot of the violation. Rows count from 0 within their node."""
     if run.legend is None or not run.trace:
         return run.broken or _outcome(run)
     story = _Story(run)
@@ -51,7 +51,7 @@ def explain(run: TlcRun) -> str:
 
 
 def table_of_slots(run: TlcRun) -> str:
-    """The counterexample as a table, one line for each row that fires and each message that counts; empty without one.
+    """The counterexample as a table, one line per row that fires and message that counts; empty without a counterexample.
 
     Columns: slot (of the node's own counter), node, row (of that node, from 0), what, what happened. Lines before the last
     MAX_LINES are left out, and the table says so.
@@ -72,14 +72,14 @@ def table_of_slots(run: TlcRun) -> str:
 
 
 def picture(run: TlcRun, topology: Topology) -> str:
-    """SVG of the network, with the nodes of what is wrong ringed and arrows along its messages; empty without a counterexample."""
+    """SVG of the network, with the faulty nodes ringed and arrows along their messages; empty without a counterexample."""
     if run.legend is None or not run.trace:
         return ""
     findings = _Story(run).findings()
-    # a wrong row may name a destination that is no node
-    inside = [tuple(way for way in line.way if max(way) < len(topology.kind)) for line in findings]
-    ways = [way for line, found in zip(findings, inside, strict=True) for way in found or ((line.node, line.node),)]
-    return network_picture(topology, marked=ways, caption=explain(run))
+    # a wrong row may name a destination that is not a node
+    inside = [tuple(pair for pair in line.pairs if max(pair) < len(topology.kind)) for line in findings]
+    marked = [pair for line, found in zip(findings, inside, strict=True) for pair in found or ((line.node, line.node),)]
+    return network_picture(topology, marked=marked, caption=explain(run))
 
 
 def _outcome(run: TlcRun) -> str:
@@ -109,12 +109,12 @@ def _arrival(arrival: tuple[str, int, int]) -> str:
 
 
 def _name(message: Mapping[str, Any]) -> tuple[Any, ...]:
-    """What stays the same of a message on its way."""
+    """The fields of a message that stay the same in flight."""
     return message["src"], message["row"], message["item"], message["dst"]
 
 
 def _came(message: Mapping[str, Any]) -> int:
-    """The tick in which a message stood before the last link that it has come to."""
+    """The tick in which a message reached the last link on its path so far."""
     enters, travel = message["enters"], message["travel"]
     return int(message["sent"] if len(enters) == 1 else enters[-2] + travel[len(enters) - 2] - travel[len(enters) - 1])
 
@@ -124,7 +124,7 @@ def _waits(message: Mapping[str, Any]) -> bool:
 
 
 class _Story:
-    """A counterexample with the legend that tells what its numbers mean."""
+    """A counterexample with the legend that explains its numbers."""
 
     def __init__(self, run: TlcRun) -> None:
         assert run.legend is not None
@@ -133,7 +133,7 @@ class _Story:
         self.is_paced = self.legend["run"] == "paced"
 
     def events(self) -> list[Line]:
-        """What happened between each state and the next; the passing of time shows in the slots."""
+        """The events between each state and the next; the slots show the time."""
         lines = []
         for before, after in zip(self.run.trace, self.run.trace[1:], strict=False):
             for node in self.nodes:
@@ -150,7 +150,7 @@ class _Story:
         return lines
 
     def findings(self) -> list[Line]:
-        """What is wrong with the last state, by the property that fails."""
+        """The faults of the last state, by the violated property."""
         state, broken = self.last, self.run.broken
         waiting = [node for node in self.nodes if self._next(state, node) is not None]
         if broken == "NoLateRow":
@@ -173,7 +173,7 @@ class _Story:
         return [Line(self._slot(state, node), node, None, "at the start", text) for node, text in wrong if text]
 
     def _blame(self, line: Line) -> Line:
-        """The last step, with what is wrong about it."""
+        """The last step, with its fault."""
         text = _BLAME.get(self.run.broken) or self._sums(line.node) or "breaks the property"
         return replace(line, happened=text)
 
@@ -196,7 +196,7 @@ class _Story:
         return all(entry["item"] != item for entry in rest) and all(counted[arrival] > item[1] for arrival in arrivals)
 
     def _next(self, state: State, node: int) -> Mapping[str, Any] | None:
-        """The program entry that the node plays next; None at its end."""
+        """The next program entry of the node; None at the end of the program."""
         program, played = _at(self.legend["program"], node), _at(state["played"], node)
         return program[played] if played < len(program) else None
 
@@ -222,7 +222,7 @@ class _Story:
         return int((state["now"] - _at(state["start"], node)) // (self.legend["slotTicks"] + _at(state["drift"], node)))
 
     def _line(self, state: State, node: int, happened: str) -> Line:
-        """The node's next row; its slot is the one it belongs to, which differs from the counter's when it is late."""
+        """The node's next row; its slot is the planned one, which differs from the counter's when the row is late."""
         entry = self._entry(state, node)
         what = f"{entry['op']} of flow {entry['item'][0]} to {_peers(entry['to'])}{self._iteration(entry)}"
         return Line(entry["slot"], node, entry["row"] - 1, what, happened, tuple((node, peer) for peer in sorted(entry["to"])))
@@ -232,11 +232,11 @@ class _Story:
 
     def _counted(self, state: State, message: Mapping[str, Any]) -> Line:
         what = _arrival((message["op"], message["item"][0], message["src"])) + self._iteration(message)
-        way = ((message["src"], message["dst"]),)
-        return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts", way)
+        pair = ((message["src"], message["dst"]),)
+        return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts", pair)
 
     def _held_up(self, state: State, message: Mapping[str, Any]) -> Line:
-        """A message that has come to a link on its way; the slot is the one of its row."""
+        """A message that has reached a link on its path; the slot is the one of its row."""
         entries = _at(self.legend["program"], message["src"])
         slot = next(entry["slot"] for entry in entries if (entry["row"], entry["item"]) == (message["row"], message["item"]))
         what = f"{message['op']} of flow {message['item'][0]} to node {message['dst']}{self._iteration(message)}"
@@ -264,13 +264,13 @@ class _Story:
         return f"there is no link to {_peers(unlinked)}" if unlinked else ""
 
     def _busy(self, line: Line) -> Line:
-        """The last step, with what its messages wait for."""
+        """The last step, with the resources that its messages wait for."""
         flying = [dict(message) for message in self.last["flying"]]
         texts = [self._busy_link(self.last, m) for m in sorted(filter(_waits, flying), key=lambda m: int(m["dst"]))]
         return replace(line, happened="; ".join(texts))
 
     def _busy_link(self, state: State, message: Mapping[str, Any]) -> str:
-        """Those that entered the lane before, and still hold it when the message comes there."""
+        """The messages that entered the lane before and still hold it when the message arrives."""
         hop = len(message["enters"]) - 1
         link, lane = message["links"][hop], message["lanes"][hop]
         flows = set()
@@ -286,7 +286,7 @@ class _Story:
         return f"{where} is busy with {', '.join(sorted(flows))}" if flows else f"enters {where} too late"
 
     def _owed(self, state: State) -> list[Line]:
-        """Arrivals that nobody sends any more, where all rows have fired."""
+        """Arrivals that no node will send any more, where all rows have fired."""
         if any(self._next(state, node) is not None for node in self.nodes):
             return []
         lines = []
@@ -294,6 +294,6 @@ class _Story:
             counted = _at(state["count"], node) or {}
             for arrival in _keys(counted):
                 if counted[arrival] < self.legend["repeats"]:
-                    way = ((arrival[2], node),)
-                    lines.append(Line(self._slot(state, node), node, None, _arrival(arrival), "never comes", way))
+                    pair = ((arrival[2], node),)
+                    lines.append(Line(self._slot(state, node), node, None, _arrival(arrival), "never comes", pair))
         return lines

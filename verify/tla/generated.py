@@ -1,4 +1,4 @@
-"""Data as constants of a module of `specs/`: a generated module that extends it, a configuration, and values in TLA+."""
+"""Data as constants of a module of `specs/`: a generated module that extends it, its configuration, and TLA+ values."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from certree.verify.tla.tlc import Simulation, TlcRun
 
 @dataclass(frozen=True)
 class Generated:
-    """What is asked of a module of `specs/`, with these constants: `tables`, which the generated module defines, as functions and
-    lists are; `values` as they stand in a configuration; `chosen`, for which definitions of the module itself stand."""
+    """A check of a module of `specs/` with given constants: `tables`, defined in the generated module (functions and lists);
+    `values`, written to the configuration; `chosen`, replaced by definitions of the module itself."""
 
     extends: str
     tables: Mapping[str, str]
@@ -22,9 +22,9 @@ class Generated:
     definitions: tuple[str, ...] = ()
 
     def run(self, *, time_limit: float, simulation: Simulation | None = None) -> TlcRun:
-        """What TLC finds; see `run_tlc`."""
+        """The result of TLC; see `run_tlc`."""
         name = f"Generated{self.extends}"
-        # a definition that is evaluated once, and a name for the configuration
+        # a definition that TLC evaluates once, and a name for the configuration
         tables = [f"Given{name} ==\n  {text}\nMC{name} == Given{name}" for name, text in self.tables.items()]
         module = [f"---- MODULE {name} ----", f"EXTENDS {self.extends}, TLC", *tables, *self.definitions, "===="]
         constants = {name: f"= {value}" for name, value in self.values.items()}

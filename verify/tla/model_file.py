@@ -1,4 +1,4 @@
-"""`specs/models.toml`: every TLA+ model as what it changes in others, and what is expected of it. The file says how it is read."""
+"""Reader of `specs/models.toml`: TLA+ models as changes to other models, with expected results. The file explains its form."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from certree.verify.tla.runs import Configuration, specs_folder
 from certree.verify.tla.tlc import Result, Simulation
 
 FORMAT, VERSION = "certree-models", 2
-#: seconds that a check may take before it counts as undecided, by runtime class; those that are small are checked by default
+#: time limit in seconds, after which a check counts as undecided, by runtime class; small models are checked by default
 TIME_LIMITS = {"small": 300.0, "full": 3600.0}
 _FAILURES = (Result.SAFETY, Result.LIVENESS, Result.DEADLOCK)
 _CONSTANT = re.compile(r"(\w+) *((?:=|<-) *\S.*)")
@@ -28,8 +28,8 @@ _COMMON = ("collective", "message_bytes", "seed")  # to tables that are listed, 
 
 @dataclass(frozen=True)
 class Expected:
-    """How a check must end: `result`; for safety and liveness the property that it `breaks`, and what TLC calls a broken one
-    (`told_as`; nothing of liveness); and after how many states, distinct ones None for random runs."""
+    """The expected end of a check: `result`; for safety and liveness the violated property (`breaks`) and the name by which TLC
+    reports it (`told_as`; empty for liveness); and the numbers of states, where distinct states are None for random runs."""
 
     result: Result
     breaks: str
@@ -45,7 +45,7 @@ class Expected:
 
 @dataclass(frozen=True)
 class Mutation:
-    """What is wrong in a model that must fail: the kind of fault, and `module!definition` or `module!definition!label`."""
+    """The fault of a model that must fail: its kind, and `module!definition` or `module!definition!label`."""
 
     kind: str
     of: str
@@ -53,8 +53,8 @@ class Mutation:
 
 @dataclass(frozen=True)
 class LookedAt:
-    """How many distinct states of a mutant are looked at where all properties are put to it (`mutants`): for what is about states
-    and steps, and for what is about whole runs, which takes far longer; where that is none, there is no answer."""
+    """The number of distinct states of a mutant that are examined where all properties are checked (`mutants`): for properties of
+    states and steps, and for properties of whole runs, which take far longer; with 0 states there is no answer."""
 
     states: int = 1 << 15
     states_of_runs: FromZero = 1 << 13
@@ -62,7 +62,7 @@ class LookedAt:
 
 @dataclass(frozen=True)
 class Model:
-    """A TLA+ model, what is expected of it and how it is checked."""
+    """A TLA+ model, its expected result and how it is checked."""
 
     name: str
     module: str
@@ -77,7 +77,7 @@ class Model:
 
 @dataclass(frozen=True)
 class ListedTables:
-    """The tables that a method makes for a collective on a network; they must hold."""
+    """The tables that a method makes for a collective on a network; they must pass the check."""
 
     name: str
     topology: str
@@ -91,7 +91,7 @@ class ListedTables:
 
 @dataclass(frozen=True)
 class ModelFile:
-    """Models and tables by name, in the order of the file, and the kinds of mutation that there are."""
+    """Models and tables by name, in the order of the file, and the kinds of mutation."""
 
     models: Mapping[str, Model]
     tables: Mapping[str, ListedTables]
@@ -100,12 +100,12 @@ class ModelFile:
 
 @cache
 def listed() -> ModelFile:
-    """What `specs/models.toml` lists."""
+    """The models and tables of `specs/models.toml`."""
     return load_models(specs_folder() / "models.toml")
 
 
 def load_models(path: Path) -> ModelFile:
-    """The models and tables of a file, whose modules are in the same folder. InputError, with the entry, for what is wrong."""
+    """The models and tables of a file, whose modules are in the same folder. Raises InputError with the entry for faults."""
     document = Fields.of_format(parse_toml(read_bytes(path), str(path)), FORMAT, VERSION, str(path))
     document.only("kinds", "modules", "models", optional=["tables"])
     stems = frozenset(module.stem for module in path.parent.glob("*.tla"))
@@ -115,14 +115,14 @@ def load_models(path: Path) -> ModelFile:
 
 
 def unknown_model(name: str, known: Iterable[str]) -> str:
-    """What to say of a name that is not a model's: names like it, of so many, or all there are."""
+    """The message for an unknown model name: similar names, or all names."""
     close = get_close_matches(name, list(known), n=3)
     return f"unknown model {name!r}; did you mean {' or '.join(close)}?" if close else unknown_name("model", name, known)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """The entries of a file: what all models of a module begin with, and the models."""
+    """The entries of a file: the common base of all models of a module, and the models."""
 
     stems: frozenset[str]
     kinds: tuple[str, ...]
@@ -134,7 +134,7 @@ class _Reader:
         expected = _expected(entry.table_of("expected"), is_random="simulation" in entry)
         about = entry.text("about")
         if not about.strip() or "\n" in about:
-            entry.refuse("about must say in a line what the model shows")
+            entry.refuse("about must describe in one line what the model shows")
         return Model(
             name=name,
             module=self._module(entry, name),
@@ -149,7 +149,7 @@ class _Reader:
 
     def _mutation(self, entry: Fields, expected: Expected) -> Mutation:
         if expected.result is Result.SUCCESS:
-            entry.refuse("it must be refuted, and success is expected")
+            entry.refuse("it must fail, and success is expected")
         entry.text("kind", known=self.kinds)
         return entry.read(Mutation)
 
@@ -157,14 +157,14 @@ class _Reader:
         return self.models.table_of(name).only("about", "expected", optional=_MODEL)
 
     def _module(self, entry: Fields, name: str) -> str:
-        """The longest name of a module that the model's begins with."""
+        """The longest module name that is a prefix of the model's name."""
         found = [stem for stem in self.stems if name.startswith(stem)]
         if not found:
             entry.refuse(f"its name must begin with that of a module; known: {', '.join(sorted(self.stems))}")
         return max(found, key=len)
 
     def _configuration(self, name: str, heirs: tuple[str, ...]) -> Configuration:
-        """Of a model, before a failure narrows what is asked."""
+        """The configuration of a model, before an expected failure narrows its properties."""
         entry = self._entry(name)
         if name in heirs:
             entry.refuse(f"like leads back to it, by {', '.join(heirs[heirs.index(name) :])}")
@@ -182,7 +182,7 @@ class _Reader:
 
 
 def _changed(start: Configuration, entry: Fields) -> Configuration:
-    """A configuration with what an entry states of it."""
+    """A configuration with the changes of an entry."""
     constants = dict(start.constants)
     for text in entry.texts("constants", default=[]):
         match = _CONSTANT.fullmatch(" ".join(text.split()))
@@ -196,7 +196,7 @@ def _changed(start: Configuration, entry: Fields) -> Configuration:
 
 
 def _asked(full: Configuration, entry: Fields, expected: Expected) -> Configuration:
-    """What must fail is only asked for what it breaks, unless it states itself what it is asked for."""
+    """A model that must fail is only checked for the property it breaks, unless its entry states the properties."""
     if expected.result is Result.SUCCESS:
         return full
     if any(name in entry for name in _LISTS) or not expected.breaks:
@@ -210,10 +210,10 @@ def _asked(full: Configuration, entry: Fields, expected: Expected) -> Configurat
 
 
 def _expected(entry: Fields, *, is_random: bool) -> Expected:
-    """`is_random`: all states are not known, only how many were visited."""
+    """`is_random`: only the number of visited states is known, not the number of distinct states."""
     failures = [result for result in _FAILURES if result in entry]
     if len(failures) > 1:
-        entry.refuse(f"{' and '.join(failures)}; a check ends in one way")
+        entry.refuse(f"{' and '.join(failures)}; a check has one result")
     result = failures[0] if failures else Result.SUCCESS
     breaks = entry.text(result) if result in (Result.SAFETY, Result.LIVENESS) else ""
     told_as = entry.text("told_as", default=breaks) if result is Result.SAFETY else ""

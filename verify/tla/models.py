@@ -12,20 +12,20 @@ from certree.verify.tla.table_model import model_check_tables
 from certree.verify.tla.tlc import Result, TlcRun
 from certree.verify.tla.variable_changes import table_of_changes
 
-Maker = Callable[[ListedTables], Tables]
+MakeTables = Callable[[ListedTables], Tables]
 
 
 def model_check(
     names: Sequence[str] | None = None,
     full: bool = False,
     report: Callable[[ModelResult, int, int], None] | None = None,
-    make_tables: Maker | None = None,
+    make_tables: MakeTables | None = None,
 ) -> list[ModelResult]:
-    """Check what is named (all that is small by default, all there is when `full`), two at a time, in the order of the file.
+    """Check the named models and tables (by default the small ones; all with `full`), two at a time, in the order of the file.
 
-    `make_tables` makes the tables of an entry; without it only models are checked. `report` is told each result as it comes, in
-    that order, with the number of results and of all models. Raises InputError for an unknown name, ToolMissingError without
-    Java or TLC, TlcError when a model is broken.
+    `make_tables` makes the tables of an entry; without it only models are checked. `report` is called with each result as it
+    comes, in that order, with the number of results and of all models. Raises InputError for an unknown name, ToolMissingError
+    without Java or TLC, TlcError when TLC cannot evaluate a model.
     """
     entries: dict[str, Model | ListedTables] = {**listed().models, **(listed().tables if make_tables else {})}
     for name in names or ():
@@ -50,7 +50,7 @@ def configuration_file(name: str) -> str:
     return f"\\* {name}, a model of {model.module}.tla{fails}: {model.about}\n{model.configuration.text}"
 
 
-def _check(entry: Model | ListedTables, make_tables: Maker | None) -> ModelResult:
+def _check(entry: Model | ListedTables, make_tables: MakeTables | None) -> ModelResult:
     limit = TIME_LIMITS[entry.runtime]
     if isinstance(entry, ListedTables):
         assert make_tables is not None
@@ -67,7 +67,7 @@ def _check(entry: Model | ListedTables, make_tables: Maker | None) -> ModelResul
 
 
 def compare(name: str, expected: Expected, run: TlcRun) -> ModelResult:
-    """The result of a run compared with what is expected of a model; an unexpected pass is as wrong as an unexpected failure."""
+    """The result of a run compared with the expected one; an unexpected success is as wrong as an unexpected failure."""
     problems = _problems(expected, run.result, run.distinct_states, run.total_states)
     if run.result is Result.SAFETY and run.broken != expected.told_as and not problems:
         problems.append(f"{run.broken} is violated where {expected.told_as} should be")
@@ -87,7 +87,7 @@ def compare(name: str, expected: Expected, run: TlcRun) -> ModelResult:
 
 
 def compare_tables(entry: ListedTables, result: ModelResult) -> ModelResult:
-    """The result of a check of tables compared with what is expected of them."""
+    """The result of a check of tables compared with the expected one."""
     expected = entry.expected
     problems = [] if result.mode == expected.mode else [f"{result.mode} where {expected.mode} is expected"]
     problems += _problems(expected, result.result, result.distinct_states, result.total_states)
@@ -96,7 +96,7 @@ def compare_tables(entry: ListedTables, result: ModelResult) -> ModelResult:
 
 
 def _problems(expected: Expected, result: str, distinct: int | None, total: int) -> list[str]:
-    """In what an end differs from the expected one."""
+    """The differences between a result and the expected one."""
     if result != expected.result:
         return [f"{result} where {expected.result} is expected"]
     if (distinct, total) == (expected.distinct_states, expected.total_states):

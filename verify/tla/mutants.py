@@ -1,10 +1,10 @@
-"""Which property refutes which mutant: every model that must fail, put to all the properties of its module.
+"""The table of mutants and properties: every model that must fail, checked against all properties of its module.
 
-The table is kept in `specs/KILLS.md`, with a digest of what it was made from. What is about states and steps is checked in one run,
-where each property prints its name instead of ending the run; what is about whole runs in one, and in a run each where that fails.
-Mutants may have many more states than the models, or no end of them. Beyond a number of distinct states no others are looked for:
-what is refuted until then is refuted; of the rest nothing is known. An entry of `models.toml` may set lower numbers (`looked_at`):
-a network with more packets has more conditions of strong fairness, and TLC takes twice as long for each. One worker finds states in
+The table is kept in `specs/KILLS.md`, with a digest of its inputs. Properties of states and steps are checked in one run, where
+each property prints its name instead of ending the run; properties of whole runs together, and one by one where that fails.
+Mutants may have many more states than the models, or infinitely many. The search ends at a limit of distinct states: violations
+found until then count; about other properties nothing is known. An entry of `models.toml` may set lower limits (`looked_at`): a
+network with more packets has more conditions of strong fairness, and TLC takes twice as long for each. One worker finds states in
 the same order every time, so the table is the same on every computer.
 """
 
@@ -22,11 +22,11 @@ from certree.verify.tla.tlc import Result, TlcError, TlcRun
 
 KILLED, SURVIVED, NO_ANSWER, MEANS_NOTHING = "x", "", "?", "-"
 DEADLOCK = "no deadlock"
-# What means nothing in a paced run, which knows no slots.
+# Properties without meaning in a paced run, which has no slots.
 _SLOTTED = ("NoLateRow", "SlottedInvariant", "FiredInTime", "NotTooEarly", "SentWhenDue")
 _COMMENT = re.compile(r"\(\*.*?\*\)|\\\*.*?$", re.MULTILINE | re.DOTALL)
 _USES = re.compile(r"\b(?:EXTENDS|INSTANCE)\b(.*)$", re.MULTILINE)
-_WIDE = 8  # names of a table beyond so many are numbered, and listed above it
+_WIDE = 8  # tables with more names than this have numbered columns, with the names listed above
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Columns:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All of them, and that there is no deadlock, in the order of the table."""
+        """All properties and the absence of deadlock, in the order of the table."""
         return (*self.invariants, *self.properties, DEADLOCK)
 
 
@@ -54,7 +54,7 @@ def digest_of(models: Sequence[Model]) -> str:
 
 
 def mutants_of(models: Sequence[Model]) -> list[Model]:
-    """Those that must fail."""
+    """The models that must fail."""
     return [model for model in models if model.expected.result is not Result.SUCCESS]
 
 
@@ -70,14 +70,14 @@ def _sources() -> dict[str, str]:
 
 @cache
 def _read(folder: Path) -> tuple[dict[str, str], dict[str, frozenset[str]]]:
-    """The text of every module of a folder, and the modules that it extends or makes instances of."""
+    """The text of every module of a folder, and the modules that each extends or instantiates."""
     texts = {path.stem: path.read_text() for path in folder.glob("*.tla")}
     lines = {name: " ".join(_USES.findall(without_comments(text))) for name, text in texts.items()}
     return texts, {name: frozenset(re.findall(r"\w+", line)) & texts.keys() for name, line in lines.items()}
 
 
 def modules_of(models: Sequence[Model]) -> frozenset[str]:
-    """The modules of the models, and all that these extend or make instances of."""
+    """The modules of the models, and all modules that these extend or instantiate."""
     uses = _read(specs_folder())[1]
     found: set[str] = set()
     new = {model.module for model in models}
@@ -88,8 +88,8 @@ def modules_of(models: Sequence[Model]) -> frozenset[str]:
 
 
 def families() -> dict[str, list[Model]]:
-    """The models of each module of which some are mutants; mutants in a module of their own belong to the one that they mutate.
-    Without large mutants."""
+    """The models of each module that has mutants, without large mutants; mutants in a separate module belong to the module that
+    they mutate."""
     found: dict[str, list[Model]] = {}
     for model in listed().models.values():
         if model.mutation is None or model.runtime == "small":
@@ -98,24 +98,24 @@ def families() -> dict[str, list[Model]]:
 
 
 def columns_of(models: Sequence[Model]) -> Columns:
-    """The properties that some model of the family has, each once; those that say several, and each of these."""
+    """The properties that some model of the family has, each once; conjunctions of properties, and each conjunct."""
     held = [model.configuration for model in models if model.expected.result is Result.SUCCESS]
     invariants = dict.fromkeys(part for told in held for name in told.invariants for part in (name, *_conjuncts(name)))
     return Columns(tuple(invariants), tuple(dict.fromkeys(name for told in held for name in told.properties)))
 
 
 def kill_tables(report: Callable[[str], None] | None = None) -> Iterator[str]:
-    """Markdown, family by family of modules: a line for each mutant and a column for each property that holds somewhere.
+    """Markdown tables, one per family of modules: a line per mutant and a column per property that holds in some model.
 
-    `x`: the property refutes the mutant; `?`: TLC cannot evaluate the property there, or there are more states than are looked at
-    and these do not refute it; `-`: it means nothing there. `report` is told each mutant. Tens of minutes.
+    `x`: the mutant violates the property; `?`: TLC cannot evaluate the property there, or found no violation among the states up
+    to the limit; `-`: the property has no meaning there. `report` is called for each mutant. Takes tens of minutes.
     """
     for family, members in families().items():
         yield "\n" + _table(family, members, _rows(mutants_of(members), columns_of(members), report))
 
 
 def _conjuncts(name: str) -> list[str]:
-    """The names that an invariant is a conjunction of, if it is one."""
+    """The names of the conjuncts, if an invariant is a conjunction."""
     for text in _sources().values():
         if found := re.search(rf"^{name} == (\w+(?: /\\ \w+)+)$", text, re.MULTILINE):
             return found[1].split(" /\\ ")
@@ -125,7 +125,7 @@ def _conjuncts(name: str) -> list[str]:
 def _rows(mutants: Sequence[Model], columns: Columns, report: Callable[[str], None] | None) -> list[list[str]]:
     def tell(named: tuple[str, list[str]], done: int, total: int) -> None:
         if report is not None:
-            report(Counted(f"{named[0]}: {named[1].count(KILLED)} properties refute it", done, total))
+            report(Counted(f"{named[0]}: {named[1].count(KILLED)} properties detect it", done, total))
 
     def named_row(mutant: Model) -> tuple[str, list[str]]:
         return mutant.name, _row(mutant, columns)
@@ -148,10 +148,10 @@ def _row(mutant: Model, columns: Columns) -> list[str]:
 def _watched(
     mutant: Model, invariants: Sequence[str], starts: Sequence[str], steps: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
-    """Whether some state, the first one, or some step breaks each; and whether from some state no step leads on."""
+    """Whether a state, the first state, or a step violates each property; and whether some state is a deadlock."""
     watched = [f'Watched{name} == {name} \\/ PrintT("{name}")' for name in (*invariants, *starts)]
     for name, (body, variables) in steps.items():
-        # TLC looks at the variables last, and what leaves them alone breaks nothing
+        # TLC evaluates the variables last; a step that leaves them unchanged violates nothing
         allowed = f"UNCHANGED {variables} \\/ Step{name}"
         watched += [f"Step{name} ==", body, f'Watched{name} == [][{allowed} \\/ PrintT("{name}")]_{variables}']
     watched += [f'WatchedDeadlock == (ENABLED {_next(mutant)}) \\/ PrintT("{DEADLOCK}")']
@@ -160,7 +160,7 @@ def _watched(
     limit = mutant.looked_at.states
     try:
         run = _run(mutant, lines, limit, watched)
-    except TlcError:  # beyond the first wrong state some properties have no value: ask one by one
+    except TlcError:  # beyond the first wrong state some properties have no value: check one by one
         single = {name: _verdict(mutant, f"INVARIANTS {name}", limit) for name in invariants}
         single |= {name: _verdict(mutant, f"PROPERTIES {name}", limit) for name in (*starts, *steps)}
         return single | {DEADLOCK: _verdict(mutant, "CHECK_DEADLOCK TRUE", limit, Result.DEADLOCK)}
@@ -170,7 +170,7 @@ def _watched(
 
 
 def _next(mutant: Model) -> str:
-    """What the steps of the mutant's module are called: `[][Next]_vars` in its specification."""
+    """The name of the next-state relation in the mutant's module: `[][Next]_vars` in its specification."""
     pattern = re.compile(rf"^{mutant.configuration.spec} == .*\[\]\[(\w+)\]_", re.MULTILINE)
     found = {match[1] for text in _texts(mutant) if (match := pattern.search(text))}
     (name,) = found
@@ -178,7 +178,7 @@ def _next(mutant: Model) -> str:
 
 
 def _others(mutant: Model, names: Sequence[str], *, together: bool) -> dict[str, str]:
-    """Whether a run breaks each: all at once if it may be that none does; one by one where one is, which TLC does not name."""
+    """Whether a run violates each property: checked together first; one by one if one is violated, since TLC does not name it."""
     limit = mutant.looked_at.states_of_runs
     if limit == 0:
         return dict.fromkeys(names, NO_ANSWER)
@@ -188,7 +188,7 @@ def _others(mutant: Model, names: Sequence[str], *, together: bool) -> dict[str,
 
 
 def _verdict(mutant: Model, line: str, limit: int, *kills: Result) -> str:
-    """Whether a line of configuration refutes the mutant: with any of the results, or just those of `kills`."""
+    """Whether a line of configuration detects the mutant: with any failure, or only with the results in `kills`."""
     try:
         run = _run(mutant, [line], limit)
     except TlcError:
@@ -199,7 +199,7 @@ def _verdict(mutant: Model, line: str, limit: int, *kills: Result) -> str:
 
 
 def _is_whole(run: TlcRun, limit: int) -> bool:
-    """Whether all states were looked at."""
+    """Whether all states were examined."""
     return run.distinct_states is not None and run.distinct_states <= limit
 
 
@@ -209,29 +209,29 @@ def is_of_runs(model: Model, name: str) -> bool:
 
 
 def _is_about_the_start(mutant: Model, name: str) -> bool:
-    """Whether a property is one of the first state: the start of what is refined."""
+    """Whether a property is about the first state: the initial condition of a refined specification."""
     return any(re.search(rf"^{name} == (.*!Init|.*!Beginning)$", text, re.MULTILINE) for text in _texts(mutant))
 
 
 def _texts(mutant: Model) -> list[str]:
-    """The modules that the mutant is made of."""
+    """The modules of the mutant."""
     return [_sources()[module] for module in modules_of([mutant])]
 
 
 def _step(mutant: Model, name: str) -> tuple[str, str] | None:
-    """What a property says of each step, in its columns of the module, and of which variables; None for other properties."""
+    """The condition that a property states for each step, with its columns in the module, and its variables; otherwise None."""
     pattern = re.compile(rf"^({name} ==\s*?\n?[ ]*)\[\]\[(.*?)\]_(\w+|<<.*?>>)$", re.MULTILINE | re.DOTALL)
     found = {match.groups() for text in _texts(mutant) if (match := pattern.search(text))}
     if not found:
         return None
-    ((head, body, variables),) = found  # modules that have a property of the same name say the same by it
+    ((head, body, variables),) = found  # properties of the same name in several modules are equal
     return " " * (len(head.rpartition("\n")[2]) + 3) + body, variables
 
 
 def _run(mutant: Model, lines: Sequence[str], limit: int, definitions: Sequence[str] = ()) -> TlcRun:
-    """The mutant with other properties; unless they are looked for, deadlocks are the end of a run like any other.
+    """The mutant with other properties; unless they are checked for, deadlocks count as ordinary ends of runs.
 
-    What comes after so many states is not followed: a run among those before is one of the mutant, and fair when it is fair there.
+    The search stops at a limit of states: a run within them is a run of the mutant, and fair if it is fair there.
     """
     bare = replace(mutant.configuration, invariants=(), properties=(), check_deadlock="CHECK_DEADLOCK TRUE" in lines)
     config = [bare.text, *lines, "CONSTRAINT WithinLimit"]

@@ -1,4 +1,4 @@
-"""Checking a module under a configuration that is written for it, what a check ends with, and running several at once."""
+"""Checks of a module under a generated configuration, their results, and parallel checks."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ SYMBOLIC = "symbolic"  # the mode of results that are proofs
 
 @dataclass(frozen=True)
 class Configuration:
-    """What TLC is told about a module. `constants`: name -> `= value` or `<- definition`."""
+    """The configuration of TLC for a module. `constants`: name -> `= value` or `<- definition`."""
 
     spec: str = "Spec"
     constants: Mapping[str, str] = field(default_factory=dict)
@@ -45,12 +45,12 @@ class Configuration:
 
 @dataclass(frozen=True)
 class ModelResult:
-    """How a model check ended. `mode`: `exhaustive`, all states; `simulation`, random runs (then no distinct states); or
+    """The result of a model check. `mode`: `exhaustive`, all states; `simulation`, random runs (without distinct states); or
     `symbolic`, a proof.
 
-    `as_expected`: result and, where `specs/models.toml` states them, the numbers of states are the expected ones. `message` says in
-    a line what is refuted or unexpected, or what a success covers; `trace` is the counterexample as a table of slots, `picture`,
-    for the tables of a schedule, an SVG of its place in the network.
+    `as_expected`: whether result and, where `specs/models.toml` states them, numbers of states are the expected ones. `message` is
+    one line on the violation or difference, or on the extent of a success; `trace` is the counterexample as a table of slots;
+    `picture`, for the tables of a schedule, is an SVG of the counterexample in the network.
     """
 
     name: str
@@ -81,7 +81,7 @@ def run_generated(
     heap: str = "2g",
     lasting: bool = False,
 ) -> TlcRun:
-    """Check the text of a module called `name` under that of a configuration; it may extend those of `specs/`. See `run_tlc`."""
+    """Check the text of a module called `name` under a configuration text; it may extend modules of `specs/`. See `run_tlc`."""
     with tempfile.TemporaryDirectory(prefix="certree-model-") as folder:
         paths = Path(folder) / f"{name}.tla", Path(folder) / f"{name}.cfg"
         for path, text in zip(paths, (module, config), strict=True):
@@ -90,7 +90,7 @@ def run_generated(
 
 
 def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture: str = "") -> ModelResult:
-    """What TLC found of a trace, which is to be a behaviour of the specification."""
+    """The result of checking that a trace is a behaviour of the specification."""
     return ModelResult(
         name=name,
         expected=Result.SUCCESS,
@@ -107,9 +107,9 @@ def traced_result(name: str, run: TlcRun, message: str, trace: str = "", picture
 
 
 def in_parallel(work: Callable[[U], T], models: Sequence[U], report: Callable[[T, int, int], None] | None) -> list[T]:
-    """The results of `work` on each model, two at a time; `report` is told each, in order, with the number told and the total.
+    """The results of `work` on each model, two at a time; `report` gets each, in order, with the number reported and the total.
 
-    Whatever is raised ends all runs.
+    Any exception ends all runs.
     """
     results = []
     pool = ThreadPoolExecutor(PARALLEL)

@@ -1,8 +1,8 @@
-"""A set of tables as constants of the TLA+ modules: what of them is played, with which times, and as text.
+"""A set of tables as constants of the TLA+ modules: the iterations that are model-checked, their times, and their text.
 
 Ticks are cycles: time in the models jumps from event to event, so nothing has to be scaled down and nothing is rounded. Slot
-length and arrivals come from the tables; serialization, travel and the worst case of the reduction unit are computed afresh
-(`certree.models.schedule.timing`) from message size and machine, so that a slot that is too short is found out.
+length and arrivals come from the tables; serialization, travel and the worst case of the reduction unit are recomputed
+(`certree.models.schedule.timing`) from message size and machine, so that the check detects slots that are too short.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,33 +20,33 @@ from certree.models.table_form import require_rows
 from certree.models.tables import NIL, RowOp, Tables
 from certree.verify.tla.generated import function, members, record, sequence, string
 
-# A state says for each node, chunk and iteration how often each node's contribution was added: nodes² counters for each chunk
-# and iteration. TLC manages about this many.
+# A state has the number of times that each node's contribution was added, by node, chunk and iteration: nodes² counters per chunk
+# and iteration. TLC can handle about this many.
 MAX_COUNTERS = 1 << 18
 MAX_TICKS = (1 << 31) - 1  # TLC's integers have 32 bits
 
 Pair = tuple[int, int]
-Way = tuple[int, int, int]  # source, destination, and the route between them: DIRECT or an index into the tables' routes
+Connection = tuple[int, int, int]  # source, destination, and the route between them: DIRECT or an index into the tables' routes
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What of the tables is checked: the first `repeats` iterations, with times in cycles.
+    """The part of the tables that is checked: the first `repeats` iterations, with times in cycles.
 
-    `paths`: the links of each way that a message can take, each the pair of nodes that it joins; `travel`: for each of these
-    links, from entering it until the whole message is there.
+    `paths`: the links of each connection that a message can take, each link as a pair of nodes; `travel`: for each of these links,
+    the cycles from entering it until the whole message has arrived.
     """
 
     tables: Tables
     timing: SlotTiming
-    paths: Mapping[Way, Sequence[Pair]]
-    travel: Mapping[Way, Sequence[int]]
+    paths: Mapping[Connection, Sequence[Pair]]
+    travel: Mapping[Connection, Sequence[int]]
     period: int
     repeats: int
 
     @property
     def slots(self) -> int:
-        """Slots from the first to the last that anything is played in."""
+        """Slots from the first to the last that is used."""
         return (self.repeats - 1) * self.period + int(self.tables.step.max(initial=0)) + 1
 
     @property
@@ -61,17 +61,17 @@ class Plan:
 
 
 def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
-    """The plan of the tables; of all iterations when `whole`, otherwise of as many as can meet and one more.
+    """The plan of the tables; of all iterations when `whole`, otherwise of as many as can overlap and one more.
 
-    Later iterations meet the same rows, links and counters in the same slots. Raises UnsupportedError for tables beyond TLC's
-    reach and for chunks with one target, TableFormatError for rows that command nothing, have a child twice or other data than
-    their chunk's, and when a rooted collective's chunk has no one root.
+    Later iterations find the same rows, links and counters in the same slots. Raises UnsupportedError for tables that are too large
+    for TLC and for chunks with one target, TableFormatError for rows that command nothing, have a child twice or data of another
+    chunk, and when a chunk of a rooted collective does not have exactly one root.
     """
     if tables.collective.has_targets:
         raise UnsupportedError(
             f"tables of {tables.collective.kind} cannot be model-checked: the specification has no targets of chunks"
         )
-    require_rows(tables)  # the model carries chunks, not addresses, and would pass over NOPs
+    require_rows(tables)  # the model has chunks, not addresses, and would ignore NOPs
     steps = int(tables.step.max()) + 1 if len(tables.step) else 1
     period = tables.period or steps
     # iterations that share slots, and those whose messages are still in flight then; one more for the steady state
@@ -90,12 +90,12 @@ def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
     return plan
 
 
-def _paths(tables: Tables) -> dict[Way, tuple[Pair, ...]]:
+def _paths(tables: Tables) -> dict[Connection, tuple[Pair, ...]]:
     """The link of every pair of neighbours, and those of the routes that rows take."""
     topology = tables.topology
     pairs: list[Pair] = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
     ends = set(topology.endpoints.tolist())
-    paths: dict[Way, tuple[Pair, ...]] = {(*pair, DIRECT): (pair,) for pair in pairs if ends.issuperset(pair)}
+    paths: dict[Connection, tuple[Pair, ...]] = {(*pair, DIRECT): (pair,) for pair in pairs if ends.issuperset(pair)}
     moves = tables.transfers()
     for src, dst, route in sorted(set(zip(*(moves[name].tolist() for name in ("src", "dst", "route")), strict=True))):
         if route != DIRECT:
@@ -103,13 +103,14 @@ def _paths(tables: Tables) -> dict[Way, tuple[Pair, ...]]:
     return paths
 
 
-def _travel(tables: Tables, paths: Mapping[Way, Sequence[Pair]], ser: int) -> dict[Way, tuple[int, ...]]:
-    """Serialization and latency of what is left of each way, from each of its links on."""
-    ways = sorted(paths)
-    columns = {"chunk": np.zeros(len(ways), np.int32), "op": np.full(len(ways), Op.COPY, np.int32)}
-    columns |= {"step": np.arange(len(ways), dtype=np.int32)}
+def _travel(tables: Tables, paths: Mapping[Connection, Sequence[Pair]], ser: int) -> dict[Connection, tuple[int, ...]]:
+    """Serialization and latency of the rest of each connection's path, from each of its links on."""
+    connections = sorted(paths)
+    columns = {"chunk": np.zeros(len(connections), np.int32), "op": np.full(len(connections), Op.COPY, np.int32)}
+    columns |= {"step": np.arange(len(connections), dtype=np.int32)}
     columns |= {
-        name: np.array(column, np.int32) for name, column in zip(("src", "dst", "route"), zip(*ways, strict=True), strict=True)
+        name: np.array(column, np.int32)
+        for name, column in zip(("src", "dst", "route"), zip(*connections, strict=True), strict=True)
     }
     everyone = parse_collective(CollectiveKind.ALL_REDUCE)
     probe = make_schedule(tables.topology, everyone, [NO_ROOT], columns, routes=tables.routes)
@@ -127,7 +128,7 @@ def _travel(tables: Tables, paths: Mapping[Way, Sequence[Pair]], ser: int) -> di
 
 
 def _linked_timing(tables: Tables) -> SlotTiming:
-    """Slot timing of what the rows send over links; a row that sends where no link leads is for the model to refute."""
+    """Slot timing of the rows that send over links; the model finds rows that send where there is no link."""
     moves = tables.transfers()
     linked = (tables.topology.pair_index(moves["src"], moves["dst"]) >= 0) | (moves["route"] != DIRECT)
     schedule = make_schedule(
@@ -167,7 +168,7 @@ def _arrivals_text(tables: Tables, node: int) -> str:
 
 
 def written(plan: Plan) -> dict[str, str]:
-    """The constants that tables are, in TLA+."""
+    """The tables as constants, in TLA+."""
     tables, topology = plan.tables, plan.tables.topology
     nodes, flows = topology.endpoints.tolist(), list(range(tables.chunks))
     roots = tables.schedule.chunk_root.tolist() if tables.collective.is_rooted else []
@@ -178,9 +179,11 @@ def written(plan: Plan) -> dict[str, str]:
         "Promised": function(everyone if tables.collective.gathers else at_root),
         "Table": function([(node, _table_text(tables, node)) for node in nodes]),
         "Arrivals": function([(node, _arrivals_text(tables, node)) for node in nodes]),
-        "Path": function([(sequence(way), sequence(map(sequence, links))) for way, links in sorted(plan.paths.items())]),
+        "Path": function(
+            [(sequence(connection), sequence(map(sequence, links))) for connection, links in sorted(plan.paths.items())]
+        ),
         "Capacity": function([(sequence((src, dst)), str(capacity)) for src, dst, capacity in pairs]),
-        "TravelTicks": function([(sequence(way), sequence(cycles)) for way, cycles in sorted(plan.travel.items())]),
+        "TravelTicks": function([(sequence(connection), sequence(cycles)) for connection, cycles in sorted(plan.travel.items())]),
     }
 
 

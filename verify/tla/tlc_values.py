@@ -1,4 +1,4 @@
-"""TLC's notation of values, read as Python values."""
+"""Parser of TLC's notation of values."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ _TOKEN = re.compile(r'\s*(<<|>>|\|->|:>|@@|-?\d+|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*|
 
 
 def parse_value(text: str) -> Any:
-    """The value that TLC printed: int, bool, str; set as frozenset; sequence as tuple; record and function as a dict.
+    """The value that TLC printed: int, bool, str; a set as frozenset; a sequence as tuple; records and functions as dict.
 
     Functions and records inside sets, and as arguments of functions, are tuples of sorted (key, value) pairs: these must hash.
     Raises ValueError for anything else.
@@ -39,7 +39,7 @@ class _Reader:
             raise ValueError(f"expected {token} in a TLC value, found {found or 'its end'}")
 
     def end(self) -> None:
-        """Nothing may be left."""
+        """Raise ValueError if text is left."""
         if self._peek():
             raise ValueError(f"{self._peek()} after the end of a TLC value")
 

@@ -1,4 +1,4 @@
-"""Counterexamples of models that print no legend: what each step changed, variable by variable."""
+"""Counterexamples of models that print no legend: the changes of each step, variable by variable."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -11,8 +11,8 @@ _HEADS = ("step", "what changed")
 
 
 def table_of_changes(trace: Sequence[State]) -> str:
-    """One line a step, with what it changed; the first line is the start. Steps before the last MAX_STEPS are left out, and the
-    table says so. Empty without a trace."""
+    """One line per step, with its changes; the first line is the start. Steps before the last MAX_STEPS are left out, and the table
+    says so. Empty without a trace."""
     if not trace:
         return ""
     rows = [("0", "the start")]
@@ -26,7 +26,7 @@ def table_of_changes(trace: Sequence[State]) -> str:
 
 
 def _changes(place: str, old: Any, new: Any) -> Iterator[str]:
-    """The differences of two values, each at the place within them."""
+    """The differences between two values, each with its place within them."""
     if old == new:
         return
     if isinstance(old, Mapping) and isinstance(new, Mapping) and old.keys() == new.keys():

@@ -90,7 +90,7 @@ def test_a_trace_is_lines_of_json(tmp_path):
     check = ["model-check", "--trace", trace]
     ran = [STAR, "--size", "1KiB", "--window", "2", "--aggregators", "4"]
     checked = json_of(*check, *ran)
-    assert checked["models"][0]["message"] == "48 steps, all as the specification has them"
+    assert checked["models"][0]["message"] == "48 steps, all as in the specification"
     for arguments, reason in (
         ([], "takes the network or schedule that was aggregated as its one NAME"),
         ([*ran, STAR], "takes the network or schedule that was aggregated as its one NAME"),
@@ -98,7 +98,7 @@ def test_a_trace_is_lines_of_json(tmp_path):
         ([*ran, "--flow", "packet"], "--window and --aggregators, and nothing else"),
         (["--schedule", "s.json"], "--window and --aggregators, and nothing else"),
         (["switch:5,reducing=switches", "--size", "1KiB"], "node 4 is no host; on the network that is given it is one"),
-        (ran[:1], "flow 0: packets is 4; what is given makes 262144"),
+        (ran[:1], "flow 0: packets is 4; expected 262144"),
         (["MCAllReduce"], "MCAllReduce"),
     ):
         assert_bad_input(certree(*check, *arguments), reason)
@@ -123,6 +123,6 @@ def test_a_trace_of_fewer_flows_or_of_a_schedule(tmp_path):
     assert certree("aggregate", network, *size, "--flows", "1", "--trace", trace).code == 0
     assert certree("model-check", "--trace", trace, network, *size).code == 0
     assert certree("synthesize", network, "--method", "netreduce", *size, "-o", file).code == 0
-    assert_bad_input(certree("model-check", "--trace", trace, file, *size), "1 flows; the network and size that are given make 2")
+    assert_bad_input(certree("model-check", "--trace", trace, file, *size), "1 flows; the given network and size make 2")
     assert certree("aggregate", file, *size, "--trace", trace, "--force").code == 0
     assert certree("model-check", "--trace", trace, file, *size).code == 0

@@ -71,7 +71,7 @@ def test_a_trace_has_every_step_of_every_chunk(tmp_path):
     ways = {(line["from"], line["node"], line["to"]) for line in lines if line["move"] == "pass on"}
     assert ways == {(0, 1, 2), (1, 2, 0), (2, 0, 1)}
     checked = certree("model-check", "--trace", trace, "--json")
-    told = "96 steps, all as the specification has them, with the messages of a chunk by the trace's own word"
+    told = "96 steps, all as in the specification, with the messages of a chunk as stated in the trace"
     assert (checked.code, checked.document["models"][0]["message"]) == (0, told)
     for more in (["--schedule", trace], ["ring:3", "--params", "multitree"], ["ring:3", "--flow", "packet"]):
         assert_bad_input(certree("model-check", "--trace", trace, *more), "as its one NAME, and --size")

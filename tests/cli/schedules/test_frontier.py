@@ -110,7 +110,7 @@ def test_formulas_and_proofs_for_other_checkers(tmp_path) -> None:
     files = {path.suffix: path.read_text().splitlines() for path in (tmp_path / "proofs").iterdir()}
     assert sorted(files) == [".cnf", ".drat", ".pbp"]
     assert files[".cnf"][0] == "c all-reduce on ring:4: no schedule of (4, 2, 3) (chunks, steps, rounds)"
-    assert "c chunks are alike; their transfers of step 0 descend, which loses no schedule" in files[".cnf"]
+    assert "c chunks are interchangeable; their transfers of step 0 descend, which loses no schedule" in files[".cnf"]
     header = next(line for line in files[".cnf"] if line.startswith("p cnf"))
     assert files[".drat"][-1] == "0"
     assert files[".pbp"][:2] == ["pseudo-Boolean proof version 3.0", f"f {header.split()[3]};"]

@@ -199,7 +199,7 @@ def test_a_schedule_that_needs_more_memory_is_no_answer() -> None:
     assert why_not(Question(STAR, asked.collective, 1, 2, 9, stored), schedule) is None
     refused = why_not(Question(STAR, asked.collective, 1, 2, 9, 5), schedule)
     assert refused == f"a cell has to store {stored} chunks, more than 5"
-    with pytest.raises(UnsupportedError, match="memory is limited for collectives that copy only, not for all-reduce"):
+    with pytest.raises(UnsupportedError, match="memory can be limited only for collectives that only copy, not for all-reduce"):
         Question(STAR, parse_collective("all-reduce"), 1, 2, 2, 9)
     with pytest.raises(InputError, match="memory is 0; allowed: whole numbers from 1"):
         Question(STAR, parse_collective("all-gather"), 1, 2, 2, 0)

@@ -51,18 +51,18 @@ def test_chunks_of_an_all_reduce_are_alike() -> None:
     assert len(single.formula.clauses) == before
 
 
-def test_chunks_that_are_not_alike_are_not_put_in_order() -> None:
+def test_chunks_that_are_not_interchangeable_are_not_ordered() -> None:
     def first(encoder):
         return encoder.reduce[0, 0, 0]
 
     for change, words in (
         (lambda encoder: encoder.formula.add(-first(encoder)), "a clause about one is missing for the other"),
         (lambda encoder: encoder.formula.count([first(encoder)], 1), "they are not counted together"),
-        (lambda encoder: encoder.formula.add(encoder.formula.counters[0].variables[0]), "a clause asks for a counter to hold"),
-        (lambda encoder: encoder.formula.count([encoder.formula.counters[0].variables[0]], 1), "a counter counts another one"),
+        (lambda encoder: encoder.formula.add(encoder.formula.counters[0].variables[0]), "a clause requires a counter to be true"),
+        (lambda encoder: encoder.formula.count([encoder.formula.counters[0].variables[0]], 1), "a counter counts another counter"),
         (
             lambda encoder: encoder.formula.add(-encoder.formula.counters[1].variables[0]),
-            "a clause asks for a part of what is counted",
+            "a clause uses a part of a count",
         ),
     ):
         encoder = encoder_of()
@@ -72,9 +72,9 @@ def test_chunks_that_are_not_alike_are_not_put_in_order() -> None:
         assert refused.value.rule == "proof-symmetry"
 
 
-def test_a_rule_that_one_chunk_is_spared_is_found() -> None:
+def test_a_rule_without_one_of_the_chunks_is_detected() -> None:
     encoder = encoder_of()
     spared = -encoder.copy[0, 0, 1]
     encoder.formula.clauses = [(1, -1) if spared in clause and len(clause) == 2 else clause for clause in encoder.formula.clauses]
-    with pytest.raises(ProofError, match="chunks are not alike"):
+    with pytest.raises(ProofError, match="chunks are not interchangeable"):
         order_chunks(encoder)

@@ -78,12 +78,12 @@ LINES = refutation(pigeons(4))
 @pytest.mark.parametrize(
     ("lines", "rule", "words"),
     [
-        ([], "proof-open", "all 0 lines hold, but they do not reach a contradiction"),
+        ([], "proof-open", "all 0 lines are correct, but they do not reach a contradiction"),
         (["1 0"], "proof-step", "line 1: the clause does not follow by unit propagation"),
         (["0"], "proof-step", "line 1: the clause does not follow"),
-        (["d 1 2 0"], "proof-deletion", "line 1: deletes a clause that is not there"),
+        (["d 1 2 0"], "proof-deletion", "line 1: deletes a clause that is not present"),
         (["d -1 -4 0", "d -1 -4 0"], "proof-deletion", "line 2"),
-        (["1 2"], "proof-malformed", "line 1: '1 2' is no line of a proof"),
+        (["1 2"], "proof-malformed", "line 1: '1 2' is not a line of a proof"),
         (["d  1 2 0"], "proof-malformed", "line 1"),
         (["1 99 0"], "proof-malformed", "line 1: '1 99 0' has a variable above 12"),
         (["one 0"], "proof-malformed", "line 1"),
@@ -156,7 +156,7 @@ def test_the_kernel_refuses_what_is_no_formula() -> None:
         _proofs.check_rup(1, np.array([1, 0], np.int32), np.array([1, 0], np.int32), np.array([2], np.uint8))
 
 
-@pytest.mark.parametrize(("limit", "words"), [("MAX_LINES", "has more than 2 lines"), ("MAX_LINE", "is no line of a proof")])
+@pytest.mark.parametrize(("limit", "words"), [("MAX_LINES", "has more than 2 lines"), ("MAX_LINE", "is not a line of a proof")])
 def test_proofs_of_absurd_size_are_refused(limit: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "1 -1 0\n" * 3
     parse_proof(text, 1)

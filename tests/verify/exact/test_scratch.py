@@ -87,7 +87,7 @@ def test_reducing_switches_keep_nothing() -> None:
     assert answer(asked)
     assert answer(replace(asked, scratch=1))
     assert not answer(replace(asked, scratch=0))
-    with pytest.raises(UnsupportedError, match="scratch of reducing switches is not limited for reduce"):
+    with pytest.raises(UnsupportedError, match="scratch of reducing switches cannot be limited for reduce"):
         Question(tree, parse_collective("reduce", 0), 1, 2, 2, None, 1)
 
 
@@ -213,7 +213,7 @@ def _with(column, row: int, value: int):
 def test_what_cannot_be_asked() -> None:
     with pytest.raises(InputError, match="scratch is -1; allowed: whole numbers from 0"):
         Question(RING5, ALL_REDUCE, 1, 2, 2, None, -1)
-    with pytest.raises(UnsupportedError, match="scratch is 17; an all-reduce is asked with up to 16 slots"):
+    with pytest.raises(UnsupportedError, match="scratch is 17; allowed for an all-reduce: at most 16 slots"):
         Question(RING5, ALL_REDUCE, 1, 2, 2, None, 17)
     with pytest.raises(UnsupportedError, match="a chunk from 1 to 2 must pass others; scratch is 0"):
         FrontierSearch(STAR, parse_collective("all-to-all"), 1, 1, Monitor(), scratch=0)

@@ -193,7 +193,7 @@ def test_a_point_that_another_covers_is_found() -> None:
         (lambda d: d.update(version=1), "version 1 cannot be read"),
         (lambda d: d.update(more=1), "unknown field 'more'; known: topology, collective"),
         (lambda d: d.update(max_chunks=0), "max_chunks is 0; allowed: whole numbers from 1 to 4096"),
-        (lambda d: d["points"][0].update(point=[0, 1, 1]), "is no point"),
+        (lambda d: d["points"][0].update(point=[0, 1, 1]), "is not a point"),
         (lambda d: d["refuted"][0].update(point=[1, 3, 2]), "fewer rounds than steps"),
         (lambda d: d.update(points=[1]), "points 1 is 1; expected a table of fields"),
         (lambda d: d.update(collective={"kind": "broadcast", "root": None}), "broadcast needs a root"),

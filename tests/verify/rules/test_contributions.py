@@ -9,14 +9,14 @@ import pytest
 from certree.models.schedule.schedule import NO_ROOT, Schedule
 from certree.verify.checker import verify_schedule
 from certree.verify.rules import contributions as machine
-from certree.verify.rules.contributions import Outcome, play
+from certree.verify.rules.contributions import Outcome, execute
 from certree.verify.rules.obligations import EVERYONE, Promise
 from tests.verify.build import COPY, REDUCE, build, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule
 
 
 def outcome(schedule: Schedule, promise: Promise | None = None) -> Outcome:
-    return play(schedule, promise or Promise.of(schedule), np.ones(schedule.transfers, np.bool_))
+    return execute(schedule, promise or Promise.of(schedule), np.ones(schedule.transfers, np.bool_))
 
 
 def test_a_promise_met_from_the_start_needs_no_transfers() -> None:

@@ -12,7 +12,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.verify.rules import trees
 from certree.verify.rules.semantics import check_semantics
 from certree.verify.rules.trees import flows_along_trees
-from certree.verify.rules.wiring import check_writes, playable_rows
+from certree.verify.rules.wiring import check_writes, executable_rows
 from certree.verify.verdict import Findings
 from tests.drawn import examples, given_at_least, rngs
 from tests.synth.execution import make
@@ -20,7 +20,7 @@ from tests.verify.build import build, chain_all_reduce, path_all_reduce
 from tests.verify.schedules import mutated, random_schedule
 
 
-def played_right(schedule: Schedule) -> bool:
+def is_valid_by_execution(schedule: Schedule) -> bool:
     """What the machine says of the rows' meaning."""
     findings = Findings()
     check_semantics(schedule, findings, check_writes(schedule, findings, np.ones(schedule.transfers, np.bool_)))
@@ -32,14 +32,14 @@ def mutant(rng: Random, changes: int) -> tuple[Schedule, bool]:
     schedule = random_schedule(rng)
     for _ in range(changes):
         schedule = mutated(rng, schedule)
-    return schedule, bool(playable_rows(schedule).all()) and flows_along_trees(schedule)
+    return schedule, bool(executable_rows(schedule).all()) and flows_along_trees(schedule)
 
 
 @given_at_least(15, rngs, st.integers(0, 2))
 @examples(500)
 def test_what_is_proved_is_right(rng: Random, changes: int) -> bool:
     schedule, proved = mutant(rng, changes)
-    assert not proved or played_right(schedule)
+    assert not proved or is_valid_by_execution(schedule)
     return proved and changes > 0
 
 
@@ -47,7 +47,7 @@ def test_what_is_proved_is_right(rng: Random, changes: int) -> bool:
 @examples(200)
 def test_many_that_are_not_proved_are_wrong(rng: Random) -> bool:
     schedule, proved = mutant(rng, 1)
-    return bool(playable_rows(schedule).all()) and not proved and not played_right(schedule)
+    return bool(executable_rows(schedule).all()) and not proved and not is_valid_by_execution(schedule)
 
 
 @pytest.mark.parametrize("kind", ["all-gather", "reduce-scatter", "all-reduce"])
@@ -96,13 +96,13 @@ FAULTS = {
 @pytest.mark.parametrize(("kind", "what"), [(kind, what) for kind, cases in FAULTS.items() for what in cases])
 def test_each_fault_is_left_to_the_machine(kind: str, what: str) -> None:
     schedule = build("mesh:1x4", kind, FAULTS[kind][what], roots=None if kind == "all-reduce" else [1])
-    assert flows_along_trees(schedule) == played_right(schedule) == (what == "right")
+    assert flows_along_trees(schedule) == is_valid_by_execution(schedule) == (what == "right")
 
 
 def test_other_right_schedules_are_left_to_the_machine() -> None:
     """Recursive doubling is right, but a node sends its chunk more than once; switches that add up are no endpoints."""
     schedule = make("recursive-doubling", "hypercube:2")
     assert not flows_along_trees(schedule)
-    assert played_right(schedule)
+    assert is_valid_by_execution(schedule)
     assert not flows_along_trees(make("netreduce", "switch:4,reducing=switches"))
     assert parse_topology("switch:4,reducing=switches").holds.any()

@@ -27,11 +27,11 @@ def partition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Frac
     p ≥ 2 is the number of parts that hold an endpoint; every existing node, switches too, is in one part.
 
     Proof. Take one chunk and its messages between different parts in an order that respects time (a hop of a route is a message;
-    ties broken anyhow). Let A be the first part to have met contributions from all p parts. By then each of the p parts other
-    than A has sent at least one message, which makes p − 1. Only A knows all of them yet (a message informs one part), so each of
-    the p parts other than A must still receive one: p − 1 more. What happens inside a part, adding, forwarding or multicasting,
-    does not enter, so the bound holds for any capacities and for switches of any kind, reducing ones included: a multicast
-    crosses each link it leaves by as a message of its own.
+    ties broken arbitrarily). Let A be the first part that contributions from all p parts have reached. By then each of the p
+    parts other than A has sent at least one message: p − 1 messages. So far only A knows all contributions (a message informs one
+    part), so each of the p parts other than A must still receive a message: p − 1 more. Operations inside a part (adding,
+    forwarding, multicasting) do not matter, so the bound holds for any capacities and for switches of any kind, including
+    reducing switches: a multicast is a separate message on each link by which it leaves.
     """
     _require_all_reduce(instance, "partition")
     only_fields("partition", witness, ["part"])
@@ -46,21 +46,21 @@ def partition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Frac
 
 @WITNESSES.register("tolls")
 def tolls(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
-    """{"part": [as in `partition`], "price": [of each link, in link order]}: the tolls of all parts that hold an endpoint but the
-    dearest of them / sum of capacity · price over all links.
+    """{"part": [as in `partition`], "price": [of each link, in link order]}: the sum of the tolls of all parts that hold an
+    endpoint, except the largest toll / sum of capacity · price over all links.
 
-    Prices are whole numbers from 0. The toll of a part is the price of the cheapest link that leaves it for another part, plus that
-    of the cheapest one that enters it from another.
+    Prices are non-negative integers. The toll of a part is the price of the cheapest link that leaves it for another part, plus
+    the price of the cheapest link that enters it from another part.
 
-    Proof. Take one chunk and its messages as in the proof of `partition`, and let A be the first part to have met contributions
-    from all p parts that hold an endpoint. By then each of these parts other than A has sent a message to another part; afterwards
-    each of them must still receive one from another part. So each of them but A, if A is one, has paid its toll, and no message
-    is counted twice: those until A knows all are counted for the part that they leave, the later ones for the part that they
-    enter. Whatever else is sent costs nothing or more. A round can pay the sum of capacity · price in all. Any capacities, switches
-    of any kind.
+    Proof. Take one chunk and its messages as in the proof of `partition`, and let A be the first part that contributions from all
+    p parts with an endpoint have reached. By then each of these parts other than A has sent a message to another part; afterwards
+    each of them must still receive a message from another part. So each of these parts except A has paid its toll, and no message
+    is counted twice: messages sent until A knows all contributions are counted for the part that they leave, later ones for the
+    part that they enter. All other messages have non-negative prices. One round can pay at most the sum of capacity · price. This
+    holds for any capacities and for switches of any kind.
 
-    With one price for all links between parts it is the partition bound, with the parts S and V∖S and a price for leaving S
-    alone the direction bound; prices by direction count a link there only where a direction is scarce.
+    With the same price for all links between parts this is the partition bound; with the parts S and V∖S and a price only for
+    leaving S it is the direction bound.
     """
     _require_all_reduce(instance, "tolls")
     only_fields("tolls", witness, ["part", "price"])
@@ -94,12 +94,12 @@ def direction(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Frac
 
 
 def crossing_once(instance: Instance, inside: np.ndarray) -> Fraction:
-    """Rounds per chunk when each chunk crosses the border of the set once in each direction."""
+    """Rounds per chunk when each chunk crosses the boundary of the set once in each direction."""
     return Fraction(1, min(instance.capacity(inside, ~inside), instance.capacity(~inside, inside)))
 
 
 def counting_applies(instance: Instance) -> bool:
-    """Whether the count of transfers bounds this instance: an all-reduce in which only endpoints add and copy."""
+    """Whether the number of transfers bounds this instance: an all-reduce in which only endpoints add and copy."""
     return instance.collective.kind is CollectiveKind.ALL_REDUCE and not bool(instance.topology.reducing.any())
 
 
@@ -107,14 +107,15 @@ def counting_applies(instance: Instance) -> bool:
 def counting(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{}: 2(N − 1) / the smaller of the capacities of all links into endpoints and of all links out of endpoints.
 
-    Proof. Take the endpoints as the entities of the partition proof: each chunk takes at least 2(N − 1) transfers. Where switches
-    only forward, a transfer leaves one endpoint and enters one, passing none between, so it uses one link of either kind. With
-    reducing switches one message of an endpoint can serve many: refused.
+    Proof. Treat each endpoint as a part of the partition proof: each chunk needs at least 2(N − 1) transfers. Where switches only
+    forward, a transfer leaves one endpoint, enters another and passes no endpoint in between, so it uses one link out of an
+    endpoint and one link into an endpoint. With reducing switches one message of an endpoint can serve many endpoints, so such
+    topologies are refused.
     """
     _require_all_reduce(instance, "counting")
     only_fields("counting", witness, [])
     if not counting_applies(instance):
-        raise WitnessError("witness-foreign", "a counting witness says nothing about a topology with reducing switches")
+        raise WitnessError("witness-foreign", "a counting witness does not apply to a topology with reducing switches")
     everything = instance.exists
     capacity = min(instance.capacity(instance.is_endpoint, everything), instance.capacity(everything, instance.is_endpoint))
     return "bandwidth", Fraction(2 * (len(instance.topology.endpoints) - 1), capacity)

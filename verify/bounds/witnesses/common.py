@@ -20,7 +20,7 @@ TURNS = 8  # searches where that is too little
 
 @WITNESSES.register("degree")
 def degree(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
-    """{"node": id}: the better of the bounds of one endpoint alone and of all the others together.
+    """{"node": id}: the better of the bounds of one endpoint alone and of all other endpoints together.
 
     Proof. It is the direction bound (all-reduce) of the set {node}, or the larger of the cut bounds of {node} and its complement.
     """
@@ -40,7 +40,7 @@ def _degree_value(instance: Instance, node: int) -> Fraction:
 
 
 def best_node(instance: Instance) -> Bound:
-    """The degree witness with the largest value; of equals the one with the smallest id. O(nodes + links)."""
+    """The degree witness with the largest value; ties are broken by the smallest id. O(nodes + links)."""
     topology = instance.topology
     leaving, entering = np.zeros((2, len(topology.kind)), np.int64)
     np.add.at(leaving, topology.src, topology.capacity)
@@ -53,7 +53,7 @@ def best_node(instance: Instance) -> Bound:
     else:
         others, own = (into, out) if instance.collective.gathers else (out, into)
         cases = zip(others, own, instance.parts[0], strict=True)
-    first: dict[tuple[int, ...], int] = {}  # of nodes alike the one with the smallest id
+    first: dict[tuple[int, ...], int] = {}  # of equivalent nodes the one with the smallest id
     for rank, case in enumerate(cases):
         first.setdefault(case, rank)
     best = max(first, key=lambda case: (_alone(instance, case), -first[case]))
@@ -61,7 +61,7 @@ def best_node(instance: Instance) -> Bound:
 
 
 def _alone(instance: Instance, case: tuple[int, ...]) -> Fraction:
-    """The bound of a node with these capacities of links and, where chunks have roots, parts of the message."""
+    """The bound of a node with the given link capacities and, where chunks have roots, the given parts of the message."""
     if not instance.collective.is_rooted:
         return Fraction(1, min(case))
     if instance.collective.has_targets:
@@ -87,12 +87,12 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
     `label` counts the transfers from `from`: label[from] = 0, and for every link u→v label[v] ≤ label[u] + 1 when v is an endpoint,
     label[v] ≤ label[u] when v is a switch (a route passes any number of switches in one step); hops = label[to].
 
-    Proof. By induction no schedule brings anything of `from` to a node of label h with fewer than h transfers, one after the other:
-    the first leaves in step 0 at the earliest, each next one `delay` steps after the one before, and the last takes a step. That a
-    transfer starts or ends at a reducing switch only makes more of them. What `from` holds at the start is due at `to`: any two
-    endpoints in an all-reduce or all-to-all; from an endpoint that roots a chunk in an all-gather or broadcast, to one in a
-    reduce-scatter or reduce; to the root in a gather, from it in a scatter. Where transfers may pass endpoints (`passing`), one
-    of them may lead anywhere, and only hops = 1 is proved.
+    Proof. By induction no schedule brings data of `from` to a node of label h with fewer than h transfers in sequence: the first
+    leaves in step 0 at the earliest, each of the others at least `delay` steps after the one before, and the last takes one step.
+    Transfers that start or end at a reducing switch only increase their number. The initial data of `from` is due at `to`: any two
+    endpoints in an all-reduce or all-to-all; from an endpoint that roots a chunk in an all-gather or broadcast, to such an
+    endpoint in a reduce-scatter or reduce; to the root in a gather, from the root in a scatter. Where transfers may pass endpoints
+    (`passing`), a single transfer may reach any node, and only hops = 1 is proved.
     """
     only_fields("distance", witness, ["from", "to", "hops", "label"])
     start, end = (node_id(instance, "distance", witness[key]) for key in ("from", "to"))
@@ -125,11 +125,10 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
 
 
 def longest_distance(instance: Instance) -> Bound:
-    """The distance witness with the most hops; of equals the first by (from, to).
+    """The distance witness with the most hops; ties are broken by the smallest (from, to).
 
-    Searches from 64 endpoints at a time, a bit each: O(links · hops · endpoints / 64). Where that is more than SEARCH_WORK, the
-    farthest pair that a few searches one after the other find, which may be closer than the farthest there is: O(links) each on a
-    direct network.
+    Searches from 64 endpoints at a time, one bit each: O(links · hops · endpoints / 64). Where that exceeds SEARCH_WORK, a few
+    single searches, O(links) each on a direct network, find a distant pair; it may be closer than the farthest pair.
     """
     topology = instance.topology
     if instance.passing:
@@ -151,7 +150,7 @@ def longest_distance(instance: Instance) -> Bound:
 
 
 def _by_turns(instance: Instance, start: int, label: NDArray[np.int32], receivers: NDArray[np.int32]) -> Bound:
-    """From `start` to the farthest sink, from there to the farthest again, and so on while that leads farther and from sources."""
+    """Repeated searches, each from the farthest sink of the one before, while the distance grows and the sink is a source."""
     best: Bound = {"hops": 0}
     for _ in range(TURNS):
         end = int(receivers[label[receivers].argmax()])
@@ -165,7 +164,7 @@ def _by_turns(instance: Instance, start: int, label: NDArray[np.int32], receiver
 
 
 def _one_hop(instance: Instance) -> Bound:
-    """The distance witness between a source and a sink that says no more than that they are not the same."""
+    """The distance witness of one hop between a source and another node that is a sink."""
     endpoints = instance.topology.endpoints
     sources, sinks = (endpoints[flags][:2].tolist() for flags in (instance.sources, instance.sinks))
     start, end = next((source, sink) for source in sources for sink in sinks if source != sink)
@@ -175,7 +174,7 @@ def _one_hop(instance: Instance) -> Bound:
 
 
 class _Spread:
-    """Passes sets of nodes on over some of the links, all at once."""
+    """Propagates sets of nodes over some of the links, all sets at once."""
 
     def __init__(self, topology: Topology, links: NDArray[np.int64]) -> None:
         order = links[np.argsort(topology.dst[links], kind="stable")]
@@ -183,7 +182,7 @@ class _Spread:
         self._heads, self._first = np.unique(topology.dst[order], return_index=True)
 
     def __call__(self, reached: NDArray[np.uint64]) -> bool:
-        """Give the head of every link what its tail had; whether that was new to any."""
+        """Add the set at each link's tail to the set at its head; returns whether any set grew."""
         if not len(self._heads):
             return False
         before = reached[self._heads]
@@ -192,7 +191,7 @@ class _Spread:
 
 
 def _farthest(instance: Instance, starts: NDArray[np.int32], targets: NDArray[np.int32]) -> tuple[int, int, int]:
-    """(hops, from, to): the pair that is farthest apart, the first of equals."""
+    """(hops, from, to): the pair that is farthest apart; ties are broken by order."""
     topology, place = instance.topology, np.arange(len(starts))
     reached = np.zeros((len(topology.kind), -(-len(starts) // 64)), np.uint64)
     reached[starts, place // 64] = np.uint64(1) << (place % 64).astype(np.uint64)
@@ -212,9 +211,9 @@ def _farthest(instance: Instance, starts: NDArray[np.int32], targets: NDArray[np
 
 
 def _labels(instance: Instance, start: int) -> NDArray[np.int32]:
-    """Transfers from `start` to each node, switches costing none; nodes out of reach get the largest label.
+    """Transfers from `start` to each node, where switches cost nothing; unreachable nodes get the largest label.
 
-    Nothing leads from a reached node to one out of reach, so that label breaks no condition.
+    No link leads from a reachable node to an unreachable one, so that label breaks no condition.
     """
     topology = instance.topology
     if topology.is_direct:

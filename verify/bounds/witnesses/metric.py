@@ -1,4 +1,4 @@
-"""The witness that bounds every collective on every network, switches included: lengths of links."""
+"""The metric witness, which bounds every collective on every network, switches included, by lengths of links."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -21,7 +21,7 @@ Int64 = NDArray[np.int64]
 
 @WITNESSES.register("metric")
 def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
-    """{"length": [length of each link, in link order]}: what each chunk must travel / sum of capacity · length over all links.
+    """{"length": [length of each link, in link order]}: the distance each chunk must travel / sum of capacity · length.
 
     Lengths are whole numbers from 0. d(u, v) is the length of the shortest path from u to v, over any nodes. *Holders* are the
     endpoints and the reducing switches; p(t) counts the classes with an endpoint in them when all holders u, v with d(u, v) <= t or
@@ -32,21 +32,21 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     - all-gather, broadcast, reduce-scatter, reduce: linkage
     - all-to-all, gather, scatter: the sum over sources s and sinks t of d(s, t), divided by N (a block is 1/N of the message)
 
-    Proof. A transfer from u to v puts one message on each link of its route, so it takes at least d(u, v) of the total length
-    capacity · length that passes in a round. So rounds · sum(capacity · length) is at least the distance that all transfers of all
-    chunks lead together.
+    Proof. A transfer from u to v puts one message on each link of its route, so it uses at least d(u, v) of the sum of
+    capacity · length that one round offers. So rounds · sum(capacity · length) is at least the total distance of all transfers of
+    all chunks.
 
     With targets: the transfers that bring a chunk from s to t form a chain, and their distances add up to d(s, t) or more.
 
-    All-reduce: of a chunk's transfers count those between different classes of t. Taking the classes as the parts of the partition
-    proof (`all_reduce.partition`), those without endpoint included, they are at least 2(p(t) − 1). Each leads farther than t. A
-    transfer over the distance d is counted for t = 0 ... d − 1, so the distances add up to the sum over t of 2(p(t) − 1).
-    In the collectives of one phase every class with an endpoint but the root's must be entered (all-gather, broadcast) or left
-    (reduce-scatter, reduce) by at least one transfer, which makes p(t) − 1 each.
+    All-reduce: count the transfers of a chunk between different classes of t. By the partition proof (`all_reduce.partition`),
+    with all classes as its parts, there are at least 2(p(t) − 1) of them, and each covers a distance of more than t. A transfer
+    over the distance d is counted for t = 0 ... d − 1, so the distances add up to at least the sum over t of 2(p(t) − 1).
+    In the collectives with one phase at least one transfer must enter (all-gather, broadcast) or leave (reduce-scatter, reduce)
+    every class with an endpoint except that of the root: p(t) − 1 transfers for each t.
 
-    What a reducing switch adds or multicasts still leaves and enters it as one transfer for each link, and it is a holder, so the
-    proofs hold with them. O(holders · links · hops) time and O(holders · nodes) memory, unless every node is an endpoint and there
-    are no targets: then O(links log links) time.
+    The proofs cover reducing switches: they are holders, and what they add or multicast enters and leaves them as one transfer
+    per link. O(holders · links · hops) time and O(holders · nodes) memory; O(links log links) time where every node is an endpoint
+    and there are no targets.
     """
     only_fields("metric", witness, ["length"])
     length = link_numbers(instance.topology, "metric", "length", witness["length"])
@@ -69,7 +69,7 @@ def total(values: Int64) -> int:
 
 
 def needed_length(instance: Instance, length: Int64) -> Fraction:
-    """What all transfers together must travel for each chunk of the message. WitnessError on networks that are too large."""
+    """The total distance that the transfers of one chunk must cover. WitnessError on networks that are too large."""
     topology = instance.topology
     if instance.collective.has_targets:
         sources, sinks = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
@@ -80,7 +80,7 @@ def needed_length(instance: Instance, length: Int64) -> Fraction:
 
 
 def linkage(topology: Topology, length: Int64) -> list[tuple[int, int, int]]:
-    """(weight, u, v) of the joins that bring two classes with endpoints together: one fewer than there are endpoints, by weight.
+    """(weight, u, v) of the joins that merge two classes with endpoints, by weight: one fewer than there are endpoints.
 
     u and v are holders, and the weight is the smaller distance between them.
     """
@@ -112,7 +112,7 @@ def _joins_by_distance(topology: Topology, length: Int64) -> list[tuple[int, int
 
 
 def _merged(topology: Topology, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """The joins, taken in order, that bring together two classes that both have an endpoint."""
+    """The joins, taken in order, that merge two classes with an endpoint each."""
     leader = list(range(len(topology.kind)))
     has_endpoint = (topology.rank >= 0).tolist()
     found = []

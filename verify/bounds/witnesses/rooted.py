@@ -1,4 +1,4 @@
-"""Witnesses that bound collectives with roots: a cut, and a subpartition, which holds whatever the shares."""
+"""Witnesses that bound collectives with roots: a cut, and a subpartition, which is valid for all shares."""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -20,8 +20,8 @@ def cut(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
 
     Proof. The set S holds an endpoint. All-gather, broadcast: each chunk rooted outside S is due at that endpoint, so it enters
     S at least once. Reduce-scatter, reduce: that endpoint contributes to each chunk rooted outside S, so at least one message of it
-    leaves S. With targets: a chunk from outside S to its inside enters S at least once. Holds for any capacities and for
-    switches of any kind: adding and multicasting happen at nodes, and neither brings data over a border without a message.
+    leaves S. With targets: a chunk from outside S to its inside enters S at least once. This holds for any capacities and for
+    switches of any kind: nodes add and multicast, and neither moves data across the boundary without a message.
     """
     if not instance.collective.is_rooted:
         raise WitnessError("witness-foreign", f"a cut witness bounds collectives with roots, not an {instance.collective.kind}")
@@ -35,10 +35,10 @@ def subpartition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, F
 
     The sets are disjoint, each holds an endpoint; other nodes may be in none.
 
-    Proof. The endpoint that roots a chunk lies in one of the sets at most. Each of the t − 1 others, at least, holds an endpoint
-    that the chunk is due at (all-gather) or that contributes to it (reduce-scatter), so at least one message of the chunk enters
-    that set, or leaves it. No link enters two disjoint sets, and none leaves two. What part of the message an endpoint roots does
-    not matter, so this bounds all schedules of the collective, however they share the message out.
+    Proof. The endpoint that roots a chunk lies in at most one of the sets. Each of the other sets (t − 1 or more) holds an endpoint
+    at which the chunk is due (all-gather) or that contributes to it (reduce-scatter), so at least one message of the chunk enters
+    that set, or leaves it. No link enters two disjoint sets, and none leaves two. The shares of the endpoints do not matter, so
+    this bounds all schedules of the collective, however the message is shared out.
     """
     if instance.collective.kind not in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
         raise WitnessError(
@@ -81,7 +81,7 @@ def _owners(instance: Instance, sets: list[Any]) -> NDArray[np.int64]:
 
 
 def crossing_share(instance: Instance, inside: np.ndarray) -> Fraction:
-    """Rounds per chunk of the message for what needs to cross the border of the set, as in `cut`."""
+    """Rounds per chunk for the data that must cross the boundary of the set, as in `cut`."""
     outside = instance.exists & ~inside
     if instance.collective.has_targets:
         return instance.addressed(outside, inside) / instance.capacity(outside, inside)

@@ -1,1 +1,1 @@
-"""The trusted encoder: `encode` picks the formula, `spread` and `sums` build it, `chunk_order` breaks one symmetry."""
+"""The trusted encoder: `encode` selects the formula, `spread` and `sums` build it, `chunk_order` breaks one symmetry."""

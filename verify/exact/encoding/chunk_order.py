@@ -1,18 +1,19 @@
-"""Chunks that are alike, put in order: fewer models to look at, and none are lost.
+"""Order of interchangeable chunks: fewer models to search, without losing a schedule.
 
-The chunks of an all-reduce have no names: let two of them change places in a schedule, and it is a schedule. So if there is one at
-all, there is one in which their transfers of the first step, read as binary numbers, descend. That is what the clauses added here
-demand. (A ring of 8 with 5 chunks in 6 steps: a million conflicts without, 40 thousand with.)
+The chunks of an all-reduce are interchangeable: exchanging two of them in a schedule gives another schedule. So if there is a
+schedule, there is one in which the chunks' transfers of the first step, read as binary numbers, descend. The clauses added here
+demand this. (A ring of 8 with 5 chunks in 6 steps: a million conflicts without them, 40 thousand with them.)
 
-It rests on the formula being the same after two chunks have changed places, which is not believed but checked, clause by clause:
+This is sound if the formula is unchanged by an exchange of two chunks, which is checked clause by clause:
 
-- every clause that counts nothing becomes another one of the formula;
-- every counter counts the same literals as before, and no counted literal is a counter's variable;
-- elsewhere, variables of counters occur negated only, and only those that speak of all that is counted.
+- every clause without counters becomes a clause of the formula;
+- every counter counts the same literals as before, and no counted literal is a variable of a counter;
+- in other clauses, variables of counters occur negated only, and only those for the complete count.
 
-Then a model becomes a model: let the two chunks change places, and set every counter to what it has to say at least. That depends
-on how many of its literals hold, which is as many as before; so clauses of counters hold, others that mention them hold if they did
-(with fewer counters true, never more), and the rest were moved to clauses that held. Neighbours in place generate all orders.
+Then a model stays a model: exchange the two chunks, and set each counter variable only where its clauses require it. That depends
+on the number of true literals counted, which is unchanged. So the clauses of counters hold; other clauses that mention counters
+still hold, since no counter variable becomes true that was false; and each remaining clause is the image of a clause that held.
+Exchanges of adjacent chunks generate all orders.
 """
 
 from itertools import pairwise
@@ -24,11 +25,11 @@ from certree.verify.rule import Subject, rule
 
 
 def order_chunks(encoder: Encoder) -> None:
-    """Add to the formula that alike chunks descend. ProofError `proof-symmetry` where they may not change places.
+    """Add clauses that order interchangeable chunks. ProofError `proof-symmetry` where they cannot be exchanged.
 
     O(chunks · clauses) time, O(clauses) memory.
     """
-    formula, chunks = encoder.formula, encoder.alike
+    formula, chunks = encoder.formula, encoder.interchangeable
     if len(chunks) < 2:
         return
     clauses = plain_clauses(formula)
@@ -39,23 +40,23 @@ def order_chunks(encoder: Encoder) -> None:
 
 
 def plain_clauses(formula: Formula) -> set[frozenset[int]]:
-    """The clauses that define no counter; ProofError where one asks for a counter to hold, or for a part of a count."""
+    """The clauses that define no counter; ProofError where one requires a counter to be true, or uses part of a count."""
     counters = {variable for counter in formula.counters for variable in counter.variables}
     defining = {index for counter in formula.counters for index in counter.clauses}
     clauses = {frozenset(clause) for index, clause in enumerate(formula.clauses) if index not in defining}
     if any(literal in counters for clause in clauses for literal in clause):
-        raise ProofError("proof-symmetry", "a clause asks for a counter to hold: what it counts may not change places")
+        raise ProofError("proof-symmetry", "a clause requires a counter to be true: the literals it counts cannot be exchanged")
     partial = counters.difference(*(counter.totals for counter in formula.counters))
     if any(-literal in partial for clause in clauses for literal in clause):
-        raise ProofError("proof-symmetry", "a clause asks for a part of what is counted: it may not change places with the rest")
+        raise ProofError("proof-symmetry", "a clause uses a part of a count: the counted literals cannot be exchanged")
     if any(abs(literal) in counters for counter in formula.counters for literal in counter.literals):
-        raise ProofError("proof-symmetry", "a counter counts another one: what it counts may not change places")
+        raise ProofError("proof-symmetry", "a counter counts another counter: the literals it counts cannot be exchanged")
     return clauses
 
 
 @rule(
     "proof-symmetry",
-    "chunks that a formula puts in order may not change places in it",
+    "chunks that a formula orders are not interchangeable in it",
     "tests/verify/exact/test_order.py",
     Subject.PROOFS,
 )
@@ -66,9 +67,9 @@ def check_alike(formula: Formula, clauses: set[frozenset[int]], exchange: dict[i
         return exchange.get(literal, literal) if literal > 0 else -exchange.get(-literal, -literal)
 
     if any(frozenset(map(image, clause)) not in clauses for clause in clauses):
-        raise ProofError("proof-symmetry", "chunks are not alike: a clause about one is missing for the other")
+        raise ProofError("proof-symmetry", "chunks are not interchangeable: a clause about one is missing for the other")
     if any(sorted(map(image, counter.literals)) != sorted(counter.literals) for counter in formula.counters):
-        raise ProofError("proof-symmetry", "chunks are not alike: they are not counted together")
+        raise ProofError("proof-symmetry", "chunks are not interchangeable: they are not counted together")
 
 
 def _exchange(families: tuple[Family, ...], one: int, other: int) -> dict[int, int]:
@@ -84,7 +85,7 @@ def _exchange(families: tuple[Family, ...], one: int, other: int) -> dict[int, i
 
 def _descend(formula: Formula, one: list[int], other: list[int]) -> None:
     """`one`, read as a binary number, is not below `other`; same[i] holds where the first i + 1 digits are equal."""
-    same = formula.family("same", "digits 0 to i of two chunks that follow each other are equal [i]", range(len(one)))
+    same = formula.family("same", "digits 0 to i of two consecutive chunks are equal [i]", range(len(one)))
     before: tuple[int, ...] = ()
     for digit, (high, low) in enumerate(zip(one, other, strict=True)):
         formula.add(*before, high, -low)

@@ -8,7 +8,7 @@ from certree.verify.exact.question import Question
 
 
 def encode(question: Question, *, ordered: bool = False) -> Encoder:
-    """The trusted formula of a question; `ordered`: with the chunks that are alike in order (`order`)."""
+    """The trusted formula of a question; `ordered`: with interchangeable chunks in order (`chunk_order`)."""
     encoder = SumEncoder(question) if question.is_sum else SpreadEncoder(question)
     if ordered:
         order_chunks(encoder)

@@ -1,12 +1,12 @@
 """The trusted encoder: a question as a formula that has a model exactly when there is a schedule.
 
-Refutations rest on it, so it is plain: no variable is left out that a smarter encoder could, and nothing is assumed without loss.
-The one symmetry that can be broken, chunks that are alike, has its justification checked (`order`). Variables and clauses carry a
-line of purpose each. The families that all questions share:
+Refutations depend on it, so it is kept simple: it omits no variable that a cleverer encoder could omit, and assumes nothing without
+loss of generality. The only symmetry that it can break, interchangeable chunks, has its justification checked (`chunk_order`).
+Variables and clauses carry one line of purpose each. The families that all questions share:
 
     longer[t, k]   step t lasts k rounds or more (k = 2, 3, ...; every step lasts one)
 
-The rest is in `spread` (whatever starts in one place and is copied on; reduce kinds turned round) and `sums` (the all-reduce).
+The rest is in `spread` (data that starts in one place and is copied on; reversed reduce kinds) and `sums` (the all-reduce).
 """
 
 from abc import ABC, abstractmethod
@@ -30,7 +30,7 @@ class Encoder(ABC):
         self.question = question
         self.formula = Formula()
         self.times = range(question.steps)
-        self.longest = question.rounds - question.steps + 1  # rounds that one step can have
+        self.longest = question.rounds - question.steps + 1  # rounds of one step
         if (needed := self.estimate() + self.round_clauses()) > MAX_CLAUSES:
             raise UnsupportedError(f"the formula of {question.point} would have {needed} clauses; at most {MAX_CLAUSES} are tried")
         self.longer = self.formula.family("longer", "step t lasts k rounds or more [t, k]", self.times, range(2, self.longest + 1))
@@ -39,15 +39,15 @@ class Encoder(ABC):
 
     @abstractmethod
     def estimate(self) -> int:
-        """About how many clauses there will be."""
+        """Estimated number of clauses."""
 
     @abstractmethod
     def build(self) -> None:
         """Add the variables and clauses of the collective."""
 
     @property
-    def alike(self) -> Sequence[int]:
-        """Chunks that may change places; none where that is not used."""
+    def interchangeable(self) -> Sequence[int]:
+        """Interchangeable chunks; empty where their order is not used."""
         return ()
 
     @property
@@ -56,20 +56,20 @@ class Encoder(ABC):
         return ()
 
     def first_transfers(self, chunk: int) -> list[int]:
-        """The variables by which alike chunks are put in order."""
-        raise NotImplementedError(f"chunks of {type(self).__name__} are not put in order")
+        """The variables that determine the order of interchangeable chunks."""
+        raise NotImplementedError(f"chunks of {type(self).__name__} cannot be ordered")
 
     @abstractmethod
     def decode(self, model: Sequence[int]) -> Schedule:
-        """The schedule of a model, given as true literals; it is for the judge to say that it is one."""
+        """The schedule of a model, given as true literals; the verifier decides whether it is valid."""
 
     def round_clauses(self) -> int:
-        """About how many clauses `add_rounds` needs."""
+        """Estimated number of clauses of `add_rounds`."""
         longer = self.question.steps * (self.longest - 1)
         return 2 * longer * min(self.longest, longer)
 
     def add_rounds(self) -> None:
-        """A step of k + 1 rounds has k; all steps together have no more than R."""
+        """A step of k + 1 rounds has k rounds; all steps together have at most R."""
         for (step, length), variable in self.longer.items():
             if length > 2:
                 self.formula.add(-variable, self.longer[step, length - 1])
@@ -79,7 +79,7 @@ class Encoder(ABC):
             self.formula.add(-counted[extra])
 
     def add_loads(self, on_pair: Mapping[tuple[int, int], Sequence[int]]) -> None:
-        """A pair of nodes carries in step t no more transfers than its capacity times the rounds of the step.
+        """In step t a pair of nodes carries at most its capacity times the rounds of the step.
 
         `on_pair[pair, t]`: the transfers that would use it.
         """
@@ -93,7 +93,7 @@ class Encoder(ABC):
                 self.formula.add(-counted[capacity * self.longest])
 
     def load_clauses(self, transfers: int) -> int:
-        """About how many clauses `add_loads` needs for so many transfers of one pair in one step."""
+        """Estimated number of clauses of `add_loads` for the given number of transfers of one pair in one step."""
         most = int(self.question.topology.pair_capacity.max()) * self.longest + 1
         return 2 * transfers * min(most, transfers)
 

@@ -1,4 +1,4 @@
-"""The formula of everything that spreads: all-gather, broadcast, scatter, gather, all-to-all, and reduce kinds turned round.
+"""The formula of collectives that spread data: all-gather, broadcast, scatter, gather, all-to-all, and reversed reduce kinds.
 
 holds[c, v, t]   cell v holds chunk c when step t begins (t = steps: at the end)
 send[c, a, t]    chunk c goes over arc a in step t
@@ -13,10 +13,10 @@ from certree.verify.exact.rows import Row, remembered_rows, schedule_of, spread_
 
 
 class SpreadEncoder(Encoder):
-    """Chunks start at one cell and are copied on until all their targets hold them."""
+    """Formula of chunks that start at one cell and are copied until all their targets hold them."""
 
     def estimate(self) -> int:
-        """Clauses of holding and sending, and of the counters of loads and of room."""
+        """Estimated number of clauses of holding and sending, and of the counters of loads and memory."""
         question, chunks = self.question, len(self.chunks)
         steady = chunks * question.steps * (len(question.cells) + len(question.arcs))
         loaded = sum(len(arc.pairs) for arc in question.arcs)
@@ -24,7 +24,7 @@ class SpreadEncoder(Encoder):
         return steady + self._room_clauses() + pairs * question.steps * self.load_clauses(chunks * -(-loaded // pairs))
 
     def _room_clauses(self) -> int:
-        """About how many clauses `_memory` needs."""
+        """Estimated number of clauses of `_memory`."""
         question, demands = self.question, len(self.question.demands)
         passing = Counter(cell for number in range(demands) for cell in question.passing(number))
         limits = [
@@ -47,7 +47,7 @@ class SpreadEncoder(Encoder):
         self._memory()
 
     def _start_and_end(self) -> None:
-        """At first its source alone holds a chunk; at the end all its targets do."""
+        """At the start only its source holds a chunk; at the end all its targets do."""
         for chunk in self.chunks:
             demand = self.question.demands[self.question.sources[chunk]]
             for cell in self.question.cells:
@@ -57,7 +57,7 @@ class SpreadEncoder(Encoder):
                 self.formula.add(self.holds[chunk, target, self.question.steps])
 
     def _causality(self) -> None:
-        """To send a chunk, you must hold it; what you hold, you held before or it was just sent to you."""
+        """A cell that sends a chunk holds it; a cell that holds a chunk held it one step earlier or has just received it."""
         for (chunk, arc, step), sent in self.send.items():
             self.formula.add(-sent, self.holds[chunk, self.question.arcs[arc].src, step])
         self.into = {
@@ -69,11 +69,11 @@ class SpreadEncoder(Encoder):
                 self.formula.add(-held, self.holds[chunk, cell, step - 1], *arrived)
 
     def _contention(self) -> None:
-        """Every pair of nodes carries all that goes over its arcs."""
+        """Every pair of nodes carries all transfers over its arcs."""
         self.add_loads({(pair, step): self.users(pair, step) for pair in self.pairs for step in self.times})
 
     def _memory(self) -> None:
-        """A cell holds no more chunks at a time than there is room for; what it no longer holds it has forgotten."""
+        """A cell holds at most as many chunks at a time as its memory allows; chunks that it no longer holds are lost to it."""
         question = self.question
         passing = [set(question.passing(number)) for number in range(len(question.demands))]
         for cell in question.cells:
@@ -81,7 +81,7 @@ class SpreadEncoder(Encoder):
             self._limit(cell, [chunk for chunk in self.chunks if cell in passing[question.sources[chunk]]], question.scratch)
 
     def _limit(self, cell: int, chunks: Sequence[int], most: int | None) -> None:
-        """Of these chunks a cell never holds more than `most`, if that is a number."""
+        """A cell never holds more than `most` of these chunks; no limit if that is None."""
         if most is None:
             return
         for step in range(self.question.steps + 1):
@@ -96,16 +96,16 @@ class SpreadEncoder(Encoder):
 
     @property
     def chunks(self) -> Sequence[int]:
-        """The chunks that have variables: all."""
+        """The chunks with variables: all."""
         return range(self.question.spread_chunks)
 
     @property
     def pairs(self) -> Sequence[int]:
-        """The joined pairs of nodes whose load is counted: all."""
+        """The pairs of neighbours whose load is counted: all."""
         return range(len(self.question.topology.pair_capacity))
 
     def decode(self, model: Sequence[int]) -> Schedule:
-        """The sends that matter, as copies (or turned back, as reduces)."""
+        """The sends that matter, as copies (or reversed, as reduces)."""
         true = frozenset(model)
         return schedule_of(self.question, self.rows(true), self.lengths(true))
 

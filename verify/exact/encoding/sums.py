@@ -1,9 +1,9 @@
-"""The formula of an all-reduce made directly, on the machine with one accumulator for each cell and chunk.
+"""The formula of a direct all-reduce, on the machine with one accumulator per cell and chunk.
 
-has[c, v, i, t]     the contribution of endpoint i is in what cell v holds of chunk c when step t begins
+has[c, v, i, t]     cell v has the contribution of endpoint i to chunk c when step t begins
 reduce[c, a, t]     arc a carries chunk c in step t, to be added
 copy[c, a, t]       arc a carries chunk c in step t, to replace
-brings[c, a, i, t]  arc a carries chunk c in step t, the contribution of i in it
+brings[c, a, i, t]  arc a carries chunk c in step t with the contribution of i
 
 and where endpoints have scratch slots, which are cells too (`slots`):
 
@@ -20,10 +20,10 @@ from certree.verify.exact.rows import schedule_of
 
 
 class SumEncoder(Encoder):
-    """Sets of contributions are added up and copied until all endpoints have all of every chunk."""
+    """Formula of sets of contributions that are added and copied until all endpoints have all of every chunk."""
 
     def estimate(self) -> int:
-        """Clauses of the sets, of the counters, and of what slots store."""
+        """Estimated number of clauses of the sets, of the counters, and of the contents of slots."""
         question = self.question
         ends, arcs, cells = len(question.topology.endpoints), len(question.arcs), len(question.cells)
         in_degree = -(-arcs // cells)
@@ -41,7 +41,7 @@ class SumEncoder(Encoder):
         self.into = {cell: [number for number, arc in enumerate(question.arcs) if arc.dst == cell] for cell in question.cells}
         self.has = formula.family(
             "has",
-            "the contribution of i is in what cell v holds of chunk c when step t begins [c, v, i, t]",
+            "cell v has the contribution of i to chunk c when step t begins [c, v, i, t]",
             chunks,
             question.cells,
             self.ends,
@@ -64,7 +64,7 @@ class SumEncoder(Encoder):
         self._stores: tuple[Family, ...] = (self._slots(question.slots.ids),) if question.slots else ()
 
     def _start_and_end(self) -> None:
-        """At first every endpoint has its own contribution and nothing else, a switch nothing; at the end endpoints have all."""
+        """At the start every endpoint has only its own contribution, a switch none; at the end endpoints have all."""
         for (_chunk, cell, of, step), variable in self.has.items():
             if step == 0:
                 self.formula.add(variable if cell == of else -variable)
@@ -72,7 +72,7 @@ class SumEncoder(Encoder):
                 self.formula.add(variable)
 
     def _carrying(self, chunk: int, arc: int, step: int) -> None:
-        """A transfer adds or replaces, not both; it brings exactly what its source holds, and that is something."""
+        """A transfer adds or replaces, not both; it brings exactly the contents of its source, which are not empty."""
         source, formula = self.question.arcs[arc].src, self.formula
         reduced, copied = self.reduce[chunk, arc, step], self.copy[chunk, arc, step]
         formula.add(-reduced, -copied)
@@ -86,7 +86,7 @@ class SumEncoder(Encoder):
             formula.add(-sent, *(self.has[chunk, source, of, step] for of in self.ends))
 
     def _writes(self, chunk: int, cell: int, step: int) -> None:
-        """A copy has the cell to itself; of what is added together, and to what the cell held, nothing is there twice."""
+        """No other transfer enters a cell together with a copy; added contributions occur only once, the cell's own included."""
         formula = self.formula
         for one, other in combinations(self.into[cell], 2):
             formula.add(-self.copy[chunk, one, step], -self.copy[chunk, other, step])
@@ -99,7 +99,7 @@ class SumEncoder(Encoder):
                 formula.add(-self.reduce[chunk, arc, step], -self.brings[chunk, arc, of, step], -self.has[chunk, cell, of, step])
 
     def _landing(self, chunk: int, cell: int, step: int) -> None:
-        """After the step a cell has what was brought, and unless it was replaced what it had; nothing else."""
+        """After the step a cell has the contributions brought to it and, unless replaced, those it had before; no others."""
         formula, into = self.formula, self.into[cell]
         copies = [self.copy[chunk, arc, step] for arc in into]
         for of in self.ends:
@@ -113,21 +113,21 @@ class SumEncoder(Encoder):
                 formula.add(-copied, -after, arrival)
 
     @property
-    def alike(self) -> Sequence[int]:
+    def interchangeable(self) -> Sequence[int]:
         """All chunks."""
         return range(self.question.chunks)
 
     @property
     def chunk_families(self) -> tuple[Family, ...]:
-        """All but the rounds of steps."""
+        """All clauses except the rounds of steps."""
         return (self.has, self.reduce, self.copy, self.brings, *self._stores)
 
     def first_transfers(self, chunk: int) -> list[int]:
-        """What is done with the chunk in step 0."""
+        """The transfers of the chunk in step 0."""
         return [family[chunk, arc, 0] for arc in range(len(self.question.arcs)) for family in (self.reduce, self.copy)]
 
     def _slots(self, slots: Sequence[int]) -> Family:
-        """A slot stores what landed in it, of one chunk at a time; only that can be sent from it or added to."""
+        """A slot stores the data that landed in it, of one chunk at a time; only this can be sent from it or added to."""
         chunks, formula = range(self.question.chunks), self.formula
         stores = formula.family(
             "stores", "slot v stores chunk c when step t begins [c, v, t]", chunks, slots, range(self.question.steps + 1)
@@ -150,7 +150,7 @@ class SumEncoder(Encoder):
         return stores
 
     def _contention(self) -> None:
-        """Every pair of nodes carries all that goes over its arcs."""
+        """Every pair of nodes carries all transfers over its arcs."""
         pairs = range(len(self.question.topology.pair_capacity))
         through = [[number for number, arc in enumerate(self.question.arcs) if pair in arc.pairs] for pair in pairs]
         families = (self.reduce, self.copy)

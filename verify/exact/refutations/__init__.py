@@ -1,1 +1,1 @@
-"""Refutations, one file per kind, and the formats in which other checkers take them."""
+"""Refutations, one file per kind, and the formats for other checkers."""

@@ -1,18 +1,18 @@
-"""Prices of links by step: the dual of the time-expanded linear program. They bound rounds for a number of steps, for any chunks.
+"""Prices of links by step (the dual of the time-expanded linear program): bounds on rounds for a number of steps, for any C.
 
 Let every pair of nodes p have a price y(p, t) >= 0 in step t, and W(t) = sum of capacity(p) · y(p, t). Take any schedule of S steps
 of r(t) rounds. In step t pair p carries at most capacity(p) · r(t) transfers, so all transfers together pay at most the sum of
-r(t) · W(t). A chunk of demand d pays at least cost(d): its transfers, those that bring it to a cell for the first time, are a
-tree in time from its source to all its targets, and cost(d) is the price of the cheapest. So
+r(t) · W(t). A chunk of demand d pays at least cost(d): the transfers that bring it to a cell for the first time are a tree in time
+from its source to all its targets, and cost(d) is the price of the cheapest such tree. So
 
     C · sum of cost(d)  <=  sum of r(t) · W(t)  <=  R · max W,    and with r(t) >= 1    <=  (R − S) · max W + sum of W.
 
-The first says how many rounds per chunk S steps take whatever C is, and so do fewer steps (add empty ones, of no rounds); the
-second refutes points. All in the direction of the spreading; an all-reduce is no spreading and is refused. Limits of room only
-forbid more.
+The first inequality bounds the rounds per chunk of schedules with at most S steps, for any C (empty steps of no rounds can be
+added); the second refutes points. All of this is in the direction of the spreading; an all-reduce is not a spreading and is
+refused. Memory limits only forbid more.
 
-The cheapest tree: by the set of cells that hold the chunk when a step begins, 2^cells sets; where a chunk has one target, by the
-cheapest path.
+The cheapest tree is computed over the sets of cells that hold the chunk when a step begins, 2^cells sets; where a chunk has one
+target, it is the cheapest path.
 """
 
 from collections.abc import Mapping
@@ -33,14 +33,14 @@ MAX_STEPS = 64
 MAX_PRICE = 1 << 24
 NEVER = 1 << 60  # more than any tree costs: cells · MAX_PRICE · nodes of an arc
 
-#: prices as whole numbers, a row of all pairs (`Topology.pair_index`) for each step
+#: prices as integers, one row of all pairs (`Topology.pair_index`) per step
 Rows = list[list[int]]
 Int64 = NDArray[np.int64]
 
 
 @REFUTATIONS.register("prices")
 def prices(question: Question, proof: Mapping[str, Any]) -> None:
-    """{"price": rows of whole numbers}: chunks of the point would have to pay more than all links together can earn."""
+    """{"price": rows of whole numbers}: the chunks of the point would have to pay more than all links together can earn."""
     only_fields(proof, "price")
     paid, earned = payments(question, proof["price"])
     most = (question.rounds - question.steps) * max(earned) + sum(earned)
@@ -49,7 +49,7 @@ def prices(question: Question, proof: Mapping[str, Any]) -> None:
 
 
 def rounds_per_chunk(question: Question, price: Any) -> Fraction:
-    """The rounds per chunk (of C) below which nothing is done in as many steps as there are rows of prices, or in fewer."""
+    """A lower bound on the rounds per chunk (of C) of schedules with at most as many steps as there are rows of prices."""
     if not isinstance(price, list) or not 1 <= len(price) <= MAX_STEPS:
         raise ProofError("proof-malformed", f"prices are rows for 1 to {MAX_STEPS} steps")
     paid, earned = payments(question.at((1, len(price), len(price))), price)
@@ -57,12 +57,12 @@ def rounds_per_chunk(question: Question, price: Any) -> Fraction:
 
 
 def payments(question: Question, price: Any) -> tuple[int, list[int]]:
-    """What all chunks must pay at least, and W(t) for every step. ProofError for prices that are none for this question.
+    """The least that all chunks must pay, and W(t) for every step. ProofError for prices that do not fit this question.
 
     O(3^cells · steps · demands), or O(steps · arcs · sources) where chunks have one target each.
     """
     if question.is_sum:
-        raise ProofError("proof-foreign", "prices need chunks that spread, which an all-reduce has not")
+        raise ProofError("proof-foreign", "prices need chunks that spread; an all-reduce has none")
     several = any(len(demand.targets) > 1 for demand in question.demands)
     if several and len(question.cells) > MAX_CELLS:
         raise ProofError("proof-foreign", f"prices cover up to {MAX_CELLS} cells, not {len(question.cells)}")
@@ -75,13 +75,13 @@ def payments(question: Question, price: Any) -> tuple[int, list[int]]:
 
 def _check_form(price: Any, question: Question) -> None:
     if question.steps > MAX_STEPS or not isinstance(price, list) or len(price) != question.steps:
-        raise malformed(f"prices are a row for each of the {question.steps} steps, at most {MAX_STEPS}")
+        raise malformed(f"prices need one row for each of the {question.steps} steps, at most {MAX_STEPS}")
     for step, row in enumerate(price):
         int_column(row, f"prices of step {step}", 0, MAX_PRICE, len(question.topology.pair_capacity), malformed)
 
 
 class Trees:
-    """The cheapest trees in time under prices, for every demand; NEVER where no tree reaches all targets in so many steps."""
+    """The cheapest trees in time under prices, for every demand; NEVER where no tree reaches all targets within the steps."""
 
     def __init__(self, question: Question, price: Rows) -> None:
         self._question, count = question, len(question.cells)
@@ -105,14 +105,14 @@ class Trees:
         return [(step, cells[src], cells[dst]) for step, src, dst in rows]
 
     def _goal(self, demand: Demand) -> Int64:
-        """The places, or the sets of cells, with which a chunk has come where it is due."""
+        """The cells, or the sets of cells, with which a chunk has reached all its targets."""
         if len(demand.targets) == 1:
             return np.array([self._place[demand.targets[0]]])
         wanted = sum(1 << self._place[target] for target in demand.targets)
         return np.flatnonzero(np.arange(1 << len(self._place)) & wanted == wanted)
 
     def _far(self, demand: Demand) -> list[Int64]:
-        """For each step and at the end: what it costs at least to bring the chunk to each cell until then."""
+        """For each step and at the end: the least cost of bringing the chunk to each cell by then."""
         far = [np.full(len(self._place), NEVER, np.int64)]
         far[0][self._place[demand.source]] = 0
         for table in self.step_price:
@@ -136,8 +136,8 @@ class Trees:
 
     @cached_property
     def _sets(self) -> tuple[list[Int64], list[Int64]]:
-        """For each step and at the end: the least price at which each set of cells holds a chunk, in rows by its source; and from
-        which set that is."""
+        """For each step and at the end: the least price at which each set of cells holds a chunk, in rows by its source; and the
+        set before it."""
         count = len(self._place)
         least = [np.full((len(self._row), 1 << count), NEVER, np.int64)]
         for source, row in self._row.items():
@@ -155,7 +155,7 @@ class Trees:
         return least, came
 
     def _gained(self, held: int, table: Int64) -> tuple[Int64, Int64]:
-        """The sets of cells that can hold a chunk one step after the set `held`, and what it costs to get there."""
+        """The sets of cells that can hold a chunk one step after the set `held`, and the costs of getting there."""
         inside = [number for number in range(len(self._place)) if held >> number & 1]
         cheapest = table[inside].min(axis=0).tolist()
         masks, costs = np.array([held]), np.zeros(1, np.int64)

@@ -1,7 +1,7 @@
-"""Refutations for other people's checkers: DIMACS, DRAT, and the proof format of VeriPB.
+"""Refutations in the formats of third-party checkers: DIMACS, DRAT, and the proof format of VeriPB.
 
-Whoever trusts neither our checker nor our files needs only the encoder: `certree verify BUNDLE --proofs DIR` makes every formula
-again and writes it beside its proof. `drat-trim F.cnf F.drat` and `veripb --cnf F.cnf F.pbp` check them.
+A user who trusts neither certree's checker nor its files needs only the encoder: `certree verify BUNDLE --proofs DIR` rebuilds
+every formula and writes it next to its proof. `drat-trim F.cnf F.drat` and `veripb --cnf F.cnf F.pbp` check them.
 """
 
 from typing import Any
@@ -21,7 +21,7 @@ def foreign_files(question: Question, proof: dict[str, Any]) -> dict[str, bytes]
     comments = [
         what,
         question.model,
-        *["chunks are alike; their transfers of step 0 descend, which loses no schedule"] * proof["ordered"],
+        *["chunks are interchangeable; their transfers of step 0 descend, which loses no schedule"] * proof["ordered"],
         "arcs a: " + " ".join(f"{number}={arc.src}>{arc.dst}" for number, arc in enumerate(question.arcs)),
     ]
     return {
@@ -49,5 +49,5 @@ def veripb_text(formula: Formula, text: str) -> str:
 
 
 def _constraint(clause: list[int]) -> str:
-    """A clause as the inequality that it is."""
+    """A clause as an inequality."""
     return "".join(f"+1 {'~' if literal < 0 else ''}x{abs(literal)} " for literal in clause) + ">= 1"

@@ -1,7 +1,7 @@
-"""Refutations of points, each of a registered kind that re-checks its proof without any solver.
+"""Refutations of points; each registered kind re-checks its proofs without any solver.
 
 A refutation is {"point": [C, S, R], "proof": {"kind", ...}} and claims that no schedule of C chunks per node has S steps and at
-most R rounds in the machine of `question`. Add a kind by registering a checker, with the proof of what it shows in its docstring.
+most R rounds in the machine of `question`. To add a kind, register a checker, with its proof of correctness in the docstring.
 """
 
 import base64
@@ -31,13 +31,13 @@ REFUTATIONS: Registry[Callable[[Question, Mapping[str, Any]], None]] = Registry(
 
 @rule(
     "proof-malformed",
-    "it is not a proof document, a line is not a line of a proof, or a point is refuted twice",
+    "the document is not a proof, a line is not a line of a proof, or a point is refuted twice",
     'certificate.fewest_steps.proof = {"kind": "drat"}',
     Subject.PROOFS,
 )
 @rule(
     "proof-foreign",
-    "the proof is about another formula, or its kind says nothing about this question",
+    "the proof is about another formula, or its kind does not apply to this question",
     'certificate.fewest_steps.proof.formula = "0000"',
     Subject.PROOFS,
 )
@@ -48,9 +48,9 @@ REFUTATIONS: Registry[Callable[[Question, Mapping[str, Any]], None]] = Registry(
     Subject.PROOFS,
 )
 def check_refutation(question: Question, proof: Any) -> None:
-    """Return when the proof shows that the point of the question has no schedule; ProofError or WitnessError otherwise.
+    """Check the proof that the point of the question has no schedule. Raises ProofError or WitnessError if it does not show that.
 
-    Rule `proof-malformed` for what is no such document, besides those of the kinds.
+    The rule is `proof-malformed` for other documents; each kind has further rules.
     """
     kinds = load_refutations()
     kinds[Fields(proof, "proof", malformed).text("kind", known=kinds)](question, proof)
@@ -70,14 +70,14 @@ def only_fields(proof: Mapping[str, Any], *names: str) -> None:
 @REFUTATIONS.register("distance")
 @rule(
     "proof-distance",
-    "the farthest pair is another one than stated",
+    "the farthest pair is not the stated one",
     'certificate.fewest_steps.proof = {"kind": "distance", "from": 0, "to": 1, "hops": 1}',
     Subject.PROOFS,
 )
 def distance(question: Question, proof: Mapping[str, Any]) -> None:
-    """{"from", "to", "hops"}: something of `from` is due at `to`, and no fewer than `hops` transfers in a row bring it there.
+    """{"from", "to", "hops"}: data of `from` is due at `to`, and it takes at least `hops` consecutive transfers to bring it there.
 
-    Each of them takes a step of its own, so a schedule has at least `hops` steps however many rounds. The hops are counted again.
+    Each of them takes a separate step, so a schedule has at least `hops` steps for any number of rounds. The hops are recounted.
     """
     only_fields(proof, "from", "to", "hops")
     hops, start, end = question.least_steps
@@ -86,19 +86,19 @@ def distance(question: Question, proof: Mapping[str, Any]) -> None:
             "proof-distance", f"the farthest pair is {start} and {end}, {hops} transfers apart, not as stated: {short(dict(proof))}"
         )
     if question.steps >= hops:
-        raise ProofError("proof-weak", f"{hops} transfers in a row do not exclude {question.steps} steps")
+        raise ProofError("proof-weak", f"{hops} consecutive transfers do not exclude {question.steps} steps")
 
 
 @REFUTATIONS.register("bound")
 def bound(question: Question, proof: Mapping[str, Any]) -> None:
     """{"bound": bound document}: a bandwidth bound b (rounds per chunk of the message) with R < b · chunks of the message.
 
-    Bandwidth bounds count what crosses links, in any number of steps; see `witness`.
+    Bandwidth bounds count the messages over links, in any number of steps; see `witness`.
     """
     only_fields(proof, "bound")
     value = check_bound(Instance(question.topology, question.collective), proof["bound"])
     if proof["bound"]["quantity"] != "bandwidth":
-        raise ProofError("proof-weak", "a bound on the latency says nothing about rounds")
+        raise ProofError("proof-weak", "a bound on the latency does not bound rounds")
     if question.rounds >= value * question.message_chunks:
         needed = Fraction(value * question.message_chunks)
         raise ProofError("proof-weak", f"the bound demands {needed} rounds, which does not exclude {question.rounds}")
@@ -107,7 +107,7 @@ def bound(question: Question, proof: Mapping[str, Any]) -> None:
 @REFUTATIONS.register("drat")
 @rule(
     "proof-digest",
-    "the lines are not those whose digest is stated",
+    "the lines do not have the stated digest",
     'certificate.fewest_steps.proof.sha256 = "0000"',
     Subject.PROOFS,
 )
@@ -115,21 +115,21 @@ def drat(question: Question, proof: Mapping[str, Any]) -> None:
     """{"formula", "ordered", "sha256", "lines"}: the trusted formula of the point has no model (`encoder`), by the lines of a proof
     (`rup`).
 
-    `formula`: digest of the formula, which is made again from the question; `ordered`: with alike chunks in order, which is
-    justified anew (`order`); `lines`: the text, packed by `pack`; `sha256`: of the
-    text. A formula without model means no schedule.
+    `formula`: digest of the formula, which is rebuilt from the question; `ordered`: with interchangeable chunks in order, which is
+    justified again (`chunk_order`); `lines`: the text, packed by `pack`; `sha256`: of the text. A formula without a model means
+    that there is no schedule.
     """
     only_fields(proof, "formula", "ordered", "sha256", "lines")
     Fields(proof, "drat proof", malformed).choice("ordered", (True, False))
     text = unpack(proof["lines"])
     if sha256(text.encode()) != proof["sha256"]:
-        raise ProofError("proof-digest", "the lines of the proof are not those whose digest is stated")
+        raise ProofError("proof-digest", "the lines of the proof do not have the stated digest")
     try:
         formula = encode(question, ordered=proof["ordered"]).formula
     except UnsupportedError as error:
         raise ProofError("proof-foreign", str(error)) from None
     if formula.digest != proof["formula"]:
-        raise ProofError("proof-foreign", f"the proof is about another formula than that of {list(question.point)}")
+        raise ProofError("proof-foreign", f"the proof is about a formula other than that of {list(question.point)}")
     check_proof(formula, text)
 
 
@@ -139,9 +139,9 @@ def pack(text: str) -> str:
 
 
 def unpack(packed: Any) -> str:
-    """What `pack` packed; ProofError `proof-malformed` for anything else, and for more than MAX_PROOF_BYTES."""
+    """The text that `pack` packed; ProofError `proof-malformed` for other input, and for more than MAX_PROOF_BYTES."""
     if not isinstance(packed, str):
-        raise malformed("the lines of a proof are a packed text")
+        raise malformed("the lines of a proof must be a packed text")
     try:
         stream = zlib.decompressobj()
         data = stream.decompress(base64.b64decode(packed, validate=True), MAX_PROOF_BYTES)

@@ -1,7 +1,7 @@
 """The refutation by a cut that narrows as time runs out.
 
-A cut says that what is due inside a set must enter it. Near the end that is not enough: what enters far from its target comes too
-late.
+A cut states that chunks due inside a set must enter it. Near the end that is too weak: a chunk that enters far from its target
+arrives too late.
 """
 
 from collections.abc import Mapping
@@ -13,22 +13,23 @@ from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import REFUTATIONS, only_fields
 from certree.verify.exact.rup import ProofError
 
-MAX_STEPS = 1 << 12  # that are looked at one by one
+MAX_STEPS = 1 << 12  # examined one by one
 
 
 @REFUTATIONS.register("time-cut")
 def time_cut(question: Question, proof: Mapping[str, Any]) -> None:
-    """{"set": [ids], "to": id}: too little gets into the set early enough to reach the endpoint `to` in it.
+    """{"set": [ids], "to": id}: too few chunks can enter the set early enough to reach the endpoint `to` in it.
 
-    Proof. Let X be the set, v the target, S the steps, and A(t) the cells of X from which v is at most S − t transfers away: from
-    other cells of X nothing that is there when step t begins reaches v in time. A(t + 1) lies in A(t). Take a chunk due at v that
-    starts outside A(0). In the end it is at v, in A(S) = {v}; follow it back to its source: at some step t it goes over an arc from
-    a cell outside A(t) to one in A(t + 1), or stays in a cell that is outside A(t) and in A(t + 1), which there is none. Let B(t)
-    be A(t + 1) and the switches of X that hold nothing. The arc starts outside B(t) and ends in it, so it passes a pair of nodes
-    into B(t), and not one that leaves an endpoint of A(t): only its first node can be an endpoint, and that one is outside A(t).
+    Proof. Let X be the set, v the target, S the steps, and A(t) the cells of X from which v is at most S − t transfers away: data
+    in other cells of X when step t begins cannot reach v in time. A(t + 1) lies in A(t). Take a chunk due at v that starts outside
+    A(0). At the end it is at v, in A(S) = {v}. Follow it back to its source: at some step t it goes over an arc from a cell outside
+    A(t) to a cell in A(t + 1); it cannot stay in a cell outside A(t) and in A(t + 1), since there is no such cell. Let B(t) be
+    A(t + 1) and the switches of X that hold no data. The arc starts outside B(t) and ends in it, so it passes a pair of nodes into
+    B(t). This pair does not leave an endpoint of A(t): only the first node of the arc can be an endpoint, and it is outside A(t).
     (Reducing switches of A(t) may lie within the arc, so pairs that leave them count.) Let w(t) be the capacity of all such pairs.
-    Each such chunk loads them once at least, so their number is at most the sum of r(t) · w(t). With r(t) >= 1 and R rounds in all
-    that is at most (R − S) · max w + sum of w. All in the direction of the spreading; an all-reduce has none and is refused.
+    Each such chunk loads them at least once, so the number of chunks is at most the sum of r(t) · w(t). With r(t) >= 1 and R rounds
+    in total that is at most (R − S) · max w + sum of w. All of this is in the direction of the spreading; an all-reduce has none
+    and is refused.
     """
     only_fields(proof, "set", "to")
     inside = {
@@ -48,7 +49,7 @@ def time_cut(question: Question, proof: Mapping[str, Any]) -> None:
 
 
 def cut_widths(question: Question, inside: frozenset[int], target: int) -> tuple[int, list[int]]:
-    """How many chunks due at the target start outside A(0), and w(t) for each step. O(steps · pairs)."""
+    """The number of chunks due at the target that start outside A(0), and w(t) for each step. O(steps · pairs)."""
     cells, ends, steps = set(question.cells), set(question.topology.endpoints.tolist()), question.steps
     hops = question.hops_to[target]
     close = [{cell for cell in inside & cells if hops.get(cell, steps + 1) <= steps - t} for t in range(steps + 1)]
@@ -68,7 +69,7 @@ def cut_widths(question: Question, inside: frozenset[int], target: int) -> tuple
 
 
 def needed_rounds(question: Question, inside: frozenset[int], target: int) -> Fraction | None:
-    """The rounds below which the cut excludes the question's chunks and steps; None when it excludes any number."""
+    """The number of rounds below which the cut excludes the question's chunks and steps; None when it excludes any number."""
     chunks, widths = cut_widths(question, inside, target)
     if not max(widths):
         return None if chunks else Fraction(0)

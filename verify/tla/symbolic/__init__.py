@@ -1,1 +1,1 @@
-"""The slotted network interface with a symbolic table, and its inductive invariant, discharged by z3."""
+"""The slotted network interface with a symbolic table, and its inductive invariant, proved by z3."""

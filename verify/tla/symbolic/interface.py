@@ -1,7 +1,7 @@
-"""The slotted NI with a symbolic table: nodes, rows, kinds of messages (op, flow, peer) and links are sorts without a size.
+"""The slotted NI with a symbolic table: nodes, rows, kinds of messages (op, flow, peer) and links are sorts of any size.
 
-Of the table only the rules are known that the checker verifies. The same formulas can be written out over a few members of each
-sort, for the counterexamples of mutants (`verify/tla/symbolic/invariant.py`). The machine is `specs/NILockstep.tla`, and the
+About the table only the rules that the checker verifies are assumed. The same formulas can be written out over a few members of
+each sort, for the counterexamples of mutants (`verify/tla/symbolic/invariant.py`). The machine is `specs/NILockstep.tla`, and the
 conjuncts of the invariant have the names of their counterparts in its `SlottedInvariant`, which TLC checks on small tables.
 """
 
@@ -15,7 +15,7 @@ from certree.verify.tla.symbolic.world import MEMBERS, Formula, Term, World
 
 @dataclass(frozen=True)
 class State:
-    """What changes: the tick; how many iterations of a row have fired and of a kind have counted; when each message was sent."""
+    """The state: the tick; the fired iterations of each row and the counted ones of each kind; when each message was sent."""
 
     now: Term
     fired: Callable[[Term], Term]
@@ -24,7 +24,7 @@ class State:
 
 
 class Machine:
-    """A symbolic table and the NIs that play it; `without` names what a mutant leaves out."""
+    """A symbolic table and the NIs that execute it; `without` names the part that a mutant leaves out."""
 
     def __init__(self, world: World, without: str = "") -> None:
         self.world, self.without = world, without
@@ -46,11 +46,11 @@ class Machine:
     # -- the rules of a table --------------------------------------------------------------------------------------------------
 
     def opens(self, kind: Term, i: Term) -> Term:
-        """When the slot opens in which iteration i of a kind of message is sent."""
+        """The tick at which the slot opens in which iteration i of a kind of message is sent."""
         return self.opening(self.row_of(kind), i)
 
     def rules(self) -> Formula:
-        """What the checker and the slot formula give (`arithmetic` derives the first two), and what hardware is."""
+        """The rules that the checker and the slot formula give (`arithmetic` derives the first two), and facts of the hardware."""
         everyone, within = self.world.all, self.within
 
         def apart(a: Term, i: Term, b: Term, j: Term) -> Formula:
@@ -58,7 +58,7 @@ class Machine:
             return z3.Or(first + self.ser <= second, second + self.ser <= first)
 
         return z3.And(
-            # what is waited for has been reduced before the slot opens, wherever the two clocks are
+            # the awaited messages have been reduced before the slot opens, for any offset of the two clocks
             self.unless(
                 "rule InTime",
                 everyone(
@@ -79,7 +79,7 @@ class Machine:
                     ),
                 ),
             ),
-            # a row's iterations and a node's rows are played in the order of their slots
+            # a row's iterations and a node's rows are executed in the order of their slots
             everyone("Row Int", lambda r, i: self.opening(r, i) >= 0),
             everyone("Row Int Int", lambda r, i, j: z3.Implies(i < j, self.opening(r, i) < self.opening(r, j))),
             self.unless(
@@ -96,7 +96,7 @@ class Machine:
         )
 
     def sizes(self) -> Formula:
-        """Times of messages and the number of iterations are what they can be."""
+        """Ranges of the times of messages and of the number of iterations."""
         return z3.And(
             self.ser >= 1,
             self.world.all("Kind", lambda k: self.travel(k) >= self.ser),
@@ -107,11 +107,11 @@ class Machine:
         )
 
     def within(self, i: Term) -> Formula:
-        """There is such an iteration."""
+        """Whether the iteration exists."""
         return z3.And(i >= 0, i < self.repeats)
 
     def finiteness(self, state: State) -> Formula:
-        """The axiom of finiteness: of a node's unfired rows one comes first; of the sums on their way to it one arrives first."""
+        """The axiom of finiteness: one of a node's unfired rows comes first; one of the sums in flight to it arrives first."""
         first, oldest = self.first_row, self.first_kind
 
         def left(r: Term) -> Formula:
@@ -152,19 +152,19 @@ class Machine:
         return z3.And(state.count(k) <= i, i < state.fired(self.row_of(k)), i >= 0)
 
     def arrives(self, state: State, k: Term, i: Term) -> Term:
-        """When all of the message is there."""
+        """The tick at which the whole message has arrived."""
         return state.sent(k, i) + self.travel(k)
 
     def earliest(self, state: State, k: Term, i: Term) -> Term:
-        """The first tick at which it can count."""
+        """The first tick at which the message can count."""
         return self.arrives(state, k, i) + z3.If(self.reduces(k), self.min_red, 0)
 
     def latest(self, state: State, k: Term, i: Term) -> Term:
-        """The last."""
+        """The last tick at which the message can count."""
         return self.arrives(state, k, i) + z3.If(self.reduces(k), self.max_red, 0)
 
     def can_fire(self, state: State, r: Term) -> Formula:
-        """The row's next iteration is due, is first of its node, and has all that it waits for."""
+        """The row's next iteration is due, is the first of its node, and has everything that it waits for."""
         i = state.fired(r)
         needed = z3.IntVal(1, self.world.context) if self.without == "guard Counter" else i + 1  # a bit instead of a counter
         return z3.And(
@@ -204,7 +204,7 @@ class Machine:
         return replace(state, count=lambda c: z3.If(c == k, state.count(c) + by, state.count(c)))
 
     def may_tick(self, state: State, later: Term) -> Formula:
-        """Nothing fires or has to count any more, and time goes no further than the next event."""
+        """Nothing can fire or has to count any more, and time advances no further than the next event."""
         first = self.first_row
         return z3.And(
             later > state.now,
@@ -240,11 +240,11 @@ class Machine:
         )
 
     def at(self, state: State, later: Term) -> State:
-        """The same at another tick."""
+        """The state at another tick."""
         return replace(state, now=later)
 
     def has_tick(self, state: State) -> Formula:
-        """Time can go on: nothing fires or has to count, and there is an event to go to."""
+        """Time can advance: nothing can fire or has to count, and there is a next event."""
         first = self.first_row
         nothing_left = z3.And(
             self.world.all("Row", lambda r: z3.Not(self.can_fire(state, r))),
@@ -265,7 +265,7 @@ class Machine:
     # -- the invariant ---------------------------------------------------------------------------------------------------------
 
     def conjuncts(self, state: State) -> dict[str, Formula]:
-        """The invariant, by the names of its conjuncts in NILockstep.tla."""
+        """The conjuncts of the invariant, by their names in NILockstep.tla."""
         everyone, opens = self.world.all, self.opening
 
         def fired_row(k: Term) -> Term:
@@ -295,5 +295,5 @@ class Machine:
         }
 
     def invariant(self, state: State) -> Formula:
-        """All conjuncts, but for one that a mutant leaves out."""
+        """All conjuncts, except one that a mutant leaves out."""
         return z3.And([f for name, f in self.conjuncts(state).items() if f"conjunct {name}" != self.without])

@@ -1,13 +1,13 @@
-"""Why slotted tables hold at any size: an inductive invariant, discharged by z3 for any number of nodes, rows and iterations.
+"""The proof that slotted tables are safe at any size: an inductive invariant, proved by z3 for any nodes, rows and iterations.
 
-The negation of each obligation is put to z3: `unsat` proves it; anything else, `unknown` too, does not. Mutants leave out a rule, a
-guard or a conjunct, and must be refuted by a true counterexample over a few members of each sort, with each quantifier
-written out; otherwise that part would be good for nothing.
+z3 gets the negation of each obligation: `unsat` proves it; any other answer, including `unknown`, does not. Mutants leave out a
+rule, a guard or a conjunct, and must have a counterexample over a few members of each sort, with each quantifier written out;
+otherwise that part would be superfluous.
 
 Three layers: `arithmetic` derives from the checker's rules and the slot formula when slots open; `inductive` shows that every
-action keeps the invariant; `safe` and `live` that a state of the invariant has no late row, no busy port and, with the axiom of
-finiteness, something that can happen until all is done. Sums are no part of it: that what counts in time is right follows from
-the refinement of `Schedule`, which the checker replays.
+action keeps the invariant; `safe` and `live` show that a state of the invariant has no late row, no busy port and, with the axiom
+of finiteness, an enabled action until all is done. The proof does not cover sums: that messages which count in time carry the right
+data follows from the refinement of `Schedule`, which the checker verifies.
 """
 
 import time
@@ -20,9 +20,9 @@ from certree.verify.tla.runs import SYMBOLIC, ModelResult
 from certree.verify.tla.symbolic.interface import Machine
 from certree.verify.tla.symbolic.world import MEMBERS, Formula, World
 
-MILLISECONDS = 60_000  # a proof takes a small fraction of it; then z3 says `unknown`
+MILLISECONDS = 60_000  # a proof takes a small fraction of it; beyond it z3 answers `unknown`
 
-# What a mutant leaves out, and the obligation that must then be refuted.
+# The part that a mutant leaves out, and the obligation that must then fail.
 MUTANTS = (
     ("rule InTime", "Tick keeps FiredInTime"),
     ("rule ContentionFree", "no busy port"),
@@ -48,10 +48,10 @@ MUTANTS = (
 
 
 def check_invariant(report: Callable[[ModelResult, int, int], None] | None = None) -> list[ModelResult]:
-    """Prove every obligation, then refute every mutant; some seconds.
+    """Prove every obligation, then refute every mutant; takes some seconds.
 
-    `expected` and `result` are `proved` or `refuted`, `result` also `unknown`, which is a failure. `report` is told each, with
-    the number of results and of all questions.
+    `expected` and `result` are `proved` or `refuted`; `result` may also be `unknown`, which is a failure. `report` is called with
+    each result, the number of results and the number of all questions.
     """
     results, questions = [], list(_questions())
     for name, expected, claim in questions:
@@ -88,7 +88,7 @@ def _result(name: str, expected: str, result: str, seconds: float) -> ModelResul
 
 
 def _ask(claim: Formula) -> str:
-    """Proofs come from instances of the quantifiers; z3 is not to look for models of them, which a symbolic world does not have."""
+    """A z3 solver that instantiates quantifiers but does not search for models of them, which a symbolic world does not have."""
     solver = z3.Solver(ctx=claim.ctx)
     solver.set("timeout", MILLISECONDS)
     solver.set("smt.mbqi", False)
@@ -97,13 +97,13 @@ def _ask(claim: Formula) -> str:
 
 
 def obligations(members: int | None, without: str) -> dict[str, Formula]:
-    """Every formula that must be valid, by name; `members` of each sort (None: any number), `without` what a mutant leaves out."""
+    """The formulas that must be valid, by name; `members` of each sort (None: any number), `without`: what a mutant leaves out."""
     machine = Machine(World(members), without)
     return _arithmetic(without) | _inductive(machine) | _safe(machine) | _live(machine)
 
 
 def _arithmetic(without: str) -> dict[str, Formula]:
-    """What the checker's rules say of slots, and what the slot formula makes of it in ticks, clocks that drift included."""
+    """The checker's rules about slots, and what the slot formula derives from them in ticks, also for drifting clocks."""
     context = z3.Context()
     names = (
         "ticks drift delay need skew last ser period i j step_a step_b start_a start_b drift_a drift_b other turns rest_a rest_c"
@@ -156,7 +156,7 @@ def _arithmetic(without: str) -> dict[str, Formula]:
 
 
 def _at_least_once(times: Any, length: Any) -> Formula:
-    """A whole number of times other than none, a length is at least once the length."""
+    """A non-zero multiple of a length is at least the length."""
     return z3.And(
         z3.Implies(z3.And(times >= 1, length >= 0), times * length >= length),
         z3.Implies(z3.And(times <= -1, length >= 0), -(times * length) >= length),
@@ -209,7 +209,7 @@ def _safe(machine: Machine) -> dict[str, Formula]:
 
 
 def _vacuous(machine: Machine) -> Formula:
-    """That the hypotheses contradict each other, or hold only where nothing is in flight and nothing can fire: must be wrong."""
+    """The hypotheses contradict each other, or hold only where nothing is in flight and nothing can fire: must be false."""
     world, state = machine.world, machine.state
     row, kind = world.constant("row", "Row"), world.constant("kind", "Kind")
     known = z3.And(machine.sizes(), machine.rules(), machine.finiteness(state), machine.invariant(state))

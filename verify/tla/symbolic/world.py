@@ -1,4 +1,4 @@
-"""Worlds of sorts without a size, or of a few members each, and quantifiers over them."""
+"""Worlds of sorts of any size, or of a few members each, and quantifiers over them."""
 
 from collections.abc import Callable, Sequence
 from itertools import product

@@ -1,4 +1,4 @@
 """Traces of the simulators as behaviours of the specifications: interfaces, reducing switches, endpoint engines.
 
-`lines` is what the latter two have in common: a trace with a line for every step.
+`lines` is the common part of the latter two: a trace with one line per step.
 """

@@ -1,4 +1,4 @@
-"""The messages of a trace of endpoints must be those of the schedule that was played: who sends what, and what waits for what."""
+"""Comparison of the messages in a trace of endpoints with the executed schedule: senders, contents and dependencies."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from certree.models.traces.endpoints import EndpointTrace
 from certree.models.traces.endpoints import Message as Name
 from certree.verify.rules.wiring import require_wired
 
-#: a segment of the schedule, and of its pieces the first and the one after the last
+#: a segment of the schedule, its first piece and the piece after its last
 Part = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
 class _Message:
-    """What a node sends to `target` in a step; `number`: which of those of its phase, from 1; `needs`, by the trace."""
+    """A message of a node to `target` in a step; `number`: its position within the phase, from 1; `needs`: from the trace."""
 
     phase: int
     source: int
@@ -32,11 +32,12 @@ class _Message:
 
 
 def check_messages(ran: EndpointTrace, schedule: Schedule, where: str) -> None:
-    """InputError where a trace is of another network or collective than a schedule, or a node sends other messages, in another
-    order, or earlier than the schedule has them: what goes to one node in a step by one route, copied or added, is parted into
-    messages; each waits for what lands in its cells `delay` steps before it or more. Phases and pieces are the trace's.
+    """Raise InputError if a trace is of a network or collective other than the schedule's, or a node sends messages that differ
+    from those of the schedule, in contents or order, or too early. The chunks copied (or added) to one node in a step by one route
+    are divided into messages; each waits for the data that lands in its cells at least `delay` steps earlier. Phases and pieces are
+    those of the trace.
 
-    O(transfers log transfers + what waits for what + messages of a way squared / 64).
+    O(transfers log transfers + dependencies + messages of a program squared / 64).
     """
     require_wired(schedule)
     for name, told, due in (
@@ -52,14 +53,14 @@ def check_messages(ran: EndpointTrace, schedule: Schedule, where: str) -> None:
             "segments"
         )
     if (schedule.topology.rank[np.concatenate((schedule.src, schedule.dst))] < 0).any():
-        raise InputError(f"{where}: switches of the schedule add or keep data; engines at the endpoints do all of that themselves")
+        raise InputError(f"{where}: switches of the schedule add or store data; with engines, only endpoints do")
     columns = _in_order(schedule, schedule.chunks // ran.ways)
     for way in range(ran.ways):
         _check_needs(_messages(ran, way, columns[:, columns[0] == way], where), schedule.delay, f"{where}: way {way}")
 
 
 def _in_order(schedule: Schedule, segments: int) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Rows of way, source, step, target, route, whether it adds, and segment: of each transfer, sorted by these."""
+    """Rows of program, source, step, target, route, whether it adds, and segment: one column per transfer, sorted by these."""
     adds = schedule.op == Op.REDUCE
     way = schedule.chunk // segments
     keys = (way, schedule.src, schedule.step, schedule.dst, schedule.route, adds, schedule.chunk)
@@ -68,7 +69,7 @@ def _in_order(schedule: Schedule, segments: int) -> np.ndarray[Any, np.dtype[np.
 
 
 def _messages(ran: EndpointTrace, way: int, columns: np.ndarray[Any, np.dtype[np.int64]], where: str) -> list[_Message]:
-    """Those of a way, once each node sends what it must. `columns`: as in `_in_order`, of this way."""
+    """The messages of a program, after checking what each node sends. `columns`: as in `_in_order`, of this program."""
     keys = columns[:6]
     starts = np.flatnonzero(np.append(True, (keys[:, 1:] != keys[:, :-1]).any(axis=0))) if keys.shape[1] else np.zeros(0, np.int64)
     segments = np.split(columns[6], starts[1:])
@@ -93,7 +94,7 @@ def _messages(ran: EndpointTrace, way: int, columns: np.ndarray[Any, np.dtype[np
 
 
 def _parts(segments: Sequence[int], pieces: int, most: int) -> list[tuple[Part, ...]]:
-    """What of some segments, each of so many pieces, is in each message of `most` pieces or fewer."""
+    """The parts of some segments, each of `pieces` pieces, in each message of at most `most` pieces."""
     found = []
     for low in range(0, len(segments) * pieces, most):
         high = min(low + most, len(segments) * pieces)
@@ -103,7 +104,7 @@ def _parts(segments: Sequence[int], pieces: int, most: int) -> list[tuple[Part, 
 
 
 def _check_needs(messages: Sequence[_Message], delay: int, where: str) -> None:
-    """What each message of a way waits for must be what it sends on, but for what one of these has waited for itself."""
+    """Check that each message waits for exactly the messages that it sends on, except those that one of these waits for."""
     landed: defaultdict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)  # (number here, pieces low to high)
     for index, message in enumerate(messages):
         for segment, low, high in message.parts:
@@ -134,7 +135,7 @@ def _check_needs(messages: Sequence[_Message], delay: int, where: str) -> None:
 
 
 def _few(values: Sequence[int]) -> str:
-    """The first of them, and how many there are."""
+    """The first of the values, and their number."""
     shown = ", ".join(map(str, values[:8]))
     return f"{shown}, ... ({len(values)})" if len(values) > 8 else shown or "none"
 

@@ -1,7 +1,7 @@
-"""A trace of engines at the endpoints as a behaviour of the specification: `specs/TraceAceEngine.tla`, the run as its constants.
+"""Traces of endpoint engines as behaviours of the specification: `specs/TraceAceEngine.tla`, with the run as its constants.
 
-What the first line of the trace says of the engines is computed again where it follows from something else: the state machines
-of each phase, how many messages ports hold, and, where the schedule is given, which messages there are and what they wait for.
+Fields of the first line of the trace that follow from other data are recomputed: the state machines of each phase, the messages
+that ports hold, and, where the schedule is given, the messages and their dependencies.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,36 +18,37 @@ from certree.verify.tla.traces.endpoint_messages import check_messages
 from certree.verify.tla.traces.lines import check_steps, log_text
 
 _INVARIANTS = ("TypeOK", "NoOverrun", "NoOverflow", "QueuedWhereItIs", "OneAtATime", "OnlyWhatIsDue", "BackInTheEnd")
-#: a port: its flow, the lane, which of the state machines of its phase
+#: a port: its flow, the lane, the index of the state machine within its phase
 Port = tuple[int, int, int]
 
 
 def check_endpoint_trace(
     ran: EndpointTrace, trace: Path, schedule: Schedule | None = None, time_limit: float = 300.0
 ) -> ModelResult:
-    """Whether a trace that `endpoints --trace` wrote, as it was read from `trace`, is a behaviour of the specification, step by
-    step. `schedule`: what its chunks must have gone through; without one the trace's own word is taken, and the message says so.
+    """Check step by step that a trace written by `endpoints --trace`, read from `trace`, is a behaviour of the specification.
+    `schedule`: the schedule that its chunks must have followed; without one the trace's own messages are used, and the message
+    says so.
 
-    A refutation names the first line that the specification cannot do. Raises InputError for a file that is no such trace or whose
-    first line contradicts itself or the schedule, ToolMissingError without Java or TLC. TLC's time grows with lines times nodes and
-    chunks.
+    A failure names the first line that the specification does not allow. Raises InputError for a file that is not such a trace or
+    whose first line contradicts itself or the schedule, ToolMissingError without Java or TLC. TLC's time grows with lines times
+    nodes and chunks.
     """
     where = f"{trace}, line 1"
     check_head(ran, where)
     if schedule is not None:
         check_messages(ran, schedule, where)
-    believed = "" if schedule is not None else ", with the messages of a chunk by the trace's own word"
+    believed = "" if schedule is not None else ", with the messages of a chunk as stated in the trace"
     lacks = {"BackInTheEnd": "some chunk is not back in memory"}
     return check_steps("trace of engines", _model(ran), ran.steps, _words, lacks, believed=believed, time_limit=time_limit)
 
 
 def check_head(ran: EndpointTrace, where: str) -> None:
-    """InputError where the first line of a trace says of state machines, partitions or ports what cannot be. O(messages)."""
+    """Raise InputError if the first line of a trace is inconsistent about state machines, partitions or ports. O(messages)."""
     if ran.runs != "engine":
-        raise InputError(f"{where}: the specification is of engines; this run is of {short(ran.system)}, which has none")
+        raise InputError(f"{where}: the specification is about engines; this run is of {short(ran.system)}, which has none")
     if not ran.rules["apart"]:
         raise InputError(
-            f"{where}: rule apart was left out: ports give messages as they come, in the specification as they were sent"
+            f"{where}: rule apart was left out: ports give messages in order of arrival, in the specification in order of sending"
         )
     even = tuple(ran.state_machines // ran.phases + (phase < ran.state_machines % ran.phases) for phase in range(ran.phases))
     if ran.machines != even:
@@ -64,8 +65,8 @@ def check_head(ran: EndpointTrace, where: str) -> None:
 
 
 def _depths(ran: EndpointTrace) -> list[int]:
-    """How many messages of each flow a port has to hold for each state machine (the rule `spare`): in a ring those that are sent
-    before any is taken and one, otherwise all of a chunk."""
+    """The number of messages of each flow that a port must hold for each state machine (the rule `spare`): in a ring the messages
+    sent before any is taken and one more, otherwise all messages of a chunk."""
     depths, spare = [0] * len(ran.flows), ran.rules["spare"]
     is_ring = [[_is_ring(of_phase, ran.flows) for of_phase in of_way] for of_way in ran.sends]
     for way, of_way in enumerate(ran.sends):
@@ -79,7 +80,7 @@ def _depths(ran: EndpointTrace) -> list[int]:
 
 
 def _is_ring(of_phase: Mapping[int, Sequence[TracedSend]], flows: Sequence[TracedFlow]) -> bool:
-    """Every node sends to one other at most and hears from one, and no two messages wait for the same one."""
+    """Whether every node sends to and receives from at most one other, and no two messages wait for the same message."""
     ways = {(flows[message.flow].source, flows[message.flow].target) for messages in of_phase.values() for message in messages}
     waited_for = [(node, need) for node, messages in of_phase.items() for message in messages for need in message.needs]
     return all(len({way[end] for way in ways}) == len(ways) for end in (0, 1)) and len(set(waited_for)) == len(waited_for)
@@ -91,7 +92,7 @@ def _port(ran: EndpointTrace, flow: int, chunk: int) -> Port:
 
 
 def _ports(ran: EndpointTrace) -> list[Port]:
-    """Those that any chunk's messages come by, in order."""
+    """The ports used by the messages of any chunk, in order."""
     return sorted({
         _port(ran, message.flow, chunk)
         for chunk in ran.order
@@ -110,7 +111,7 @@ def _model(ran: EndpointTrace) -> Generated:
         "Machine": function(enumerate(machines)),
         "Order": function((node, sequence(ran.order)) for node in ran.nodes),
         "Sends": function((chunk, _sends_text(ran, chunk, number)) for chunk in chunks),
-        # in chunks, for TLC's integers have 32 bits
+        # in chunks, since TLC's integers have 32 bits
         "Size": sequence([1] * len(ran.sizes)),
         "Room": sequence(min(len(ran.order), room // size) for room, size in zip(ran.rooms, ran.sizes, strict=True)),
         "Depth": sequence(ran.flows[flow].depth for flow, _, _ in ports),

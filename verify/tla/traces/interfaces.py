@@ -1,4 +1,4 @@
-"""A trace of the simulator as a behaviour of the specification: `specs/TraceNILockstep.tla`, tables and log as its constants."""
+"""Simulator traces as behaviours of the specification: `specs/TraceNILockstep.tla`, with tables and log as its constants."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,30 +33,30 @@ _FIELD_OF = {
     "ArrivedAsLogged": "last_flit_arrived",
     "UsableAsLogged": "usable",
 }
-# What is not known before the last link of the way.
+# Unknown before the last link of the path.
 _AT_THE_END = ("last_flit_arrived", "usable")
 
 Key = tuple[int, int, int, int]
 
 
 def check_trace(tables: Tables, trace: Path, run: str = "slotted", time_limit: float = 300.0) -> ModelResult:
-    """Whether the trace of a run of these tables is a behaviour of the specification: every message, every time.
+    """Check that the trace of a run of these tables is a behaviour of the specification, with all times of all messages.
 
     `trace`: lines of JSON as `simulate --trace` writes them. The result is `success`, or `safety` or `deadlock` with a message
-    that names the first message at which specification and trace part. Raises InputError for a file that is no such trace, what
-    `plan_of` raises for the tables, ToolMissingError without Java or TLC.
+    that names the first message for which specification and trace differ. Raises InputError for a file that is not such a trace,
+    the errors of `plan_of` for the tables, ToolMissingError without Java or TLC.
     """
     if run not in RUNS:
         raise InputError(unknown_name("run mode", run, RUNS))
     if run == "paced" and tables.repeats > 1:
-        raise UnsupportedError(f"a table of {tables.repeats} iterations cannot be paced: the timestep counter knows one")
+        raise UnsupportedError(f"a table of {tables.repeats} iterations cannot be paced: the timestep counter has one")
     plan, log = plan_of(tables, whole=True), load_trace(trace)
     ser, buffer, chunk = (
         plan.timing.ser,
         tables.machine.ni_buffer_flits * tables.topology.scale,
         reduction_cycles(tables.chunk_bytes, tables.machine),
     )
-    # behind all other sums of the run at the most: a trace may come from tables whose slots are too short
+    # at most behind all other sums of the run: a trace may come from tables whose slots are too short
     sums = max(1, plan.repeats * int((tables.arrival_op == RowOp.REDUCE).sum()))
     reduction = (tables.machine.reduce_start_cycles + chunk, tables.machine.reduce_start_cycles + chunk * sums)
     changed = {
@@ -103,9 +103,9 @@ def _words(key: Key) -> str:
 
 
 def _message(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan, reduction: tuple[int, int]) -> str:
-    """What was found: the first message that specification and trace see differently."""
+    """The result in words: the first message for which specification and trace differ."""
     if run.result is Result.SUCCESS:
-        return f"{len(log)} messages, all as the specification has them"
+        return f"{len(log)} messages, all as in the specification"
     if run.broken == "NothingElseLogged":
         return f"{run.broken}: the trace has {len(log)} messages, more than the tables command"
     if run.trace and (run.broken in _FIELD_OF or run.broken == "EveryMessageLogged"):
@@ -114,7 +114,7 @@ def _message(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan, redu
 
 
 def _difference(run: TlcRun, log: Mapping[Key, Mapping[str, int]], plan: Plan, reduction: tuple[int, int]) -> str:
-    """The first message in flight that specification and trace see differently."""
+    """The first message in flight for which specification and trace differ."""
     flying = [dict(message) for message in run.trace[-1]["flying"]]
     for message in sorted(flying, key=lambda m: (m["sent"], m["src"], m["row"], m["dst"])):
         key = (message["src"], message["row"] - 1, message["item"][1], message["dst"])

@@ -1,4 +1,4 @@
-"""Traces whose lines are steps: each must be one of the specification, in order, and what comes of it as the trace says."""
+"""Traces whose lines are steps: each must be a step of the specification, in order, with the effects that the trace states."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -27,10 +27,10 @@ def check_steps(
     believed: str,
     time_limit: float,
 ) -> ModelResult:
-    """Whether the steps are a behaviour of the model, whose variable `line` counts them, and otherwise where they part.
+    """Check that the steps are a behaviour of the model, whose variable `line` counts them; a failure names the first difference.
 
-    `words`: what a step is; `lacks`: what is missing where a trace ends too early, by the property that says so; `field_of`: the
-    field that another property is about, which is then broken by the last line; `believed`: what only the trace says.
+    `words`: describes a step; `lacks`: what is missing if a trace ends too early, by violated property; `field_of`: the field that
+    another property is about, where the last line violates it; `believed`: statements taken from the trace alone.
     """
     run = model.run(time_limit=time_limit)
 
@@ -49,19 +49,19 @@ def _message(
     field_of: Mapping[str, str] | None,
     believed: str,
 ) -> str:
-    """What was found: the first line that specification and trace see differently."""
+    """The result in words: the first line for which specification and trace differ."""
     if run.result is Result.SUCCESS:
-        return f"{len(steps)} steps, all as the specification has them{believed}"
+        return f"{len(steps)} steps, all as in the specification{believed}"
     if not run.trace:
         return f"{run.broken}: no state to show" if run.broken else ""
     done = run.trace[-1]["line"]
     if run.result is Result.DEADLOCK:
-        return f"{place(done)}: the specification cannot do that there"
+        return f"{place(done)}: the specification does not allow this step"
     if run.broken in lacks:
         return f"{run.broken}: the trace ends after {done} steps, and {lacks[run.broken]}"
     if field_of is None:
         return f"{run.broken}: after {done} steps"
     field, told = field_of.get(run.broken), ""
     if field is not None:
-        told = f": {field} is {steps[done - 1][1][field]!r} by the trace, and something else by the specification"
+        told = f": {field} is {steps[done - 1][1][field]!r} in the trace, and has another value in the specification"
     return f"{run.broken}: {place(done - 1)}{told}"

@@ -1,4 +1,4 @@
-"""A trace of reducing switches as a behaviour of the specification: `specs/TraceInNetworkReduce.tla`, the log as its constant."""
+"""Traces of reducing switches as behaviours of the specification: `specs/TraceInNetworkReduce.tla`, with the log as constant."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ from certree.verify.tla.runs import ModelResult
 from certree.verify.tla.traces.lines import check_steps, log_text
 from certree.verify.tla.traces.reducing_network import AggregatedFlow, check_traced_network
 
-#: what a step may differ in -> the field of the trace that says so
+#: property that a step may violate -> the field of the trace that it is about
 _FIELD_OF = {
     "SwitchAsLogged": "switch",
     "WorksAsLogged": "works_on",
@@ -31,23 +31,23 @@ def check_aggregation_trace(
     aggregators: int | None = None,
     time_limit: float = 300.0,
 ) -> list[ModelResult]:
-    """Whether the flows of a trace that `aggregate --trace` wrote are behaviours of the specification, step by step.
+    """Check step by step that the flows of a trace written by `aggregate --trace` are behaviours of the specification.
 
-    `trace`: the file, for messages. `flows`: what the run must be of, made from network and size (`aggregated_flows`); `window` and
-    `aggregators` of the run, for which the trace's own word is taken where they are None, and the message says so. A refutation
-    names the first line at which specification and trace part. The trace of a run that was ended because it had stalled is
-    refuted, too: it breaks a promise of the specification, or does not end. Raises InputError for a trace of another network or
-    size, ToolMissingError without Java or TLC. TLC's time grows with the square of the lines.
+    `trace`: the file, for messages. `flows`: the flows that the run must have, computed from network and size
+    (`aggregated_flows`). `window` and `aggregators`: of the run; where they are None, the values of the trace are used, and the
+    message says so. A failure names the first line for which specification and trace differ. The trace of a run that stalled fails
+    too: it violates a promise of the specification, or does not end. Raises InputError for a trace of another network or size,
+    ToolMissingError without Java or TLC. TLC's time grows with the square of the lines.
     """
     check_traced_network(traced, flows, trace, window=window, aggregators=aggregators)
     return [_checked(flow, index, _believed(flow, window, aggregators), time_limit) for index, flow in enumerate(traced)]
 
 
 def _believed(flow: TracedFlow, window: int | None, aggregators: int | None) -> str:
-    """What of a run only its trace says."""
+    """The values of a run that are known only from its trace."""
     told = [f"a window of {flow.window}"] if window is None else []
     told += [f"{flow.places} places"] if aggregators is None else []
-    return f", with {' and '.join(told)} by the trace's own word" if told else ""
+    return f", with {' and '.join(told)} as stated in the trace" if told else ""
 
 
 def _checked(flow: TracedFlow, index: int, believed: str, time_limit: float) -> ModelResult:

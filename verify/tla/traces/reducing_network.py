@@ -1,4 +1,4 @@
-"""What an all-reduce by reducing switches must be on a network: its trees and sizes, from the schedule and the size alone."""
+"""The expected flows of an all-reduce by reducing switches: trees and sizes, from the schedule and the size alone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,54 +26,54 @@ class AggregatedFlow:
 
 
 def aggregated_flows(schedule: Schedule, message_bytes: int, machine: Machine) -> list[AggregatedFlow]:
-    """The flows of an all-reduce along the trees of a schedule; chunks that take the same ways are one flow.
+    """The flows of an all-reduce along the trees of a schedule; chunks that take the same transfers are one flow.
 
-    UnsupportedError for a schedule that is no all-reduce along trees of reducing switches whose leaves are the endpoints,
-    InputError for one with a transfer that no link or route carries. O(transfers log transfers).
+    UnsupportedError for a schedule that is not an all-reduce along trees of reducing switches whose leaves are the endpoints,
+    InputError for one with a transfer without a valid link or route. O(transfers log transfers).
     """
     if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
-        raise UnsupportedError(f"reducing switches make all-reduces; the schedule is a {schedule.collective.words}")
+        raise UnsupportedError(f"reducing switches perform all-reduces; the schedule is a {schedule.collective.words}")
     require_wired(schedule)
     chunks_of: dict[frozenset[tuple[int, ...]], int] = {}
     order = np.argsort(schedule.chunk, kind="stable")
     rows = np.stack([column[order] for column in (schedule.op, schedule.src, schedule.dst, schedule.route)], axis=1)
     begin = np.searchsorted(schedule.chunk[order], np.arange(schedule.chunks + 1)).tolist()
     for first, last in pairwise(begin):
-        ways = frozenset(map(tuple, rows[first:last].tolist()))
-        if len({way[:3] for way in ways}) < last - first:
+        taken = frozenset(map(tuple, rows[first:last].tolist()))
+        if len({row[:3] for row in taken}) < last - first:
             raise UnsupportedError("the schedule has a chunk that goes from one node to another twice")
-        chunks_of[ways] = chunks_of.get(ways, 0) + 1
+        chunks_of[taken] = chunks_of.get(taken, 0) + 1
     payload = _payload(message_bytes, max(chunks_of.values()), schedule.chunks, machine)
     return [
-        AggregatedFlow(ceil_div(message_bytes * count, schedule.chunks * payload), _parents(schedule, ways))
-        for ways, count in chunks_of.items()
+        AggregatedFlow(ceil_div(message_bytes * count, schedule.chunks * payload), _parents(schedule, taken))
+        for taken, count in chunks_of.items()
     ]
 
 
 def _payload(message_bytes: int, most_chunks: int, chunks: int, machine: Machine) -> int:
-    """Bytes of a packet: whole flits, the machine's largest payload or all of the largest flow."""
+    """Bytes of a packet: whole flits, at most the machine's largest payload or the whole largest flow."""
     largest = min(machine.packet_payload_bytes, ceil_div(message_bytes * most_chunks, chunks))
     return ceil_div(largest, machine.flit_bytes) * machine.flit_bytes
 
 
-def _parents(schedule: Schedule, ways: frozenset[tuple[int, ...]]) -> dict[int, int]:
+def _parents(schedule: Schedule, taken: frozenset[tuple[int, ...]]) -> dict[int, int]:
     topology = schedule.topology
-    up = {(src, dst) for op, src, dst, _ in ways if op == Op.REDUCE}
+    up = {(src, dst) for op, src, dst, _ in taken if op == Op.REDUCE}
     parent = dict(up)
     switches = set(parent.values())
     if not all(topology.kind[node] == NodeKind.SWITCH and topology.reducing[node] for node in switches):
-        raise UnsupportedError("the schedule has a chunk that is reduced at a node that is no reducing switch")
-    if len(parent) != len(up) or {(dst, src) for op, src, dst, _ in ways if op != Op.REDUCE} != up:
+        raise UnsupportedError("the schedule has a chunk that is reduced at a node that is not a reducing switch")
+    if len(parent) != len(up) or {(dst, src) for op, src, dst, _ in taken if op != Op.REDUCE} != up:
         raise UnsupportedError("the schedule has a chunk that does not go up one tree and down again")
     if parent.keys() - switches != set(topology.endpoints.tolist()) or len(switches - parent.keys()) != 1:
-        raise UnsupportedError("the schedule has a chunk whose tree has other leaves than the endpoints, or not one root")
+        raise UnsupportedError("the schedule has a chunk whose tree has leaves other than the endpoints, or not exactly one root")
     if not _leads_to_one_root(parent):
         raise UnsupportedError("the schedule has a chunk that switches send in a circle")
     return parent
 
 
 def _leads_to_one_root(parent: Mapping[int, int]) -> bool:
-    """Whether no node is above itself, once it is known that one only has nothing above it. O(nodes)."""
+    """Whether no node is above itself, given that exactly one node has nothing above it. O(nodes)."""
     below: dict[int, list[int]] = {}
     for node, above in parent.items():
         below.setdefault(above, []).append(node)
@@ -92,12 +92,12 @@ def check_traced_network(
     window: int | None = None,
     aggregators: int | None = None,
 ) -> None:
-    """InputError with the first thing that a trace's first line says of its network and is not so.
+    """Raise InputError with the first statement about the network in a trace's first line that is wrong.
 
     `window` and `aggregators`: those of the run, where they are known.
     """
     if len(traced) != len(flows):
-        raise InputError(f"{trace}, line 1: {len(traced)} flows; the network and size that are given make {len(flows)}")
+        raise InputError(f"{trace}, line 1: {len(traced)} flows; the given network and size make {len(flows)}")
     flows_at = np.bincount([switch for flow in flows for switch in set(flow.parent.values())])
     for index, (told, due) in enumerate(zip(traced, flows, strict=True)):
         where = f"{trace}, line 1: flow {index}"
@@ -118,7 +118,7 @@ def check_traced_network(
             sizes["places"] = (told.places, aggregators // int(flows_at.max()))
         for name, (stated, right) in sizes.items():
             if stated != right:
-                raise InputError(f"{where}: {name} is {stated}; what is given makes {right}")
+                raise InputError(f"{where}: {name} is {stated}; expected {right}")
 
 
 def _place(switch: int | None) -> str:
