@@ -70,8 +70,9 @@ def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, 
     """What runs of a schedule: its tables after export to a temporary directory and reading back, so that what runs is what ships;
     where rows cannot say it, a plan of its own transfers, with the reason. Not by way of files where `files` is false, or where
     one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is too large to be
-    written out."""
+    written out, and for a schedule of version 2."""
     whole = written_out(schedule)
+    whole.require_version_1("simulation")
     try:
         if files and whole.transfers <= MOST_THROUGH_FILES:
             return through_files(whole, message_bytes, machine)

@@ -5,10 +5,10 @@
     def check_route_lengths(schedule: Schedule, findings: Findings) -> None: ...
 
 `example` breaks the rule. For a schedule it has the network, the collective (`broadcast@1`: from node 1), fields such as
-`period=2`, a colon, and the transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes. For anything else it lists
-the changed entries of a correct document, or of correct tables, as `PATH = JSON`. Semicolons separate several. Where no such text
-can break the rule, it is the file of the test that does. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md`
-lists them.
+`period=2`, a colon, and the transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes; `3.1` is buffer 1 of node
+3. For anything else it lists the changed entries of a correct document, or of correct tables, as `PATH = JSON`. Semicolons
+separate several. Where no such text can break the rule, it is the file of the test that does. `tests/verify/provoke.py` reads the
+examples; `docs/reference/rules.md` lists them.
 """
 
 from collections.abc import Callable

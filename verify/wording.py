@@ -27,9 +27,18 @@ def contributions_text(nodes: Sequence[int]) -> str:
 
 
 def row_text(schedule: Schedule, row: int) -> str:
-    """`row 17 (reduce of chunk 5, 3>4)`."""
+    """`row 17 (reduce of chunk 5, 3>4)`; with several buffers `row 17 (reduce of chunk 5, 3.0>4.1)`, from buffer 0 into 1."""
     op = "reduce" if schedule.op[row] == Op.REDUCE else "copy"
-    return f"row {row} ({op} of chunk {schedule.chunk[row]}, {schedule.src[row]}>{schedule.dst[row]})"
+    src, dst = str(schedule.src[row]), str(schedule.dst[row])
+    if schedule.src_buffer is not None and schedule.dst_buffer is not None:
+        src, dst = f"{src}.{schedule.src_buffer[row]}", f"{dst}.{schedule.dst_buffer[row]}"
+    return f"row {row} ({op} of chunk {schedule.chunk[row]}, {src}>{dst})"
+
+
+def buffer_text(schedule: Schedule, row: int, *, source: bool = False) -> str:
+    """The destination of a row, or its source: `node 4`, and `buffer 1 of node 4` where nodes have several."""
+    node, buffer = (schedule.src, schedule.src_buffer) if source else (schedule.dst, schedule.dst_buffer)
+    return f"node {node[row]}" if buffer is None else f"buffer {buffer[row]} of node {node[row]}"
 
 
 def row_with_step(schedule: Schedule, row: int) -> str:

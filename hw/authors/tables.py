@@ -63,6 +63,7 @@ def tables_of(schedule: Schedule, interfaces: int) -> AuthorsTables:
 
     Routes of the schedule are not looked at: the network has ways of its own. O(rows log rows).
     """
+    schedule.require_version_1("tables of the authors' simulator")
     nodes = len(schedule.topology.kind)
     place = _place_of_link(schedule.topology)
     rows = _rows(schedule, place)

@@ -46,6 +46,7 @@ class AggregationTrees:
         switches, at most MAX_LONGER links longer. Raises UnsupportedError, with chunk and node, where a chunk does not go up one
         tree of reducing switches and down again. O(rows log rows), with other ways also O(edges · ways · links).
         """
+        schedule.require_version_1("reducing switches")
         topology = schedule.topology
         if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
             raise UnsupportedError(f"reducing switches with windows make all-reduces; the schedule is a {schedule.collective.kind}")

@@ -24,6 +24,7 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     say what the schedule does: a node that sends a chunk's REDUCE twice or gets its COPY twice, a switch that holds data. Whether
     the schedule is right is for the verifier. O(rows log rows) time, O(rows · widest row) memory.
     """
+    schedule.require_version_1("tables")
     if schedule.collective.has_targets:
         raise UnsupportedError(
             f"tables address one vector that all endpoints share; {schedule.collective.kind} has a block for each"

@@ -65,11 +65,12 @@ class Fields:
 
     @classmethod
     def of_format(
-        cls, document: Any, form: str, version: int, where: str, error: Callable[[str], Exception] = InputError
+        cls, document: Any, form: str, version: int, where: str, error: Callable[[str], Exception] = InputError, *more: int
     ) -> "Fields":
-        """The fields of a document other than `format` and `version`, after checking these two."""
+        """The fields of a document other than `format` and `version`, after checking them; the version is `version`
+        or one of `more`."""
         try:
-            document = check_format(document, form, version, where)
+            document = check_format(document, form, version, where, *more)
         except InputError as reason:
             raise error(str(reason)) from None
         return cls({name: value for name, value in document.items() if name not in ("format", "version")}, where, error)

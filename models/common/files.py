@@ -175,12 +175,13 @@ def _finite(text: str) -> float:
     return value
 
 
-def check_format(document: Any, expected: str, version: int, where: str) -> Mapping[str, Any]:
-    """The document, after checking its `format` and `version`."""
+def check_format(document: Any, expected: str, version: int, where: str, *more: int) -> Mapping[str, Any]:
+    """The document, after checking its `format` and that its `version` is `version` or one of `more`."""
+    versions = " or ".join(map(str, (version, *more)))
     if not isinstance(document, Mapping) or "format" not in document:
-        raise InputError(f'{where}: no "format" field; expected {expected!r} version {version}')
+        raise InputError(f'{where}: no "format" field; expected {expected!r} version {versions}')
     if document["format"] != expected:
-        raise InputError(f"{where}: format is {document['format']!r}; expected {expected!r} version {version}")
-    if type(document.get("version")) is not int or document["version"] != version:
-        raise InputError(f"{where}: version {document.get('version')!r} cannot be read; expected {version}")
+        raise InputError(f"{where}: format is {document['format']!r}; expected {expected!r} version {versions}")
+    if type(document.get("version")) is not int or document["version"] not in (version, *more):
+        raise InputError(f"{where}: version {document.get('version')!r} cannot be read; expected {versions}")
     return document

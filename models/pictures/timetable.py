@@ -18,7 +18,8 @@ INK, GRID, STEP = "#1d2b36", "#dfe5ea", "#9fb0bd"
 
 
 def timetable_picture(schedule: Schedule, title: str) -> str:
-    """SVG of one iteration: reduces in full colour, copies in a light one with a border, the chunk's number inside.
+    """SVG of one iteration: reduces in full colour, copies in a light one with a border, the chunk's number inside. Transfers
+    between buffers of one node pass no link and are not drawn.
 
     A link of capacity c has c lanes; transfers that share a link in a step of several rounds follow each other in row order.
     Transfers beyond the capacity of a link are framed in red. UnsupportedError for more than MAX_LINKS links or MAX_BOXES boxes.

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import check_range, is_sorted, json_list, whole_column
-from certree.models.common.errors import InputError, ScheduleFormatError
+from certree.models.common.errors import InputError, ScheduleFormatError, UnsupportedError
 from certree.models.common.files import canonical_json
 from certree.models.common.shown import Shown
 from certree.models.network.routing import DIRECT
@@ -26,6 +26,11 @@ MAX_STEPS = 1 << 30
 MAX_CHUNKS = 1 << 24
 MAX_REPEATS = 1 << 30
 MAX_HOPS = 1 << 25  # links of the routes of all transfers: each is checked
+MAX_BUFFERS = 1 << 10
+MAX_CHANNELS = 1 << 8
+#: the columns of every transfer, and those that a schedule with several buffers has as well
+TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
+BUFFER_COLUMNS = ("src_buffer", "dst_buffer")
 
 
 class Op(IntEnum):
@@ -46,6 +51,11 @@ class Schedule(Shown):
     `period`: steps from one iteration to the next, None when nothing repeats; iteration i runs i·period steps later, on its own
     K chunks, for i < `repeats`. `routes`: link numbers of each multi-hop route; `route` is DIRECT or an index into it.
     `made_for`: the message size and the machine that it was made for; None where that is not known.
+
+    Fields of version 2 (docs/decisions/0007-schedule-version-2.md). `buffers`: B, the buffers of each node and chunk; buffer 0
+    holds the data, the others are scratch. `src_buffer`, `dst_buffer` (int32): which one each transfer reads and which it writes;
+    None just when B is 1 (None given with a larger B means 0 in every row). A transfer from a node to itself moves data between
+    two of its buffers. `virtual_channel`: of each entry of `routes`; None where all are 0.
 
     The constructor checks shapes and ranges (ScheduleFormatError names column and row); `certree.verify` checks whether the
     transfers are *valid*. O(rows) time and memory.
@@ -71,22 +81,30 @@ class Schedule(Shown):
     certificate: Mapping[str, Any] | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
     made_for: MadeFor | None = None
+    buffers: int = 1
+    src_buffer: Int32 | None = None
+    dst_buffer: Int32 | None = None
+    virtual_channel: Int32 | None = None
 
     def __post_init__(self) -> None:
-        names = ["chunk_root", "rounds", "chunk", "op", "step", "src", "dst", "route"]
-        for name in names if self.chunk_target is None else [*names, "chunk_target"]:
-            column = whole_column(getattr(self, name), name, np.int8 if name == "op" else np.int32, ScheduleFormatError)
-            object.__setattr__(self, name, column)
+        optional = ("chunk_target", *BUFFER_COLUMNS, "virtual_channel")
+        for name in ("chunk_root", "rounds", *TRANSFER_COLUMNS, *optional):
+            given = getattr(self, name)
+            if given is not None or name not in optional:
+                column = whole_column(given, name, np.int8 if name == "op" else np.int32, ScheduleFormatError)
+                object.__setattr__(self, name, column)
         self._check_scalars()
         self._check_columns()
+        self._check_buffers()
+        self._check_channels()
 
     def _check_scalars(self) -> None:
-        for name in ("delay", "repeats", "period"):
+        for name in ("delay", "repeats", "period", "buffers"):
             if type(getattr(self, name)) is not int and not (name == "period" and self.period is None):
                 raise ScheduleFormatError(f"{name} is {getattr(self, name)!r}; allowed: whole numbers")
-        for name, value, high in (("delay", self.delay, MAX_STEPS), ("repeats", self.repeats, MAX_REPEATS)):
-            if not 1 <= value <= high:
-                raise ScheduleFormatError(f"{name} is {value}; allowed: 1 to {high}")
+        for name, high in (("delay", MAX_STEPS), ("repeats", MAX_REPEATS), ("buffers", MAX_BUFFERS)):
+            if not 1 <= getattr(self, name) <= high:
+                raise ScheduleFormatError(f"{name} is {getattr(self, name)}; allowed: 1 to {high}")
         if self.period is None and self.repeats != 1:
             raise ScheduleFormatError(f"repeats is {self.repeats} without a period")
         if self.period is not None and not 1 <= self.period <= MAX_STEPS:
@@ -101,7 +119,7 @@ class Schedule(Shown):
             raise ScheduleFormatError("no steps: rounds is empty")
 
     def _check_columns(self) -> None:
-        nodes, rows = len(self.topology.kind), len(self.chunk)
+        nodes = len(self.topology.kind)
         for name, low, high in (
             ("chunk", 0, self.chunks - 1),
             ("op", 0, 1),
@@ -110,13 +128,36 @@ class Schedule(Shown):
             ("dst", 0, nodes - 1),
             ("route", DIRECT, len(self.routes) - 1),
         ):
-            column = getattr(self, name)
-            if len(column) != rows:
-                raise ScheduleFormatError(f"transfers.{name} has {len(column)} rows; transfers.chunk has {rows}")
-            check_range(column, f"transfers.{name}", low, high, ScheduleFormatError)
+            self._check_transfers(name, low, high)
         check_range(self.rounds, "rounds", 1, MAX_STEPS, ScheduleFormatError)
         self._check_routes()
         self._check_roots()
+
+    def _check_transfers(self, name: str, low: int, high: int) -> None:
+        column = getattr(self, name)
+        if len(column) != self.transfers:
+            raise ScheduleFormatError(f"transfers.{name} has {len(column)} rows; transfers.chunk has {self.transfers}")
+        check_range(column, f"transfers.{name}", low, high, ScheduleFormatError)
+
+    def _check_buffers(self) -> None:
+        """With one buffer the columns say nothing and are left out; with several they are there, in range."""
+        for name in BUFFER_COLUMNS:
+            if getattr(self, name) is None and self.buffers > 1:
+                object.__setattr__(self, name, np.zeros(self.transfers, np.int32))
+            if getattr(self, name) is not None:
+                self._check_transfers(name, 0, self.buffers - 1)
+            if self.buffers == 1:
+                object.__setattr__(self, name, None)
+
+    def _check_channels(self) -> None:
+        """One channel for each route; none where all are 0."""
+        if self.virtual_channel is None:
+            return
+        if len(self.virtual_channel) != len(self.routes):
+            raise ScheduleFormatError(f"virtual_channel has {len(self.virtual_channel)} entries; routes has {len(self.routes)}")
+        check_range(self.virtual_channel, "virtual_channel", 0, MAX_CHANNELS - 1, ScheduleFormatError)
+        if not self.virtual_channel.any():
+            object.__setattr__(self, "virtual_channel", None)
 
     def _check_routes(self) -> None:
         """Check that routes are lists of link numbers and not too long in total."""
@@ -217,11 +258,27 @@ class Schedule(Shown):
         rounds = self.period if self.period is not None else int(self.rounds.sum(dtype=np.int64))
         return Fraction(rounds, self.message_chunks)
 
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns that its transfers have: those of the buffers only where there are several."""
+        return TRANSFER_COLUMNS if self.buffers == 1 else TRANSFER_COLUMNS + BUFFER_COLUMNS
+
+    @property
+    def version_2_fields(self) -> tuple[str, ...]:
+        """The names of the fields of version 2 that it uses; none in a schedule of version 1."""
+        used = {"buffers": self.buffers > 1, "virtual_channel": self.virtual_channel is not None}
+        return tuple(name for name, flag in used.items() if flag)
+
+    def require_version_1(self, what: str) -> None:
+        """Raise UnsupportedError, naming the field, where `what` (a few words) would get a field of version 2."""
+        if self.version_2_fields:
+            raise UnsupportedError(f"{what}: not supported for schedules that use {self.version_2_fields[0]} (version 2)")
+
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything but certificate, provenance and made_for, with rows in canonical order."""
-        names = ("step", "op", "chunk", "src", "dst", "route")
-        keys = [getattr(self, name) for name in names]
+        """SHA-256 of everything but certificate, provenance and made_for, with rows in canonical order. Fields of version 2 count
+        where they are used, so that a schedule of version 1 keeps its digest."""
+        keys = [getattr(self, name) for name in ("step", "op", *(name for name in self.columns if name not in ("step", "op")))]
         order = slice(None) if is_sorted(keys) else np.lexsort(keys[::-1])
         rest = canonical_json(
             {
@@ -234,10 +291,12 @@ class Schedule(Shown):
                 "repeats": self.repeats,
                 "rounds": self.rounds.tolist(),
                 "routes": [list(route) for route in self.routes],
+                **({"buffers": self.buffers} if self.buffers > 1 else {}),
+                **({} if self.virtual_channel is None else {"virtual_channel": self.virtual_channel.tolist()}),
             }
         )
         digest = hashlib.sha256(rest.removesuffix(b"}\n"))
-        for name in ("chunk", "op", "step", "src", "dst", "route"):  # the columns follow in the same document, piece by piece
+        for name in self.columns:  # the columns follow in the same document, piece by piece
             digest.update(f',"{name}":'.encode())
             for piece in json_list(getattr(self, name)[order]):
                 digest.update(piece)
@@ -260,14 +319,15 @@ def make_schedule(
     rounds: Sequence[int] | NDArray[Any] | None = None,
     **fields: Any,
 ) -> Schedule:
-    """A schedule in canonical row order (step, op, chunk, src, dst, route), for synthesis methods.
+    """A schedule in canonical row order (step, op, chunk, src, dst, route, buffers), for synthesis methods.
 
-    `columns`: `chunk`, `op`, `step`, `src`, `dst` and, where transfers pass switches, `route`, equally long; `routes`: the routes
-    of that column; `rounds`: of every step, one each when left out; `fields`: delay, period, repeats, provenance, made_for, where
-    they are not the default. O(rows log rows).
+    `columns`: `chunk`, `op`, `step`, `src`, `dst` and, where transfers pass switches, `route`, and where there are several buffers
+    `src_buffer` and `dst_buffer`, equally long; `routes`: the routes of that column; `rounds`: of every step, one each when left
+    out; `fields`: delay, period, repeats, buffers, provenance, made_for, where they are not the default. O(rows log rows).
     """
     route = columns.get("route", np.full(len(columns["step"]), DIRECT, np.int32))
-    keys = (route, *(columns[name] for name in ("dst", "src", "chunk", "op", "step")))
+    moved: dict[str, Any] = {name: columns[name] for name in BUFFER_COLUMNS if name in columns}
+    keys = (*reversed(moved.values()), route, *(columns[name] for name in ("dst", "src", "chunk", "op", "step")))
     order = np.lexsort(keys)
     steps = int(columns["step"].max()) + 1 if len(order) else 1
     return Schedule(
@@ -283,5 +343,6 @@ def make_schedule(
         step=columns["step"][order],
         src=columns["src"][order],
         dst=columns["dst"][order],
+        **{name: column[order] for name, column in moved.items()},
         **fields,
     )

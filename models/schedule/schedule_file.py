@@ -31,11 +31,21 @@ from certree.models.network.topology_file import topology_document, topology_fro
 from certree.models.schedule.collective import Collective, read_collective
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.made_for import read_made_for
-from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule
+from certree.models.schedule.schedule import (
+    BUFFER_COLUMNS,
+    MAX_BUFFERS,
+    MAX_CHANNELS,
+    MAX_CHUNKS,
+    MAX_REPEATS,
+    MAX_STEPS,
+    NO_ROOT,
+    TRANSFER_COLUMNS,
+    Op,
+    Schedule,
+)
 
-FORMAT, VERSION = "certree-schedule", 1
+FORMAT, VERSION, VERSION_2 = "certree-schedule", 1, 2  # the second where a field of it is used
 SUFFIXES = (".json", ".json.gz", ".npz")
-TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
 _KEYS = (
     "topology", "collective", "chunks", "delay", "period", "repeats", "rounds", "transfers", "routes", "certificate", "provenance",
 )  # fmt: skip
@@ -43,6 +53,8 @@ LIMITS = {
     "chunk": (0, MAX_CHUNKS), "op": (0, 1), "step": (0, MAX_STEPS), "src": (0, MAX_NODES), "dst": (0, MAX_NODES),
     "route": (DIRECT, MAX_CHUNKS),
 }  # fmt: skip
+_BUFFER_LIMITS = dict.fromkeys(BUFFER_COLUMNS, (0, MAX_BUFFERS - 1))
+_KEYS_2 = ("buffers", "virtual_channel")  # keys of version 2, each there where it is used
 MADE_FOR = "made_for"  # a key that may be missing: files had none before schedules remembered it
 #: what zipfile, the decompressors and numpy's header parser raise for a damaged or a forged archive; RuntimeError: encrypted
 _NPZ_ERRORS = (
@@ -50,7 +62,7 @@ _NPZ_ERRORS = (
     tokenize.TokenError,
 )  # fmt: skip
 _CSV_HEADER = ["chunk", "op", "src", "dst", "step"]
-_CSV_PATHS = ("path", "route")  # names of a column that may follow
+_CSV_PATHS = ("path", "route")  # names of a column that may follow, in front of those of the buffers
 CSV_ROUTINGS = ("shortest", "dimension-order")
 _CSV_OPS = {"reduce": Op.REDUCE, "copy": Op.COPY}
 
@@ -70,7 +82,7 @@ def save_schedule(schedule: Schedule, path: Path, *, force: bool = False) -> Non
 
 def schedule_document(schedule: Schedule) -> dict[str, Any]:
     """The JSON document of a schedule (schema: models/schemas/schedule.schema.json)."""
-    return _document(schedule, {name: getattr(schedule, name).tolist() for name in TRANSFER_COLUMNS})
+    return _document(schedule, {name: getattr(schedule, name).tolist() for name in schedule.columns})
 
 
 def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str, Any]:
@@ -79,7 +91,7 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
         chunks["target"] = schedule.chunk_target.tolist()
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION_2 if schedule.version_2_fields else VERSION,
         "topology": topology_document(schedule.topology),
         "collective": {"kind": str(schedule.collective.kind), "root": schedule.collective.root},
         "chunks": chunks,
@@ -92,15 +104,17 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
         "certificate": schedule.certificate,
         "provenance": schedule.provenance,
         **({} if schedule.made_for is None else {MADE_FOR: schedule.made_for.document()}),
+        **({} if schedule.buffers == 1 else {"buffers": schedule.buffers}),
+        **({} if schedule.virtual_channel is None else {"virtual_channel": schedule.virtual_channel.tolist()}),
     }
 
 
 def schedule_from_document(document: Any, where: str) -> Schedule:
     """The schedule in a parsed JSON document."""
-    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError).only(*_KEYS, optional=[MADE_FOR])
+    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError, VERSION_2)
+    fields.only(*_KEYS, optional=[MADE_FOR, *(_KEYS_2 if document["version"] == VERSION_2 else ())])
     topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
     collective = read_collective(fields.table_of("collective"))
-    columns = fields.table_of("transfers").only(*TRANSFER_COLUMNS).columns(LIMITS)
     values: dict[str, Any] = {
         **_chunks(fields.table_of("chunks"), collective),
         "rounds": fields.column("rounds", 1, MAX_STEPS),
@@ -108,10 +122,19 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
         "delay": fields.whole("delay", 1, MAX_STEPS),
         "period": fields.whole_or_none("period", 1, MAX_STEPS),
         "repeats": fields.whole("repeats", 1, MAX_REPEATS),
+        **_version_2(fields),
         **evidence(fields),
     }
+    limits = LIMITS if values["buffers"] == 1 else LIMITS | _BUFFER_LIMITS
+    columns = fields.table_of("transfers").only(*limits).columns(limits)
     with located(where, ScheduleFormatError):
         return Schedule(topology=topology, collective=collective, **values, **columns)  # type: ignore[arg-type]
+
+
+def _version_2(fields: Fields) -> dict[str, Any]:
+    """The fields of version 2; each may be missing, and says then what it does in version 1."""
+    channels = fields.column("virtual_channel", 0, MAX_CHANNELS - 1) if "virtual_channel" in fields else None
+    return {"buffers": fields.whole("buffers", 1, MAX_BUFFERS, default=1), "virtual_channel": channels}
 
 
 def evidence(fields: Fields) -> dict[str, Any]:
@@ -141,12 +164,12 @@ def _routes(fields: Fields) -> tuple[tuple[int, ...], ...]:
 
 
 def _npz_bytes(schedule: Schedule) -> bytes:
-    """A zip of the six transfer columns and of the rest as JSON; fixed time stamps, so that bytes repeat."""
+    """A zip of the transfer columns and of the rest as JSON; fixed time stamps, so that bytes repeat."""
     head = canonical_json(_document(schedule, None))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(zipfile.ZipInfo("head.json"), head, zipfile.ZIP_DEFLATED)
-        for name in TRANSFER_COLUMNS:
+        for name in schedule.columns:
             column = io.BytesIO()
             np.save(column, getattr(schedule, name).astype(np.int32), allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), column.getvalue(), zipfile.ZIP_DEFLATED)
@@ -154,15 +177,16 @@ def _npz_bytes(schedule: Schedule) -> bytes:
 
 
 def _read_npz(path: Path) -> Any:
-    members = ["head.json", *(f"{name}.npy" for name in TRANSFER_COLUMNS)]
     try:
         with zipfile.ZipFile(io.BytesIO(read_bytes(path))) as archive:
+            names = [*TRANSFER_COLUMNS, *(name for name in BUFFER_COLUMNS if f"{name}.npy" in archive.namelist())]
+            members = ["head.json", *(f"{name}.npy" for name in names)]
             if sorted(archive.namelist()) != sorted(members):
                 raise ScheduleFormatError(f"{path} holds {sorted(archive.namelist())}; expected {members}")
             if sum(info.file_size for info in archive.infolist()) > MAX_UNZIPPED:
                 raise ScheduleFormatError(f"{path} unzips to more than {MAX_UNZIPPED} bytes")
             head = archive.read(members[0])
-            columns = {name: _npy_column(archive, f"{name}.npy") for name in TRANSFER_COLUMNS}
+            columns = {name: _npy_column(archive, f"{name}.npy") for name in names}
     except _NPZ_ERRORS as error:
         raise ScheduleFormatError(f"{path} is not a certree .npz: {error}") from None
     return {**parse_object(head, f"{path}: head.json"), "transfers": columns}
@@ -183,6 +207,7 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
     K is one more than the largest chunk. The owner of chunk c follows from its number, as in `chunk_owners`. A column `path` or
     `route` may follow: the nodes from source to destination joined by `>`, or nothing. Rows without one whose ends are not
     neighbours take the routes of `routing`, one of CSV_ROUTINGS; without it no link carries them, and the schedule is invalid.
+    Columns `src_buffer,dst_buffer` may follow these: `buffers` is then one more than the largest number in them.
     """
     if routing not in (None, *CSV_ROUTINGS):
         raise InputError(unknown_name("routing", routing, CSV_ROUTINGS))
@@ -191,20 +216,24 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path} is not CSV: {error}") from None
     header = [cell.strip() for cell in lines[0]] if lines else []
-    if header not in (_CSV_HEADER, *([*_CSV_HEADER, name] for name in _CSV_PATHS)):
-        more = f"or with {' or '.join(_CSV_PATHS)} after it"
+    buffered = header[-2:] == [*BUFFER_COLUMNS]
+    paths = (header[:-2] if buffered else header)[len(_CSV_HEADER) :]
+    if header[: len(_CSV_HEADER)] != _CSV_HEADER or paths not in ([], *([name] for name in _CSV_PATHS)):
+        more = f"or with {' or '.join(_CSV_PATHS)} after it, or {','.join(BUFFER_COLUMNS)} after these"
         raise ScheduleFormatError(f"{path}: line 1: expected the header {','.join(_CSV_HEADER)}, {more}")
     link = {pair: number for number, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
-    columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route"]}
+    last = [*BUFFER_COLUMNS] if buffered else []
+    columns: dict[str, list[int]] = {name: [] for name in [*_CSV_HEADER, "route", *last]}
     routes: dict[tuple[int, ...], int] = {}
     for number, cells in enumerate(lines[1:], start=2):
         if cells:
             where = f"{path}: line {number}"
             if len(cells) != len(header):
                 raise ScheduleFormatError(f"{where}: {len(cells)} fields; expected {len(header)}")
-            row = _csv_row(cells[: len(_CSV_HEADER)], len(topology.kind), where)
-            route = _csv_route(cells[len(_CSV_HEADER) :], (row[2], row[3]), link, where)
+            row = _csv_row(_CSV_HEADER, cells[: len(_CSV_HEADER)], len(topology.kind), where)
+            route = _csv_route(cells[len(_CSV_HEADER) :][: len(paths)], (row[2], row[3]), link, where)
             row.append(routes.setdefault(route, len(routes)) if route else DIRECT)
+            row += _csv_row(last, cells[len(cells) - len(last) :], len(topology.kind), where)
             for name, value in zip(columns, row, strict=True):
                 columns[name].append(value)
     if not columns["chunk"]:
@@ -225,6 +254,7 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
         rounds=np.ones(steps, np.int32),
         routes=ways,
         provenance={"method": "csv"},
+        buffers=1 + max((max(columns[name]) for name in last), default=0),
         **arrays,  # type: ignore[arg-type]
     )
 
@@ -246,15 +276,16 @@ def _routed(
     return column, (*routes, *more)
 
 
-def _csv_row(cells: list[str], nodes: int, where: str) -> list[int]:
+def _csv_row(names: list[str], cells: list[str], nodes: int, where: str) -> list[int]:
+    limits = {"src": nodes, "dst": nodes} | dict.fromkeys(BUFFER_COLUMNS, MAX_BUFFERS)
     row = []
-    for name, cell in zip(_CSV_HEADER, (cell.strip() for cell in cells), strict=True):
+    for name, cell in zip(names, (cell.strip() for cell in cells), strict=True):
         if name == "op":
             if cell not in _CSV_OPS:
                 raise ScheduleFormatError(f"{where}: op {cell!r}; allowed: reduce, copy")
             row.append(int(_CSV_OPS[cell]))
         else:
-            high = (nodes if name in ("src", "dst") else MAX_CHUNKS) - 1
+            high = limits.get(name, MAX_CHUNKS) - 1
             if not (cell.isascii() and cell.isdigit() and len(cell) < 10 and int(cell) <= high):
                 raise ScheduleFormatError(f"{where}: {name} {cell!r}; allowed: whole numbers from 0 to {high}")
             row.append(int(cell))

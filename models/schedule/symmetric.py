@@ -56,6 +56,8 @@ class SymmetricSchedule(Shown):
             raise ScheduleFormatError("a symmetric schedule is for direct networks without removed nodes")
         if base.period is not None or base.routes or (base.rounds != 1).any():
             raise ScheduleFormatError("a symmetric schedule has steps of one round, transfers between neighbours, and no period")
+        if base.version_2_fields:
+            raise ScheduleFormatError(f"base uses {base.version_2_fields[0]} (version 2); symmetric schedules are of version 1")
         if self.action.nodes != len(base.topology.kind):
             raise ScheduleFormatError(f"the action is on {self.action.nodes} nodes; the network has {len(base.topology.kind)}")
         if self.chunks > MAX_CHUNKS:

@@ -153,10 +153,11 @@ def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tupl
     slots as short as links and reduction units allow, and d - 1 empty ones after each step in which its last chunks arrive.
     Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
     For a symmetric schedule it is the arrivals at one node, from which all times follow (`SymmetricSchedule.timed`).
-    Errors as `in_unit_rounds` and `slot_timing`. O(rows log rows).
+    Errors as `in_unit_rounds` and `slot_timing`; UnsupportedError for a schedule of version 2. O(rows log rows).
     """
     if isinstance(schedule, SymmetricSchedule):
         schedule = schedule.timed
+    schedule.require_version_1("closed-form times")
     plan = in_unit_rounds(schedule)
     timing = slot_timing(plan, message_bytes, machine)
     if plan is schedule or schedule.delay > 1:

@@ -90,6 +90,7 @@ DOCUMENTS = [
     ("symmetric-schedule", symmetric_document(turning("ring:2", named=False))),
     ("schedule", schedule_document(replace(built(), made_for=MADE_FOR))),
     ("symmetric-schedule", symmetric_document(replace(turning("ring:2"), made_for=MADE_FOR))),
+    ("schedule", schedule_document(replace(pair_all_reduce(), routes=((0,),), buffers=2, virtual_channel=[3]))),
 ]
 
 

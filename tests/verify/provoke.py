@@ -35,7 +35,7 @@ from tests.synth.execution import ask
 from tests.verify.build import COPY, REDUCE, build, path_all_reduce
 
 _COLUMNS = {"rows": ROW_COLUMNS, "arrivals": ARRIVAL_COLUMNS}
-_TRANSFER = re.compile(r"(copy|reduce) (\d+) (\d+)>(\d+) @(\d+)(?: via ([\d>]+))?")
+_TRANSFER = re.compile(r"(copy|reduce) (\d+) (\d+)(?:\.(\d+))?>(\d+)(?:\.(\d+))? @(\d+)(?: via ([\d>]+))?")
 
 
 def provoke(rule: Rule) -> tuple[Violation, ...]:
@@ -64,18 +64,18 @@ def _schedule_violations(text: str) -> tuple[Violation, ...]:
     collective = parse_collective(kind, int(root) if root else None)
     found = [_TRANSFER.fullmatch(part) for part in body.split("; ")]
     assert all(found), f"{body!r} is not a list of transfers"
-    rows = [
-        (int(c), {"copy": COPY, "reduce": REDUCE}[op], int(t), int(u), int(v)) for op, c, u, v, t, _ in (m.groups() for m in found)
-    ]
+    parts = [match.groups() for match in found if match]
+    rows = [(int(c), {"copy": COPY, "reduce": REDUCE}[op], int(t), int(u), int(v)) for op, c, u, _, v, _, t, _ in parts]
+    buffers = {"src_buffer": [int(part[3] or 0) for part in parts], "dst_buffer": [int(part[5] or 0) for part in parts]}
     owners = dict(zip(("roots", "targets"), chunk_owners(topology, collective, max(row[0] for row in rows) + 1), strict=True))
     if "targets" in values:
         owners["targets"] = [int(node) for node in values.pop("targets").split(",")]
     numbers = {pair: link for link, pair in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))}
-    paths = [tuple(numbers[hop] for hop in pairwise(map(int, (match[6] or "").split(">")))) if match[6] else () for match in found]
+    paths = [tuple(numbers[hop] for hop in pairwise(map(int, part[7].split(">")))) if part[7] else () for part in parts]
     routes = tuple(dict.fromkeys(filter(None, paths)))
     route = [routes.index(path) if path else DIRECT for path in paths]
     fields = {name: int(value) for name, value in values.items()}
-    schedule = build(topology, collective, rows, **owners, route=route, routes=routes, **fields)
+    schedule = build(topology, collective, rows, **owners, route=route, routes=routes, **buffers, **fields)
     return verify_schedule(schedule, topology=parse_topology(asked) if asked else None).violations
 
 

@@ -14,6 +14,8 @@ def why_not(question: Question, schedule: Schedule) -> str | None:
     slots = question.slots if question.slots and question.slots.topology.digest == schedule.topology.digest else None
     if (not slots and schedule.topology.digest != question.topology.digest) or schedule.collective != question.collective:
         return f"the schedule is of {schedule.collective.words} on {network_text(schedule.topology)}, not for this frontier"
+    if schedule.version_2_fields:
+        return f"the schedule uses {schedule.version_2_fields[0]} (version 2), which frontiers do not"
     shape = (schedule.steps, rounds_of(schedule), schedule.delay, schedule.period)
     if shape[1] > question.rounds or (shape[0], *shape[2:]) != (question.steps, 1, None):
         return f"the schedule has {shape[0]} steps, {shape[1]} rounds, delay {shape[2]}, period {shape[3]}"

@@ -1,10 +1,10 @@
 """The abstract machine: executes one iteration of a schedule on sets of contributions.
 
-Every cell (endpoint or reducing switch, chunk) holds a set of contributions, one bit each; the cells of switches start empty. In
-each step the transfers sent `delay` steps earlier land first, then the transfers of the step leave with the contents of their
-source. A copy replaces the contents of the destination; a reduce adds to them, and must add new contributions only: a contribution
-that both sides have would be counted twice. As long as no such fault has been found, every contribution is held at most once, so
-the sets *are* the multisets.
+Every cell (buffer of an endpoint or a reducing switch, chunk) holds a set of contributions, one bit each; the cells of switches and
+scratch buffers start empty. In each step the transfers sent `delay` steps earlier land first, then the transfers of the step leave
+with the contents of their source. A copy replaces the contents of the destination; a reduce adds to them, and must add new
+contributions only: a contribution that both sides have would be counted twice. As long as no such fault has been found, every cell
+holds a contribution at most once, so the sets *are* the multisets.
 
 The iterations of a repeating schedule do the same on separate chunks, `period` steps apart. No cell belongs to two of them, so a
 property of one iteration holds for all; they share links only, which `contention` checks.
@@ -44,7 +44,7 @@ class Outcome:
 
 
 def execute(schedule: Schedule, promise: Promise, executed: NDArray[np.bool_]) -> Outcome:
-    """Execute the flagged rows (between different endpoints; no copy meets another transfer in a cell)."""
+    """Execute the flagged rows (between different cells; no copy meets another transfer in a cell)."""
     rows = np.flatnonzero(executed)
     if (schedule.step[1:] < schedule.step[:-1]).any():
         rows = rows[np.argsort(schedule.step[rows], kind="stable")]
@@ -109,15 +109,17 @@ class _Execution:
     def __init__(self, schedule: Schedule, promise: Promise, rows: Int64) -> None:
         self.rows, self.promise, self.delay = rows, promise, schedule.delay
         self.step, self.is_copy = schedule.step[rows], schedule.op[rows] == Op.COPY
-        place, self.src = np.zeros(len(schedule.topology.kind), np.int64), schedule.chunk[rows].astype(np.int64)
-        place[promise.node] = np.arange(promise.places)
+        place, self.src = promise.place_of(len(schedule.topology.kind)), schedule.chunk[rows].astype(np.int64)
         self.src *= promise.places
         self.dst = self.src.copy()
         self.src += place[schedule.src[rows]]
         self.dst += place[schedule.dst[rows]]
+        if schedule.src_buffer is not None and schedule.dst_buffer is not None:
+            self.src += promise.scratch(schedule.src_buffer[rows])
+            self.dst += promise.scratch(schedule.dst_buffer[rows])
         self.cell = self._number_cells(promise.places)
         self.may_be_empty = promise.places > promise.ranks or bool((promise.holder != EVERYONE).any())
-        self.is_switch = self.cell % promise.places >= promise.ranks
+        self.is_switch = promise.is_switch(self.cell % promise.places)
         self.empty_source: list[int] = []
         self.empty_target: list[int] = []
         self.doubled: list[int] = []

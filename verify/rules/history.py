@@ -26,9 +26,10 @@ def ranks_of(contributions: int) -> list[int]:
 
 
 class Replay:
-    """The contents of every endpoint and reducing switch for one chunk, over time. O(transfers of the chunk · ranks / 64).
+    """The contents of every buffer of an endpoint and every reducing switch for one chunk, over time.
 
-    `instead`: what some rows carry in place of the contents of their source, to find out the effect.
+    Cells are numbered node · buffers + buffer (`source`, `target`, `data`). `instead`: what some rows carry in place of the
+    contents of their source, to find out the effect. O(transfers of the chunk · ranks / 64).
     """
 
     def __init__(
@@ -41,18 +42,37 @@ class Replay:
     ) -> None:
         self.schedule, self.promise, self.executed, self.chunk, self.instead = schedule, promise, executed, chunk, instead
         rows = execution_order(schedule, np.flatnonzero(executed & (schedule.chunk == chunk)))
-        columns = (rows, schedule.step[rows], schedule.src[rows], schedule.dst[rows], schedule.op[rows])
+        ends = (self._cells(schedule.src, schedule.src_buffer, rows), self._cells(schedule.dst, schedule.dst_buffer, rows))
+        columns = (rows, schedule.step[rows], *ends, schedule.op[rows])
         self._rows = list(zip(*(column.tolist() for column in columns), strict=True))
         self.carried: dict[int, int] = {}  # row -> what it carried
         self.found: dict[int, int] = {}  # row -> what its destination held just before it landed
         self.doubled: set[int] = set()  # reduces that counted something twice
-        self._could_wait: dict[tuple[int, int], bool] = {}
-        self.history: dict[int, list[tuple[int, int, int]]] = {}  # node -> (time, held from then on, row that changed it)
+        self._could_carry: dict[tuple[int, int], bool] = {}
+        self.history: dict[int, list[tuple[int, int, int]]] = {}  # cell -> (time, held from then on, row that changed it)
         holder = int(promise.holder[chunk])
         for place, node in enumerate(promise.node.tolist()):
             held = (1 << place if place < promise.ranks else 0) if holder == EVERYONE else int(place == holder)
-            self.history[node] = [(0, held, START)]
+            self.history[self.data(node)] = [(0, held, START)]
+        for cell in {cell for column in ends for cell in column.tolist()} - self.history.keys():
+            self.history[cell] = [(0, 0, START)]
         self._play()
+
+    def _cells(self, node: NDArray[np.int32], buffer: NDArray[np.int32] | None, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        cell = node[rows] * np.int64(self.schedule.buffers)
+        return cell if buffer is None else cell + buffer[rows]
+
+    def data(self, node: int) -> int:
+        """The cell of a node's data."""
+        return node * self.schedule.buffers
+
+    def source(self, row: int) -> int:
+        """The cell that a row reads."""
+        return int(self._cells(self.schedule.src, self.schedule.src_buffer, np.array([row]))[0])
+
+    def target(self, row: int) -> int:
+        """The cell that a row writes."""
+        return int(self._cells(self.schedule.dst, self.schedule.dst_buffer, np.array([row]))[0])
 
     def _play(self) -> None:
         landing = 0
@@ -75,15 +95,14 @@ class Replay:
             self.history[dst].append((step + self.schedule.delay, after, row))
 
     def at_end(self, node: int) -> int:
-        """The contents of a node after the last landing."""
-        return self.history[node][-1][1]
+        """The contents of the data of a node after the last landing."""
+        return self.history[self.data(node)][-1][1]
 
     def brought_by(self, row: int, rank: int) -> int:
         """The row that last brought this rank's contribution to the destination of `row` before `row` landed, or START."""
-        node = int(self.schedule.dst[row])
         bringer = START
         held = 0
-        for _, now, by in self.history[node]:
+        for _, now, by in self.history[self.target(row)]:
             if by == row:
                 break
             if now >> rank & 1 and not held >> rank & 1:
@@ -92,10 +111,14 @@ class Replay:
         return bringer
 
     def lost_by(self, node: int, rank: int) -> int | None:
-        """The last copy that took this rank's contribution from a node that held it."""
-        changes = self.history[node]
-        losses = [by for (_, held, _), (_, now, by) in pairwise(changes) if held & ~now & 1 << rank]
-        return losses[-1] if losses else None
+        """The last copy that took this rank's contribution from the data of a node that held it."""
+        losses = self._losses(self.data(node), rank)
+        return losses[-1][2] if losses else None
+
+    def _losses(self, cell: int, rank: int) -> list[tuple[int, int, int]]:
+        """(time, held before, copy) whenever a copy took this rank's contribution from a cell."""
+        changes = pairwise(self.history[cell])
+        return [(time, held, by) for (_, held, _), (time, now, by) in changes if held & ~now & 1 << rank]
 
     def too_early(self, node: int, rank: int) -> tuple[int, int] | None:
         """Why a contribution never reaches `node`: (row, later): `row` left its source before `later` brought it there.
@@ -106,11 +129,11 @@ class Replay:
         """
         if self.doubled:  # who sends to whom is wrong, not when
             return None
-        having = {  # node -> changes after which it had the contribution
+        having = {  # cell -> changes after which it had the contribution
             place: [change for change in changes if change[1] >> rank & 1] for place, changes in self.history.items()
         }
         candidates: list[tuple[int, int, int, int]] = []
-        needed = {node: self._rows[-1][1] + self.schedule.delay if self._rows else 0}  # node -> latest time at which it would help
+        needed = {self.data(node): self._end()}  # cell -> latest time at which it would help
         for row, step, src, dst, _ in reversed(self._rows):
             if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
                 continue
@@ -119,10 +142,35 @@ class Replay:
                 needed[src] = max(needed.get(src, -1), step)
             else:
                 candidates.append((step, row, *having[src][later][1:]))
+        return self._first_harmless(candidates)
+
+    def too_late(self, node: int, rank: int) -> tuple[int, int] | None:
+        """Why a contribution never comes to `node`: (row, copy): `row` left its source after `copy` had replaced what held it.
+        Searched, and with the same cost, as `too_early`."""
+        if self.doubled:
+            return None
+        candidates: list[tuple[int, int, int, int]] = []
+        needed = {self.data(node): self._end()}
+        for row, step, src, dst, _ in reversed(self._rows):
+            if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
+                continue
+            losses = [loss for loss in self._losses(src, rank) if loss[0] <= step]
+            if losses:
+                candidates.append((step, row, *losses[-1][1:]))
+            else:
+                needed[src] = max(needed.get(src, -1), step)
+        return self._first_harmless(candidates)
+
+    def _end(self) -> int:
+        """When the last transfer lands."""
+        return self._rows[-1][1] + self.schedule.delay if self._rows else 0
+
+    def _first_harmless(self, candidates: list[tuple[int, int, int, int]]) -> tuple[int, int] | None:
+        """(row, by) of the first of some (step, row, held, by) where nothing would be counted twice if `row` had carried `held`."""
         for _, row, held, by in sorted(candidates)[:CANDIDATES]:
-            if (row, by) not in self._could_wait:
+            if (row, by) not in self._could_carry:
                 better = Replay(self.schedule, self.promise, self.executed, self.chunk, {row: held})
-                self._could_wait[row, by] = not better.doubled
-            if self._could_wait[row, by]:
+                self._could_carry[row, by] = not better.doubled
+            if self._could_carry[row, by]:
                 return row, by
         return None

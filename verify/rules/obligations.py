@@ -1,7 +1,8 @@
 """Initial contents and obligations of a schedule, cell by cell; a cell holds the contributions to one chunk at one node.
 
-Nodes that hold data have *places*: first the endpoints, place = rank, then the reducing switches by id. The accumulators of
-switches start empty and have no obligations.
+Nodes that hold data have *places*: first the endpoints, place = rank, then the reducing switches by id, then the scratch buffers of
+the endpoints, buffer 1 of every rank before buffer 2. The accumulators of switches and the scratch buffers start empty and have no
+obligations.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class Promise:
-    """`ranks`: number of endpoints. `node`: the node at each place.
+    """`ranks`: number of endpoints. `node`: the node at each place of an endpoint's data or of a switch; `buffers`: of an endpoint.
 
     `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone must hold all of it at the end,
     or EVERYONE. `contributions`: parts of a complete sum; a chunk that everyone holds at the start has one part per rank, a chunk
@@ -33,6 +34,7 @@ class Promise:
     contributions: int
     holder: Int64
     due: Int64
+    buffers: int = 1
 
     @classmethod
     def of(cls, schedule: Schedule) -> "Promise":
@@ -40,18 +42,35 @@ class Promise:
         endpoints, kind = schedule.topology.endpoints, schedule.topology.kind
         ranks = len(endpoints)
         node = np.concatenate((endpoints, np.flatnonzero(schedule.topology.holds & (kind == NodeKind.SWITCH)))).astype(np.int64)
-        everyone = np.full(schedule.chunks, EVERYONE, np.int64)
+        everyone, buffers = np.full(schedule.chunks, EVERYONE, np.int64), schedule.buffers
         if not schedule.collective.is_rooted:
-            return cls(ranks, node, ranks, everyone, everyone)
+            return cls(ranks, node, ranks, everyone, everyone, buffers)
         root = schedule.topology.rank[schedule.chunk_root].astype(np.int64)
         if schedule.chunk_target is not None:
-            return cls(ranks, node, 1, root, schedule.topology.rank[schedule.chunk_target].astype(np.int64))
-        return cls(ranks, node, ranks, everyone, root) if schedule.collective.reduces else cls(ranks, node, 1, root, everyone)
+            return cls(ranks, node, 1, root, schedule.topology.rank[schedule.chunk_target].astype(np.int64), buffers)
+        if schedule.collective.reduces:
+            return cls(ranks, node, ranks, everyone, root, buffers)
+        return cls(ranks, node, 1, root, everyone, buffers)
 
     @property
     def places(self) -> int:
-        """Number of nodes that hold data."""
-        return len(self.node)
+        """Places: of endpoints, of switches and of scratch buffers."""
+        return len(self.node) + (self.buffers - 1) * self.ranks
+
+    def place_of(self, nodes: int) -> Int64:
+        """The place of each of the `nodes` ids, of an endpoint that of its data; 0 for a node that holds nothing."""
+        place = np.zeros(nodes, np.int64)
+        place[self.node] = np.arange(len(self.node))
+        return place
+
+    def scratch(self, buffer: NDArray[np.int32]) -> Int64:
+        """How many places behind that of an endpoint's data each of its buffers lies."""
+        behind = len(self.node) + (buffer - np.int64(1)) * self.ranks
+        return np.asarray(np.where(buffer == 0, 0, behind))
+
+    def is_switch(self, place: Int64) -> NDArray[np.bool_]:
+        """Which places are accumulators of switches."""
+        return np.asarray((place >= self.ranks) & (place < len(self.node)))
 
     @property
     def words(self) -> int:

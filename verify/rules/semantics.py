@@ -1,4 +1,5 @@
-"""Rules `not-held`, `duplicate`, `missing` and `causality`: the faults that the abstract machine found, chunk by chunk."""
+"""Rules `not-held`, `duplicate`, `original-lost`, `missing`, `overwritten` and `causality`: the faults that the abstract machine
+found, chunk by chunk."""
 
 import numpy as np
 
@@ -10,7 +11,9 @@ from certree.verify.rules.obligations import EVERYONE, Promise
 from certree.verify.rules.trees import flows_along_trees
 from certree.verify.rules.wiring import Flags, check_writes, executable_rows
 from certree.verify.verdict import Findings
-from certree.verify.wording import contributions_text, row_text, row_with_step
+from certree.verify.wording import buffer_text, contributions_text, row_text, row_with_step
+
+EXPLAINED = 100  # reduces that count something twice, of which it is asked why: each may take a replay of its chunk
 
 
 @check(stage=Stage.CONTENTS, base_suffices=True)
@@ -28,7 +31,12 @@ def check_semantics(schedule: Schedule, findings: Findings, executed: Flags) -> 
     teller = _Teller(schedule, promise, executed, findings)
     findings.add_each("not-held", outcome.empty_source.tolist(), teller.tell_empty_source)
     findings.add_each("not-held", outcome.empty_target.tolist(), teller.tell_empty_target)
-    findings.add_each("duplicate", outcome.doubled.tolist(), teller.tell_duplicate)
+    doubled = outcome.doubled.tolist()
+    lost = [row for row in doubled[:EXPLAINED] if schedule.buffers > 1 and teller.lost_original(row) is not None]
+    findings.add_each("original-lost", lost, teller.tell_original_lost)
+    findings.add_each(
+        "duplicate", [row for row in doubled[:EXPLAINED] if row not in lost] + doubled[EXPLAINED:], teller.tell_duplicate
+    )
     teller.add_unmet(outcome)
 
 
@@ -55,24 +63,26 @@ class _Teller:
 
     @rule(
         "not-held",
-        "the source holds nothing to send, or the destination of a reduce is an endpoint that holds nothing to add to",
+        "the source holds nothing to send, such as a buffer that is read before it is written, or the destination of a reduce is "
+        "an endpoint that holds nothing to add to",
         "ring:4 broadcast@0: copy 0 0>1 @0; copy 0 1>2 @0; copy 0 0>3 @1; copy 0 3>2 @2",
     )
     def tell_empty_source(self, row: int) -> Told:
         """A transfer that leaves before its source holds anything."""
         schedule = self.schedule
-        chunk, step, node = int(schedule.chunk[row]), int(schedule.step[row]), int(schedule.src[row])
-        arrivals = [(time, by) for time, held, by in self.replay(chunk).history[node] if held and time > step]
+        step, replay = int(schedule.step[row]), self.replay(int(schedule.chunk[row]))
+        arrivals = [(time, by) for time, held, by in replay.history[replay.source(row)] if held and time > step]
         when = "it never does"
         if arrivals:
             time, by = arrivals[0]
             when = f"it lands there in step {time}, by {row_with_step(schedule, by)}"
-        return step, (row,), f"step {step}: {row_text(schedule, row)}: node {node} does not hold it yet; {when}"
+        where = buffer_text(schedule, row, source=True)
+        return step, (row,), f"step {step}: {row_text(schedule, row)}: {where} does not hold it yet; {when}"
 
     def tell_empty_target(self, row: int) -> Told:
         """A reduce into nothing."""
-        step, node = int(self.schedule.step[row]), int(self.schedule.dst[row])
-        message = f"step {step}: {row_text(self.schedule, row)}: node {node} holds nothing of it to add to; a copy is needed"
+        step, where = int(self.schedule.step[row]), buffer_text(self.schedule, row)
+        message = f"step {step}: {row_text(self.schedule, row)}: {where} holds nothing of it to add to; a copy is needed"
         return step, (row,), message
 
     @rule(
@@ -82,19 +92,47 @@ class _Teller:
     )
     def tell_duplicate(self, row: int) -> Told:
         """A reduce that counts something twice."""
-        chunk, step, node = int(self.schedule.chunk[row]), int(self.schedule.step[row]), int(self.schedule.dst[row])
+        chunk, step = int(self.schedule.chunk[row]), int(self.schedule.step[row])
         replay = self.replay(chunk)
         twice = replay.found[row] & replay.carried[row]
         first = replay.brought_by(row, ranks_of(twice)[0])
         since = "the start" if first == START else row_with_step(self.schedule, first)
         message = (
             f"step {step}: {row_text(self.schedule, row)} counts {contributions_text(self.nodes(chunk, twice))} a second "
-            f"time; node {node} has counted that of node {self.nodes(chunk, twice)[0]} since {since}"
+            f"time; {buffer_text(self.schedule, row)} has counted that of node {self.nodes(chunk, twice)[0]} since {since}"
         )
         return step, (row,) if first == START else (row, first), message
 
+    def lost_original(self, row: int) -> int | None:
+        """Where a reduce counts something twice that leaves the data buffer of an endpoint, and would not had it carried that
+        endpoint's own contribution alone: the transfer that first changed what the buffer held. None elsewhere."""
+        schedule, replay = self.schedule, self.replay(int(self.schedule.chunk[row]))
+        rank, changes = int(schedule.topology.rank[schedule.src[row]]), replay.history[replay.source(row)]
+        if rank < 0 or replay.source(row) != replay.data(int(schedule.src[row])) or self.promise.holder[replay.chunk] != EVERYONE:
+            return None
+        changed = [by for time, _, by in changes[1:] if time <= schedule.step[row]]
+        return changed[0] if changed and not replay.found[row] >> rank & 1 else None
+
+    @rule(
+        "original-lost",
+        "with several buffers: a reduce counts a contribution a second time because the data buffer that it leaves no longer holds "
+        "its node's own contribution alone; a copy of that in a scratch buffer would do",
+        "full:3 all-reduce buffers=2: reduce 0 1>0 @0; reduce 0 2>0 @0; reduce 0 0>1 @0; reduce 0 2>1 @0; reduce 0 1>2 @0; "
+        "reduce 0 0>2 @1",
+    )
+    def tell_original_lost(self, row: int) -> Told:
+        """A reduce from a data buffer that was to hold an original."""
+        schedule, step, first = self.schedule, int(self.schedule.step[row]), self.lost_original(row)
+        assert first is not None
+        message = (
+            f"step {step}: {row_text(schedule, row)} no longer finds the contribution of node {schedule.src[row]} alone in "
+            f"{buffer_text(schedule, row, source=True)}, since {row_with_step(schedule, first)} has landed there"
+        )
+        return step, (row, first), message
+
     def add_unmet(self, outcome: Outcome) -> None:
-        """Cells that are incomplete at the end: `causality` where a transfer left too early, otherwise `missing`."""
+        """Cells that are incomplete at the end: `causality` where a transfer left too early; with several buffers `overwritten`
+        where a copy replaced data that was needed; otherwise `missing`."""
         early: set[tuple[int, int]] = set()
         carried_nothing = set(outcome.empty_source.tolist())  # told already
         listed = 0
@@ -106,11 +144,34 @@ class _Teller:
             pair = replay.too_early(node, ranks_of(lacking)[0])
             listed += 1
             if pair is None:
-                self._tell_missing(replay, node, lacking)
+                if not self._tell_overwritten(replay, node, lacking):
+                    self._tell_missing(replay, node, lacking)
             elif pair not in early and pair[0] not in carried_nothing:
                 early.add(pair)
                 self._tell_early(replay, node, lacking, *pair)
         self.findings.add_unlisted("missing", outcome.unmet_count - listed)
+
+    @rule(
+        "overwritten",
+        "with several buffers: something is missing in the end because a copy replaced what held it while it was still needed",
+        "full:3 reduce@1 buffers=2: copy 0 0.0>1.1 @0; copy 0 2.0>1.1 @1; reduce 0 1.1>1.0 @2",
+    )
+    def _tell_overwritten(self, replay: Replay, node: int, lacking: int) -> bool:
+        """Whether a copy is to blame, told if so; never in a schedule with one buffer, where this is `missing`."""
+        schedule, rank = self.schedule, ranks_of(lacking)[0]
+        if schedule.buffers == 1:
+            return False
+        lost, late = replay.lost_by(node, rank), replay.too_late(node, rank)
+        rows = late or (() if lost is None else (lost,))
+        if not rows:
+            return False
+        step, by = int(schedule.step[rows[-1]]), row_with_step(schedule, rows[-1])
+        whose = contributions_text(self.nodes(replay.chunk, 1 << rank))
+        what = f"{by} replaced {whose} in {buffer_text(schedule, rows[-1])}"
+        if late is not None:
+            what += f" before {row_with_step(schedule, late[0])} left it"
+        self.findings.add("overwritten", step, rows, f"at the end: chunk {replay.chunk}: node {node} lacks {whose}: {what}")
+        return True
 
     @rule(
         "missing",

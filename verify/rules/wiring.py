@@ -13,37 +13,57 @@ from certree.models.network.topology import NodeKind
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.rule import Stage, check, rule
 from certree.verify.verdict import Findings
-from certree.verify.wording import list_text, network_text, row_text
+from certree.verify.wording import buffer_text, list_text, network_text, row_text
 
 Flags = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
 
 
 def executable_rows(schedule: Schedule) -> Flags:
-    """Flags of the executable rows: those between two different nodes that hold data, endpoints or reducing switches.
+    """Flags of the executable rows: those between two different nodes that hold data, endpoints or reducing switches, or between
+    two buffers of one endpoint.
 
     A row without its link is still executed, so that one fault is not reported as many.
     """
     holds = schedule.topology.holds
-    flags: Flags = (schedule.src != schedule.dst) & holds[schedule.src] & holds[schedule.dst]
-    return flags
+    flags: Flags = ~stays(schedule) & holds[schedule.src] & holds[schedule.dst]
+    return flags if schedule.buffers == 1 else flags & ~_lacks_buffer(schedule)
+
+
+def stays(schedule: Schedule) -> Flags:
+    """Which rows end where they start: at the same node, and in the same buffer."""
+    same = schedule.src == schedule.dst
+    return np.asarray(same if schedule.src_buffer is None else same & (schedule.src_buffer == schedule.dst_buffer))
+
+
+def _lacks_buffer(schedule: Schedule) -> Flags:
+    """Which rows read or write a scratch buffer of a node that is no endpoint."""
+    lacks = np.zeros(schedule.transfers, np.bool_)
+    for node, buffer in ((schedule.src, schedule.src_buffer), (schedule.dst, schedule.dst_buffer)):
+        if buffer is not None:
+            lacks |= (buffer > 0) & (schedule.topology.kind[node] == NodeKind.SWITCH)
+    return lacks
 
 
 @check(stage=Stage.WIRING, base_suffices=True)
-@rule("self", "a transfer ends where it starts", "mesh:1x3 broadcast@1: copy 0 1>0 @0; copy 0 1>2 @0; copy 0 1>1 @1")
+@rule(
+    "self",
+    "a transfer ends where it starts, in the same buffer",
+    "mesh:1x3 broadcast@1: copy 0 1>0 @0; copy 0 1>2 @0; copy 0 1>1 @1",
+)
 @rule(
     "link",
-    "there is no such link; an end is a removed node or a switch that does not reduce; a route has a gap, leads elsewhere, visits "
-    "a node twice or, in a network with switches, passes an endpoint (on a direct network each has a router that forwards)",
+    "there is no such link; an end is a removed node, a switch that does not reduce, or a scratch buffer of a switch; a route has "
+    "a gap, leads elsewhere, visits a node twice or, in a network with switches, passes an endpoint (on a direct network each has "
+    "a router that forwards)",
     "mesh:1x3 all-reduce: reduce 0 0>2 @0; reduce 0 1>2 @0; copy 0 2>1 @1; copy 0 1>0 @2",
 )
 def check_wiring(schedule: Schedule, findings: Findings) -> None:
     """Report rows without a valid link or route. O(rows + hops of all routes)."""
-    topology, executable = schedule.topology, executable_rows(schedule)
-    stays = schedule.src == schedule.dst
-    _report(schedule, findings, "self", stays, lambda row: "sends to itself")
-    _report(schedule, findings, "link", ~stays & ~executable, lambda row: _wrong_end(schedule, row))
-    unlinked = executable & (schedule.route == DIRECT) & (schedule.pair < 0)
+    topology, executable, still = schedule.topology, executable_rows(schedule), stays(schedule)
+    _report(schedule, findings, "self", still, lambda row: "sends to itself")
+    _report(schedule, findings, "link", ~still & ~executable, lambda row: _wrong_end(schedule, row))
+    unlinked = executable & (schedule.route == DIRECT) & (schedule.pair < 0) & (schedule.src != schedule.dst)
     _report(
         schedule,
         findings,
@@ -80,6 +100,9 @@ def _wrong_end(schedule: Schedule, row: int) -> str:
             return f"{network_text(topology)} has no node {node}"
         if not topology.holds[node]:
             return f"node {node} is a switch that only forwards: it keeps nothing, and has its place inside routes"
+    for column, buffer in ((schedule.src, schedule.src_buffer), (schedule.dst, schedule.dst_buffer)):
+        if buffer is not None and buffer[row] and topology.kind[column[row]] == NodeKind.SWITCH:
+            return f"node {column[row]} is a switch: it has one accumulator, and no buffer {buffer[row]}"
     raise AssertionError(f"row {row} runs between nodes that hold data")
 
 
@@ -131,8 +154,9 @@ def check_writes(schedule: Schedule, findings: Findings, executable: Flags) -> F
     rows = np.flatnonzero(executable)
     if not _copies_meet(schedule, rows):
         return executable
-    order = rows[np.lexsort((rows, schedule.dst[rows], schedule.chunk[rows], schedule.step[rows]))]
-    columns = np.stack([schedule.step[order], schedule.chunk[order], schedule.dst[order]])
+    into = schedule.dst if schedule.dst_buffer is None else schedule.dst.astype(np.int64) * schedule.buffers + schedule.dst_buffer
+    order = rows[np.lexsort((rows, into[rows], schedule.chunk[rows], schedule.step[rows]))]
+    columns = np.stack([schedule.step[order], schedule.chunk[order], into[order]])
     first = np.ones(len(order), np.bool_)
     first[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
     starts = np.flatnonzero(first)
@@ -142,14 +166,11 @@ def check_writes(schedule: Schedule, findings: Findings, executable: Flags) -> F
 
     def tell(group: int) -> tuple[int, tuple[int, ...], str]:
         together = order[starts[group] : starts[group] + sizes[group]].tolist()
-        step, node = int(schedule.step[together[0]]), int(schedule.dst[together[0]])
+        step = int(schedule.step[together[0]])
+        where = f"chunk {schedule.chunk[together[0]]} of {buffer_text(schedule, together[0])}"
         which = list_text([row_text(schedule, row) for row in together], " and ")
         what = "several copies" if copies[group] == sizes[group] else "a copy and a reduce"
-        return (
-            step,
-            tuple(together),
-            f"step {step}: {what} reach chunk {schedule.chunk[together[0]]} of node {node} at once: {which}",
-        )
+        return step, tuple(together), f"step {step}: {what} reach {where} at once: {which}"
 
     findings.add_each("write-conflict", bad.tolist(), tell)
     executed = executable.copy()
@@ -161,9 +182,11 @@ def check_writes(schedule: Schedule, findings: Findings, executable: Flags) -> F
 def _copies_meet(schedule: Schedule, rows: Int64) -> bool:
     """Whether a copy and another transfer may reach a cell at once: false only when none does. Faster than finding which."""
     nodes = len(schedule.topology.kind)
-    if nodes * schedule.chunks * schedule.steps >= 1 << 62:
+    if nodes * schedule.chunks * schedule.steps * schedule.buffers >= 1 << 62:
         return True
     cell = (schedule.step[rows] * np.int64(schedule.chunks) + schedule.chunk[rows]) * nodes + schedule.dst[rows]
+    if schedule.dst_buffer is not None:
+        cell = cell * schedule.buffers + schedule.dst_buffer[rows]
     is_copy = schedule.op[rows] == Op.COPY
     copies, reduces = np.sort(cell[is_copy]), cell[~is_copy]
     return bool((copies[1:] == copies[:-1]).any()) or (len(reduces) > 0 and have_common(copies, reduces))

@@ -114,7 +114,7 @@ def test_counts_that_are_no_counts(name, value):
     ("path", "value", "reason"),
     [
         (["format"], "certree-topology", "format is 'certree-topology'; expected 'certree-schedule'"),
-        (["version"], 2, "version 2 cannot be read; expected 1"),
+        (["version"], 3, "version 3 cannot be read; expected 1 or 2"),
         (["colour"], "red", "unknown field 'colour'; known: topology, "),
         (["topology"], [], 'topology: no "format" field'),
         (["topology", "version"], 3, "topology: version 3 cannot be read"),

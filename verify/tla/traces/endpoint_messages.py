@@ -39,6 +39,7 @@ def check_messages(ran: EndpointTrace, schedule: Schedule, where: str) -> None:
 
     O(transfers log transfers + dependencies + messages of a program squared / 64).
     """
+    schedule.require_version_1("traces of endpoints")
     require_wired(schedule)
     for name, told, due in (
         ("network", ran.network, schedule.topology.name),

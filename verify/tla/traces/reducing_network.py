@@ -31,6 +31,7 @@ def aggregated_flows(schedule: Schedule, message_bytes: int, machine: Machine) -
     UnsupportedError for a schedule that is not an all-reduce along trees of reducing switches whose leaves are the endpoints,
     InputError for one with a transfer without a valid link or route. O(transfers log transfers).
     """
+    schedule.require_version_1("traces of reducing switches")
     if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
         raise UnsupportedError(f"reducing switches perform all-reduces; the schedule is a {schedule.collective.words}")
     require_wired(schedule)
