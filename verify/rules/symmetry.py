@@ -78,7 +78,8 @@ def check_action(topology: Topology, action: Action, findings: Findings) -> None
 
 def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
     """Report the violations of a schedule and all its images; rows are those of the base, or of all transfers where the base does
-    not suffice for a check. `_check_labels` finds on the base what stage LOAD looks for on all transfers.
+    not suffice for a check. `_check_labels` finds on the base what stage LOAD looks for on all transfers. Without a
+    group that fits there are no images, and only the base is checked.
 
     O(generators · links + base rows · log) for trees; otherwise the abstract machine executes the base chunks.
     """
@@ -87,7 +88,10 @@ def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
     for stage in Stage:
         if stage is not Stage.LOAD:
             for entry in checks(Subject.SCHEDULES, stage):
-                entry.run(schedule.base if entry.base_suffices else written_out(schedule), findings)
+                if entry.base_suffices:
+                    entry.run(schedule.base, findings)
+                elif fits:
+                    entry.run(written_out(schedule), findings)
         elif fits:
             _check_labels(schedule, findings)
 

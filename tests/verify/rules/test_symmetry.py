@@ -14,8 +14,10 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import SymmetricSchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
+from certree.verify import rule
 from certree.verify.certificates.certificate import make_certificate
 from certree.verify.checker import verify_schedule
+from certree.verify.rule import Stage, Subject
 from tests.models.examples import turning
 from tests.synth.execution import make
 from tests.synth.symmetric.test_symmetric import circulant, s4
@@ -121,7 +123,7 @@ def reflection() -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("change", "rule", "words"),
+    ("change", "broken", "words"),
     [
         (lambda moves: np.array([*moves, reflection()]), "regular", "action: two elements, one of them by generator .* to nodes"),
         (lambda moves: moves[:1], "regular", "action: no element takes node 0 to node 1; a group needs one for each node$"),
@@ -129,11 +131,23 @@ def reflection() -> np.ndarray:
          "action: generator 0 takes the link 0>3 to 1>4: there is no such link in torus:4x4$"),
     ],
 )  # fmt: skip
-def test_an_action_that_is_no_regular_group_of_automorphisms(change, rule, words):
+def test_an_action_that_is_no_regular_group_of_automorphisms(change, broken, words):
     schedule = folded("torus:4x4")
     verdict = verify_schedule(replace(schedule, action=Action(change(schedule.action.moves))))
-    assert (verdict.valid, verdict.quality, list(verdict.counts)) == (False, None, [rule])
+    assert (verdict.valid, verdict.quality, list(verdict.counts)) == (False, None, [broken])
     assert re.match(words, verdict.violations[0].message)
+
+
+def test_checks_of_all_transfers(monkeypatch):
+    """A check that needs more than the base gets all transfers; none where the action is no group, as there are no images."""
+    shown = []
+    entry = rule.Check(lambda schedule, _: shown.append(schedule.transfers), Subject.SCHEDULES, Stage.FURTHER, base_suffices=False)
+    monkeypatch.setattr(rule, "_CHECKS", [*rule._CHECKS, entry])
+    schedule = folded("torus:4x4")
+    assert verify_schedule(schedule).valid
+    assert shown == [schedule.transfers]
+    assert list(verify_schedule(replace(schedule, action=Action(schedule.action.moves[:1]))).counts) == ["regular"]
+    assert len(shown) == 1
 
 
 def test_another_group_that_fits():
