@@ -7,8 +7,10 @@
 `example` breaks the rule. For a schedule it has the network, the collective (`broadcast@1`: from node 1), fields such as
 `period=2`, a colon, and the transfers `OP CHUNK SRC>DST @STEP`, with `via NODES` where they have routes; `3.1` is buffer 1 of node
 3. For anything else it lists the changed entries of a correct document, or of correct tables, as `PATH = JSON`. Semicolons
-separate several. Where no such text can break the rule, it is the file of the test that does. `tests/verify/provoke.py` reads the
-examples; `docs/reference/rules.md` lists them.
+separate several. Where no such text can break the rule, or only a long one, it is the file of the test that does, which has the
+rule's name in double quotes. `tests/verify/provoke.py` reads the examples; `docs/reference/rules.md` lists them.
+
+Every check runs on every schedule, and what it reports makes the schedule invalid: no rule is off by default.
 """
 
 from collections.abc import Callable
@@ -61,7 +63,8 @@ class Check:
     """A function `(schedule or tables, findings)` that reports violations.
 
     `base_suffices`: the images of the base chunks of a symmetric schedule break the same rules as the base chunks, and no others;
-    so the function is called on the base alone. Other functions are called on all transfers, written out.
+    so the function is called on the base alone, which has no routes. Other functions are called on all transfers, written out;
+    UnsupportedError for a schedule of more transfers than `written_out` allows.
     """
 
     run: Callable[[Any, Any], None]

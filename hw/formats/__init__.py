@@ -20,10 +20,13 @@ class TableFormat(Protocol):
     """Turns the columns of `Tables` into files and back."""
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
-        """File name -> contents."""
+        """File name -> contents. The manifest, with a CRC-32 and SHA-256 of each file, is added by `hw.tables.directory`."""
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
-        """The columns that the files hold; TableFormatError names the file and line that cannot be read."""
+        """The columns that the files hold; TableFormatError names the file and line that cannot be read.
+
+        `files`: all files of the directory but the manifest; names and contents can be anything. `endpoints`: their ids.
+        """
 
 
 FORMATS: Registry[type[TableFormat]] = Registry("table format")

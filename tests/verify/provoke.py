@@ -63,7 +63,7 @@ def _schedule_violations(text: str) -> tuple[Violation, ...]:
     kind, _, root = words.partition("@")
     collective = parse_collective(kind, int(root) if root else None)
     found = [_TRANSFER.fullmatch(part) for part in body.split("; ")]
-    assert all(found), f"{body!r} is not a list of transfers"
+    assert all(found), f"{body!r} is not a list of transfers `OP CHUNK SRC>DST @STEP`, each with `via NODES` or not"
     parts = [match.groups() for match in found if match]
     rows = [(int(c), {"copy": COPY, "reduce": REDUCE}[op], int(t), int(u), int(v)) for op, c, u, _, v, _, t, _ in parts]
     buffers = {"src_buffer": [int(part[3] or 0) for part in parts], "dst_buffer": [int(part[5] or 0) for part in parts]}

@@ -14,6 +14,7 @@ from tests.verify.provoke import provoke
 from tests.verify.rule_page import PAGE, page
 
 FOLDER = Path(str(certree.verify.__file__)).parent
+ROOT = Path(__file__).parents[2]
 RULES = load_rules()
 
 
@@ -21,9 +22,13 @@ RULES = load_rules()
 def test_the_example_of_a_rule_breaks_it_and_no_other(name: str) -> None:
     rule = RULES[name]
     if rule.example.startswith("tests/"):
-        assert f'"{name}"' in (FOLDER.parent / rule.example).read_text()
+        file = ROOT / rule.example
+        assert file.is_file(), f"{name}: the example {rule.example} is not a file"
+        assert f'"{name}"' in file.read_text(), f'{name}: its example {rule.example} does not have the name as "{name}"'
     else:
-        assert {violation.rule for violation in provoke(rule)} == {name}
+        found = provoke(rule)
+        messages = "\n".join(f"{violation.rule}: {violation.message}" for violation in found)
+        assert {violation.rule for violation in found} == {name}, f"the example {rule.example} breaks:\n{messages or 'nothing'}"
 
 
 def test_the_page_of_the_rules_is_the_generated_one() -> None:

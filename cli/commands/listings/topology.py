@@ -40,7 +40,8 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
         return
     hops, start, end = (document["diameter"][key] for key in ("hops", "from", "to"))
     degree = document["degree"]
-    kind = "direct" if document["direct"] else f"{document['switches']} switches"
+    switches = document["switches"]
+    kind = "direct" if document["direct"] else f"{switches} switch{'es' * (switches != 1)}"
     duplex = "full duplex" if document["full_duplex"] else "not full duplex"
     slow = {speed: count for speed, count in document["capacities"].items() if Fraction(speed) < 1}
     below = "".join(f"\n  links below full speed: {count} of capacity {speed}" for speed, count in slow.items())
