@@ -102,6 +102,14 @@ def test_commands_that_do_not_know_buffers(tmp_path, command, what):
     assert f"error: {what}: not supported for schedules that use buffers (version 2)" in outcome.err
 
 
+def test_retime_refuses_it(tmp_path):
+    asked = ("--topology", "ring:5", "--collective", "all-reduce")
+    assert certree("certify", csv_file(tmp_path, ring_of_five()), *asked, "-o", tmp_path / "made.json").code == 0
+    outcome = certree("synthesize", "ring:5", "--method", "retime", "--option", f"of={tmp_path / 'made.json'}")
+    assert outcome.code == 2
+    assert "trees: not supported for schedules that use buffers (version 2)" in outcome.err
+
+
 def test_improve_keeps_it(tmp_path):
     asked = ("--topology", "ring:5", "--collective", "all-reduce")
     assert certree("certify", csv_file(tmp_path, ring_of_five()), *asked, "-o", tmp_path / "made.json").code == 0

@@ -1,6 +1,7 @@
 """The claim of the fewest steps: proved without a solver, or refused."""
 
 import copy
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -62,6 +63,9 @@ def test_a_claim_of_another_schedule_is_refused() -> None:
 def test_what_the_claim_cannot_be_about() -> None:
     with pytest.raises(UnsupportedError, match="two or more steps of one round each, delay 1, without a period"):
         question_before(load_methods()["direct"](ask("full:4", "all-gather")))
+    with pytest.raises(UnsupportedError, match="claims of fewest steps: not supported for schedules that use buffers"):
+        question_before(replace(RING5, certificate=None, buffers=2))
+    assert "proof-foreign" in rules(replace(RING5, certificate=None, buffers=2), RING5.certificate["fewest_steps"])
     repeating = load_methods()["packing"](ask("mesh:2x2"))
     assert rules(repeating, RING5.certificate["fewest_steps"]) == {"proof-foreign"}
 

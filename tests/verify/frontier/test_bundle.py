@@ -176,6 +176,19 @@ def test_all_chunks_are_claimed_where_bounds_meet_the_points() -> None:
     assert "frontier-claim" in rules(changed(whole, lambda d: d.update(step_bounds=[weak])))
 
 
+def test_schedules_with_several_buffers_are_no_points() -> None:
+    """The machine of the frontier has one accumulator for each node and chunk, or scratch slots that it counts itself."""
+
+    def buffer(document) -> None:
+        made = document["points"][0]["schedule"]
+        zeros = [0] * len(made["transfers"]["chunk"])
+        made |= {"version": 2, "buffers": 2, "certificate": None}
+        made["transfers"] |= {"src_buffer": zeros, "dst_buffer": zeros}
+
+    found = verify_bundle(changed(RING, buffer), "changed").violations
+    assert any("the schedule uses buffers (version 2)" in violation.message for violation in found)
+
+
 def test_a_point_that_another_covers_is_found() -> None:
     document = changed(
         DGX1, lambda d: d["points"].append({"point": [2, 2, 4], "schedule": made("dgx1", "all-gather", 1)["points"][0]})

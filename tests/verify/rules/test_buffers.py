@@ -65,6 +65,14 @@ def test_changed_schedules_that_are_still_valid_by_both(rng: Random) -> bool:
     return agree(changed(rng, drawn(rng)))
 
 
+@given_at_least(60, rngs)
+@examples(300)
+def test_iterations_that_overlap_by_both(rng: Random) -> bool:
+    """Iterations meet on links alone: each has buffers of its own."""
+    schedule = drawn(rng)
+    return not agree(replace(schedule, period=rng.randint(1, schedule.steps), repeats=rng.randint(1, 4)))
+
+
 def test_changes_reach_every_rule() -> None:
     """The properties above mean something: each rule about buffers is broken by many changed schedules."""
     seen = Counter[str]()
