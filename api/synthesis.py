@@ -149,7 +149,7 @@ def _found(method: Method, request: Request) -> tuple[AnySchedule | None, bool]:
     try:
         return method(request), False
     except KeyboardInterrupt:
-        best = request.monitor.best  # on the way to fewer steps a method may offer more of them
+        best = request.monitor.best  # before it finds fewer steps, a method may offer schedules with more
         too_long = best is not None and request.steps is not None and best.steps > request.steps
         return None if too_long else best, True
 

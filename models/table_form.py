@@ -100,8 +100,8 @@ def row_faults(tables: Tables) -> Iterator[Fault]:
 
 
 def order_faults(tables: Tables) -> Iterator[Fault]:
-    """Rule `order`: rows by node, then step, op, flow, first destination; no two alike in all five, and of rows without a route no
-    two alike in the first four, which one row could be."""
+    """Rule `order`: rows by node, then step, op, flow, first destination; no two equal in all five, and of rows without a route no
+    two equal in the first four, which one row could be."""
     columns = (tables.node, tables.step, tables.op, tables.flow, tables.first_destination)
     keys = np.stack([column.astype(np.int64) for column in columns])
     direct = np.flatnonzero(tables.route == NIL)

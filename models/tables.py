@@ -50,7 +50,7 @@ class RowOp(IntEnum):
 class Tables(Shown):
     """The tables of all nodes for one message.
 
-    Row columns, sorted by (node, step, op, flow, first destination), no two alike in all five: `node`, `op`, `flow`, `parent`,
+    Row columns, sorted by (node, step, op, flow, first destination), no two equal in all five: `node`, `op`, `flow`, `parent`,
     `step`, `addr`, `size` (granules), `route`, and `children` of shape (rows, width); NIL (-1) where a field is empty. `routes`:
     link numbers of each source route; `route` is NIL in rows to neighbours, otherwise an index into it: such a row has one
     destination.

@@ -1,4 +1,4 @@
-"""Synthesis: from a topology and a collective to a schedule, and the search for lower bounds.
+"""Synthesis of schedules for a topology and a collective, and the search for lower bounds.
 
 - `method`: requests, options and the registry; `methods`: the algorithms, one file each, and the automatic choice
 - `packing`: trees at the best rate, and their slots; `ranks`: algorithms written for ranks, embedded in a network

@@ -1,4 +1,4 @@
-"""What a synthesis method is given, how it is found by name, and where it leaves its best schedule so far."""
+"""The interface of synthesis methods: requests, the registry, and the monitor for progress and the best schedule so far."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +20,7 @@ _Made = TypeVar("_Made", bound=AnySchedule)
 
 
 def _silent(_text: str) -> None:
-    """The sink of a monitor that nobody watches."""
+    """A sink that ignores progress."""
 
 
 class Monitor:
@@ -46,7 +46,7 @@ class Monitor:
         return Monitor(self.deadline, self._sink)
 
     def report(self, text: str) -> None:
-        """Tell whoever watches one line of progress."""
+        """Report one line of progress."""
         self._sink(text)
 
     def offer(self, schedule: AnySchedule, cycles: int) -> None:
@@ -77,9 +77,9 @@ class Monitor:
 
 @dataclass(frozen=True)
 class Form:
-    """A way to run a schedule that candidates are to be compared in: what it is called, and the cycles that it takes.
+    """An execution model for comparing candidates: its name, and the cycles of a schedule.
 
-    `cycles` raises UnsupportedError for a schedule that cannot be run so.
+    `cycles` raises UnsupportedError for a schedule that cannot run in this model.
     """
 
     name: str
@@ -88,12 +88,12 @@ class Form:
 
 @dataclass(frozen=True)
 class Request:
-    """One synthesis task. `message_bytes` and `machine` are what candidates are timed with.
+    """One synthesis task. Candidates are timed with `message_bytes` and `machine`.
 
-    `chunks` (K of one iteration) and `steps` (at most so many) are None when the method may choose. `options` are the method's
-    own, as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: how what `auto` compares is run; None is
-    slotted, in closed form, which is what all methods choose by among their own candidates. InputError names a number that is out
-    of range.
+    `chunks` (K of one iteration) and `steps` (an upper limit) are None when the method may choose. `options` are the method's
+    own, as typed. `effort` is a deterministic budget, 1 being the usual one. `form`: the execution model in which `auto` compares
+    candidates; None is slotted, in closed form, by which all methods choose among their own candidates. InputError names a number
+    that is out of range.
     """
 
     topology: Topology
@@ -125,8 +125,8 @@ class Request:
         return schedule_cycles(plan, timing, self.machine)
 
     def offer(self, schedule: _Made) -> _Made:
-        """Hand a finished candidate to the monitor, which compares closed forms: one that has none is passed over. Returns it, with
-        the size and machine that it was made for."""
+        """Hand a finished candidate to the monitor, which compares closed forms; candidates without one are ignored. Returns it,
+        with the size and machine that it was made for."""
         schedule = self.remember(schedule)
         with suppress(UnsupportedError):
             self.monitor.offer(schedule, self.cycles(schedule))
@@ -138,7 +138,7 @@ class Request:
         return schedule if schedule.made_for == made_for else replace(schedule, made_for=made_for)
 
     def provenance(self, method: str, options: Mapping[str, Any], **more: Any) -> dict[str, Any]:
-        """What every schedule records of its making; no times, so that the same input and seed give the same bytes."""
+        """The provenance of every schedule; no times, so that the same input and seed give the same bytes."""
         return {"method": method, "seed": self.seed, "effort": self.effort, "options": dict(sorted(options.items())), **more}
 
 
@@ -203,7 +203,7 @@ def require_collective(request: Request, method: str, kinds: Sequence[Collective
 
 
 def require_shape(request: Request, method: str, chunks: int, steps: int) -> None:
-    """UnsupportedError unless the `chunks` and `steps` that the method takes are what was asked for."""
+    """UnsupportedError unless the method's `chunks` and `steps` match the request."""
     if request.chunks not in (None, chunks):
         raise UnsupportedError(f"{method} cuts this message into {chunks} chunks; {request.chunks} were asked for")
     if request.steps is not None and request.steps < steps:
@@ -238,11 +238,11 @@ class Variant:
 
 @dataclass(frozen=True)
 class Method:
-    """A way to make schedules; called with a request, it returns a schedule or raises UnsupportedError where it does not cover it.
+    """A synthesis method; called with a request, it returns a schedule or raises UnsupportedError where it does not cover it.
 
-    `collectives` and `options` are all that it takes; others are refused before `make` is called. `published`: an algorithm, as
-    opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which others: first
-    what takes no time, so that an interruption leaves something; of equally fast schedules the earlier method's is kept.
+    `collectives` and `options` list all that it supports; others are refused before `make` is called. `published`: an algorithm, as
+    opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which others: fast
+    methods come first, so that an interruption leaves a result; of equally fast schedules the earlier method's is kept.
     `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_anytime`: within no time it
     returns its first schedule. `is_sized`: its schedule depends on the size. `side_by_side`: it is tried several times at once as
     well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods.

@@ -1,4 +1,4 @@
-"""From one all-gather to the three collectives: the reverse is a reduce-scatter, the reverse before it an all-reduce."""
+"""Three collectives from one all-gather: its reversal is a reduce-scatter, both in turn are an all-reduce."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -45,9 +45,9 @@ class Phase:
 
 
 def by_reversal(request: Request, make: Callable[[Topology], Phase]) -> tuple[Phase | None, Phase | None]:
-    """(reduce, gather) of the requested collective from a maker of all-gathers; None for a phase that it has not.
+    """(reduce, gather) of the requested collective from a function that makes all-gathers; None for a phase that it lacks.
 
-    Where links differ by direction, the reduces are the reversal of an all-gather on the network with all links turned round.
+    Where links differ by direction, the reduces are the reversal of an all-gather on the network with all links reversed.
     """
     topology, collective = request.topology, request.collective
     gather = make(topology) if collective.gathers else None
@@ -60,7 +60,8 @@ def by_reversal(request: Request, make: Callable[[Topology], Phase]) -> tuple[Ph
 
 
 def links_back(topology: Topology) -> Int32 | None:
-    """For each link one of the same capacity the other way, each taken once; None unless all have one. O(links log links)."""
+    """For each link one of the same capacity in the other direction, each taken once; None unless all have one.
+    O(links log links)."""
     there = np.lexsort((topology.capacity, topology.dst, topology.src))
     back = np.lexsort((topology.capacity, topology.src, topology.dst))
     same = [topology.src[there] == topology.dst[back], topology.dst[there] == topology.src[back]]

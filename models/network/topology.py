@@ -15,7 +15,7 @@ from certree.models.common.shown import Shown
 
 Int32 = NDArray[np.int32]
 MAX_NODES = 1 << 20
-MAX_DIMENSIONS = 20  # of a box: so many nodes have no more sizes above 1
+MAX_DIMENSIONS = 20  # of a box: MAX_NODES nodes allow no more sizes above 1
 _BLOCK = 1 << 18  # rows
 MAX_PAIR_TABLE = 1 << 24  # entries of a table of all pairs of nodes
 MAX_CAPACITY = 1 << 20
@@ -39,7 +39,7 @@ class Topology(Shown):
     Columns: `kind` (one entry per node id), `src`, `dst`, `capacity` (chunk units per round, at least 1) and `latency`
     (cycles of the wire, or UNKNOWN_LATENCY) with one entry per link. Link number = row. `scale`: the chunk units of a full link,
     one of capacity 1 in names and files, so that parts of it are whole too: a link of half the speed has 1 of 2 units. Times of
-    M/B are for B of a full link. The constructor is the only way in: it raises TopologyError unless ids are in range, no link is
+    M/B are for B of a full link. The constructor raises TopologyError unless ids are in range, no link is
     a self-loop or ends at an absent node, there are at least two endpoints, every endpoint can reach every other one, and the scale
     is the least that keeps capacities whole.
     Cost: O(nodes + links) time and memory.

@@ -1,1 +1,1 @@
-"""The search for lower bounds: `find` collects the best witness of each kind, `tolls` finds those of directed links."""
+"""Search for lower bounds: `find` collects the best witness of each kind, `tolls` finds those of directed links."""

@@ -1,4 +1,4 @@
-"""Finding lower bounds: the best witness that exact graph algorithms give; `certree.verify` re-checks each."""
+"""Search for lower bounds by exact graph algorithms; `certree.verify` re-checks each witness."""
 
 from fractions import Fraction
 from typing import Any
@@ -38,8 +38,8 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
 
 
 def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
-    """The best subpartition bound on an all-gather or reduce-scatter, whatever its shares, as far as `FreeRoots.best_sets` finds
-    it; None on networks of more than MAX_ROOTS endpoints, and for other collectives.
+    """The best subpartition bound on an all-gather or reduce-scatter with any shares that `FreeRoots.best_sets` finds; None on
+    networks of more than MAX_ROOTS endpoints, and for other collectives.
 
     A maximum flow for each endpoint and step of Newton's iteration.
     """

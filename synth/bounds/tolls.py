@@ -1,11 +1,11 @@
-"""Parts and prices for the bound by tolls: what an all-reduce must pay where the two directions of links differ.
+"""Parts and prices for the bound by tolls, for all-reduces where the two directions of links differ.
 
 The witness (`certree.verify.bounds.witnesses.all_reduce.tolls`) partitions the nodes and puts a price on every link; the prices of
 the
 cheapest link out of a part and of the cheapest into it are what the part pays for each chunk. For given parts the best prices are
 a linear program: with o_Q for leaving the part Q and i_Q for entering it a link costs the larger of o and i at its ends, no more.
-Parts worth a try are the single nodes, and the nodes that the sets which limit a packing (`certree.synth.packing.directed`) do not
-tell apart.
+Candidate parts are the single nodes, and the groups of nodes that the sets which limit a packing (`certree.synth.packing.directed`)
+do not separate.
 """
 
 from fractions import Fraction
@@ -43,7 +43,7 @@ def best_tolls(instance: Instance) -> Bound | None:
 
 
 def _best_prices(instance: Instance, part: Int64) -> Int64:
-    """The price of each link that makes the most of these parts; links within a part are free."""
+    """The price of each link that gives the best bound with these parts; links within a part are free."""
     from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
     topology = instance.topology

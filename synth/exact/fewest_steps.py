@@ -1,4 +1,4 @@
-"""Looking for the proof that a schedule has the fewest steps for its chunks (`verify.certificates.fewest_steps`)."""
+"""Search for a proof that a schedule has the fewest steps for its chunks (`verify.certificates.fewest_steps`)."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ CLAUSES = 300_000  # of a formula that is tried, at effort 1
 
 
 def prove_fewest(schedule: Schedule, effort: int, monitor: Monitor) -> tuple[dict[str, Any] | None, str]:
-    """The claim with its proof, or None; and in words what came of it. Deterministic but for the monitor's deadline."""
+    """The claim with its proof, or None; and the result in words. Deterministic but for the monitor's deadline."""
     try:
         question = question_before(schedule)
     except UnsupportedError as error:
@@ -35,7 +35,7 @@ def prove_fewest(schedule: Schedule, effort: int, monitor: Monitor) -> tuple[dic
     monitor.report(f"exact: looking for a proof that {steps} steps do not suffice")
     status = asking.solve(Budget(CONFLICTS * effort), monitor, CONFLICTS * effort)
     if status is Status.FEASIBLE:
-        return None, f"not proved: {steps} steps are possible, with sums that go along no trees"
+        return None, f"not proved: {steps} steps are possible, with sums that do not form trees"
     if status is not Status.INFEASIBLE:
         return None, f"not proved: no proof was found with effort {effort}"
     try:

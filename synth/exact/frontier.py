@@ -1,6 +1,6 @@
-"""The frontier of a small network: every point found, with its schedule, and every point that had to be refuted, with its proof.
+"""Frontiers of small networks: every point found, with its schedule, and every refuted point, with its proof.
 
-What a frontier is, which points are candidates and when the search may stop is defined where it is checked:
+The definitions of frontiers, candidates and the end of the search are where they are checked:
 `verify.frontier.points`. For each candidate, cheapest first: the distance, the bandwidth bound, what earlier refutations imply,
 symmetric schedules (which can only be found, never excluded), and last the trusted formula, which gives a schedule or a proof.
 """
@@ -35,12 +35,12 @@ TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
 POINT_CONFLICTS = 100_000  # for one candidate
 SYMMETRIC_CONFLICTS = 5_000  # for one candidate and one group
 MAX_GROUPS = 3
-MANY_ROUNDS = 8  # so many candidates of as many chunks and steps are not tried one by one
+MANY_ROUNDS = 8  # this many candidates with equal chunks and steps are not tried one by one
 
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """What a search came to: points found, with their schedules, points refuted, with their proofs, and candidates left open."""
+    """Result of a search: points found, with their schedules, points refuted, with their proofs, and candidates left open."""
 
     question: Question
     max_chunks: int
@@ -60,7 +60,7 @@ class FrontierSearch:
 
     `known`: schedules by name that the search starts from, so that only better ones are looked for; the attribute `known` then has
     the point of each that the machine can run with at most `max_chunks` chunks; `seeds`: likewise, without names.
-    UnsupportedError for networks with too many ways between cells, InputError for fewer than one chunk. The budget is `effort`
+    UnsupportedError for networks with too many paths between cells, InputError for fewer than one chunk. The budget is `effort`
     times TOTAL_CONFLICTS conflicts; the same effort gives the same result unless the monitor has a deadline.
     """
 
@@ -94,7 +94,7 @@ class FrontierSearch:
                 self._found.setdefault(point, schedule)
 
     def _require_memory(self, memory: int | None) -> None:
-        """UnsupportedError for a limit of memory that no schedule can keep: what starts at an endpoint, or ends there, is more."""
+        """UnsupportedError for a limit of memory below the data that start or end at an endpoint."""
         for node in self.question.topology.endpoints.tolist():
             starts = sum(demand.source == node for demand in self.question.demands)
             ends = sum(node in demand.targets for demand in self.question.demands)
@@ -104,7 +104,8 @@ class FrontierSearch:
                 )
 
     def _require_scratch(self) -> None:
-        """UnsupportedError where nothing may be in passing and some chunk has no other way; room for one is always enough."""
+        """UnsupportedError where endpoints may not forward chunks and some chunk has no other route; one buffer is always
+        enough."""
         question = self.question
         for demand in question.demands if question.scratch == 0 else ():
             kept = {demand.source, *demand.targets}
@@ -133,7 +134,7 @@ class FrontierSearch:
 
     def run(self) -> None:
         """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule;
-        then look for what the steps of the points take whatever the chunks.
+        then look for lower bounds on the rounds of these steps for any number of chunks.
 
         Ends early where a formula is too large: more chunks, steps or rounds make it no smaller.
         """
@@ -155,9 +156,9 @@ class FrontierSearch:
                     return
 
     def _fewest_rounds(self, chunks: int, steps: int, most: int) -> None:
-        """Find the point of so many chunks and steps that has the fewest rounds, up to `most`."""
+        """Find the point with these chunks and steps that has the fewest rounds, at most `most`."""
         least = self._refuter.least_rounds(chunks, steps, most)
-        certain = not self.question.is_sum and not self.question.is_limited  # with enough rounds all goes along shortest ways
+        certain = not self.question.is_sum and not self.question.is_limited  # with enough rounds shortest paths suffice
         if most - least > MANY_ROUNDS and not certain:
             most = self._fewer_at_once((chunks, steps, most))
         for rounds in range(least, most + 1):
@@ -182,7 +183,7 @@ class FrontierSearch:
         return next((known for known in sorted(self._refuted) if self.question.at(known).implies(point)), None)
 
     def _decide(self, point: Point) -> bool:
-        """Look for a schedule and for a proof that there is none; whether there is a schedule."""
+        """Look for a schedule and for an infeasibility proof; whether there is a schedule."""
         question = self.question.at(point)
         self._monitor.report("frontier: {} chunks, {} steps, {} rounds".format(*point))
         return self._by_symmetry(question) or self._by_formula(question)
@@ -201,12 +202,12 @@ class FrontierSearch:
         return status
 
     def _keep(self, question: Question, schedule: Schedule) -> None:
-        """A schedule that was found, at the point that it really has: it may need fewer rounds than it was allowed."""
+        """Keep a schedule at its own point, which may have fewer rounds than were allowed."""
         self._found[question.chunks, question.steps, rounds_of(schedule)] = schedule
 
     def _by_formula(self, question: Question) -> bool:
-        """Ask the trusted formula; its model is a schedule, its refutation a proof. Without one that the checker takes the
-        candidate stays open."""
+        """Ask the trusted formula; its model is a schedule, its refutation a proof. The candidate stays open unless the checker
+        accepts the proof."""
         asking = TrustedClauses(question)
         status = self._ask(asking, POINT_CONFLICTS)
         if status is Status.INFEASIBLE:
@@ -237,7 +238,7 @@ class FrontierSearch:
         return Frontier(self.question, self._max_chunks, self._refuter.bandwidth, schedules, proofs, undecided, self._met_prices)
 
     def _price_levels(self) -> None:
-        """Prices for the steps up to which the points reach no better rate, so that it may be shown that nothing does."""
+        """Prices for the steps up to which the points reach no better rate, as lower bounds for all schedules."""
         reached = levels(self._found)
         for (_, rate), (after, _) in pairwise([*reached, (reached[-1][0] + 1, Fraction(0))] if reached else ()):
             if rate > self._refuter.rate_bound and not self._monitor.expired:

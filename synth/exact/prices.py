@@ -1,6 +1,7 @@
-"""Finding prices of links by step (`verify.exact.refutations.prices`): a linear program by cutting planes, its solutions rounded.
+"""Search for prices of links by step (`verify.exact.refutations.prices`): a linear program by cutting planes, its solutions
+rounded.
 
-What a chunk must pay is the least over trees in time, so it is concave in the prices, and the best prices solve
+The price of a chunk is a minimum over trees in time, so it is concave in the prices, and the best prices solve
 
     maximize sum of z(d)  with  sum(capacity · price) <= 1 in each step,  z(d) <= price of tree  for each tree of demand d;
 
@@ -16,14 +17,14 @@ from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.prices import MAX_CELLS, MAX_PRICE, MAX_STEPS, NEVER, Rows, Trees, rounds_per_chunk
 
 MAX_ITERATIONS = 60  # linear programs
-WORK = 1 << 25  # prices of sets of cells that all trees of all iterations may look at
+WORK = 1 << 25  # prices of sets of cells that may be evaluated for all trees of all iterations
 _SCALE = 1 << 14  # of prices while searching
 _DENOMINATORS = (1, 2, 6, 12, 60)  # of rounded solutions
 _CONVERGED = 1 + 1e-9
 
 
 def best_prices(question: Question) -> tuple[Fraction, Rows] | None:
-    """The best prices found for the steps of the question, and the rounds per chunk that they prove; None where they say nothing
+    """The best prices found for the steps of the question, and the rounds per chunk that they prove; None where they prove nothing
     (an all-reduce, fewer steps than the distance) or the network is too large. Deterministic; time up to WORK."""
     several = any(len(demand.targets) > 1 for demand in question.demands)
     if question.is_sum or (several and len(question.cells) > MAX_CELLS):
@@ -34,8 +35,8 @@ def best_prices(question: Question) -> tuple[Fraction, Rows] | None:
     each = 3 ** len(once.cells) if several else len(once.cells) ** 2
     iterations = min(MAX_ITERATIONS, WORK // (each * once.steps * len(once.demands)))
     found = _Planes(once).search(iterations) if iterations > 1 else []
-    judged = [(rounds_per_chunk(once, rows), rows) for rows in found]
-    return max(judged, key=lambda one: one[0], default=None)
+    valued = [(rounds_per_chunk(once, rows), rows) for rows in found]
+    return max(valued, key=lambda one: one[0], default=None)
 
 
 def _rounded(prices: list[list[float]]) -> list[Rows]:
@@ -67,7 +68,7 @@ class _Planes:
         self._program.Maximize(sum(self._need))
 
     def search(self, iterations: int) -> list[Rows]:
-        """Whole prices close to the solution, once no tree is cheaper than it says, or to the best one met."""
+        """Whole prices close to the solution, once no tree violates it, or to the best one found."""
         prices = [[1.0] * len(self._capacity) for _ in self._price]
         best: tuple[float, list[list[float]]] = (0.0, prices)
         for _ in range(iterations):

@@ -1,4 +1,4 @@
-"""What the published algorithms make of a network: schedules to start a search from, and to be measured by what it finds."""
+"""Schedules of published algorithms: starting points of a search, and compared with its result."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ from certree.synth.method import Monitor, Request, load_methods
 def known_schedules(topology: Topology, collective: Collective, monitor: Monitor) -> dict[str, Schedule]:
     """The schedule of every published algorithm that covers the network and the collective, by name of the method.
 
-    Those that need a size are made for 1 MiB on the machine `multitree`, which none of them remembers: a frontier is of steps and
+    Those that need a size are made for 1 MiB on the machine `multitree`, which is not recorded: a frontier is about steps and
     rounds. Stops early when the monitor's time is up.
     """
     request = Request(topology, collective, 1 << 20, load_machine("multitree"), monitor=monitor.watching())
@@ -24,6 +24,6 @@ def known_schedules(topology: Topology, collective: Collective, monitor: Monitor
             continue
         try:
             made[name] = replace(written_out(methods[name](request)), made_for=None)
-        except InputError:  # UnsupportedError and whatever else a method says of a request that it does not cover
+        except InputError:  # UnsupportedError and other errors for requests that a method does not cover
             continue
     return made

@@ -1,6 +1,6 @@
-"""Proofs that a point has no schedule which take no search: distance, bandwidth bound, time-cuts, prices of links.
+"""Infeasibility proofs of points: without search by distance, bandwidth bound, time-cuts and prices of links.
 
-And the one that takes a solver: the lines of a refuted formula, once the checker has taken them.
+With a solver: the lines of a refuted formula, once the checker has accepted them.
 """
 
 from fractions import Fraction
@@ -19,7 +19,7 @@ from certree.verify.exact.rup import check_proof
 
 
 class Refuter:
-    """What is known of a network and a collective against any point of it; each thing is looked for once.
+    """Infeasibility proofs for points of one network and collective; each witness is searched for once.
 
     `bandwidth`: the best bandwidth bound, as value and document. `prices`: of the steps for which prices were looked for.
     """
@@ -37,7 +37,7 @@ class Refuter:
         return ceil(chunks * self.rate_bound)
 
     def least_rounds(self, chunks: int, steps: int, most: int) -> int:
-        """The fewest rounds, at least one a step, that all of these proofs allow; prices are looked for only up to `most`."""
+        """The fewest rounds, at least one per step, that all of these proofs allow; prices are looked for only up to `most`."""
         least = max(steps, self.bound_rounds(chunks))
         if least <= most:
             least = max(least, ceil(self.time_cut(chunks, steps)[0] or 0))
@@ -64,13 +64,13 @@ class Refuter:
         return proof if point[2] < needed else None
 
     def price(self, steps: int) -> tuple[Fraction, Rows] | None:
-        """The best prices for so many steps, looked for once."""
+        """The best prices for that number of steps, looked for once."""
         if steps not in self.prices:
             self.prices[steps] = best_prices(self.question.at((1, steps, steps)))
         return self.prices[steps]
 
     def price_cut(self, chunks: int, steps: int, *, known: bool = False) -> tuple[Fraction, Document]:
-        """The rounds that prices demand for so many chunks and steps, and the proof; `known`: only prices that were looked for."""
+        """The rounds that prices demand for these chunks and steps, and the proof; `known`: only prices that were looked for."""
         priced = self.prices.get(steps) if known else self.price(steps)
         if priced is None:
             return Fraction(0), {}
@@ -78,7 +78,7 @@ class Refuter:
         return steps + Fraction(chunks * paid - sum(earned), max(earned)), {"kind": "prices", "price": priced[1]}
 
     def time_cut(self, chunks: int, steps: int) -> tuple[Fraction | None, Document]:
-        """The time-cut that demands the most rounds (None: more than any) for so many chunks and steps, as rounds and proof."""
+        """The time-cut that demands the most rounds (None: more than any) for these chunks and steps, as rounds and proof."""
         if (chunks, steps) not in self._cuts:
             question = self.question.at((chunks, steps, steps))
             best: tuple[Fraction | None, Document] = (Fraction(0), {})
@@ -92,7 +92,7 @@ class Refuter:
 
     @cached_property
     def _sets(self) -> list[frozenset[int]]:
-        """Sets worth a time-cut: those of the cuts that were found, each endpoint alone, and everything but one endpoint."""
+        """Candidate sets for time-cuts: those of the cuts that were found, each endpoint alone, and everything but one endpoint."""
         if self.question.is_sum:
             return []
         topology = self.question.topology
@@ -102,8 +102,8 @@ class Refuter:
 
 
 def formula_proof(asking: TrustedClauses) -> Document:
-    """The proof of a formula that was refuted, no longer than needed. ProofError where the checker does not take it: too long for
-    it, or with steps that are no RUP. The solver's word decides nothing."""
+    """The proof of a refuted formula, trimmed. ProofError where the checker does not accept it: too long, or with steps that are
+    not RUP. The solver's answer alone is not trusted."""
     formula = asking.encoder.formula
     needed = check_proof(formula, asking.proof)
     text = "".join(asking.proof.splitlines(keepends=True)[:needed])

@@ -29,10 +29,10 @@ Placement = Mapping[int, Int32]
 
 
 def basic_placement(tree: SwitchTree) -> dict[int, Int32]:
-    """Algorithm 1: at every switch, servers take blocks that they hold already, in order, as many as everyone's fair share.
+    """Algorithm 1: at every switch, servers take blocks that they hold already, in order, up to an equal share.
 
-    As printed, a server's turn comes once, and a block can be left that nobody took: every server that holds it had its fill.
-    Such a block goes to whichever of its holders has the fewest blocks, the first of equals. O(switches · servers · blocks).
+    As printed, each server has one turn, and a block can be left over when every server that holds it has its full share.
+    Such a block goes to the holder with the fewest blocks, the first of equals. O(switches · servers · blocks).
     """
     total = len(tree.topology.endpoints)
     place: dict[int, Int32] = {int(server): np.full(total, server, np.int32) for server in tree.topology.endpoints}
@@ -42,7 +42,7 @@ def basic_placement(tree: SwitchTree) -> dict[int, Int32]:
 
 
 def collect(held: list[Int32], servers: tuple[int, ...]) -> tuple[Int32, int]:
-    """The new holder of every block, and how many blocks Algorithm 1 as printed leaves without one. `held`: by child."""
+    """The new holder of every block, and the number of blocks that Algorithm 1 as printed leaves without one. `held`: by child."""
     total = len(held[0])
     final = np.full(total, -1, np.int32)
     fair, remain = divmod(total, len(servers))
@@ -64,7 +64,7 @@ def collect(held: list[Int32], servers: tuple[int, ...]) -> tuple[Int32, int]:
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """What happens at one switch: `name` of the plan type (`cps`, `8x3`, `ring`, `rhd`, `acps`) between its children.
+    """The plan at one switch: `name` of the plan type (`cps`, `8x3`, `ring`, `rhd`, `acps`) between its children.
 
     `moved`: for every child whose results are rearranged, the new holder of each block; those that stay keep theirs.
     """
@@ -77,8 +77,7 @@ class LocalPlan:
 def choose_plans(
     tree: SwitchTree, placement: Placement, model: GenModel, floats: Fraction, *, rearrange: bool
 ) -> dict[int, LocalPlan]:
-    """Algorithm 2 for a vector of so many floats: at every switch the cheapest plan type, and which children rearrange their
-    results.
+    """Algorithm 2 for a vector of `floats`: at every switch the cheapest plan type, and the children that rearrange their results.
 
     The costs are Table 2's for as many members as the switch has children, with the start-up of server, switch and server and the
     incast of links to servers: the reading of the paper that gives its Table 6 in all cells but one (`certree list gentree`). Of
@@ -98,7 +97,7 @@ def choose_plans(
 
 
 def basic_plans(tree: SwitchTree) -> dict[int, LocalPlan]:
-    """The basic sub-plans: every block straight from where it is stored to where it is reduced, nothing rearranged."""
+    """The basic sub-plans: every block goes straight from its holders to the server that reduces it, without rearrangement."""
     return {switch: LocalPlan("cps", direct_plan(len(tree.children[switch])), {}) for switch in tree.order}
 
 
@@ -152,7 +151,7 @@ def _cheapest(tree: SwitchTree, switch: int, model: GenModel, floats: Fraction) 
 
 
 def plan_types(size: int) -> list[tuple[str, Profile, Callable[[], GroupPlan]]]:
-    """Table 2's plan types for groups of `size`: (name, cost profile, maker)."""
+    """Table 2's plan types for groups of `size`: (name, cost profile, constructor)."""
     types: list[tuple[str, Profile, Callable[[], GroupPlan]]] = [("cps", factored_profile((size,)), partial(direct_plan, size))]
     for factors in factorizations(size):
         name = "x".join(map(str, factors))
@@ -164,7 +163,7 @@ def plan_types(size: int) -> list[tuple[str, Profile, Callable[[], GroupPlan]]]:
 
 
 def factorizations(size: int) -> list[tuple[int, ...]]:
-    """All ways to write `size` as an ordered product of two or more factors from 2, largest factors first."""
+    """All ordered factorizations of `size` into two or more factors from 2, largest factors first."""
 
     def products(rest: int) -> list[tuple[int, ...]]:
         longer = [(first, *more) for first in range(rest // 2, 1, -1) if rest % first == 0 for more in products(rest // first)]
@@ -224,7 +223,7 @@ def there_and_back(
     method: str,
     options: Mapping[str, Any],
 ) -> Schedule:
-    """The requested collective: the reduce-scatter of `plans`, its reversal, or one after the other. O(blocks · servers) rows."""
+    """The requested collective: the reduce-scatter of `plans`, its reversal, or both in turn. O(blocks · servers) rows."""
     rows = Rows()
     steps = reduce_scatter_rows(tree, placement, plans, rows)
     there = rows.columns

@@ -1,6 +1,6 @@
-"""The best plan of GenTree's family, found by branch and bound: at every switch any plan type and any rearrangement.
+"""The best plan of GenTree's family by branch and bound: at every switch any plan type and any rearrangement.
 
-GenTree (Section 4.2) decides switch by switch, by estimates. Here a plan is timed by what its transfers do on the network
+GenTree (Section 4.2) decides switch by switch, by estimates. Here a plan is timed by its transfers on the network
 (`certree.models.cost.flows.time`), in exact rationals. Every switch starts as soon as those below it have finished (Algorithm 2,
 line 16), and the all-gather is the reverse of the reduce-scatter; so the time of a plan is, from the leaves to the root,
 
@@ -9,7 +9,7 @@ line 16), and the all-gather is the reverse of the reduce-scatter; so the time o
 and the best choice at a switch depends on its children by their finish times alone: earlier is never worse. That leaves one search
 for each switch. The family: co-located PS, hierarchical co-located PS by every factorization, ring, and halving where possible, or
 asymmetric co-located PS where children have unequal numbers of servers; for each child, its results as they are or dealt out to any
-number of the servers that hold them, evenly spread. Children that look alike choose alike.
+number of the servers that hold them, evenly spread. Isomorphic children make the same choice.
 """
 
 from collections.abc import Iterator, Mapping
@@ -41,7 +41,7 @@ class Found:
 
 
 def best_plans(timer: PlanTimer) -> Found:
-    """The best plan of the family; switches that look alike are searched once.
+    """The best plan of the family; isomorphic switches are searched once.
 
     Best first: of all combinations of a plan type and of senders for each kind of child the one with the least lower bound is timed
     next, until no bound is below the best time. Exact: what was not timed cannot be better.
@@ -79,7 +79,7 @@ class _Best:
 
 
 class _Search:
-    """One switch: `kinds` are the children that look alike, by number, `options` the numbers of senders of each kind."""
+    """One switch: `kinds` are groups of isomorphic children, by number, `options` the numbers of senders of each kind."""
 
     def __init__(self, timer: PlanTimer, switch: int, finish: Mapping[int, Fraction]) -> None:
         self._timer, self._switch, self._finish = timer, switch, finish
@@ -107,7 +107,7 @@ class _Search:
         return _Best(*self._types[best[1]], best[2], best[0], timed, len(waiting) - timed)
 
     def _bounds(self) -> Iterator[tuple[Fraction, int, tuple[int, ...]]]:
-        """(lower bound, plan type, which option of each kind) of every combination; the first child of a kind speaks for it."""
+        """(lower bound, plan type, option of each kind) of every combination; the first child of a kind represents it."""
         firsts = [numbers[0] for numbers in self._kinds]
         held = [
             [self._timer.option(self._switch, self._children[first], one) for one in options]
@@ -144,7 +144,7 @@ def _types(tree: SwitchTree, switch: int) -> list[tuple[str, GroupPlan]]:
 
 
 def _look(timer: PlanTimer, node: int) -> object:
-    """Equal for nodes below which everything is the same but for names: capacities, and which server of which holds what."""
+    """A key that is equal for nodes with isomorphic subtrees: the same capacities and holders of blocks."""
     tree = timer.tree
     if node not in tree.children:
         return ()

@@ -1,4 +1,4 @@
-"""How long plans of the family take, switch by switch, by what their transfers do on the network."""
+"""Times of plans of the family, switch by switch, by their transfers on the network."""
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -27,7 +27,7 @@ class PlanTimer:
         self._transfers: dict[tuple[int, int], tuple[GroupPlan, Int64, Int64]] = {}  # holds the plan, so that its id stays its own
 
     def holders(self, child: int) -> Int32:
-        """Who holds the child's partial sum of each block when the child has finished."""
+        """The holder of the child's partial sum of each block when the child has finished."""
         blocks = len(self.tree.topology.endpoints)
         return self.placement[child] if child in self.tree.children else np.full(blocks, child, np.int32)
 
@@ -44,14 +44,14 @@ class PlanTimer:
         return finish[self.tree.root]
 
     def senders(self, switch: int, child: int) -> list[int | None]:
-        """How many servers may send a child's results on: as they are (None), or any number of fewer."""
+        """Possible numbers of servers that send a child's results on: as they are (None), or any smaller number."""
         if child not in self.tree.children:
             return [None]
         leaving = leaving_blocks(self.tree, self.placement, switch, child)
         return [None, *range(1, len(np.unique(self.holders(child)[leaving])))]
 
     def option(self, switch: int, child: int, senders: int | None) -> Int32:
-        """Who holds a child's results when so many servers send them on; as they are where they are no more than that."""
+        """The holders of a child's results when `senders` servers send them on; unchanged where there are no more than that."""
         holders = self.holders(child)
         if senders is None:
             return holders
@@ -109,7 +109,7 @@ class PlanTimer:
         return start + transfer + reduction
 
     def _start_up(self, switch: int) -> Fraction:
-        """The start-up of any flow by way of a switch, where all servers below are equally deep; 0 where it differs."""
+        """The start-up of any flow through a switch, where all servers below are equally deep; 0 where it differs."""
         key = ("start", switch)
         if key not in self._known:
             first, second = (np.array(self.tree.servers(child), np.int32) for child in self.tree.children[switch][:2])
@@ -142,7 +142,7 @@ class _Ways:
         self._down[child] = topology.pair_index(self._parent[child], child)
 
     def flows(self, switch: int, src: Int32, dst: Int32, block: Int64 | None) -> Flows:
-        """The flows of transfers of one block each by way of `switch`, from the servers below one child to those below another.
+        """The flows of transfers of one block each through `switch`, from the servers below one child to those below another.
 
         With `block` the transfers are added up at `dst`. O(transfers · depth).
         """
@@ -175,7 +175,7 @@ class _Ways:
         return switch if switch != CROSSING else next(top for top in self._tree.children[switch] if top != child)
 
     def _along(self, start: Int64, end: Int64, parts: Int64, way: Int64, dst: Int32, block: Int64 | None) -> Flows:
-        """Flows by their ways, padded with -1; transfers of `block` to `dst` are added up: f arrivals are f additions."""
+        """Flows by their paths, padded with -1; transfers of `block` to `dst` are added up: f arrivals are f additions."""
         blocks = len(self._topology.endpoints)
         additions = accesses = np.zeros(0, np.int64)
         if block is not None:

@@ -45,9 +45,9 @@ def switch_tree(topology: Topology, root: int | None = None) -> SwitchTree:
     """The tree below switch `root`; by default below the centre: the switch, or two neighbouring ones, least far from all
     endpoints.
 
-    Of several centres the one of least id is the root. Switches that no endpoint hangs below from there (the other top switches
-    of a fat tree or leaf-spine) are left out, as GenTree does (Section 4.2). UnsupportedError where endpoints hang on no switch
-    or what is left is no tree. O(switches · (links + nodes)).
+    Of several centres the one of least id is the root. Switches that no endpoint hangs below from there (the other top switches of
+    a fat tree or leaf-spine) are left out, as GenTree does (Section 4.2). UnsupportedError where endpoints are not connected to a
+    switch or the rest is not a tree. O(switches · (links + nodes)).
     """
     neighbours = _neighbours(topology)
     roots = _centre(topology, neighbours) if root is None else (_checked_root(topology, root),)
@@ -57,7 +57,7 @@ def switch_tree(topology: Topology, root: int | None = None) -> SwitchTree:
 
 
 def shortest_path_tree(topology: Topology, root: int) -> SwitchTree:
-    """Shortest paths through switches from switch `root` to all endpoints, whatever other cables there are. O(links + nodes)."""
+    """Shortest paths through switches from switch `root` to all endpoints; other cables are ignored. O(links + nodes)."""
     return _tree_below(topology, _neighbours(topology), (_checked_root(topology, root),))
 
 
@@ -102,12 +102,12 @@ def _neighbours(topology: Topology) -> dict[int, list[int]]:
 def _checked_root(topology: Topology, root: int) -> int:
     if not 0 <= root < len(topology.kind) or topology.kind[root] != NodeKind.SWITCH:
         switches = np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist()
-        raise UnsupportedError(f"root={root} is no switch of {topology.name}; its switches are {switches[0]} to {switches[-1]}")
+        raise UnsupportedError(f"root={root} is not a switch of {topology.name}; its switches are {switches[0]} to {switches[-1]}")
     return root
 
 
 def _hops(topology: Topology, neighbours: dict[int, list[int]], starts: tuple[int, ...]) -> dict[int, int]:
-    """Hops from the nearest of `starts`, by way of switches, to every node that is reached."""
+    """Hops from the nearest of `starts`, through switches, to every node that is reached."""
     hops = dict.fromkeys(starts, 0)
     queue = deque(starts)
     while queue:
@@ -152,7 +152,7 @@ def _parents(topology: Topology, neighbours: dict[int, list[int]], roots: tuple[
 
 
 def _require_tree(tree: SwitchTree, neighbours: dict[int, list[int]]) -> None:
-    """UnsupportedError for a cable between nodes of the tree that is no part of it."""
+    """UnsupportedError for a cable between nodes of the tree that is not part of it."""
     cables = {frozenset((switch, child)) for switch, below in tree.children.items() for child in below}
     cables.add(frozenset(tree.children.get(CROSSING, ())))
     kept = {node for cable in cables for node in cable}

@@ -21,12 +21,11 @@ FLOW_WORK = 1 << 26  # endpoints times links: some seconds
 def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
     """The largest cut bound on the bandwidth time; in an all-gather or reduce-scatter every endpoint roots an equal share.
 
-    For a set S of nodes with an endpoint in it that is owed something: what starts outside S must cross into S. So time >= share
-    that starts outside S / capacity(links into S) · M/B. Sums that run towards a root (reduce-scatter, reduce), and a scatter seen
-    from its ends, are the same with all links turned round.
-    Returns the bound document of `certree.verify.bounds.witness`: kind "cut", the value and the set. Of equal cuts the first of:
-    single endpoints, then the smallest set around each endpoint, by id. UnsupportedError for an all-reduce, which has no roots, and
-    an all-to-all, whose best cut is not found by flows.
+    For a set S of nodes with an endpoint in it that must receive data: the data that start outside S must cross into S. So time >=
+    share that starts outside S / capacity(links into S) · M/B. Sums that run towards a root (reduce-scatter, reduce), and a scatter
+    seen from its ends, are the same with all links turned round. Returns the bound document of `certree.verify.bounds.witness`:
+    kind "cut", the value and the set. Of equal cuts the first of: single endpoints, then the smallest set around each endpoint, by
+    id. UnsupportedError for an all-reduce, which has no roots, and an all-to-all, whose best cut is not found by flows.
 
     One maximum flow for each endpoint that is owed something and each improvement, each O(N^2 sqrt(links)) at worst. Where
     endpoints times links exceed FLOW_WORK only single endpoints are looked at, and a larger set may be a better bound.
@@ -55,8 +54,8 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
 
 
 def narrow_sets(topology: Topology) -> list[list[int]]:
-    """Disjoint sets of nodes into which little leads beside what an all-gather must bring there: at most an eighth more than for
-    the best cut. Those that meet are joined; none where that leaves no more than one. A maximum flow for each endpoint.
+    """Disjoint sets of nodes with little spare capacity for an all-gather: at most an eighth more than for the best cut.
+    Sets that meet are joined; none where that leaves a single one. A maximum flow for each endpoint.
     """
     endpoints = topology.endpoints
     gather = Collective(CollectiveKind.ALL_GATHER)
@@ -68,7 +67,7 @@ def narrow_sets(topology: Topology) -> list[list[int]]:
 
 
 def joined(sets: list[set[int]]) -> list[set[int]]:
-    """Their unions wherever some meet: disjoint sets."""
+    """The sets with those that meet united: disjoint sets."""
     apart: list[set[int]] = []
     for inside in sets:
         meeting = [other for other in apart if other & inside]

@@ -42,7 +42,7 @@ def _is_cycle(topology: Topology, order: list[int], usable: np.ndarray, both_way
 
 
 def _snake(topology: Topology) -> list[int] | None:
-    """On an undamaged grid with an even side and something beside that side: along the first row of a 2-D view, and
+    """On an undamaged grid with an even side and at least one other side: along the first row of a 2-D view, and
     back through the remaining rows column by column. None on anything else. O(nodes · dimensions)."""
     if topology.coordinates is None or len(topology.endpoints) != len(topology.kind):
         return None

@@ -1,15 +1,15 @@
 """Link lengths for the metric bound: a linear program by cutting planes, its solutions rounded to whole numbers.
 
-What has to travel (`certree.verify.bounds.witnesses.metric`) is concave in the lengths: it is the least that any way of travelling
-takes. So the best lengths solve
+The distance to travel (`certree.verify.bounds.witnesses.metric`) is concave in the lengths: it is the minimum over all routings. So
+the best lengths solve
 
-    maximize z   with  sum(capacity · length) = 1,  z <= (links that a way of travelling uses) · lengths  for each way,
+    maximize z   with  sum(capacity · length) = 1,  z <= (links that a routing uses) · lengths  for each routing,
 
-and the way that is shortest for the lengths at hand, a spanning tree over shortest paths or the shortest paths of all pairs, is the
-next to be added. This is the dual of packing trees or flows. Links that look alike (colour refinement) share one length, which
-loses nothing where they are alike by a symmetry. Any whole lengths prove a bound, so floats decide nothing here: each solution is
-rounded, the checker computes what it proves, and the best is kept. Where switches reduce, the function is not concave; what is
-found is a bound still.
+and the routing that is shortest for the current lengths, a spanning tree over shortest paths or the shortest paths of all pairs, is
+the next to be added. This is the dual of packing trees or flows. Links that look the same (colour refinement) share one length,
+which loses nothing where a symmetry maps them to each other. Any whole lengths prove a bound, so floats decide nothing here: each
+solution is rounded, the checker computes what it proves, and the best is kept. Where switches reduce, the function is not concave;
+what is found is a bound still.
 """
 
 from fractions import Fraction
@@ -25,7 +25,7 @@ from certree.verify.bounds.witness import Bound, Instance, make_bound
 from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, distances, linkage, needed_length, total
 
 MAX_ITERATIONS = 150  # linear programs
-WORK = 1 << 28  # pairs of holder and link that all iterations may look at, times SWEEPS
+WORK = 1 << 28  # pairs of holder and link that all iterations may visit, times SWEEPS
 SWEEPS = 16  # over the links, about, for one table of distances
 _SCALE = 1 << 16  # of lengths while searching; the longest has about this
 _DENOMINATORS = (1, 2, 6, 12, 64)  # of rounded solutions, relative to the longest length
@@ -71,7 +71,7 @@ def roundings(length: Int64) -> list[Int64]:
 
 
 class _Planes:
-    """The linear program, one constraint for each way of travelling met so far."""
+    """The linear program, one constraint for each routing found so far."""
 
     def __init__(self, instance: Instance) -> None:
         from ortools.linear_solver import pywraplp  # noqa: PLC0415
@@ -105,7 +105,7 @@ class _Planes:
 
 
 def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
-    """How often each link is used, per chunk of the message, by the way of travelling that is shortest under these lengths."""
+    """Uses of each link, per chunk of the message, by the routing that is shortest under these lengths."""
     topology = instance.topology
     finer = length * len(topology.kind) + 1  # of equally long paths the one with fewer links: no path turns in circles
     if instance.collective.has_targets:
@@ -121,7 +121,7 @@ def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
 
 
 def _along_paths(topology: Topology, length: Int64, far: Int64, start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.float64]:
-    """How many of the shortest paths from row `start` of `far` to node `end` use each link. O(pairs · hops + rows · links)."""
+    """The number of shortest paths from row `start` of `far` to node `end` that use each link. O(pairs · hops + rows · links)."""
     before = np.full(far.shape, -1, np.int64)  # the last link of a shortest path from each start to each node
     for link, (tail, head, step) in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), length.tolist(), strict=True)):
         before[far[:, tail] + step == far[:, head], head] = link
@@ -137,7 +137,7 @@ def _along_paths(topology: Topology, length: Int64, far: Int64, start: NDArray[A
 
 
 def classes_of_links(topology: Topology) -> NDArray[np.int64]:
-    """The class of each link: links differ when colour refinement tells their ends or capacities apart.
+    """The class of each link: links differ when colour refinement separates their ends or capacities.
 
     Nodes start with the colours endpoint, switch and reducing switch, and are told apart by the colours and capacities around them
     until nothing changes. O(links · rounds).

@@ -1,4 +1,4 @@
-"""A better schedule from a valid one: new slots, new trees, another delay, repeats; never a worse one."""
+"""Improvement of a valid schedule by new slots, new trees, another delay or repeats; never a worse one."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -37,7 +37,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     `source` must be valid, and of the request's topology and collective. Tried are: all trees in new slots, phases overlapping and
     iterations repeating (`search`); any rows in new slots at other delays, moved back and forth in time; trees
     grown again where others leave links free (`regrowth`, direct networks); and the last slot emptied by CP-SAT (`tail_search`).
-    What is found on the way goes to the monitor. UnsupportedError when the source has no closed form to be compared by.
+    Intermediate results go to the monitor. UnsupportedError when the source has no closed form to compare with.
     """
     request.monitor.offer(source, request.cycles(source))
     if isinstance(source, SymmetricSchedule):
@@ -131,7 +131,7 @@ def _justified(plain: Schedule, delay: int, request: Request, origin: Mapping[st
 
 
 def _regrown(schedule: Schedule, request: Request, chance: random.Random) -> Schedule:
-    """Some trees at a time grown again, for copies forwards and for reduces backwards in time, until the effort is spent."""
+    """Regrowth of some trees at a time, for copies forwards and for reduces backwards in time, until the effort is spent."""
     forest = Forest.of(schedule)
     edges = len(schedule.topology.endpoints)
     turns = max(4, REGROWN * request.effort // (edges * _RUIN))

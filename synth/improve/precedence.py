@@ -1,4 +1,4 @@
-"""What must stay before what, so that a schedule with other slots still does the same; and the links that its rows take."""
+"""Precedence constraints under which a schedule with other slots has the same result, and the links that its rows use."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ class Precedence:
 
 
 class Occupancy:
-    """Who takes which resource in which slot: the full slots of each resource as the bits of one number."""
+    """Use of resources by slot: the full slots of each resource as the bits of one number."""
 
     def __init__(self, precedence: Precedence) -> None:
         self._precedence = precedence
@@ -98,7 +98,7 @@ class Occupancy:
             self._full[resource] &= ~(1 << slot)
 
     def load(self, resource: int, slot: int) -> int:
-        """How many rows take a resource in a slot."""
+        """The number of rows that use a resource in a slot."""
         return self._load.get((resource, slot), 0)
 
     def full(self, row: int) -> int:
@@ -112,7 +112,7 @@ class Occupancy:
 def justified(precedence: Precedence, slots: Sequence[int], order: Sequence[int]) -> list[int] | None:
     """Slots in which the rows, placed one after the other in that order, each come as early as those placed before allow.
 
-    None where one finds no place. O(rows · (constraints a row + slots / 64)).
+    None where one finds no place. O(rows · (constraints per row + slots / 64)).
     """
     placed: list[int | None] = [None] * len(slots)
     occupancy = Occupancy(precedence)

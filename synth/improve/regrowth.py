@@ -1,4 +1,4 @@
-"""Trees taken out of a schedule and grown again where the others leave links free: the large moves of `certree improve`."""
+"""Removal and regrowth of trees of a schedule on links that the others leave free: the large moves of `certree improve`."""
 
 import random
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ class _Links:
 
 
 class Regrowth:
-    """Ruin and recreate on the copies of a forest. `backwards` for a mirrored one, whose copies are reduces in truth."""
+    """Ruin and recreate on the copies of a forest. `backwards` for a mirrored one, whose copies are actually reduces."""
 
     def __init__(self, forest: Forest, *, backwards: bool) -> None:
         self.forest = forest
@@ -122,7 +122,7 @@ class Regrowth:
         return False
 
     def _take_out(self, chunks: list[int]) -> None:
-        """Free what the copies of these chunks take."""
+        """Free the slots of the copies of these chunks."""
         for chunk in chunks:
             for op, slot, tail, head in self.forest.rows[chunk]:
                 if op == Op.COPY:

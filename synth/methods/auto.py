@@ -1,4 +1,4 @@
-"""Automatic choice: every method that applies, the fewest cycles win: in slots by closed form, or in the form that is asked for."""
+"""Automatic choice: the schedule with the fewest cycles of all applicable methods, in slots by closed form or as requested."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,8 +20,8 @@ SEARCHED_BYTES = 4096
 def auto(request: Request, _options: Options) -> AnySchedule:
     """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 
-    The provenance says what was compared, and how. No options. In slots all-reduces of more than SEARCHED_BYTES for each endpoint
-    on direct networks are left to the methods of Tier.ALWAYS: on all that were measured they outran the published algorithms.
+    The provenance lists the candidates and their times. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
+    on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
     DENSE_ENDPOINTS. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that
     reached it.
@@ -55,7 +55,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
 
 
 def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) -> str:
-    """Why this one: its cycles, of how many schedules, and which comes next."""
+    """The reason for the choice: its cycles, the number of candidates, and the second best."""
     why = f"{picked}: fewest cycles {form.name} ({times[picked]}) of {len(times)} schedules"
     why += f" at {request.message_bytes} bytes on machine {request.machine.name}"
     others = sorted((cycles, label) for label, cycles in times.items() if label != picked)
@@ -89,8 +89,8 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
 
 
 def _variants(entry: Method, request: Request) -> Iterator[dict[str, str]]:
-    """Options that a method is tried with beside its defaults: the variants that it is registered with, and, side by side, what
-    uses links that a single message leaves idle: wide ones, several into switches, and on the routes of blocks that pass other
+    """Options that a method is tried with in addition to its defaults: the variants that it is registered with, and, side by side,
+    what uses links that a single message leaves idle: wide ones, several into switches, and on the routes of blocks that pass other
     endpoints."""
     for variant in entry.variants:
         if variant.in_auto(request) if callable(variant.in_auto) else variant.in_auto:

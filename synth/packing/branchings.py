@@ -41,7 +41,7 @@ class RootedNetwork:
 
     @cached_property
     def strength(self) -> Fraction:
-        """The most branchings a round, by the best cut (`best_cut`; up to FLOW_WORK it is exact)."""
+        """The most branchings per round, by the best cut (`best_cut`; up to FLOW_WORK it is exact)."""
         return 1 / Fraction(best_cut(self.topology, self.collective)["value"])
 
     @property
@@ -62,7 +62,7 @@ class RootedNetwork:
 
     @property
     def edge_capacity(self) -> Fraction:
-        """The most tree edges a round."""
+        """The most tree edges per round."""
         return Fraction(int(self.topology.pair_capacity.sum()))
 
     def least_height(self, period: int) -> int:
@@ -82,7 +82,7 @@ class RootedNetwork:
         topology, ids = self.topology, self.topology.endpoints
         ends = topology.rank[topology.pair_src], topology.rank[topology.pair_dst]
         tail, head = ends[::-1] if collective.reduces else ends
-        order = np.lexsort((head, tail))  # same links, same order, whichever way they are looked at
+        order = np.lexsort((head, tail))  # same links, same order, in both directions
         parents = _native.pack_branchings(
             nodes=self.size,
             tail=tail[order],

@@ -54,7 +54,7 @@ class Relaxed:
 
 
 class Split:
-    """How the capacity of a network can be split between copies and reduces. Sets that lack room are kept for later questions."""
+    """Splits of the capacity of a network between copies and reduces. Sets that lack room are kept for later calls."""
 
     def __init__(self, topology: Topology) -> None:
         from ortools.graph.python import max_flow  # noqa: PLC0415
@@ -74,7 +74,7 @@ class Split:
         )
 
     def best(self) -> Relaxed:
-        """The most chunks a round. At most _ROUNDS linear programs, each with two maximum flows for each endpoint."""
+        """The most chunks per round. At most _ROUNDS linear programs, each with two maximum flows for each endpoint."""
         program, roots, copies = self._program("GLOP", 1)
         program.Maximize(sum(roots.values()))
         rows = {side: self._add(program, roots, copies, side, 1) for side in self._known}
@@ -94,8 +94,8 @@ class Split:
         return Relaxed(float(program.Objective().Value()), found, taken, limiting)
 
     def whole(self, chunks: int, period: int) -> Shares | None:
-        """Shares for so many chunks in so many rounds, roots in the middle of the network where they can be; None where none are
-        found within _BRANCHES branches a round, which proves nothing."""
+        """Shares for `chunks` chunks in `period` rounds, with roots in the middle of the network where possible; None where none
+        are found within _BRANCHES branches per round, which proves nothing."""
         program, roots, copies = self._program("SCIP", period)
         program.SetSolverSpecificParametersAsString(f"limits/nodes = {_BRANCHES}\nrandomization/randomseedshift = 0\n")
         program.Add(sum(roots.values()) == chunks)
@@ -133,7 +133,7 @@ class Split:
         return far
 
     def _program(self, solver: str, period: int) -> tuple[Any, dict[int, Any], list[Any]]:
-        """An empty program, and its variables: chunks by root, and what copies take of each pair."""
+        """An empty program, and its variables: chunks by root, and capacity of each pair for copies."""
         from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
         program: Any = pywraplp.Solver.CreateSolver(solver)
@@ -201,7 +201,7 @@ class OpposedNetwork(AllReduceNetwork):
 
     @cached_property
     def strength(self) -> Fraction:
-        """The most trees a round, each an in-tree and an out-tree with one root; a little less where its period is too long."""
+        """The most trees per round, each an in-tree and an out-tree with one root; a little less where its period is too long."""
         if self._exact is not None:
             return Fraction(int(self._exact[1].roots.sum()), self._exact[0])
         return Fraction(floor(self._best.rate * MAX_PERIOD), MAX_PERIOD)
@@ -219,7 +219,7 @@ class OpposedNetwork(AllReduceNetwork):
 
     @property
     def edge_capacity(self) -> Fraction:
-        """The most tree edges a round, each there and back."""
+        """The most tree edges per round, each in both directions."""
         return Fraction(int(self.topology.pair_capacity.sum()), 2)
 
     @property

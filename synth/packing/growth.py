@@ -14,7 +14,7 @@ from certree.synth.phases import Phase
 
 
 class Turns(IntEnum):
-    """In which order trees take turns within a step, and when a step ends."""
+    """The order in which trees take turns within a step, and the end of a step."""
 
     ASCENDING = 0  #: Algorithm 1: by root; a step ends when a whole round of turns adds nothing
     REMAINING_HEIGHT = 1  #: Section III-C1: the tree that is farthest from its farthest missing node first
@@ -28,7 +28,7 @@ def grow_trees(topology: Topology, turns: Turns = Turns.ASCENDING) -> Phase:
     earlier steps look in the order of their joining, in link order at p (Y-, Y+, X-, X+ on grids), for a free link to a c outside;
     line 7, "while there are free edges to add new nodes", ends the step when a whole round of turns added nothing. With switches
     (Section III-C3) p looks breadth first over free links through switches, so nodes on its own switch come first, and the links
-    of the path are taken together. Links wider than one unit, and parallel ones, are so many edges (Section VII-B).
+    of the path are taken together. Links wider than one unit, and parallel ones, count as several edges (Section VII-B).
 
     Turns.AUTHORS: the first round of all goes by root, every later one, of later steps too, by (priority, root) descending, and a
     step ends when the last tree of a round adds nothing, though others might have. Priorities are `corner_priority` on meshes,
@@ -76,7 +76,7 @@ def _links(topology: Topology, step: Int32, pairs: Int32, offset: Int32) -> Int3
 
 
 def corner_priority(topology: Topology) -> Int32:
-    """By rank, what the released program takes for the distance to the farthest corner of a mesh: |r - r'| + |r' - c'| of a node
+    """By rank, the released program's distance to the farthest corner of a mesh: |r - r'| + |r' - c'| of a node
     in row r and a corner (r', c'), where |r - r'| + |c - c'| is meant; zero on other networks.
     """
     none = np.zeros(len(topology.endpoints), np.int32)

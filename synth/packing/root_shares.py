@@ -1,4 +1,4 @@
-"""Unequal shares of an all-gather: how many chunks each endpoint roots, where any numbers may do.
+"""Unequal shares of an all-gather: numbers of chunks that each endpoint roots.
 
 K branchings with k_v of them rooted at v fit into L rounds just when every set X of nodes can be entered by those rooted outside:
 L · capacity(into X) ≥ K − k(X) (Edmonds). For given K and L the vectors k that satisfy this are those above an intersecting
@@ -21,7 +21,7 @@ from certree.synth.graphs.cuts import joined
 from certree.synth.packing.branchings import RootedNetwork
 
 MAX_CHUNKS = 1024
-MAX_ROOTS = 512  # endpoints that are looked at
+MAX_ROOTS = 512  # endpoints of supported networks
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class FreeRoots:
         spare = chunks - int(held.sum())
         if spare < 0:
             return None
-        for _ in range(spare):  # what nobody needs goes to those that have the least
+        for _ in range(spare):  # spare chunks go to the endpoints with the least
             held[held.argmin()] += 1
         return held
 
@@ -124,7 +124,7 @@ class FreeRoots:
         return int(self.topology.pair_capacity[flags[head] & ~flags[tail]].sum())
 
     def most(self, period: int) -> tuple[int, np.ndarray]:
-        """(K, chunks for each endpoint): the most chunks that fit into so many rounds, up to MAX_CHUNKS."""
+        """(K, chunks for each endpoint): the most chunks that fit into `period` rounds, up to MAX_CHUNKS."""
         low, high = 1, min(MAX_CHUNKS, 2 * period * self._least * len(self._ends)) + 1
         best = self.shares(1, period)
         while best is None or high - low > 1:
@@ -134,5 +134,5 @@ class FreeRoots:
         return low, best
 
     def rooted(self, held: np.ndarray) -> FreelyRooted:
-        """The direct network with so many branchings rooted at each endpoint."""
+        """The direct network with the given number of branchings rooted at each endpoint."""
         return FreelyRooted(self.topology, self.collective, np.repeat(self._ends, held).astype(np.int32))

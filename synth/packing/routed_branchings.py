@@ -34,13 +34,13 @@ class RoutedBranchings(SwitchedNetwork):
 
     @cached_property
     def strength(self) -> Fraction:
-        """The most branchings a round, by the best cut (`best_cut`); they need not be found."""
+        """The most branchings per round, by the best cut (`best_cut`); they need not be found."""
         return 1 / Fraction(best_cut(self.topology, self._collective)["value"])
 
     @property
     def tight(self) -> tuple[int, int]:
         """(K, L): the fewest branchings, as many for each root, in a period of exactly that rate; of one root in two slots at
-        least, since paths that lead both ways in one slot join pairs and nobody else where endpoints have one port."""
+        least, since paths in both directions of one slot join only pairs where endpoints have one port."""
         times = self.multiple // gcd(self.multiple, self.strength.numerator)
         if self.multiple == 1 and self.strength.denominator == 1:
             times = 2
@@ -58,7 +58,7 @@ class RoutedBranchings(SwitchedNetwork):
 
     @property
     def edge_capacity(self) -> Fraction:
-        """The most tree edges a round: each takes a port of one endpoint in one direction."""
+        """The most tree edges per round: each takes a port of one endpoint in one direction."""
         return Fraction(int(self._ports.sum()))
 
     def least_height(self, period: int) -> int:
@@ -89,7 +89,7 @@ class RoutedBranchings(SwitchedNetwork):
         return True, parents
 
     def _crossings_needed(self, trees: int, part: Int32) -> int:
-        """Into the set 1 all those that are rooted outside."""
+        """All branchings rooted outside the set 1 must enter it."""
         return trees // self.multiple * int((part[self._roots] == 0).sum())
 
     def _competing(self, edge: NDArray[np.int64], upward: NDArray[np.bool_]) -> NDArray[np.int64]:

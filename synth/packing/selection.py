@@ -1,4 +1,4 @@
-"""Choosing trees, delay, period and repeats together, by closed-form time at the given size and machine."""
+"""Joint choice of trees, delay, period and repeats by closed-form time at the given size and machine."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ REDUCTIONS = (0, 1, 2, 3)
 PERIODS = (64, 80, 128)  # 64ths of the shortest
 ROUTED_PERIODS = (64, 66, 68, 72, 80, 128)  # a transfer over several links must find all of them free at once
 MAX_REPEATS = 1 << 16
-BUDGET = 12_000_000  # transfers looked at and slots probed in one unit of effort: half a second or so
+BUDGET = 12_000_000  # transfers visited and slots probed in one unit of effort: half a second or so
 _LOOK, _STAY = 24, 6  # parts of the budget that go into a candidate's first look and into each later one
 _LOOKS = 6  # first looks at candidates of one family
 _TURNS = 1000  # most schedules made with the rest of the budget
@@ -30,12 +30,12 @@ _POLISHED = 3  # families whose best candidates share the rest of the budget
 
 @dataclass(frozen=True)
 class Trees:
-    """A family that can be had, with what is known of it before it is built.
+    """A possible family, with its known properties before it is built.
 
-    `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: at least so many transfers
-    follow each other; `rows`: transfers of one iteration; `reductions`: at least so many reduces arrive at the busiest node;
-    `even`: reduces load both directions of a link alike (roots all over the network), not only the one towards the centre.
-    `reach`: what its ways are likely to be; None: single links.
+    `chunks` K; `period` in which its links can carry it, never less than `least_period`; `chain`: a lower bound on the transfers
+    of the longest chain; `rows`: transfers of one iteration; `reductions`: a lower bound on the reduces that arrive at the busiest
+    node; `even`: reduces load both directions of a link equally (roots all over the network), not only the one towards the centre.
+    `reach`: estimate of its routes; None: single links.
     """
 
     chunks: int
@@ -76,7 +76,7 @@ class Clock:
         self._distinct: dict[int, NDArray[np.int64]] = {}  # trees -> the numbers of repeats that can be best
 
     def cycles(self, trees: int, rules: SlotRules, slots: int, peak: int, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Cycles of a schedule of `slots` slots an iteration, for each entry of `repeats`."""
+        """Cycles of a schedule of `slots` slots per iteration, for each entry of `repeats`."""
         request, reach = self.request, self.reach
         chunk = chunk_bytes_of(request.message_bytes, trees, repeats, request.machine)
         ser, red, _, slot = slot_length(
@@ -150,7 +150,7 @@ class Search:
     def run(self, options: Sequence[Trees]) -> Schedule:
         """The best schedule found; UnsupportedError when no option gives one within the requested steps.
 
-        What the monitor holds already is a bar: only candidates whose floor lies below it are looked at, but one at least.
+        The best schedule of the monitor is a limit: only candidates whose floor lies below it are evaluated, but at least one.
         """
         budget = self.budget * self.request.effort
         candidates = sorted(self.candidates(options), key=lambda candidate: candidate.guess)
@@ -175,7 +175,7 @@ class Search:
         return self.best
 
     def clock(self, reach: Reach | None) -> Clock:
-        """The closed form for ways like these."""
+        """The closed form for routes like these."""
         reach = reach or slowest_way(self.request, 1)
         if reach not in self._clocks:
             self._clocks[reach] = Clock(self.request, reach)
@@ -241,7 +241,7 @@ class Search:
 
     @staticmethod
     def staggers(candidate: Candidate) -> list[int]:
-        """Worth trying: none, and where nothing repeats parts of the time that the busiest link needs."""
+        """Candidate staggers: none, and where nothing repeats parts of the time that the busiest link needs."""
         return [0] if candidate.rules.period else [0, candidate.trees.period // 2, candidate.trees.period // 4]
 
     def _evaluate(self, candidate: Candidate, work: int, stagger: int, *, seed: int) -> int | None:

@@ -28,7 +28,7 @@ def assign_slots(
     family: TreeFamily, rules: SlotRules, *, tries: int = 1, work: int, stagger: int = 0, seed: int = 0
 ) -> tuple[Int32 | None, int]:
     """(slots, work): the slot of every transfer of `family.transfers`, few in all, or None when the rules cannot be met; and the
-    transfers looked at and slots probed, a measure of effort that is the same on every machine.
+    transfers visited and slots probed, a measure of effort that is the same on every machine.
 
     Each try is a list schedule (longest remaining chain first, the first chunk favoured over the last one by `stagger` slots; where
     that finds no slots, one in the family's turns) and a compaction of about `work` units.
@@ -61,7 +61,7 @@ def assign_slots(
 
 
 def slotted_schedule(family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int, provenance: Mapping[str, Any]) -> Schedule:
-    """The schedule that plays `slots`, `repeats` times when it has a period."""
+    """The schedule with these `slots`, repeated `repeats` times when it has a period."""
     rows = family.transfers
     return make_schedule(
         family.topology,
@@ -78,20 +78,20 @@ def slotted_schedule(family: TreeFamily, slots: Int32, rules: SlotRules, repeats
 
 @dataclass(frozen=True)
 class Reach:
-    """Of the ways of a family's transfers: the cycles of the slowest, and the most by which two differ in when they meet a link."""
+    """Routes of a family's transfers: cycles of the slowest, and the largest difference between two of them in reaching a link."""
 
     latency: int
     stagger: int = 0
 
     @classmethod
     def of(cls, family: TreeFamily, machine: Machine) -> "Reach":
-        """As `models.schedule.paths` has it for any schedule of the family."""
+        """The same for all schedules of the family, by `models.schedule.paths`."""
         rows = family.transfers
         schedule = slotted_schedule(family, np.zeros(len(rows.chunk), np.int32), SlotRules(1, None, 0), 1, {})
         return cls(int(path_latency(schedule, machine).max()), link_stagger(schedule, machine))
 
 
 def slowest_way(request: Request, hops: int) -> Reach:
-    """What ways over so many links take when all are as slow as the slowest."""
+    """The reach of routes over that many links when all are as slow as the slowest."""
     wire = int(link_cycles(request.topology, request.machine).max())
     return Reach(path_cycles(request.machine, wire, hops))

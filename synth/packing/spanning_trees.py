@@ -33,7 +33,7 @@ class Fabric(Protocol):
 
     @property
     def strength(self) -> Fraction:
-        """No packing has more trees a round."""
+        """An upper bound on the trees per round."""
         ...
 
     @property
@@ -48,16 +48,16 @@ class Fabric(Protocol):
 
     @property
     def edge_capacity(self) -> Fraction:
-        """The most tree edges a round."""
+        """The most tree edges per round."""
         ...
 
     @property
     def is_even(self) -> bool:
-        """Whether reduces load both directions of a link alike, because trees have roots all over the network."""
+        """Whether reduces load both directions of a link equally, because trees have roots all over the network."""
         ...
 
     def least_height(self, period: int) -> int:
-        """No tree that fits into a period is less high."""
+        """A lower bound on the height of a tree that fits into a period."""
         ...
 
     def pack(self, collective: Collective, trees: int, period: int, *, moves: int, seed: int) -> TreeFamily | None:
@@ -67,7 +67,7 @@ class Fabric(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class AllReduceNetwork:
-    """What networks with trees for an all-reduce have in common: any number of trees will do, and any node for a root."""
+    """The common part of networks with trees for an all-reduce: any number of trees, and any node as a root."""
 
     topology: Topology
 
@@ -93,7 +93,7 @@ class AllReduceNetwork:
 
 
 class Network(AllReduceNetwork):
-    """A direct network as an undirected graph over ranks: edges `u` < `v` with `capacity` in each direction, what both have."""
+    """A direct network as an undirected graph over ranks: edges `u` < `v` with `capacity`, that of both directions."""
 
     @cached_property
     def _edges(self) -> tuple[Int32, Int32, NDArray[np.int64]]:
@@ -128,7 +128,7 @@ class Network(AllReduceNetwork):
 
     @property
     def is_even(self) -> bool:
-        """Whether every node is as good a root as any other."""
+        """Whether all nodes are equally good roots."""
         return self.radius == self.diameter
 
     def least_height(self, period: int) -> int:
@@ -137,12 +137,12 @@ class Network(AllReduceNetwork):
 
     @property
     def edge_capacity(self) -> Fraction:
-        """The most tree edges a round: the total capacity of the edges, in one direction."""
+        """The most tree edges per round: the total capacity of the edges, in one direction."""
         return Fraction(int(self._edges[2].sum()))
 
     @property
     def strength(self) -> Fraction:
-        """The most trees a round: min over partitions P of capacity(between parts) / (|P| - 1) (Tutte, Nash-Williams).
+        """The most trees per round: min over partitions P of capacity(between parts) / (|P| - 1) (Tutte, Nash-Williams).
 
         An upper bound of it when `is_strength_proved` is false.
         """
@@ -210,8 +210,8 @@ class Network(AllReduceNetwork):
         return pack_into(self.size, u, v, capacity // unit * period, trees, centres, height, moves=moves, seed=seed)
 
     def _height(self, trees: int) -> int:
-        """Of so many trees: the radius, or one more where few nodes of most are centres only because a link is missing somewhere:
-        then many trees with few roots would load one direction of links with reduces and the other with copies."""
+        """The height of the trees: the radius, or one more where few nodes of most are centres only because a link is missing
+        somewhere: then many trees with few roots would load one direction of links with reduces and the other with copies."""
         central, near = (int((self._eccentricity <= self.radius + more).sum()) for more in (0, 1))
         return self.radius + (trees > self.size and 2 * central < self.size < 2 * near)
 
@@ -228,7 +228,7 @@ class Network(AllReduceNetwork):
 
 
 def _trial(rate: Fraction, period: int | None, size: int) -> dict[str, int] | None:
-    """What to pack to see whether so many trees a round fit: the most that a period may hold, if its rate is worth one; without a
+    """The packing to try for a rate in trees per round: the most that a period may hold, if its rate justifies one; without a
     period just that rate. None where that is too many trees."""
     if period is None:
         asked = {"trees": rate.numerator, "period": rate.denominator, "moves": usual_moves(rate.numerator, size)}
@@ -239,7 +239,7 @@ def _trial(rate: Fraction, period: int | None, size: int) -> dict[str, int] | No
 
 
 def usual_moves(trees: int, size: int) -> int:
-    """Random exchanges for so many trees over so many nodes, unless somebody asks for others."""
+    """The default number of random exchanges for `trees` trees over `nodes` nodes."""
     return min(MAX_MOVES, max(MOVES, MOVES_PER_NODE * trees * size))
 
 
@@ -292,5 +292,5 @@ def eccentricities(size: int, u: Int32, v: Int32) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=4)
 def network_of(topology: Topology) -> Network:
-    """The network of a topology, remembered while it is worked on: the packing and the bound that judges it share one strength."""
+    """The network of a topology, remembered while it is worked on: the packing and its bound share one strength."""
     return Network(topology)

@@ -1,10 +1,10 @@
 """Packing trees on networks with switches: paths through them become edges between endpoints, which trees are packed into.
 
-A switch that does not reduce only passes on, so a tree edge between two endpoints is a path. Splitting off (Mader, Lovász) says
-that such paths can be chosen once and for all without loss where connectivity is asked for; ForestColl (Zhao et al., 2024) does
-so for all-gathers. Here paths are chosen evenly first, for each slot of a period those that fit into it together; where trees do
-not fit, the partition that proves it says across which borders more paths are needed, and exchanges at switches, which change
-no link's load in any slot, make them (`native/switch_splitting.cpp`). Reducing switches are treated as if they only passed on.
+A switch that does not reduce only forwards, so a tree edge between two endpoints is a path. By splitting off (Mader, Lovász), such
+paths can be chosen in advance without loss of connectivity; ForestColl (Zhao et al., 2024) does so for all-gathers. Here paths are
+chosen evenly first, for each slot of a period those that fit into it together; where trees do not fit, the partition that proves it
+says across which borders more paths are needed, and exchanges at switches, which change no link's load in any slot, make them
+(`native/switch_splitting.cpp`). Reducing switches are treated as if they only forwarded.
 """
 
 from dataclasses import dataclass, replace
@@ -55,8 +55,8 @@ class Paths:
 class SwitchedNetwork(AllReduceNetwork):
     """A network with switches, for trees over its endpoints; the counterpart of `synth.packing.spanning_trees.Network`.
 
-    Paths use of every link what also leads back (`certree.synth.packing.undirected`). What trees there are, and `strength`, are
-    those of that part of the network. UnsupportedError where it does not join all endpoints.
+    Paths use of every link the capacity that also leads back (`certree.synth.packing.undirected`). Trees and `strength` are those
+    of that part of the network. UnsupportedError where it does not join all endpoints.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -65,12 +65,12 @@ class SwitchedNetwork(AllReduceNetwork):
 
     @property
     def is_even(self) -> bool:
-        """Paths join all pairs alike."""
+        """Paths join all pairs equally."""
         return True
 
     @property
     def edge_capacity(self) -> Fraction:
-        """The most tree edges a round, each taking two ports of endpoints."""
+        """The most tree edges per round, each taking two ports of endpoints."""
         return Fraction(int(self._ports.sum()), 2)
 
     @property
@@ -82,7 +82,7 @@ class SwitchedNetwork(AllReduceNetwork):
 
     @cached_property
     def strength(self) -> Fraction:
-        """At most so many trees a round, by the lengths of links that `best_lengths` finds; they need not exist."""
+        """An upper bound on the trees per round, by the lengths of links that `best_lengths` finds."""
         instance = Instance(self.topology, Collective(CollectiveKind.ALL_REDUCE))
         bounds = [bound for bound in cheap_bounds(instance) if bound["quantity"] == "bandwidth"]
         by_lengths = best_lengths(instance)
@@ -108,7 +108,7 @@ class SwitchedNetwork(AllReduceNetwork):
         topology = self.topology
         back = links_back(topology)
         if back is None:
-            raise AssertionError("what leads both ways has links back")
+            raise AssertionError("a link that leads in both directions has one that leads back")
         switch = topology.kind == NodeKind.SWITCH
         there = np.flatnonzero((topology.src < topology.dst) & (switch[topology.src] | switch[topology.dst])).astype(np.int32)
         return there, back[there]
@@ -163,11 +163,11 @@ class SwitchedNetwork(AllReduceNetwork):
         return None
 
     def _crossings_needed(self, trees: int, part: Int32) -> int:
-        """Edges of so many trees between the parts of a partition of ranks, at least."""
+        """A lower bound on the edges of `trees` trees between the parts of a partition of ranks."""
         return trees * int(part.max())
 
     def _competing(self, edge: Int64, upward: NDArray[np.bool_]) -> Int64:
-        """What tree edges have in common that share one stock of paths: a path serves both directions of one tree edge."""
+        """Groups of tree edges that share one stock of paths: a path serves both directions of one tree edge."""
         return edge
 
     def _pack_into(self, paths: Paths, trees: int, *, moves: int, seed: int) -> tuple[bool, Int32]:
@@ -194,7 +194,7 @@ class SwitchedNetwork(AllReduceNetwork):
         nodes = np.where(place >= 0, np.take_along_axis(nodes, np.maximum(place, 0), axis=1), NONE)
         place = np.where(turn[:, None], count[:, None] - 2 - np.arange(width), np.arange(width))
         cables = np.where(place >= 0, np.take_along_axis(cables, np.maximum(place, 0), axis=1), NONE)
-        single = 2 * layer == period - 1  # the last layer of an odd period has one slot for both ways
+        single = 2 * layer == period - 1  # the last layer of an odd period has one slot for both directions
         slots = 2 * layer, 2 * layer + np.where(single, 0, 1)
         pathwise = rank[nodes[:, 0]] * self.size + rank[nodes[np.arange(len(count)), count - 1]]
         own = (topology.rank[topology.pair_src] >= 0) & (topology.rank[topology.pair_dst] >= 0)

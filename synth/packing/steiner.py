@@ -1,12 +1,11 @@
-"""Packing Steiner trees on networks with switches that add and multicast: a tree reaches all endpoints and branches where it pays.
+"""Packing Steiner trees on networks with switches that add and multicast: a tree reaches all endpoints and may branch in switches.
 
-Reduce a chunk up such a tree, switches adding up what comes from below, and copy the sum down again: each edge is used once each
-way, an endpoint's link once where spanning trees over endpoints take it twice. How many trees fit is NP-hard to say; lengths of
-links (`certree.synth.graphs.lengths`) bound it, and the gap is stated. Switches that only pass on lie within edges of a tree,
-which then
-are paths through them. Trees are laid one after the other over links that cost the more the fuller they are (Takahashi and
-Matsuyama's heuristic), and those on overfull links again, at prices that rise each time, until no link is overfull or patience
-ends: negotiation, as in the routing of circuits (McMurchie and Ebeling, PathFinder, 1995).
+A chunk is reduced up such a tree, with additions in switches, and the sum is copied down again: each edge is used once in each
+direction, and an endpoint's link once where spanning trees over endpoints use it twice. The number of trees that fit is NP-hard to
+find; lengths of links (`certree.synth.graphs.lengths`) bound it, and the gap is stated. Switches that only forward lie within edges
+of a tree, which then are paths through them. Trees are laid one after the other over links that cost the more the fuller they are
+(Takahashi and Matsuyama's heuristic), and those on overfull links again, at prices that rise each time, until no link is overfull
+or patience ends: negotiation, as in the routing of circuits (McMurchie and Ebeling, PathFinder, 1995).
 """
 
 from collections import deque
@@ -51,7 +50,7 @@ class ReducingNetwork:
 
     @cached_property
     def strength(self) -> Fraction:
-        """At most so many trees a round, by the best bound found; they need not exist."""
+        """An upper bound on the trees per round, by the best bound found."""
         instance = Instance(self.topology, Collective(CollectiveKind.ALL_REDUCE))
         bounds = [*cheap_bounds(instance), best_lengths(instance)]
         return 1 / max(Fraction(bound["value"]) for bound in bounds if bound and bound["quantity"] == "bandwidth")
@@ -77,7 +76,7 @@ class ReducingNetwork:
 
     @property
     def edge_capacity(self) -> Fraction:
-        """The most tree edges a round: the total capacity of the edges, in one direction."""
+        """The most tree edges per round: the total capacity of the edges, in one direction."""
         return Fraction(sum(self._capacity.values()))
 
     def least_height(self, period: int) -> int:
@@ -98,7 +97,7 @@ class ReducingNetwork:
 
     @property
     def has_paths(self) -> bool:
-        """Whether there are switches that only pass on."""
+        """Whether there are switches that only forward."""
         return bool((self.topology.forwards & ~self.topology.holds).any())
 
     @cached_property
@@ -158,7 +157,7 @@ class ReducingNetwork:
 
 
 class _Cables:
-    """Which of several parallel links a path takes: each as often as it can in a period."""
+    """The choice among parallel links of a path: each as often as it can carry trees in a period."""
 
     def __init__(self, topology: Topology, period: int) -> None:
         self._free: dict[Edge, list[int]] = {}
@@ -177,7 +176,7 @@ class _Cables:
 
 
 class _Prices:
-    """How full edges are, and what one more tree costs there."""
+    """Loads of edges, and the price of one more tree."""
 
     def __init__(self, capacity: dict[Edge, int], holds: list[bool]) -> None:
         self._capacity, self._load, self._past = capacity, dict.fromkeys(capacity, 0), dict.fromkeys(capacity, 0)

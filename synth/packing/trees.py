@@ -1,4 +1,4 @@
-"""Families of trees: where every chunk's reduces and copies go, before they have slots."""
+"""Families of trees: the reduces and copies of every chunk, without slots."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ NONE = DIRECT  # -1
 
 @dataclass(frozen=True, eq=False)
 class Transfers:
-    """The transfers of a family and what waits for what.
+    """The transfers of a family and their dependencies.
 
-    Columns, one entry per transfer: `chunk`, `op`, `src`, `dst`, `route` (as in a `Schedule`). What transfer i occupies for a slot
-    is way[way_offset[i] : way_offset[i + 1]], in terms of `TreeFamily.way_capacity`. `before`, `after`: row numbers; transfer
-    after[i] needs what transfer before[i] brings. `turn`: as in the family; empty where it has none.
+    Columns, one entry per transfer: `chunk`, `op`, `src`, `dst`, `route` (as in a `Schedule`). Transfer i occupies
+    way[way_offset[i] : way_offset[i + 1]] for a slot, numbered as in `TreeFamily.way_capacity`. `before`, `after`: row numbers;
+    transfer after[i] needs the data of transfer before[i]. `turn`: as in the family; empty where it has none.
     """
 
     chunk: Int32
@@ -106,7 +106,7 @@ class TreeFamily:
 
     @cached_property
     def way_capacity(self) -> NDArray[np.int64]:
-        """Capacity of what transfers occupy: the joined pairs for direct ones, behind them the single links for routes."""
+        """Capacities of resources of transfers: the joined pairs for direct ones, then the single links for routes."""
         pairs = self.topology.pair_capacity
         return np.concatenate((pairs, self.topology.capacity.astype(np.int64))) if self.routes else pairs
 

@@ -1,4 +1,4 @@
-"""What spanning trees over endpoints can use: what links have in common in both directions, and switches as if they passed on."""
+"""The network that spanning trees over endpoints can use: the common capacity of both directions, switches only forwarding."""
 
 from dataclasses import dataclass, replace
 
@@ -12,8 +12,8 @@ from certree.synth.phases import links_back
 
 @dataclass(frozen=True, eq=False)
 class BothWays:
-    """`network`: every link has one of the same capacity that leads back, and no switch reduces. `link`: of which link of `whole`
-    each of its links is a part; None where the two have the same links."""
+    """`network`: every link has one of the same capacity that leads back, and no switch reduces. `link`: the link of `whole` that
+    each of its links is a part of; None where the two have the same links."""
 
     whole: Topology
     network: Topology
@@ -42,7 +42,7 @@ class BothWays:
             )
         except TopologyError:
             raise UnsupportedError(
-                f"packing through switches needs links that lead both ways between all endpoints; {topology.name} lacks them"
+                f"packing through switches needs links in both directions between all endpoints; {topology.name} lacks them"
             ) from None
         return cls(whole, network, link)
 
@@ -55,7 +55,7 @@ class BothWays:
 
 
 def _matched(topology: Topology) -> tuple[Int32, Int32, Int32]:
-    """(link there, link back, capacity) of as much as leads both ways."""
+    """(link, link back, common capacity) of the links in both directions."""
     waiting: dict[tuple[int, int], list[tuple[int, int]]] = {}  # by the ends: (link, what is left of it)
     for number, (src, dst, capacity) in enumerate(
         zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Blocks on their way from every endpoint to every other, one dimension of a grid after the other."""
+"""All-to-all transfers of blocks, one dimension of a grid after the other."""
 
 from collections.abc import Sequence
 from enum import Enum
@@ -14,11 +14,11 @@ from certree.synth.ranks.staged import every_place
 
 
 class Way(Enum):
-    """How blocks move along one dimension."""
+    """Movement of blocks along one dimension."""
 
     TOGETHER = "together"  # all at once, each straight to its place ("direct" in ACE, Section 5)
     BY_DISTANCE = "by distance"  # those d places from theirs in step d - 1 (switch-fc, Fig. 5; "ring-based" in ACE, Section 5)
-    RELAYED = "relayed"  # the same, hop by hop the shorter way round the ring of the dimension, one hop a step
+    RELAYED = "relayed"  # the same, hop by hop in the shorter direction of the ring of the dimension, one hop per step
 
 
 def ring_way(topology: Topology, size: int, joined: bool) -> Way:
@@ -63,7 +63,7 @@ def move_blocks(layout: Layout, order: Sequence[int], ways: Sequence[Way], rows:
 
 
 def _first_step(way: Way, distance: NDArray[np.int64]) -> NDArray[np.int64]:
-    """When a block with so far to go leaves."""
+    """The first step of a block with that distance to go."""
     if way is Way.TOGETHER:
         return np.zeros_like(distance)
     return distance - 1 if way is Way.BY_DISTANCE else distance * (distance - 1) // 2

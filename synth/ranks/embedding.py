@@ -1,12 +1,12 @@
-"""From transfers between ranks to a schedule on a network: routes, the rounds that every step needs, provenance.
+"""Embedding of transfers between ranks in a network: routes, rounds of every step, provenance.
 
-A published algorithm for ranks says who sends what to whom in which step, and nothing of links. Where transfers of one step meet
-on a link they take turns: the step lasts as many rounds as its fullest link needs, which is free of contention by definition and
-is the shortest such step. `rounds=published` gives a step what its messages would need if every pair of ranks had a link of its
-own, as algorithms are published: one round, or c where a message has c chunks. The verifier then says where there is contention.
+A published algorithm for ranks lists transfers by step, without links. Where transfers of one step meet on a link they take turns:
+the step lasts as many rounds as its fullest link needs, which is free of contention by definition and is the shortest such step.
+`rounds=published` gives a step the rounds that its messages would need if every pair of ranks had a separate link, as algorithms
+are published: one round, or c where a message has c chunks. The verifier then reports contention.
 
-`channels=C` runs the algorithm C times side by side, each time on its part of the message (NCCL's channels): messages between the
-same two ranks can then take different ways, such as the six planes of a DGX-2.
+`channels=C` runs the algorithm C times in parallel, each time on its part of the message (NCCL's channels): messages between the
+same two ranks can then take different routes, such as the six planes of a DGX-2.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from certree.verify.rules.contention import claims
 
 MOST_CHANNELS = 64
 
-#: the options of every method that goes through `embed`: how long steps last, and how often the algorithm runs side by side
+#: the options of every method that uses `embed`: the rounds of steps, and the number of parallel channels
 ROUNDS: Mapping[str, Option] = {"rounds": choice("serialized", "published"), "channels": whole_number(1, 1, MOST_CHANNELS)}
 SERIALIZED = {"rounds": "serialized"}
 
@@ -71,7 +71,7 @@ def embed(
     `chunk_target` as in `Schedule`; the roots are ignored where the collective has none. A row whose ends are not neighbours
     takes the route of `models.network.routing`, or another as short where those crowd a link (`route_choice`); with `path` (as in
     `Phase`) the method has chosen the links itself. Steps last as `rounds_needed` says, or `rounds_published` when
-    `published`: such a schedule may be refuted, which its provenance foretells (`"published": true`). Raises UnsupportedError
+    `published`: such a schedule may be invalid, and its provenance has `"published": true`. Raises UnsupportedError
     when the request wants other numbers of chunks or steps. O(rows log rows + hops).
     """
     topology = request.topology
@@ -96,7 +96,7 @@ def embed(
 
 
 def _side_by_side(columns: Mapping[str, NDArray[Any]], chunks: int, channels: int) -> dict[str, NDArray[Any]]:
-    """The same transfers in each of so many channels; channel c has the chunks from c·`chunks` on."""
+    """The same transfers in each of `channels` channels; channel c has the chunks from c·`chunks` on."""
     copies = {name: np.tile(column, channels) for name, column in columns.items()}
     copies["chunk"] += np.repeat(np.arange(channels, dtype=np.int32) * np.int32(chunks), len(columns["chunk"]))
     return copies

@@ -10,7 +10,7 @@ from certree.synth.phases import Phase
 
 
 def whole_log2(count: int) -> int | None:
-    """k of 2^k; None when `count` is no power of two."""
+    """k of 2^k; None when `count` is not a power of two."""
     return count.bit_length() - 1 if count & (count - 1) == 0 else None
 
 

@@ -1,4 +1,4 @@
-"""What the members of one group do among themselves, in member numbers 0..n-1: the building blocks of hierarchical algorithms.
+"""Plans of transfers within one group, by member numbers 0..n-1: the building blocks of hierarchical algorithms.
 
 A group's data is cut into *shares*. In a reduce-scatter plan share t ends, summed up, at member t, each member sending it at most
 once (an in-tree); the reverse of such a plan is an all-gather. In an exchange every member ends with every sum.
@@ -42,7 +42,7 @@ class GroupPlan:
         )
 
     def mirrored(self) -> "GroupPlan":
-        """The same the other way round: member m stands where member -m mod n stood, and so does each share."""
+        """The mirror image: member m is replaced by member -m mod n, and shares in the same way."""
         share = (-self.share) % self.size if self.shares == self.size else self.share
         return replace(self, share=share, src=(-self.src) % self.size, dst=(-self.dst) % self.size)
 
@@ -107,7 +107,7 @@ def halving_plan(size: int) -> GroupPlan:
 def factored_plan(factors: tuple[int, ...]) -> GroupPlan:
     """Hierarchical co-located PS f0 x f1 x ...: a direct reduce-scatter in groups of f0, then f1 across them, and so on.
 
-    Member number = mixed radix with the first factor fastest, so the first groups are neighbouring members. One step a factor,
+    Member number = mixed radix with the first factor fastest, so the first groups are neighbouring members. One step per factor,
     O(n^2) rows. GenTree, Section 3.3 (Fig. 5).
     """
     size = int(np.prod(factors))
@@ -123,9 +123,9 @@ def factored_plan(factors: tuple[int, ...]) -> GroupPlan:
 
 
 def doubling_offsets(size: int) -> tuple[int, ...]:
-    """How far each member sends in each step of the switch-fc all-reduce, corrected: 1, 2, 4, ... up to half of `size`.
+    """Distances of transfers in each step of the switch-fc all-reduce, corrected: 1, 2, 4, ... up to half of `size`.
 
-    What a member holds doubles in each step, so the step S sum reaches back 2^(S-1) members and must be sent that far on.
+    The data of a member double in each step, so the sum of step S covers 2^(S-1) members and must be sent that far.
     """
     return tuple(1 << step for step in range((size - 1).bit_length()))
 
@@ -155,7 +155,7 @@ def spread_plan(size: int, offsets: tuple[int, ...]) -> GroupPlan:
     switch-fc, Section III-B2 (Fig. 8); share t starts at member t. `offsets` need not suffice. O(n^2) rows.
     """
     columns: list[NDArray[np.int64]] = []
-    held = np.zeros(size, np.bool_)  # by distance behind: what every member has of the member so many places before it
+    held = np.zeros(size, np.bool_)  # by distance: whether every member has the data of the member that many places before it
     held[0] = True
     for step, offset in enumerate(offsets):
         arriving = np.roll(held, offset) & ~held

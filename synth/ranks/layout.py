@@ -1,4 +1,4 @@
-"""How ranks stand on a network for a hierarchical algorithm: a grid whose first dimension is the most local one."""
+"""Grids of ranks on a network for hierarchical algorithms, with the most local dimension first."""
 
 from dataclasses import dataclass
 from math import prod

@@ -1,8 +1,8 @@
-"""Routes for the transfers of an algorithm: where a step crowds some of several equally short ways, it is spread over all of them.
+"""Routes for the transfers of an algorithm, spread over equally short routes where a step overloads some of them.
 
-The routes of `certree.models.network.routing` are chosen by destination. That is right for permutations, but leaves most of several
-switches idle that the same endpoints hang on (the planes of a DGX-2, local switches, ACE's global switches) when those who send
-to one another in a step have destinations that agree in the digits that choose.
+The routes of `certree.models.network.routing` are chosen by destination. That is right for permutations, but leaves switches idle
+that connect the same endpoints (the planes of a DGX-2, local switches, ACE's global switches) when the destinations of a step agree
+in the digits that choose.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import Int32, Topology
 
 MOST_WAYS = 16
-MOST_WORK = 1 << 19  # rows x ways that are looked at
+MOST_WORK = 1 << 19  # rows x routes that are compared
 
 Routes = tuple[tuple[int, ...], ...]
 Int64 = NDArray[np.int64]
@@ -26,8 +26,8 @@ def spread_routes(topology: Topology, columns: Mapping[str, NDArray[Any]]) -> tu
     """(`route` column, `routes`) for transfers with the columns `step`, `src` and `dst`.
 
     As `routes_between`, but in steps where a link carries more than the ports of the endpoints make necessary every routed row in
-    turn takes the way that leaves its fullest link least full, of up to MOST_WAYS (fewer where there are very many rows); a step
-    keeps the first routes unless that shortens it. O(rows log rows + hops), and O(rows · ways · hops) plain Python for crowded
+    turn takes the route that leaves its fullest link least full, of up to MOST_WAYS (fewer where there are very many rows); a step
+    keeps the first routes unless that shortens it. O(rows log rows + hops), and O(rows · routes · hops) plain Python for crowded
     steps.
     """
     src, dst, step = columns["src"], columns["dst"], columns["step"]
@@ -75,7 +75,7 @@ def _crowded_steps(topology: Topology, route: Int32, routes: Routes, columns: Ma
 
 
 def _longest(step: Int64, place: Int64, capacity: Int64, steps: int) -> Int64:
-    """For every step the largest ceil(load / capacity) of a place."""
+    """For every step the largest ceil(load / capacity) of a link."""
     key, load = np.unique(place * steps + step, return_counts=True)
     rounds = np.zeros(steps, np.int64)
     np.maximum.at(rounds, key % steps, -(-load // capacity[key // steps]))

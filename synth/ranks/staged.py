@@ -1,4 +1,4 @@
-"""Hierarchical algorithms: ranks in a grid, and one stage after the other along its dimensions.
+"""Hierarchical algorithms on grids of ranks, one stage after the other along the dimensions.
 
 A grid of sizes n0 x n1 x ... numbers its places in mixed radix, the first dimension fastest. A chunk knows, for every dimension,
 which share of that dimension it is. A *scatter* stage along dimension i sums every chunk up on the members whose i-th digit is
@@ -25,7 +25,7 @@ from certree.synth.ranks.layout import Layout
 
 
 class Kind(Enum):
-    """What a stage does to the members that hold a chunk, along its dimension."""
+    """The effect of a stage on the members that hold a chunk, along its dimension."""
 
     SCATTER = "scatter"  # from all members to the one whose digit is the chunk's share
     GATHER = "gather"  # from that one to all

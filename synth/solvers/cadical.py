@@ -1,4 +1,4 @@
-"""The one door to CaDiCaL: a formula, a budget of conflicts, and its answer as a Status with a model or a proof.
+"""Interface to CaDiCaL: a formula, a budget of conflicts, and its answer as a Status with a model or a proof.
 
 Conflicts, not seconds, are counted, so that the same formula gives the same answer everywhere; only a monitor's deadline is wall
 time.
@@ -26,7 +26,7 @@ class Answer:
 def solve(formula: Formula, budget: Budget, monitor: Monitor, most: int, *, with_proof: bool) -> Answer:
     """Ask CaDiCaL, within `most` conflicts, the budget (in conflicts) and the monitor's deadline. KeyboardInterrupt passes through.
 
-    The solver runs in a thread of its own: in the main one pysat would leap out of it on Ctrl-C and leave it in pieces.
+    The solver runs in a separate thread: in the main one pysat would abort it on Ctrl-C in an inconsistent state.
     """
     from pysat.solvers import Cadical195  # noqa: PLC0415 - a binary of its own
 

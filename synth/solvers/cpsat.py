@@ -1,4 +1,4 @@
-"""The one door to OR-Tools CP-SAT: single worker, seeded, with a deterministic budget, and its answer as a Status.
+"""Interface to OR-Tools CP-SAT: single worker, seeded, with a deterministic budget, and its answer as a Status.
 
 OR-Tools is imported on first use: it takes longer to load than most methods take to run.
 """
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Status(Enum):
-    """What a solver says of a model. Running out of budget is UNKNOWN, never INFEASIBLE."""
+    """A solver's answer for a model. Running out of budget is UNKNOWN, never INFEASIBLE."""
 
     OPTIMAL = "optimal"
     FEASIBLE = "feasible"
@@ -43,7 +43,7 @@ STATUS_MAP = {
 
 @dataclass
 class Budget:
-    """What is left to spend, in units of CP-SAT's deterministic time (about seconds, but the same on every machine)."""
+    """The remaining budget, in units of CP-SAT's deterministic time (about seconds, but the same on every machine)."""
 
     left: float
 
@@ -72,13 +72,13 @@ def solve_model(
     solver.parameters.max_deterministic_time = budget.left if most is None else min(most, budget.left)
     if monitor.remaining is not None:
         solver.parameters.max_time_in_seconds = monitor.remaining
-    # In a thread of its own: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.
+    # In a separate thread: CP-SAT would swallow Ctrl-C, and Python cannot see it while inside CP-SAT.
     solver.parameters.catch_sigint_signal = False
     with ThreadPoolExecutor(max_workers=1) as thread:
         thread.submit(int).result()  # the thread is there before the search: a Ctrl-C while one starts would lose it
         try:
             search = thread.submit(solver.solve, model)
-            while not search.done():  # now and then awake: a Ctrl-C that the system hands to another thread does not wake this one
+            while not search.done():  # wake up now and then: a Ctrl-C in another thread of the system would not wake this one
                 wait([search], timeout=0.1)
             code = search.result()
         except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Networks that look the same from every node: their translations, and trees at one node that stand for trees at all.
+"""Networks that look the same from every node: their translations, and trees at one node that represent those at all.
 
 A Cayley graph is a group with some generators: a link leads from each v to each v·s. The group moves the network onto itself by
 translation from the left, which keeps the generator of every link. So one tree rooted at the identity gives one at every node, and
@@ -57,12 +57,12 @@ class Cayley:
 
     @cached_property
     def degree(self) -> int:
-        """d: what a node sends a round."""
+        """d: chunks that a node sends per round."""
         return int(self.capacity.sum())
 
     @property
     def exact_trees(self) -> int:
-        """The fewest trees a node that can keep all links busy in every round."""
+        """The fewest trees per node that can keep all links busy in every round."""
         return self.degree // int(np.gcd(self.degree, self.nodes - 1))
 
     @cached_property
@@ -71,10 +71,10 @@ class Cayley:
         return int(self.topology.distances(0).max())
 
     def least_rounds(self, trees: int, delay: int = 1) -> int:
-        """What an all-gather of so many chunks a node takes at least: the hops, or what the edges of the trees take.
+        """A lower bound on the rounds of an all-gather with `trees` chunks per node: the hops, or the rounds of the trees' edges.
 
-        In the first `delay` rounds only roots send, by each generator once a tree; later d edges a round. With delay 1 and links of
-        capacity 1 that is ⌈trees·(N − 1)/d⌉.
+        In the first `delay` rounds only roots send, by each generator once per tree; later d edges per round. With delay 1 and
+        links of capacity 1 that is ⌈trees·(N − 1)/d⌉.
         """
         first = min(trees * len(self.generators), delay * self.degree)
         return max((self.radius - 1) * delay + 1, delay - (first - trees * (self.nodes - 1)) // self.degree)
@@ -85,19 +85,18 @@ def cayley_of(topology: Topology) -> Cayley:
 
     Tried are the coordinates as a box that wraps around, the ids as a cycle, the bits of the ids, the order of the links (those of
     each node by the same generators), and for few nodes a search (`certree.synth.symmetric.symmetry`); that none of them fits does
-    not prove
-    that the network is no Cayley graph. What is taken has passed the verifier's check. O(links · (generators + log)) time and
-    memory, without the search.
+    not prove that the network is not a Cayley graph. The group that is returned has passed the verifier's check. O(links ·
+    (generators + log)) time and memory, without the search.
     """
     count = len(topology.kind)
     if not topology.is_direct or len(topology.endpoints) != count:
-        raise UnsupportedError(f"{NEEDS}; {topology.name} has {'lost nodes' if topology.is_direct else 'switches'}")
+        raise UnsupportedError(f"{NEEDS}; {topology.name} has {'removed nodes' if topology.is_direct else 'switches'}")
     sent = np.zeros(count, np.int64)
     np.add.at(sent, topology.src, topology.capacity)
     other = np.flatnonzero(sent != sent[0])
     if len(other):
         raise UnsupportedError(
-            f"{NEEDS}; on {topology.name} node 0 sends {sent[0]} chunks a round and node {other[0]} {sent[other[0]]}"
+            f"{NEEDS}; on {topology.name} node 0 sends {sent[0]} chunks per round and node {other[0]} {sent[other[0]]}"
         )
     reason = ""
     for action in _actions(topology):
@@ -110,7 +109,7 @@ def cayley_of(topology: Topology) -> Cayley:
 
 
 def _actions(topology: Topology) -> Iterator[Action]:
-    """The groups that are tried."""
+    """Candidate groups."""
     count = len(topology.kind)
     at = topology.coordinates
     if at is not None and at.shape[1] and (at >= 0).all():
@@ -130,7 +129,7 @@ def _actions(topology: Topology) -> Iterator[Action]:
 
 
 def _box_at(at: NDArray[np.integer], sizes: list[int]) -> Action:
-    """Shifts of coordinates that wrap around; each place of the box is one node's."""
+    """Shifts of coordinates that wrap around; each cell of the box is one node."""
     box = Action.of_box(sizes)
     place = np.ravel_multi_index(tuple(at.T), sizes)
     if (place == np.arange(len(place))).all():
@@ -182,7 +181,7 @@ class RootedTrees:
 
 
 def grow_trees(cayley: Cayley, trees: int, seed: int, tries: int = TRIES, delay: int = 1) -> RootedTrees:
-    """That many trees in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of so many tries.
+    """That many trees in the fewest rounds found: the first that meet `Cayley.least_rounds`, or the best of `tries` tries.
 
     A node sends on what it got `delay` rounds before at the latest. Deterministic. O(tries · trees · N · d).
     """

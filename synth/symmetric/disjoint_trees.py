@@ -1,4 +1,4 @@
-"""As many trees from one root as a node has links, no link in two of them: broadcasts of tori, hypercubes and full networks.
+"""Link-disjoint trees from one root, as many as a node has links: broadcasts of tori, hypercubes and full networks.
 
 *Tori.* Count coordinates from the root, and only links that add 1 to one of them. For each of the D dimensions i there is a tree.
 It enters node v, of whose coordinates those in S differ from 0, by dimension i if i is not in S or S = {i}, and else by the
@@ -34,7 +34,7 @@ class DisjointTrees:
 def disjoint_trees(topology: Topology, box: tuple[int, ...] | None, root: int) -> DisjointTrees | None:
     """The trees from a root of a torus whose node ids are the places of `box`, or of a full network; None for other networks.
 
-    On a torus with sides of 2 and others only one tree a dimension. O(trees · N · dimensions) time and memory.
+    On a torus with sides of 2 and others only one tree per dimension. O(trees · N · dimensions) time and memory.
     """
     count = len(topology.kind)
     if len(topology.pair_capacity) == count * (count - 1):

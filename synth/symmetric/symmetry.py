@@ -1,8 +1,7 @@
-"""Symmetries of a network: groups of automorphisms in which only the identity leaves an endpoint where it is.
+"""Symmetries of a network: groups of automorphisms in which only the identity fixes an endpoint.
 
-They shrink a search: whoever looks only for schedules that such a group maps to themselves has one unknown chunk where there were
-as many as the group has elements. What is found is a schedule like any other and is judged as such; that nothing is found means
-nothing.
+They shrink a search: schedules that such a group maps to themselves have one unknown chunk for as many chunks as the group has
+elements. A schedule that is found is checked like any other; that none is found proves nothing.
 """
 
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ class Group:
 
     @property
     def order(self) -> int:
-        """How many elements it has."""
+        """The number of elements."""
         return len(self.elements)
 
 
@@ -83,7 +82,7 @@ def _order(one: Permutation) -> int:
 
 
 def _order_of_all(one: Permutation) -> int:
-    """The least number of times that leads back to the identity."""
+    """The order of the permutation: its smallest power that is the identity."""
     return int(np.lcm.reduce([_cycle(one, node) for node in range(len(one))]))
 
 

@@ -1,1 +1,1 @@
-"""Constraint models of collectives: what CP-SAT is asked, one encoding per file."""
+"""Constraint models of collectives for CP-SAT, one encoding per file."""

@@ -14,7 +14,7 @@ class AllReduceEncoding(Encoding):
     """Each chunk is summed up along an in-tree to a centre of its own choice and spreads from there along an out-tree.
 
     Every node but the centre sends one partial sum and receives one copy; chunks need not wait for each other between the two
-    halves. Rows of tables can play this: each waits for what it passes on, however late that comes.
+    halves. Rows of tables can express this: each waits for the data that it forwards.
 
     Families: `reduce[chunk, pair, step]` and `copy[chunk, pair, step]`, transfers; `centre[chunk, node, step]`, the centre holds
     the sum from that step on; `sent[chunk, node, step]` and `done[chunk, node, step]`, the node has sent its partial sum, or
@@ -130,8 +130,9 @@ class ExchangeEncoding(AllReduceEncoding):
     """As AllReduceEncoding, but two neighbours may be the centre together: they exchange what each has collected, and both hold
     the sum one step sooner than one of them alone could.
 
-    `swap[chunk, pair, step]`, with src < dst, is an exchange, a reduce both ways. It is right only in lockstep: were one of the two
-    late, it would send back what it had just received. Rows of tables, which wait for arrivals, cannot say it.
+    `swap[chunk, pair, step]`, with src < dst, is an exchange, a reduce in both directions. It is correct only in lockstep: if one
+    of the two were late, it would send back data that it had just received. Rows of tables, which wait for arrivals, cannot express
+    it.
     """
 
     model = (

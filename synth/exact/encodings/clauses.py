@@ -20,11 +20,11 @@ class TrustedClauses(Asking):
 
     @property
     def ordered(self) -> bool:
-        """Whether chunks are put in order: those of an all-reduce; where each starts somewhere else there is less to gain."""
+        """Whether chunks are put in order: those of an all-reduce; where each starts at another node there is less to gain."""
         return self.question.is_sum and self.question.chunks > 1
 
     def encode(self) -> None:
-        """Make the trusted formula, alike chunks in order."""
+        """Make the trusted formula, with equivalent chunks in order."""
         self.encoder = encode(self.question, ordered=self.ordered)
 
     def solve(self, budget: Budget, monitor: Monitor, most: float) -> Status:
@@ -41,7 +41,7 @@ class TrustedClauses(Asking):
 
 
 class SymmetricClauses(TrustedClauses):
-    """The formula of the schedules that a group maps to themselves: fast where there are such, silent where there are none."""
+    """The formula of schedules that a group maps to themselves: finds such schedules fast, but proves nothing if there is none."""
 
     kinds = frozenset(KINDS)
     decides = False

@@ -1,4 +1,4 @@
-"""What every encoding offers: accept a network, encode, solve, decode."""
+"""The interface of encodings: accept a network, encode, solve, decode."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Encoding(ABC):
     """The question: do `steps` steps of one round suffice, with delay 1, one accumulator per node and chunk?
 
     `chunk_root`: the root of every chunk; an all-reduce has none and counts them only. A joined pair of nodes (number =
-    `Topology.pair_index`) carries up to its capacity of chunks a step. `self.nodes`, `self.chunks` and `self.times` are the index
+    `Topology.pair_index`) carries up to its capacity of chunks per step. `self.nodes`, `self.chunks` and `self.times` are the index
     ranges; `self.into[v]` and `self.out_of[v]` the pairs at a node.
     """
 
-    kinds: ClassVar[tuple[CollectiveKind, ...]]  # the collectives it speaks of
+    kinds: ClassVar[tuple[CollectiveKind, ...]]  # the supported collectives
     model: ClassVar[str]  # in words; recorded with every answer, which holds for this model only
 
     def __init__(self, topology: Topology, collective: Collective, chunk_root: Sequence[int], steps: int) -> None:

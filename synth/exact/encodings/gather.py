@@ -12,9 +12,9 @@ from certree.synth.phases import turned_round
 
 
 class GatherEncoding(Encoding):
-    """Each chunk spreads from its root along a tree; for a reduce-scatter, on the network with all links turned round.
+    """Each chunk spreads from its root along a tree; for a reduce-scatter, on the network with all links reversed.
 
-    That every node gets a chunk just once is no loss: a second copy of what it holds can be left out of any schedule.
+    Every node gets a chunk just once, without loss of generality: a second copy can be left out of any schedule.
     Families: `copy[chunk, pair, step]`, the pair carries the chunk in that step; `holds[chunk, node, step]`, the node has the
     chunk when the step begins.
     """
@@ -35,7 +35,7 @@ class GatherEncoding(Encoding):
         self._bandwidth()
 
     def _correctness(self) -> None:
-        """At first only its root holds a chunk; what a node holds it received once; at the end all hold all."""
+        """At first only its root holds a chunk; other nodes receive it once; at the end all nodes hold all chunks."""
         for chunk in self.chunks:
             for node in self.nodes:
                 self.problem.add(self._holds[chunk, node, 0] == int(node == self.chunk_root[chunk]))

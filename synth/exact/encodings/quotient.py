@@ -18,7 +18,7 @@ class QuotientEncoder(SpreadEncoder):
     """The trusted formula, cut down to the chunks of one source for each orbit; the others move as their images do.
 
     A pair of nodes is loaded by the images of these chunks as well: chunk c over arc a, moved by g, goes over g(a). Orbits of pairs
-    have equal loads, so one pair of each is counted. A model is a schedule; no model means nothing.
+    have equal loads, so one pair of each is counted. A model is a schedule; no model proves nothing.
     """
 
     def __init__(self, question: Question, group: Group) -> None:

@@ -1,4 +1,4 @@
-"""What every way to ask a question has: does it accept it, encode, solve, decode."""
+"""The interface of solvers for frontier questions: accept, encode, solve, decode."""
 
 from abc import ABC, abstractmethod
 from typing import ClassVar
@@ -14,8 +14,8 @@ from certree.verify.exact.question import Question
 class Asking(ABC):
     """A question (C, S, R) put to a solver in its own terms. Call `encode`, `solve`, and `decode` after a FEASIBLE, in that order.
 
-    `kinds`: the collectives it covers. `decides`: whether its INFEASIBLE is an answer to the question; where it looks at some
-    schedules only it is none. Even then it is a solver's word: only `proof`, where there is one, shows it to others.
+    `kinds`: the collectives it covers. `decides`: whether its INFEASIBLE answers the question; it does not where only some
+    schedules are searched. Even then it is not trusted: only `proof`, if there is one, can be checked.
     """
 
     kinds: ClassVar[frozenset[CollectiveKind]] = frozenset(CollectiveKind)

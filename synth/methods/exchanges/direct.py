@@ -1,4 +1,4 @@
-"""Direct exchange: everyone sends everyone its part over a path of its own, where such paths pass no other endpoint.
+"""Direct exchange: all endpoints send each other their parts directly, where routes pass no other endpoint.
 
 Source: ACE, Section 5 (direct all-reduce, direct all-to-all: all messages at the same time); switch-fc, Section II-B and Fig. 5
 (the all-to-all in N - 1 steps, by distance).
@@ -27,9 +27,9 @@ from certree.synth.ranks.staged import scatter_and_gather
     side_by_side=True,
 )
 def direct(request: Request, options: Options) -> Schedule:
-    """All-reduce, reduce-scatter, all-gather or all-to-all in one step a phase; steps=by-distance takes N - 1, as in Fig. 5.
+    """All-reduce, reduce-scatter, all-gather or all-to-all in one step per phase; steps=by-distance takes N - 1, as in Fig. 5.
 
-    By distance, rank i sends to rank i + s in the s-th step, so that every endpoint sends and receives one chunk a step. Needs a
+    By distance, rank i sends to rank i + s in the s-th step, so that every endpoint sends and receives one chunk per step. Needs a
     network where each endpoint has a link to every other or shares switches with it: no endpoint forwards for others.
     One chunk for each endpoint, in an all-to-all for each ordered pair.
     """

@@ -19,11 +19,11 @@ from certree.synth.ranks.exchange import butterfly, whole_log2
 
 @method("hdrm", SYMMETRIC_KINDS, options=ROUNDS, order=14)
 def hdrm(request: Request, options: Options) -> Schedule:
-    """Halving-doubling on a BiGraph, every exchange between an upper and a lower switch, each message on a path of its own.
+    """Halving-doubling on a BiGraph, every exchange between an upper and a lower switch, each message on its own path.
 
     One chunk per endpoint; 2 log2 N steps and 2(N - 1) rounds for an all-reduce. Needs a power of two of endpoints, equally many on
-    every switch, and between any upper and any lower switch as many links as m / s, m endpoints a switch and s switches a side
-    (one at least); with fewer, messages take turns. Option: rounds=serialized|published.
+    every switch, and between any upper and any lower switch at least m / s links, with m endpoints per switch and s switches per
+    side (and at least one); with fewer, messages take turns. Option: rounds=serialized|published.
     """
     order = positions(_sides(request.topology))
     if whole_log2(len(order)) is None:
@@ -34,12 +34,12 @@ def hdrm(request: Request, options: Options) -> Schedule:
 
 
 def positions(sides: Int32) -> Int32:
-    """The node at each position of the butterfly; `sides`: shape (2, switches a side, endpoints a switch).
+    """The node at each position of the butterfly; `sides`: shape (2, switches per side, endpoints per switch).
 
     Position p lies above when it has an even number of ones, so that partners, one bit apart, lie on different sides. With
     e = p div 2, upper switch e div m holds it, or lower switch e mod s. The m endpoints of an upper switch differ in the low
     bits of e only, and still do after any bit of all of them has flipped: their partners hang on as many lower switches as there
-    are, and the other way round.
+    are, and vice versa.
     """
     _, switches, below = sides.shape
     position = np.arange(sides.size)

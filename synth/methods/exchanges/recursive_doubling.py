@@ -1,8 +1,8 @@
-"""Recursive doubling: partners exchange whole vectors, log2 N steps; and its like with larger groups, fewer steps still.
+"""Recursive doubling: partners exchange whole vectors in log2 N steps; and its generalization to larger groups with fewer steps.
 
 Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005): its all-gather and
-its all-reduce for short vectors, with the way in and out for the processes beyond a power of two. Groups of any size: Ruefenacht,
-Bull and Booth, "Generalisation of recursive doubling for AllReduce" (2017); that they are the dimensions of the network is ours.
+its all-reduce for short vectors, with extra steps for the processes beyond a power of two. Groups of any size: Ruefenacht, Bull and
+Booth, "Generalisation of recursive doubling for AllReduce" (2017); the use of network dimensions as groups is certree's.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ def recursive_doubling(request: Request, options: Options) -> Schedule:
 
     All-reduce: one chunk, any number of endpoints; beyond a power of two, two more steps fold the rest in and out. All-gather: one
     chunk per endpoint, powers of two only. Options: rounds=serialized|published; exchange=groups, for an all-reduce: along each
-    dimension of the network in turn everyone sends its vector to all others of its group at once, round a ring of 4 to one
+    dimension of the network in turn every endpoint sends its vector to all others of its group at once; in a ring of 4, to one
     neighbour and then to the other.
     """
     nodes = request.topology.endpoints

@@ -24,8 +24,8 @@ def blueconnect(request: Request, options: Options) -> Schedule:
     """Ring reduce-scatters along each dimension in turn, the most local first, then the all-gathers in reverse.
 
     Option factors=8x4x2: sizes of the dimensions, the first for neighbouring ranks; by default the network decides
-    (`certree.synth.ranks.layout`), and one dimension makes it the ring algorithm. bidirectional=true sends half of the data the
-    other way round. One chunk for each endpoint, or two.
+    (`certree.synth.ranks.layout`), and one dimension makes it the ring algorithm. bidirectional=true sends half of the data in
+    the other direction. One chunk for each endpoint, or two.
     """
     layout = layout_of(request.topology, options["factors"])
     options["factors"] = "x".join(map(str, layout.sizes))

@@ -44,9 +44,8 @@ def gentree(request: Request, options: Options) -> Schedule:
     As many blocks as endpoints, summed up at every switch by its children: cps, f0xf1x..., ring or rhd where they have equally many
     endpoints, asymmetric cps elsewhere; where it pays, a child first gathers its results on a subset (rearrange=false: never).
     Options: root=NODE, a switch, by default the centre; model=NAME or FILE.toml, GenModel's parameters (`gentree`: Table 5);
-    plans=best: instead of the greedy choice the best of the same family by what plans send (`certree.synth.gentree.plan_family`).
-    The
-    provenance says what was chosen at which switch. Needs a tree of switches with endpoints as leaves; further top switches of a
+    plans=best: instead of the greedy choice the best of the same family by its transfers (`certree.synth.gentree.plan_family`). The
+    provenance lists the choice at each switch. Needs a tree of switches with endpoints as leaves; further top switches of a
     fat tree or leaf-spine carry routes but do not count.
     """
     if options["plans"] == "best" and not options["rearrange"]:

@@ -26,7 +26,7 @@ def _read_plans(text: str) -> tuple[str, ...]:
     return words
 
 
-#: the option `plans=ring,direct`: what is done along each dimension, the most local first; by default the network decides
+#: the option `plans=ring,direct`: the algorithm along each dimension, the most local first; by default the network decides
 DIMENSION_PLANS = Option(_read_plans, None, f"{' or '.join(sorted(PLANS))} for each dimension, such as ring,direct")
 
 

@@ -1,4 +1,4 @@
-"""In-network reduction: switches add up what comes from below and multicast the sum.
+"""In-network reduction: switches add the data from below and multicast the sum.
 
 Source: NetReduce, Appendices A (single: one level, cost alpha + M/B) and B, Equation (3) (hierarchical: scatter inside every
 machine, in-network reduction of each share across machines, gather inside).
@@ -33,10 +33,10 @@ from certree.synth.ranks.staged import every_place, gather, run_stages, scatter
     variants=[Variant({"form": "hierarchical"}, in_auto=False)],
 )
 def netreduce(request: Request, options: Options) -> Schedule:
-    """Endpoints send to reducing switches, which add up, pass on the sum to the next switch above, and multicast the total down.
+    """Endpoints send to reducing switches, which add, pass on the sum to the next switch above, and multicast the total down.
 
-    form=single (the default): everyone sends its whole vector; chunks follow each other up and down the tree, as many as are
-    fastest at this size, or as `chunks` says. form=hierarchical: a ring reduce-scatter inside each machine first, then every share
+    form=single (the default): every endpoint sends its whole vector; chunks follow each other up and down the tree, as many as
+    are fastest at this size, or `chunks`. form=hierarchical: a ring reduce-scatter inside each machine first, then every share
     goes up from the endpoints of its place, and a ring all-gather last; machines are the first dimension of option factors=8x4, by
     default the network decides (`certree.synth.ranks.layout`). Chunks take the central switches in turn as roots. Needs switches
     marked reducing (`switch:8,reducing=switches`) above all endpoints.
@@ -85,7 +85,7 @@ def _roots(topology: Topology) -> list[int]:
 
 
 class Aggregation:
-    """Who sends to which reducing switch on the way to the root of a tree; other switches only forward."""
+    """The reducing switch that each node of a tree sends to, on the path to the root; other switches only forward."""
 
     def __init__(self, tree: SwitchTree) -> None:
         self._name, self._reducing = tree.topology.name, tree.topology.reducing
@@ -99,10 +99,12 @@ class Aggregation:
                 self._parent[node] = switch
 
     def add(self, members: Int32, chunk: int, first_step: int, rows: Rows) -> int:
-        """Sum chunk `chunk` of all members up on the way to the lowest switch above them all, and spread it again; returns the
-        steps that takes: two for each level. UnsupportedError where there is no such switch. O(members · levels)."""
+        """Sum chunk `chunk` of all members up to the lowest switch above them all, and spread it again; returns the number of
+        steps: two for each level. UnsupportedError where there is no such switch. O(members · levels)."""
         paths = [self._path(node) for node in members.tolist()]
         common = set(paths[0]).intersection(*paths[1:])
+        if not self._reducing.any():
+            raise UnsupportedError(f"{self._name} has no switch that can reduce; append ,reducing=switches to its name")
         if not common:
             apart = next(path for path in paths[1:] if not set(path) & set(paths[0]))
             raise UnsupportedError(

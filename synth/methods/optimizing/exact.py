@@ -29,16 +29,16 @@ ENCODINGS: tuple[type[Encoding], ...] = (AllReduceEncoding, GatherEncoding)
 def exact(request: Request, options: Options) -> Schedule:
     """The fewest steps for K chunks, by CP-SAT: all-gather, reduce-scatter by reversal, all-reduce directly; up to 9 endpoints.
 
-    K: `chunks` (rooted collectives: a multiple of the endpoints), or one chunk an endpoint, and two as well when one neither meets
+    K: `chunks` (rooted collectives: a multiple of the endpoints), or one chunk per endpoint, and two as well when one neither meets
     a bound nor beats MultiTree; the faster at the given size is returned. Step counts are tried upwards from the latency and
     bandwidth bounds; MultiTree's trees are the schedule to beat, and what is returned when nothing shorter was found.
     Option exchange=true: two neighbours may exchange sums in an all-reduce, which saves a step but cannot be exported to tables.
 
-    Provenance records the model, what the solver said of every step count, and the status: `optimal` when each smaller step count
-    is refuted, by a bound or by the solver; else `feasible`. The solver's word holds for the model only and is no certificate. The
-    certificate has a proof that one step less is impossible (`verify.certificates.fewest_steps`), where one was found with the
-    effort; provenance says in words what came of that.
-    UnsupportedError when `steps` is below a bound, UndecidedError when so few were not found.
+    Provenance records the model, the solver's answer for every step count, and the status: `optimal` when each smaller step count
+    is refuted, by a bound or by the solver; else `feasible`. The solver's answer is valid for the model only and is not a
+    certificate. The certificate has a proof that one step less is impossible (`verify.certificates.fewest_steps`), where one was
+    found with the effort; provenance reports the result of this search in words.
+    UnsupportedError when `steps` is below a bound, UndecidedError when no schedule with that few steps was found.
     """
     kind, nodes = request.collective.kind, len(request.topology.endpoints)
     encoding = ExchangeEncoding if options["exchange"] else next(each for each in ENCODINGS if kind in each.kinds)
@@ -52,7 +52,7 @@ def exact(request: Request, options: Options) -> Schedule:
 
 
 def _proved(schedule: Schedule, request: Request) -> Schedule:
-    """The schedule with a proof that its steps are the fewest, where that is found; not sought where the solver left it open."""
+    """The schedule with a proof that its steps are the fewest, if one is found; not searched for where the solver was undecided."""
     if schedule.provenance["status"] != Status.OPTIMAL.value:
         return replace(schedule, provenance={**schedule.provenance, "fewest_steps": "not proved: fewer steps are undecided"})
     claim, words = prove_fewest(schedule, request.effort, request.monitor)
@@ -75,7 +75,7 @@ class _Answer:
 
 
 def _fewest_steps(request: Request, encoding: type[Encoding], chunks: int, budget: Budget, provenance: dict[str, Any]) -> _Answer:
-    """The shortest schedule of so many chunks that was found; errors as `exact`."""
+    """The shortest schedule with `chunks` chunks that was found; errors as `exact`."""
     encoding.accepts(request.topology, request.collective, chunks)
     roots = _chunk_roots(request, chunks)
     least = _least_steps(request, chunks)
@@ -115,7 +115,7 @@ def _least_steps(request: Request, chunks: int) -> int:
 
 
 def _known(request: Request, roots: list[int]) -> Schedule:
-    """MultiTree's trees, grown once and played as often as the chunks need. It fits the models of the encodings."""
+    """MultiTree's trees, grown once and repeated as often as the chunks need. They fit the models of the encodings."""
     nodes = len(request.topology.endpoints)
     turns = range(-(-len(roots) // nodes))
 
@@ -134,8 +134,8 @@ def _known(request: Request, roots: list[int]) -> Schedule:
 
 @dataclass(frozen=True)
 class _Search:
-    """What the search came to: a schedule or None; OPTIMAL when every smaller step count was refuted, else FEASIBLE; and what the
-    solver said of each step count it was asked for."""
+    """Result of the search: a schedule or None; OPTIMAL when every smaller step count was refuted, else FEASIBLE; and the solver's
+    answer for each step count."""
 
     columns: Columns | None
     status: Status

@@ -24,13 +24,12 @@ _MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit 
 def free_shares(request: Request, _: Options) -> Schedule:
     """An all-gather or reduce-scatter in which endpoints may have unequal parts of the message, as many as is fastest.
 
-    Where a corner has two links an equal share binds everyone to its pace; the more it roots itself the less it must receive. For
-    every period of PERIODS the most chunks that fit with any shares are found by flows (`certree.synth.packing.root_shares`),
-    packed as
-    branchings and given slots; the fastest by closed form wins. Two such phases take 3/4 M/B on a mesh, with equal shares 63/64,
-    and no shares allow less (`certree.synth.bounds.find.shares_bound`). With switches branchings go along paths through them, of
-    each link what leads both ways; there slightly fewer chunks are tried too.
-    For networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
+    With equal shares, a corner with only two links limits all endpoints; the more chunks it roots itself, the fewer it must
+    receive. For every period of PERIODS the most chunks that fit with any shares are found by flows
+    (`certree.synth.packing.root_shares`), packed as branchings and given slots; the fastest by closed form is returned. Two such
+    phases take 3/4 M/B on a mesh, with equal shares 63/64, and no shares allow less (`certree.synth.bounds.find.shares_bound`).
+    With switches, branchings use paths through them, with the capacity that links have in both directions; there slightly fewer
+    chunks are tried too. For networks up to 512 endpoints; `auto` does not try it, since it solves another problem. No options.
     """
     size = len(request.topology.endpoints)
     if size > MAX_ROOTS:

@@ -23,12 +23,12 @@ from certree.synth.packing.splitting import SwitchedNetwork
 from certree.synth.packing.steiner import PERIODS, ReducingNetwork
 
 _MAX_TREES = 1024  # in packings below the highest rate
-_PROVEN = 250  # a provably optimal rate is worth one part in so many of the time
-_MAX_ROWS = 70_000  # transfers an iteration, for one unit of effort
+_PROVEN = 250  # a provably optimal rate is worth 1/250 of the time
+_MAX_ROWS = 70_000  # transfers per iteration, for one unit of effort
 _MAX_PATHS = 1 << 22  # trees times paths through switches, likewise
 _MAX_FLOW = 1 << 27  # trees times trees times links where branchings are packed by flows, likewise
 _MAX_STEINER = 1 << 18  # trees times links times endpoints where switches reduce, likewise
-_FEW_TREES = 12  # where ways are long and trees deep: a short period and shallow trees
+_FEW_TREES = 12  # where paths are long and trees deep: a short period and shallow trees
 _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is sought once more
 
 
@@ -42,22 +42,17 @@ _MAX_TIGHT_ROWS = 600_000  # the same where a schedule of the highest rate is so
     is_anytime=True,
 )
 def packing(request: Request, options: Options) -> Schedule:
-    """Spanning trees packed by matroid union, played in a repeating slotted table; meets the partition bound as the message grows.
+    """Spanning trees packed by matroid union, in a repeating slotted table; meets the partition bound as the message grows.
 
-    All-gather, reduce-scatter, broadcast and reduce: branchings with the roots that are asked for, by Edmonds' theorem at the rate
-    of the best cut, on direct networks whatever the capacities (`certree.synth.packing.branchings`). Where links differ by
-    direction
-    all-reduces take an in-tree and an out-tree for each chunk (`certree.synth.packing.directed`). With switches edges are paths
-    through them
-    (`certree.synth.packing.splitting`, `routed_branching`) that use of each link what leads both ways, and whether the rate is the
-    highest
-    is for the bound to say. Where switches reduce, all or some, and links are equally wide both ways, all-reduces also go along
-    Steiner trees that branch in them (`certree.synth.packing.steiner`). Chunks K, period L, repeats and delay are chosen together
-    by
-    closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by less than 1 in 250, where an
-    iteration is not too long to make.
-    Options: rate=optimal keeps to packings of the highest rate K/L (the network's strength);
-    moves=N random exchanges that shorten the trees.
+    All-gather, reduce-scatter, broadcast and reduce: branchings with the requested roots, by Edmonds' theorem at the rate of the
+    best cut, on direct networks with any capacities (`certree.synth.packing.branchings`). Where the directions of links differ,
+    all-reduces use an in-tree and an out-tree for each chunk (`certree.synth.packing.directed`). With switches, edges are paths
+    through them (`certree.synth.packing.splitting`, `routed_branchings`) with the capacity that links have in both directions; the
+    bound shows whether the rate is the highest. Where some or all switches reduce, and links are equally wide in both directions,
+    all-reduces also use Steiner trees that branch in switches (`certree.synth.packing.steiner`). Chunks K, period L, repeats and
+    delay are chosen together by closed form at the given size; a provably optimal rate is preferred to a schedule that is faster by
+    less than 1 in 250, unless an iteration is too long. Options: rate=optimal keeps to packings of the highest rate K/L (the
+    network's strength); moves=N random exchanges that shorten the trees.
     """
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -93,11 +88,11 @@ def _packed_into(
     rate: str,
     moves: int | None,
 ) -> Schedule:
-    """The fastest schedule that is found for trees in one fabric, or one of the highest rate that takes hardly longer."""
+    """The fastest schedule found for trees in one fabric, or one of the highest rate that is almost as fast."""
     options = packings(request, network, rate=rate, moves=moves)
     best = Search(request, provenance).run(options)
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
-    if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses know short ways only
+    if isinstance(network, SwitchedNetwork) and 11 * bound < 10 * request.cycles(best) < 40 * bound:  # guesses assume short paths
         few = [trees for trees in options if trees.chunks <= max(_FEW_TREES, network.multiple)]
         best = min([best, *_tried(Search(request, provenance), lambda: few)], key=request.cycles)
     is_highest = best.bandwidth_time * network.strength <= 1
@@ -115,7 +110,7 @@ def _packed_into(
 
 
 def _tried(search: Search, options: Callable[[], list[Trees]]) -> list[Schedule]:
-    """What a search finds, if anything: the rate that the bound leaves need not be had with switches, or ask for too many trees."""
+    """The result of a search, if any: with switches the rate of the bound may be impossible, or need too many trees."""
     try:
         return [search.run(options())]
     except UnsupportedError:
@@ -123,9 +118,9 @@ def _tried(search: Search, options: Callable[[], list[Trees]]) -> list[Schedule]
 
 
 def fabrics_of(request: Request) -> list[Fabric]:
-    """What trees are packed into for this collective; UnsupportedError where nothing is known to be.
+    """The networks that trees are packed into for this collective; UnsupportedError where none is known.
 
-    Where switches reduce there are two: more trees fit when they branch in switches, but a switch that adds up much takes its time.
+    Where switches reduce there are two: more trees fit when they branch in switches, but additions in switches take time.
     """
     topology = request.topology
     if request.collective.kind in KINDS:
@@ -141,7 +136,7 @@ def fabrics_of(request: Request) -> list[Fabric]:
 
 
 def _direct(topology: Topology) -> Fabric:
-    """Where links differ by direction, what both have if that holds as many trees: in-trees and out-trees are deeper."""
+    """Where links differ by direction, their common capacity if it holds as many trees: in-trees and out-trees are deeper."""
     both_ways = network_of(topology)
     if topology.is_full_duplex:
         return both_ways
@@ -149,7 +144,7 @@ def _direct(topology: Topology) -> Fabric:
     if both_ways.is_connected and (opposed is None or both_ways.strength >= opposed.strength):
         return both_ways
     if opposed is None:
-        raise UnsupportedError(f"packing: links must lead both ways between all of so many nodes; {topology.name} has others")
+        raise UnsupportedError(f"packing: networks of this size need links in both directions; {topology.name} has others")
     return opposed
 
 
@@ -161,7 +156,7 @@ def _rows(request: Request, trees: int) -> int:
 
 def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule, *, is_highest: bool) -> bool:
     """Whether to look at the highest rate alone: where the message is so large that it decides, being within a tenth of the
-    bandwidth bound, and the rate is a lower one; with switches, where ways are longer than the first guesses have them, within a
+    bandwidth bound, and the rate is a lower one; with switches, where paths are longer than the first guesses assume, within a
     half and not within a twentieth with that rate."""
     bound = bandwidth_bound_cycles(1 / network.strength, request.message_bytes, request.machine, request.topology.scale)
     cycles = request.cycles(schedule)
@@ -171,7 +166,7 @@ def _worth_a_second_search(request: Request, network: Fabric, schedule: Schedule
 
 
 def packings(request: Request, network: Fabric, *, rate: str = "any", moves: int | None = None) -> list[Trees]:
-    """Packings worth a look: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
+    """Candidate packings: of the highest rate, of nearly that rate with short periods, and loose ones of short trees."""
     strength, tight = network.strength, network.tight
     if tight[0] > MAX_TREES:
         if rate == "optimal":

@@ -15,12 +15,12 @@ from certree.synth.method import METHODS, Option, Options, Request, Tier, Varian
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
 
-#: up to this many endpoints what `symmetric` makes is re-timed as well, where it reduces: beyond, looking at its rows takes long
+#: endpoints up to which schedules of `symmetric` that reduce are re-timed as well: beyond, visiting their rows takes long
 RETIMED_ENDPOINTS = 256
 
 
 def _is_worth_retiming(request: Request) -> bool:
-    """Whether the reductions of `symmetric` would wait less in slots of their own."""
+    """Whether the reductions of `symmetric` would wait less in separate slots."""
     topology = request.topology
     return topology.is_direct and request.collective.reduces and len(topology.endpoints) <= RETIMED_ENDPOINTS
 

@@ -19,7 +19,7 @@ from certree.synth.symmetric.disjoint_trees import disjoint_trees
 
 #: rows up to which a schedule is written out if nothing else is asked for
 WRITTEN_TRANSFERS = 1 << 20
-#: up to so many rows the best of several shapes is kept, beyond only the one that promises most is made
+#: rows up to which several shapes are tried and the best is kept; beyond, only the most promising one
 TRIED_TRANSFERS = 1 << 18
 TRIED = 3
 #: edges of the trees that are tried for one shape; the least tries of all
@@ -47,14 +47,13 @@ class _Shape:
 def symmetric(request: Request, options: Options) -> AnySchedule:
     """Trees at one node, found by randomised greedy search and translated to all others; tori, rings, hypercubes, full, circulants.
 
-    For direct networks that a group moves onto themselves with one element for each node (`certree.synth.symmetric.cayley` finds
-    and checks
-    it). An all-gather of C chunks a node takes ⌈C(N-1)/d⌉ rounds, d being what a node sends a round, or the provenance says how
-    many more; a reduce-scatter is its reversal, an all-reduce the two of them. --chunks is C·N; without it C is 1 or the least that
-    keeps all links busy throughout, whichever is faster. A broadcast or reduce goes along as many trees as a node has links, no
-    link in two of them, again in each round (tori, hypercubes, full networks; `certree.synth.symmetric.disjoint_trees`). Options:
-    delay=D, steps until what was sent is used (by default what is fastest at the size); form=folded keeps base trees and group,
-    form=written all transfers, form=auto writes out up to a million.
+    For direct networks with a group of automorphisms that has one element for each node (`certree.synth.symmetric.cayley` finds and
+    checks it). An all-gather of C chunks per node takes ⌈C(N-1)/d⌉ rounds, d being the chunks that a node sends per round, or the
+    provenance states how many more; a reduce-scatter is its reversal, an all-reduce is both. --chunks is C·N; without it C is 1 or
+    the least that keeps all links busy throughout, whichever is faster. A broadcast or reduce uses as many trees as a node has
+    links, without common links, again in each round (tori, hypercubes, full networks; `certree.synth.symmetric.disjoint_trees`).
+    Options: delay=D, steps until what was sent is used (by default what is fastest at the size); form=folded keeps base trees and
+    group, form=written all transfers, form=auto writes out up to a million.
     """
     cayley = cayley_of(request.topology)
     if request.collective.has_one_root:
@@ -121,7 +120,7 @@ def _shapes(request: Request, cayley: Cayley, delay: int | None) -> list[_Shape]
 
 
 def _tries(request: Request, cayley: Cayley, shape: _Shape, shapes: int) -> int:
-    """How often trees of a shape are grown, if none takes the fewest rounds: less often where they are large."""
+    """The number of tries at trees of a shape, unless one takes the fewest rounds: fewer where they are large."""
     return max(LEAST_TRIES, min(TRIES, TRIED_EDGES // (shape.trees * cayley.nodes)) // shapes) * request.effort
 
 

@@ -27,13 +27,13 @@ from certree.synth.ranks.embedding import ROUNDS, embed
     variants=[Variant({"bidirectional": "true"}), Variant({"order": "natural"}, in_auto=False)],
 )
 def ring(request: Request, options: Options) -> Schedule:
-    """Chunks travel round a ring of all endpoints: N-1 steps a phase; bidirectional=true uses both directions at once.
+    """Chunks travel round a ring of all endpoints: N-1 steps per phase; bidirectional=true uses both directions at once.
 
-    One chunk per endpoint, rooted there, or two when bidirectional (the second goes the other way round), which halves the
-    length of every step where both directions have links of their own. On a direct network the ring is a Hamiltonian cycle, found
-    by `certree.synth.graphs.cycle`; with switches it is the order of the ranks, along routes. order=natural takes the order of the
-    ranks
-    on a direct network too, over several links where neighbours in the ring have no link. Option: rounds=serialized|published.
+    One chunk per endpoint, rooted there, or two when bidirectional (the second in the other direction), which halves the length of
+    every step where both directions have links of their own. On a direct network the ring is a Hamiltonian cycle, found by
+    `certree.synth.graphs.cycle`; with switches it is the order of the ranks, along routes. order=natural takes the order of the
+    ranks on a direct network too, over several links where neighbours in the ring have no link. Option:
+    rounds=serialized|published.
     """
     nodes, both_ways = len(request.topology.endpoints), options["bidirectional"]
     if both_ways and nodes == 2:
@@ -60,7 +60,7 @@ def _order(request: Request, *, natural: bool, both_ways: bool) -> Int32:
 
 
 def _around(ways: list[Int32], rank: Int32, behind: int) -> Phase:
-    """One trip of every chunk round each way, N-1 hops; it starts `behind` nodes after its root.
+    """One trip of every chunk in each direction of the ring, N-1 hops; it starts `behind` nodes after its root.
 
     Copies start at the root (0); a partial sum starts one node after it (1) and ends there. O(N^2) rows.
     """

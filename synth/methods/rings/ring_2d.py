@@ -2,7 +2,7 @@
 
 Source: Ying et al., "Image Classification at Supercomputer Scale" (2018), as the MultiTree paper takes it for its baseline
 (Sections I, II-C and VI-A): two ring all-reduces of everything, so that on an N x N torus a node sends 2N(N - 1) shares of 1/N^2
-a phase where a flat ring sends N^2 - 1, over all links of a node at once; on a mesh the ring of a dimension closes over its whole
+per phase where a flat ring sends N^2 - 1, over all links of a node at once; on a mesh the ring of a dimension closes over its whole
 length. The nested form, in which the ring of the second dimension only works on what the first has left to a node, is the
 hierarchical ring.
 """
@@ -67,7 +67,7 @@ def _grid(topology: Topology) -> Int32:
 
 
 def _joined(topology: Topology, grid: Int32, dimension: int) -> bool:
-    """Whether all nodes next to each other in that dimension have links both ways."""
+    """Whether all neighbours in that dimension have links in both directions."""
     lines = np.moveaxis(grid, dimension, 0)
     here, there = lines[:-1].ravel(), lines[1:].ravel()
     return bool((topology.pair_index(here, there) >= 0).all() and (topology.pair_index(there, here) >= 0).all())
@@ -75,7 +75,7 @@ def _joined(topology: Topology, grid: Int32, dimension: int) -> bool:
 
 @dataclass(frozen=True)
 class _Part:
-    """One part of the message: the order in which it takes the dimensions, and the way round their rings."""
+    """One part of the message: its order of the dimensions, and its direction in their rings."""
 
     number: int
     dimensions: tuple[int, ...]

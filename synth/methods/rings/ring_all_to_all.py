@@ -26,10 +26,10 @@ MAX_ROWS = 1 << 21
     variants=[Variant({"bidirectional": "true"})],
 )
 def ring_all_to_all(request: Request, options: Options) -> Schedule:
-    """Messages to distance 1, then 2, ... round a ring, every hop a step: N(N-1)/2 steps in which every link carries one chunk.
+    """Messages to distance 1, then 2, ... round a ring, one hop per step: N(N-1)/2 steps in which every link carries one chunk.
 
-    bidirectional=true sends those that are nearer the other way round that way: distances up to N/2, floor(N/2)(floor(N/2)+1)/2
-    steps. The ring is a Hamiltonian cycle (`certree.synth.graphs.cycle`) where nodes are joined directly, the order of the ids
+    bidirectional=true uses the shorter direction for each message: distances up to N/2, floor(N/2)(floor(N/2)+1)/2 steps.
+    The ring is a Hamiltonian cycle (`certree.synth.graphs.cycle`) where nodes are joined directly, the order of the ids
     where there are switches. One chunk for each ordered pair. UnsupportedError beyond MAX_ROWS transfers: there are N^2(N-1)/2.
     """
     nodes, both_ways = len(request.topology.endpoints), options["bidirectional"]
@@ -62,7 +62,7 @@ def ring_all_to_all(request: Request, options: Options) -> Schedule:
 
 
 def _travel(order: Int32, distance: int, rows: Rows) -> None:
-    """The chunks of everyone for the node `distance` places on in `order`, `distance` hops, after those for nearer nodes."""
+    """The chunks of all nodes for the node `distance` places further in `order`, `distance` hops, after those for nearer nodes."""
     nodes = len(order)
     start, hop = np.meshgrid(np.arange(nodes), np.arange(distance), indexing="ij")
     rank = np.argsort(np.argsort(order))

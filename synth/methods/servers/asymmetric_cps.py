@@ -14,7 +14,7 @@ from certree.synth.ranks.embedding import ROUNDS
 
 @method("asymmetric-cps", SYMMETRIC_KINDS, options=lambda request: {**ROUNDS, "root": node_of(request)}, tier=Tier.LEAN, order=7)
 def asymmetric_cps(request: Request, options: Options) -> Schedule:
-    """Co-located parameter servers switch by switch up a tree, whatever its shape: one step a level and phase.
+    """Co-located parameter servers switch by switch up a tree of any shape: one step per level and phase.
 
     As many chunks as endpoints. Option root=NODE: the switch at the top, by default the centre of the tree. Needs a tree of
     switches with endpoints as leaves, as `gentree` does.

@@ -14,9 +14,9 @@ from certree.synth.ranks.staged import scatter_and_gather
 
 @method("cps", SYMMETRIC_KINDS, options=ROUNDS, order=18, side_by_side=True)
 def cps(request: Request, options: Options) -> Schedule:
-    """Every endpoint sends share i of its vector straight to endpoint i, which sums up and sends the sum to all: a step a phase.
+    """Every endpoint sends share i of its vector to endpoint i, which adds the shares and sends the sum to all: one step per phase.
 
-    One chunk for each endpoint. On any network: rows between endpoints that are no neighbours are routed.
+    One chunk for each endpoint. On any network: rows between endpoints that are not neighbours are routed.
     """
     nodes = request.topology.endpoints
     plans = [(0, direct_plan(len(nodes)))]

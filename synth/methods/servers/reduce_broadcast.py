@@ -1,4 +1,4 @@
-"""Reduce-broadcast: everything to one parameter server, and the sum back to all.
+"""Reduce-broadcast: all vectors to one parameter server, and the sum back to all.
 
 Source: GenTree, Section 2.1 (Fig. 1a) and Tables 1 and 2.
 """
@@ -16,7 +16,7 @@ KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE, CollectiveKind.BROADC
 
 @method("reduce-broadcast", KINDS, options=lambda request: {**ROUNDS, "server": node_of(request)}, order=19)
 def reduce_broadcast(request: Request, options: Options) -> Schedule:
-    """Everyone sends its whole vector to one server, which sums up and sends the sum to everyone: one step each.
+    """All endpoints send their whole vectors to one server, which adds them and sends the sum to all: one step each.
 
     An all-reduce is both, at the server of option server=NODE (by default the first endpoint); a reduce or a broadcast is one of
     them, at its root. One chunk.
@@ -29,7 +29,7 @@ def reduce_broadcast(request: Request, options: Options) -> Schedule:
     if root is None:
         root = int(nodes[0]) if options["server"] is None else options["server"]
     if request.topology.rank[root] < 0:
-        raise UnsupportedError(f"reduce-broadcast: server={root} is no endpoint of {request.topology.name}")
+        raise UnsupportedError(f"reduce-broadcast: server={root} is not an endpoint of {request.topology.name}")
     options["server"] = root
     others = nodes[nodes != root]
     rows = Rows()

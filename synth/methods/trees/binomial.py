@@ -1,4 +1,4 @@
-"""Binomial trees for the collectives with one endpoint at the centre: broadcast, reduce, scatter, gather.
+"""Binomial trees for the collectives with a single root: broadcast, reduce, scatter, gather.
 
 Source: Thakur, Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005), on short messages:
 with ranks counted from the root, place v hangs below v without its lowest bit, and the places v .. v + 2^b - 1 below bit b are its
@@ -29,7 +29,7 @@ def binomial(request: Request, options: Options) -> Schedule:
     """A binomial tree: ceil(log2 N) steps, in which the endpoints reached double (broadcast, scatter) or the rest halves.
 
     Broadcast and reduce move one chunk over every edge; scatter and gather the chunks of all endpoints below it, one each. Any
-    number of endpoints, root as asked for. Option: rounds=serialized|published.
+    number of endpoints, any root. Option: rounds=serialized|published.
     """
     topology, collective = request.topology, request.collective
     first = int(topology.rank[collective.root])

@@ -35,7 +35,7 @@ def double_binary_tree(request: Request, options: Options) -> Schedule:
     """Two binary trees of half the message each, pipelined, their edges by turns in even and odd steps.
 
     So no node sends, or receives, for both trees at once. All-reduce: the sum goes up, then down, on NCCL's trees. Broadcast and
-    reduce: one of the two ways, on trees that both hang below the root asked for, as Sanders et al. have it. In an all-reduce,
+    reduce: one of the two phases, on trees that both hang below the requested root, as in Sanders et al. In an all-reduce,
     overlap=true sends a chunk down as soon as it is summed, while later chunks go up; otherwise the second phase starts after the
     first. K, even, is half for either tree; by default the power of two, up to 256, from which twice as many take longer by closed
     form. Without overlap no two transfers of a step share a link of a single switch; on a torus routes meet.

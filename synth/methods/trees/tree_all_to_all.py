@@ -1,4 +1,4 @@
-"""All-to-all on MultiTree's trees: what a root has for a node travels down the root's tree.
+"""All-to-all on MultiTree's trees: the chunks of a root travel down its tree.
 
 Source: "Communication Algorithm-Architecture Co-Design for Distributed Deep Learning" (MultiTree), Section VII-B, which says that
 the all-gather trees support an all-to-all and leaves the rest open. Here an edge carries, in the step that the all-gather has for
@@ -30,7 +30,7 @@ def tree_all_to_all(request: Request, options: Options) -> Schedule:
 
     One chunk for each ordered pair. A step lasts as many rounds as its largest message, the chunks of a whole subtree, has chunks a
     unit of its link. timing=greedy, on direct networks, sends every chunk on its own as soon as a link is free, the one with the
-    longest way left first, in steps of one round. Options: order and priority as in multitree; rounds=serialized|published.
+    longest remaining path first, in steps of one round. Options: order and priority as in multitree; rounds=serialized|published.
     """
     topology = request.topology
     count = len(topology.endpoints)
@@ -58,7 +58,7 @@ def tree_all_to_all(request: Request, options: Options) -> Schedule:
 
 
 def _down_the_trees(trees: Phase, parent: np.ndarray, child: np.ndarray, count: int) -> tuple[Phase, np.ndarray]:
-    """The edges on the way from every root to every other rank, one row for each; chunks numbered by root, then by target. And for
+    """The edges on the path from every root to every other rank, one row for each; chunks numbered by root, then by target. And for
     each row the one by which its chunk travels on, -1 at the target.
 
     `parent`, `child`: ends of the trees' edges, by rank. O(N² · depth) rows.
@@ -89,7 +89,7 @@ def _down_the_trees(trees: Phase, parent: np.ndarray, child: np.ndarray, count: 
 
 
 def _as_links_allow(topology: Topology, moves: Phase, onward: np.ndarray) -> Int32:
-    """The step of every row by list scheduling, longest way left first. O(steps · links + rows log rows)."""
+    """The step of every row by list scheduling, longest remaining path first. O(steps · links + rows log rows)."""
     if not topology.is_direct:
         raise UnsupportedError(f"tree-all-to-all: timing=greedy needs a direct network; {topology.name} has switches")
     if len(onward) > MOST_GREEDY:

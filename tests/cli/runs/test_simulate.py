@@ -198,7 +198,7 @@ def test_a_schedule_without_tables_is_played_itself(tmp_path):
     outcome = certree("simulate", path, "--size", "64KiB", "--json")
     assert (outcome.code, outcome.document["source"], outcome.document["data_ok"]) == (0, "schedule", True)
     assert outcome.document["cycles"] == outcome.document["closed_form_cycles"]
-    assert "no tables, running the schedule itself" in outcome.err
+    assert "running from transfers, not from tables" in outcome.err
 
 
 def test_very_large_tables_run_from_memory(file, monkeypatch):

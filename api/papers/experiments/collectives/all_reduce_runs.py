@@ -32,7 +32,7 @@ SMOKE_BYTES = 1 << 20  # largest size of a smoke run, if the target has smaller 
 @dataclass(frozen=True)
 class Line:
     """One curve: a method with its options, in message or packet flow, slotted or paced, on a machine; of several methods, and of
-    both ways to run, the fastest. It is drawn for networks that one of `networks` (patterns) matches."""
+    both execution models, the fastest. It is drawn for networks that one of `networks` (patterns) matches."""
 
     name: str
     methods: tuple[str, ...]

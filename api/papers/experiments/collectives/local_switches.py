@@ -174,7 +174,7 @@ def _words_after_nodes(row: str) -> str:
 
 
 def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """`cycles` of a run with right data at every rank, or None with the `reason` why there are none."""
+    """`cycles` of a run with right data at every rank, or None with the `reason` why there is no such run."""
     machine, size = machine_from_document(arguments["machine"], "machine"), arguments["message_bytes"]
     network, collective = parse_topology(arguments["network"]), parse_collective(arguments["collective"])
     request = Request(network, collective, size, machine, options=arguments["options"])

@@ -89,7 +89,7 @@ def cdc384(arguments: str) -> Topology:
 
 
 def _trees(name: str, centres: list[list[int]], uplink: int) -> Topology:
-    """Trees of middle switches with so many endpoints; the roots of several trees are joined in a row by unit links."""
+    """Trees of middle switches with these numbers of endpoints; the roots of several trees are joined in a row by unit links."""
     groups = [size for centre in centres for size in centre]
     nodes = sum(groups)
     cables = Cables(name, nodes, len(groups) + len(centres))

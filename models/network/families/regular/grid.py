@@ -35,8 +35,8 @@ def no_arguments(family: str, arguments: str) -> None:
 
 
 def grid(name: str, sizes: tuple[int, ...], *, wrap: bool) -> Topology:
-    """A grid of `sizes` (row dimension first; node = r·C + c), neighbours in the order Y-, Y+, X-, X+, and in the same way for more
-    dimensions.
+    """A grid of `sizes` (row dimension first; node = r·C + c), neighbours in the order Y-, Y+, X-, X+, and in the same
+    order for more dimensions.
 
     O(nodes · dimensions) time and memory.
     """
