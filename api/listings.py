@@ -50,7 +50,7 @@ def explain(name: str) -> str:
 
     >>> import certree.api as ct
     >>> print(ct.explain("ring").splitlines()[0])
-    Chunks travel round a ring of all endpoints: N-1 steps a phase; bidirectional=true uses both directions at once.
+    Chunks travel round a ring of all endpoints: N-1 steps per phase; bidirectional=true uses both directions at once.
     """
     registries = _registries()
     text = "\n\n".join(registry.explain(name) for registry in registries.values() if name in registry)

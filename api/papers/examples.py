@@ -91,7 +91,7 @@ EXAMPLES = (
         "switch-fc-all-to-all",
         "All-to-all through one local switch",
         "Co-designing the topology and algorithm, Figure 5",
-        "In step s everyone sends to the node s places on: N - 1 steps, where a one-way ring needs N(N - 1) / 2.",
+        "In step s every node sends to the node s places further: N - 1 steps, where a one-way ring needs N(N - 1) / 2.",
         "switch-fc:4x1",
         "switch-fc",
         collective="all-to-all",

@@ -60,7 +60,7 @@ class ForestPacking {
   size_t seat(int32_t forest, int32_t node) const { return static_cast<size_t>(node) * forests_ + forest; }
   int32_t find(int32_t forest, int32_t node);
   bool below(int32_t forest, int32_t node, int32_t ancestor) const;
-  // The end of an exchange path: `edge` joins two components of `forest`; both -1 where there is none.
+  // The end of an exchange path: `edge` joins two components of `forest`; both -1 without such a path.
   struct Insertion {
     int32_t edge;
     int32_t forest;

@@ -12,7 +12,7 @@ constexpr int32_t kFree = -1;
 constexpr int32_t kPart =
     3;  // a part of all jobs: misfits of one sweep, and work without fewer, for which a horizon is given up, at first
 constexpr int32_t kPatient = 32;  // times as many in the end
-constexpr int32_t kSteps = 32;    // in so many parts of what is above the longest chain is the horizon lowered, at first
+constexpr int32_t kSteps = 32;    // the horizon is first lowered by 1/kSteps of the slots above the longest chain
 }  // namespace
 
 SlotCompactor::SlotCompactor(const Jobs& jobs, const std::vector<int64_t>& capacity, int32_t reducers, const SlotRules& rules,

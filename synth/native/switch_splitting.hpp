@@ -22,7 +22,7 @@ struct SwitchPath {
 
 // Paths for all slots of a period, in layers that keep what a cable carries in a slot. A layer is a pair of slots: all its paths
 // go forth in the one and back in the other, and use each direction of a cable at most `capacity` times. A period of odd length
-// has a single slot left: the paths of that last layer go both ways at once.
+// has a single slot left: the paths of that last layer use both directions at once.
 //
 // They are chosen in two ways: `grow` joins all pairs of endpoints as evenly as it can, and `repair` exchanges the ends of paths of
 // one layer that meet at a switch, which changes no cable's load, so that more of them cross the borders of given partitions.
@@ -33,13 +33,13 @@ class SwitchSplitting {
   SwitchSplitting(std::vector<uint8_t> endpoint, std::vector<Cable> cables, std::vector<int64_t> capacity, int32_t period,
                   uint64_t seed);
 
-  // Adds shortest paths, layer by layer, until cables leave room for none: from every endpoint to the one so many ranks on, the
+  // Adds shortest paths, layer by layer, until cables leave room for none: from every endpoint to the one a number of ranks further, the
   // distances in an order that the seed shuffles and each layer starts elsewhere. Where a cable of an endpoint is left free, a
   // path past its switch is led in and out there and becomes two; where two endpoints are left with room, a path between two others
   // makes way for two. O(paths · cables), and as much for each unit left.
   //
   // `group`, by node id, or empty: endpoints of one group leave the cables alone until as many paths as fit join those of different
-  // ones, the nearest first, as those of a box keep the way to its interfaces free.
+  // ones, the nearest first, as those of a box keep the links to its interfaces free.
   void grow(std::vector<int32_t> group);
 
   // Random exchanges, `moves` at most, towards needs[i] paths across the borders of parts[i] (a part for each node id; those of
@@ -82,7 +82,7 @@ class SwitchSplitting {
   std::vector<int32_t> distances_;
   std::vector<int32_t> group_;
   std::vector<int32_t> hops_;    // node x node: cables of the shortest path through switches between different groups
-  bool between_groups_ = false;  // whether only such paths of just so many cables are added
+  bool between_groups_ = false;  // whether only such paths of exactly that many cables are added
   size_t cursor_ = 0;            // where the next layer starts in `distances_`
   std::vector<int32_t> before_;  // of one search: the cable by which each node was reached
 };

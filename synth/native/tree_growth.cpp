@@ -159,7 +159,7 @@ class Grower {
 };
 
 // Rounds of turns of one step, until one adds nothing.
-void play_rounds(Grower& grower, const std::vector<size_t>& order) {
+void run_rounds(Grower& grower, const std::vector<size_t>& order) {
   for (bool added = true; added;) {
     added = false;
     for (const size_t t : order) added |= grower.add_one(t);
@@ -167,7 +167,7 @@ void play_rounds(Grower& grower, const std::vector<size_t>& order) {
 }
 
 // Rounds of turns of one step as the released program has them; `order` is what its first round follows, `later` all others.
-void play_authors_rounds(Grower& grower, std::vector<size_t>& order, const std::vector<size_t>& later) {
+void run_authors_rounds(Grower& grower, std::vector<size_t>& order, const std::vector<size_t>& later) {
   bool last_added = true;
   while (last_added && !grower.all_complete()) {
     for (const size_t t : order) last_added = grower.add_one(t);
@@ -190,7 +190,7 @@ Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& root
     each_step();
     grower.open_step(step);
     if (turns == Turns::authors) {
-      play_authors_rounds(grower, order, later);
+      run_authors_rounds(grower, order, later);
       continue;
     }
     order = ascending;
@@ -199,7 +199,7 @@ Growth grow_trees(const GrowthNetwork& network, const std::vector<int32_t>& root
       for (size_t t = 0; t < roots.size(); ++t) height[t] = grower.remaining_height(t);
       std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return height[a] > height[b]; });
     }
-    play_rounds(grower, order);
+    run_rounds(grower, order);
   }
   return grower.take();
 }
