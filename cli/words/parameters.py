@@ -187,12 +187,11 @@ def argument_topology() -> Decorator:
 def check_output(
     path: Path | None, *, force: bool, folder: bool = False, suffixes: Sequence[str] = (), what: str = "a file"
 ) -> None:
-    """Refuse, before any work, an output that cannot be written, or whose name does not end in one of the `suffixes`, if any, of
-    `what` it is."""
+    """Refuse, before any work, an output that cannot be written, or whose name ends in none of the `suffixes` (if any) of `what`."""
     if path is None:
         return
-    if suffixes:
-        require_suffix(path, suffixes, what)
     if path.is_dir() and not folder:
         raise InputError(f"{path} is a folder; name a file")
+    if suffixes:
+        require_suffix(path, suffixes, what)
     check_writable(path, force=force)
