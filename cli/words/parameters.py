@@ -187,7 +187,7 @@ def argument_topology() -> Decorator:
 def check_output(
     path: Path | None, *, force: bool, folder: bool = False, suffixes: Sequence[str] = (), what: str = "a file"
 ) -> None:
-    """Refuse, before any work, an output that cannot be written, or whose name ends in none of the `suffixes` (if any) of `what`."""
+    """Refuse, before any work, an output that cannot be written, or whose name does not end in one of the `suffixes` (if any)."""
     if path is None:
         return
     if path.is_dir() and not folder:
