@@ -28,11 +28,14 @@ def build(
     collective_root: int | None = None,
     **fields: Any,
 ) -> Schedule:
-    """A schedule of these rows, in this order; K from `roots`, `chunks` or the largest chunk, one round a step by default."""
+    """A schedule of these rows, in this order; K from `roots`, `chunks` or the largest chunk, one round a step by default.
+
+    `roots`: of the chunks, where that is not `collective_root`: the root of a collective that has one.
+    """
     network = parse_topology(topology) if isinstance(topology, str) else topology
     columns = np.array(transfers(rows) if isinstance(rows, str) else rows, np.int32).reshape(-1, 5)
     if roots is None:
-        roots = [NO_ROOT] * (chunks or int(columns[:, 0].max(initial=0)) + 1)
+        roots = [NO_ROOT if collective_root is None else collective_root] * (chunks or int(columns[:, 0].max(initial=0)) + 1)
     return Schedule(
         topology=network,
         collective=parse_collective(collective, collective_root) if isinstance(collective, str) else collective,
