@@ -49,7 +49,7 @@ def test_a_large_network_takes_little_room():
         (["topology", "name"], "secret.json", "topology.name is 'secret.json'; allowed: a network by the name of its family"),
         (["collective"], "broadcast", "collective is 'broadcast'; allowed: all-gather, reduce-scatter, all-reduce"),
         (["action"], {"box": [5], "permutations": []}, "action: expected either box or permutations"),
-        (["action"], {"box": [2, 3]}, "action: box has 6 places; expected one for each of the 5 nodes"),
+        (["action"], {"box": [2, 3]}, "action: box has 6 cells; expected one for each of the 5 nodes"),
         (["action"], {"box": [1] * 70 + [5]}, "action: box has 71 sizes; allowed: 1 to 20"),
         (["action"], {"box": [1 << 20] * 1000}, "action: box has 1000 sizes; allowed: 1 to 20"),
         (["topology", "name"], "ring:5.txt", "topology.name is 'ring:5.txt'; allowed: a network by the name of its family"),
