@@ -47,7 +47,7 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
     below = "".join(f"\n  links below full speed: {count} of capacity {speed}" for speed, count in slow.items())
     say(
         f"{topology.name}: {document['endpoints']} endpoints ({kind}), {document['links']} links ({duplex})\n"
-        f"  links out of an endpoint: {degree['min']} to {degree['max']}; capacity in all {document['capacity']}{below}\n"
+        f"  links out of an endpoint: {degree['min']} to {degree['max']}; total capacity {document['capacity']}{below}\n"
         f"  diameter: {hops} hops, from {start} to {end}\n"
         f"  digest: {document['digest']}"
     )
