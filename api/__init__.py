@@ -1,4 +1,4 @@
-"""What certree does, as functions: `import certree.api as ct`. The commands of the command line call them and print.
+"""The Python API: `import certree.api as ct`. The commands of the command line call these functions and print.
 
 Functions take the texts that the command line takes, or objects of the data model; they return objects of the data model, and raise
 the errors of `certree.models.common.errors` and of `errors`. Nothing is imported before it is used.

@@ -138,7 +138,7 @@ class Bounds(Shown):
 
     @property
     def model(self) -> tuple[str, ...]:
-        """What schedules the bounds are for, where that is not all of them."""
+        """The schedules that the bounds cover, where these are not all."""
         words = [f"results usable {self.delay} step{'s' * (self.delay > 1)} after send"]
         if self.collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER):
             words.append("every endpoint roots an equal share")

@@ -33,7 +33,7 @@ METHODS = ("reduce-broadcast", "cps", "hierarchical-cps", "ring", "halving-doubl
 
 @dataclass(frozen=True, repr=False)
 class Costs(Shown):
-    """What schedules cost: one JSON object for each, exact numbers as texts; `not_applicable` where a method makes none, `refuted`
+    """Costs of schedules: one JSON object for each, exact numbers as texts; `not_applicable` where a method makes none, `refuted`
     where a schedule is invalid. `notes`: why methods make none, and where the size is not the one that a schedule was made for."""
 
     model: CostModel
@@ -88,7 +88,7 @@ def cost(
 
 
 def _stated_speeds(topology: Topology, model: CostModel) -> list[str]:
-    """What to say of a network that states how fast its links are: cost models have speeds of their own."""
+    """A note on a network that states the speed of its links: cost models have their own speeds."""
     if topology.bandwidth is None:
         return []
     speed = f"{topology.bandwidth / 10**9:.6g} GB/s"

@@ -66,7 +66,7 @@ class Cell:
 
 
 class Experiment(ABC):
-    """How the cells of one target are computed and drawn; made from the target's file by an entry of EXPERIMENTS."""
+    """Computation and drawing of the cells of one target; made from the target's file by an entry of EXPERIMENTS."""
 
     @abstractmethod
     def tasks(self) -> Sequence[Task]:

@@ -30,9 +30,9 @@ class Reproduced(Shown):
 
     def facts(self) -> dict[str, object]:
         """Number of cells, and of those that agree with the paper."""
-        judged = [cell for cell in self.cells if cell.agrees is not None]
-        agree = sum(bool(cell.agrees) for cell in judged)
-        return {"cells": len(self.cells), "agree with the paper": f"{agree} of {len(judged)}"}
+        comparable = [cell for cell in self.cells if cell.agrees is not None]
+        agree = sum(bool(cell.agrees) for cell in comparable)
+        return {"cells": len(self.cells), "agree with the paper": f"{agree} of {len(comparable)}"}
 
     def table(self) -> str:
         """The table in Markdown."""
@@ -90,7 +90,7 @@ def reproduce(
 
 
 def _kept_cells(output: Path) -> Path:
-    """Where finished cells are kept; InputError when `output` cannot be such a folder."""
+    """The folder of finished cells; InputError when `output` cannot be such a folder."""
     try:
         (output / "cells").mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -230,17 +230,17 @@ def _words(value: Value | Bound) -> str:
 
 def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
     """One line for how many cells agree with the paper (in brackets), then one for each that does not; each reason once."""
-    judged = [entry for entry in cells if entry.agrees is not None]
-    if not judged:
+    stated = [entry for entry in cells if entry.agrees is not None]
+    if not stated:
         return []
     lines = [
-        f"{sum(bool(entry.agrees) for entry in judged)} of {len(judged)} cells agree with what the paper states (in brackets):"
+        f"{sum(bool(entry.agrees) for entry in stated)} of {len(stated)} cells agree with what the paper states (in brackets):"
     ]
-    for statement in dict.fromkeys((entry.says, entry.tolerance) for entry in judged):
+    for statement in dict.fromkeys((entry.says, entry.tolerance) for entry in stated):
         within = "" if statement[1] is None else f", within {float(100 * statement[1]):.4g} %"
         lines.append(f"- {statement[0]}{within}")
     by_reason: dict[str, dict[str, list[str]]] = {}
-    for entry in judged:
+    for entry in stated:
         if not entry.agrees:
             by = "" if entry.difference is None else f" ({float(100 * entry.difference):+.1f} %)"
             rows = by_reason.setdefault(entry.why or "No reason is known.", {})

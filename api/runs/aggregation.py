@@ -88,7 +88,7 @@ def aggregated_schedule(
     flows: int | None,
     tell: Tell = silent,
 ) -> tuple[Schedule, MadeFor]:
-    """What `aggregate` runs, and for which size and machine: a schedule, or for a network one that has a tree for each flow.
+    """The schedule that `aggregate` runs, with size and machine; for a network one that has a tree for each flow.
     `tell` as in `setting`."""
     if not isinstance(source, Topology) and (not isinstance(source, str | Path) or holds_schedule(Path(source))):
         if flows is not None:

@@ -50,7 +50,7 @@ class Injected(Shown):
         return f"packets on {self.topology.name}, machine {self.machine.name}"
 
     def facts(self) -> dict[str, object]:
-        """How many packets, the cycles, and what was measured of synthetic ones."""
+        """Number of packets, cycles, and measurements of synthetic ones."""
         measured = {} if self.traffic is None else self.measured()
         return {"packets": len(self.packets.id), "cycles": self.result.cycles, **measured}
 

@@ -69,7 +69,7 @@ class Cell:
 
     @property
     def text(self) -> str:
-        """What the table shows."""
+        """The cell in the table."""
         shown = [
             short if self.verified[kind] == self.sizes else f"({short})" for kind, short in SHORT.items() if kind in self.verified
         ]

@@ -20,7 +20,7 @@ REVERSED = {CollectiveKind.REDUCE_SCATTER: CollectiveKind.ALL_GATHER, Collective
 
 
 def symmetric_schedules(topology: Topology, collective: Collective, most_chunks: int, monitor: Monitor) -> Iterator[Schedule]:
-    """What method symmetric makes of 1 to `most_chunks` chunks per node at delay 1; nothing where it does not cover the request."""
+    """Schedules of method symmetric with 1 to `most_chunks` chunks per node at delay 1; none where unsupported."""
     load_methods()
     for chunks in range(1, most_chunks + 1):
         if monitor.expired:

@@ -76,7 +76,7 @@ def joined(sets: list[set[int]]) -> list[set[int]]:
 
 
 def _demand(collective: Collective, endpoints: Int32) -> tuple[Int64, list[int], int]:
-    """What starts at each endpoint (with links turned round where `best_cut` does so), in parts of M / scale; the endpoints
+    """The data that start at each endpoint (with links reversed where `best_cut` does so), in parts of M / scale; the endpoints
     that it is owed to; and that scale."""
     is_root = endpoints == collective.root
     if collective.has_targets:  # gather: every other endpoint's block is owed to the root; scatter: the same, turned round

@@ -104,7 +104,7 @@ def _from_one_root(request: Request, cayley: Cayley, delay: int | None) -> Sched
 
 
 def _shapes(request: Request, cayley: Cayley, delay: int | None) -> list[_Shape]:
-    """What is made, the most promising by the bound on its rounds first."""
+    """Shapes of schedules to make, the most promising by the bound on rounds first."""
     nodes = cayley.nodes
     if request.chunks is None:
         counts = sorted({1, cayley.exact_trees})

@@ -46,7 +46,7 @@ def multitree(request: Request, options: Options) -> Schedule:
 
 
 def turns_of(method: str, options: Mapping[str, str]) -> Turns:
-    """What the options ORDERS ask for; UnsupportedError where they exclude each other."""
+    """The turns that the options ORDERS request; UnsupportedError where they exclude each other."""
     if options["order"] == "authors":
         if options["priority"] != "root":
             raise UnsupportedError(

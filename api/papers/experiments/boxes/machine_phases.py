@@ -44,7 +44,7 @@ class Phase:
 
     @property
     def task(self) -> Task:
-        """What a worker computes; its result has the `cycles`, or null and a `reason`."""
+        """The task of a worker; its result has the `cycles`, or null and a `reason`."""
         latency = self.alpha_seconds / self.hops / self.cycle_seconds
         arguments = {
             "network": self.network,

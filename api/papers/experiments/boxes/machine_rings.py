@@ -58,7 +58,7 @@ class _MachineRings(Experiment):
     """Times in milliseconds. What is not varied in a panel has the first of its values."""
 
     machine_gpus: int
-    inside: tuple[Fraction, ...]  # bytes a second
+    inside: tuple[Fraction, ...]  # bytes per second
     between: Fraction
     sizes: tuple[int, ...]
     gpus: tuple[int, ...]

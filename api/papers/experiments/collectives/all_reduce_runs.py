@@ -45,7 +45,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How many times faster line `of` is than line `over`."""
+    """The speed-up of line `of` over line `over`."""
 
     of: str
     over: str

@@ -161,7 +161,7 @@ def _of_rings(
     readings: Sequence[Reading],
     rings: Sequence[tuple[int, int]],
 ) -> list[list[FlowTime]]:
-    """What `flow_times` says of rings, simulated at the least size."""
+    """Times of `rings` as in `flow_times`, simulated at the least size."""
     least = min(sizes)
     found: list[FlowTime] = []
     for timer in [FlowTimer(topology, model, least, reading) for reading in readings]:

@@ -85,7 +85,7 @@ def read_floats(fields: Fields) -> tuple[str, ...]:
 
 
 def network_arguments(network: str, model: str) -> dict[str, Any]:
-    """What a task on a network with GenModel parameters depends on: either may be a file."""
+    """Arguments of a task on a network with GenModel parameters; either may be a file."""
     return {
         "network": network,
         "network_digest": parse_topology(network).digest,
