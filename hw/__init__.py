@@ -1,8 +1,8 @@
 """Hardware: schedule tables in and out, and the cycle-accurate simulators.
 
-- `run`: the one place that picks an engine; `engines`: lanes and routers, and what they have in common
+- `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
-- `routers`: the router network by itself; `reducing`: switches that reduce; `endpoints`: buses and collective engines
+- `routers`: the router network alone; `reducing`: switches that reduce; `endpoints`: buses and collective engines
 - `authors`: the simulator of the MultiTree authors; `host`: benchmarks on this computer
 - `core`: the C++ core; `core_ranges`, `core_progress`: calls of it
 """

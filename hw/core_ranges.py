@@ -1,4 +1,4 @@
-"""Numbers on their way to the core, which must have room for them: they are refused rather than taken for others."""
+"""Range checks for values passed to the core."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MAX_ENTRY = (1 << 32) - 1  # of the core's columns
 
 
 def narrowed(name: str, column: NDArray[Any]) -> NDArray[np.uint32]:
-    """The column as the core has it. UnsupportedError where a number is too large, or negative. O(entries)."""
+    """The column in the type of the core. UnsupportedError where a number is too large, or negative. O(entries)."""
     check_fits(name, int(column.min(initial=0)))
     check_fits(name, int(column.max(initial=0)))
     return column.astype(np.uint32)

@@ -1,4 +1,4 @@
-"""The one place that runs a schedule: it picks the engine and says whether the result is exact, before and after the run."""
+"""Runs of schedules: selection of the engine, and whether the result is exact."""
 
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -67,10 +67,10 @@ def run(
 
 
 def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, *, files: bool = True) -> Tables | Plan:
-    """What runs of a schedule: its tables after export to a temporary directory and reading back, so that what runs is what ships;
-    where rows cannot say it, a plan of its own transfers, with the reason. Not by way of files where `files` is false, or where
-    one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is too large to be
-    written out, and for a schedule of version 2."""
+    """The program to run for a schedule: its tables, exported to a temporary directory and read back, so that the exported files
+    are what runs; or, where tables cannot represent it, a plan of its own transfers, with the reason. Without files where `files`
+    is false, or where one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is
+    too large to be written out, and for a schedule of version 2."""
     whole = written_out(schedule)
     whole.require_version_1("simulation")
     try:
@@ -82,7 +82,7 @@ def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, 
 
 
 def through_files(schedule: AnySchedule, message_bytes: int, machine: Machine) -> Tables:
-    """The schedule's tables after export to a temporary directory and reading back; UnsupportedError where it has none."""
+    """The schedule's tables, exported to a temporary directory and read back; UnsupportedError where it has none."""
     tables = lower(written_out(schedule), message_bytes, machine)
     with tempfile.TemporaryDirectory(prefix="certree-") as folder:
         export_tables(tables, Path(folder) / "tables")
@@ -100,7 +100,7 @@ def _prepared(schedule: AnySchedule, message_bytes: int | None, machine: Machine
 
 @dataclass(frozen=True)
 class _Ended:
-    """A run on one engine that has ended, and what routers may add to it."""
+    """A finished run on one engine, and the effect that routers may have on it."""
 
     engine: RowEngine
     counters: Mapping[str, int]
@@ -109,7 +109,7 @@ class _Ended:
 
 
 def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[np.uint64]]) -> _Ended:
-    """Run on the engine that the options name, or that is exact; `cells` gives the data at the start, once for each attempt."""
+    """Run on the named engine, or on one that is exact; `cells` makes the initial data, once per attempt."""
 
     def on(engine: RowEngine, effect: str | None) -> _Ended:
         counters = engine.run(options.progress)
@@ -163,7 +163,7 @@ def _run_parts(plan: Plan, options: Options) -> Run:
 
 
 def _shown(source: Tables | Plan, options: Options, ended: Sequence[_Ended]) -> Run:
-    """The counters of all parts, the data that the last of them left, and the engine that needs routers if any does."""
+    """The counters of all parts, the data after the last one, and the engine with routers if any part needs it."""
     total = {name: sum(one.counters[name] for one in ended) for name in _COUNTERS}
     wrong, deadlock = first_wrong(source.schedule, ended[-1].engine.cells), ended[-1].deadlock
     names = [one.engine.name for one in ended]

@@ -1,6 +1,6 @@
-"""What the MultiTree authors' simulator plays for the algorithms that the paper compares with: other schedules than ours.
+"""Schedules of the MultiTree authors' simulator for the paper's baseline algorithms; they differ from certree's schedules.
 
-Written after what it does when it is run and read, as `authors_tables` and `authors_interface` are.
+Written from observing and reading the simulator, as are `tables` and `interface`.
 """
 
 from collections.abc import Iterator
@@ -17,9 +17,9 @@ DIRECTIONS = ((1, 0), (-1, 0), (0, 1), (0, -1))  # (columns, rows): there and ba
 def pipelined_trees(topology: Topology, interfaces: int) -> AuthorsTables:
     """Two binary trees, one the mirror image of the other, each for half of as many chunks as there are nodes.
 
-    The edges of a node to its parents have different colours, and so have those to its children in a tree; steps of one colour take
-    turns with those of the other, and the next chunk of a tree follows two steps behind. A node begins to gather when all chunks of
-    all of its children are with it. Raises UnsupportedError for networks of less than four nodes or an odd number. O(nodes²).
+    The edges of a node to its two parents have different colours, as have the edges to its children in a tree; steps of the two
+    colours alternate, and the next chunk of a tree follows two steps later. A node begins to gather when all chunks of all its
+    children have arrived. Raises UnsupportedError for networks with fewer than four nodes or an odd number. O(nodes²).
     """
     nodes = len(topology.kind)
     if nodes < 4 or nodes % 2:
@@ -77,7 +77,7 @@ class _Tree:
         return self._children[node]
 
     def _reduce_steps(self, height: dict[int, int], is_dark: dict[int, bool]) -> tuple[dict[int, int], int]:
-        """Level by level from the leaves, the edges of one colour before those of the other: first whichever turn it is."""
+        """Level by level from the leaves, with alternating colours."""
         found: dict[int, int] = {}
         step, dark = 0, True
         for level in sorted(set(height.values())):
@@ -90,7 +90,7 @@ class _Tree:
         return found, step
 
     def _gather_steps(self, is_dark: dict[int, bool]) -> tuple[dict[int, int], int]:
-        """Each edge in the first step of its colour behind that of the edge above."""
+        """Each edge in the first step of its colour after the step of the edge above."""
         found: dict[int, int] = {}
         step, dark, ready = 0, True, set(self.children(self.root))
         while ready:
@@ -111,7 +111,7 @@ def _parent(number: int, nodes: int) -> int:
 def _is_dark(number: int, nodes: int) -> bool:
     """Whether the edge from a node to its parent is of the colour that goes first.
 
-    That of a leaf is of the other colour than the one by which the same node hangs in the mirror image.
+    The edge of a leaf has the other colour than the same node's edge to its parent in the mirror image.
     """
     if number % 2:
         return _is_dark(nodes - 1 - number, nodes) if nodes - 1 - number else False
@@ -121,11 +121,11 @@ def _is_dark(number: int, nodes: int) -> bool:
 
 
 def row_and_column_rings(topology: Topology, interfaces: int) -> AuthorsTables:
-    """2D-ring, of which they play one pass: each node has four flows, one for each way round its row and its column.
+    """2D-ring, of which the simulator runs one pass: each node has four flows, one per direction around its row and its column.
 
-    A flow is reduced along its row, or column, to its node, and gathered the same way back, as in a ring; all four ways at once,
-    each with a quarter of the data. An all-reduce needs a second pass, along the other dimension, and their totals are twice those
-    of a pass (`counted`). Steps are not strict. Raises UnsupportedError but for square grids of three nodes a side or more.
+    A flow is reduced along its row, or column, to its node, and gathered back along the same path, as in a ring; all four at
+    once, each with a quarter of the data. An all-reduce needs a second pass, along the other dimension, and the reported totals
+    are twice those of a pass (`counted`). Steps are not strict. Raises UnsupportedError except for square grids of side 3 or more.
     O(nodes^1.5).
     """
     nodes = len(topology.kind)

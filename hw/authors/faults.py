@@ -1,11 +1,11 @@
-"""The faults of the MultiTree authors' interfaces, and what a run with some of them ends with."""
+"""Faults of the MultiTree authors' interfaces, and results of runs with some of them."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class Fault(StrEnum):
-    """What the interfaces do that the paper's would not; without a fault they do what stands in brackets.
+    """Deviations of the interfaces from the paper; in brackets the behaviour without the fault.
 
     ANY_INTERFACE: a message leaves by the first interface that is free and enters by each in turn (by that of its link).
     FREE_WHEN_QUEUED: an interface is free when the last part of its message is in a queue (when its last flit has left).
@@ -21,9 +21,9 @@ class Fault(StrEnum):
 
 @dataclass(frozen=True)
 class AuthorsResult:
-    """`cycles`: when all is over and the last credit is back, which is what their simulator reports; `last`: when the last chunk
-    was taken in. Of all `messages`, `open_early` were started while the one before between the same two nodes was on its way, and
-    `early` counted before all of their packets were there. `data_ok`: every member of a flow ends with the sum of all members."""
+    """`cycles`: when the last credit has returned, which is what their simulator reports; `last`: when the last chunk was received.
+    Of all `messages`, `open_early` started while the previous message between the same two nodes was under way, and `early` counted
+    before all of their packets had arrived. `data_ok`: every member of a flow ends with the sum of all members."""
 
     cycles: int
     last: int

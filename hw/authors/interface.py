@@ -1,8 +1,8 @@
-"""The network interfaces of the MultiTree authors' simulator: how they play trees, with what is wrong about them, fault by fault.
+"""The network interfaces of the MultiTree authors' simulator, with their faults, each of which can be switched off.
 
-Written after what the simulator does when it is run and read, for preset `multitree-authors`: what starts an event acts in the next
-cycle, a chunk is added up before the next one is, a step begins when all interfaces of the node are free. The rows
-that it explains are in `docs/benchmarks/simulators.md`. It is no model to build on: the engines of `certree.hw.run` are.
+Written from observing and reading the simulator, for preset `multitree-authors`: an event takes effect in the next cycle, chunks
+are added up one after the other, a step begins when all interfaces of the node are free. The rows that it explains are in
+`docs/benchmarks/simulators.md`. For other purposes use the engines of `certree.hw.run`.
 """
 
 import heapq
@@ -22,14 +22,13 @@ from certree.models.schedule.timing import ceil_div
 
 
 class AuthorsInterfaces:
-    """A run of what `tables` say, with `message_bytes` of data.
+    """A run of `tables` with `message_bytes` of data.
 
-    Any fault that is not among `faults` is put right. `order` draws what their program leaves to chance: which of two equal ways
-    around a ring a packet takes, and, but for 0, for each node whether its interfaces act before or behind the network in a cycle,
-    as the order of sets in memory does; with 0 they are before it. The latter only matters when a queue is full. Raises
-    UnsupportedError for transfers to others than neighbours where interfaces are those of links, and as MessageQueues does.
-    Time O(cycles · interfaces in use + flits · links they pass), memory O(rows + what the core needs).
-    """
+    Faults not in `faults` are corrected. `order` is the seed of what their program leaves to chance: which of two equal paths
+    around a ring a packet takes, and, except for 0, for each node whether its interfaces act before or after the network in a cycle
+    (in their program this depends on the order of sets in memory); with 0 they act before it. The latter only matters when a queue
+    is full. Raises UnsupportedError for transfers between nodes that are not neighbours where interfaces belong to links, and the
+    errors of MessageQueues. Time O(cycles · interfaces in use + flits · links they pass), memory O(rows + memory of the core)."""
 
     def __init__(
         self,
@@ -60,7 +59,7 @@ class AuthorsInterfaces:
         self._messages = self._open_early = self._early = self._last = 0
 
     def run(self) -> AuthorsResult:
-        """To the end; UnsupportedError when nothing can happen any more before it."""
+        """Run to the end; UnsupportedError when the run can make no more progress before it."""
         for node in range(self._nodes):
             self._begin(self._state[node], 0)
         core = self._queues.core
@@ -99,14 +98,14 @@ class AuthorsInterfaces:
         self._events[node][cycle].add(event)
 
     def _begin(self, node: Node, cycle: int) -> None:
-        """A phase opens: with the first step, or with a NOP."""
+        """Open a phase: with the first step, or with a NOP."""
         if node.ahead and node.ahead[0] is None:
             self._start_nop(node, cycle, 1)
         else:
             self._schedule(node.number, "choose", cycle + 1)
 
     def _act(self, number: int, cycle: int) -> None:
-        """All events of a node in a cycle: first what they decide by what was, then what they change."""
+        """All events of a node in a cycle: first the decisions on the old state, then the changes."""
         events, node = self._events[number].pop(cycle), self._state[number]
         if "choose" in events:
             self._choose(node, cycle)
@@ -134,13 +133,13 @@ class AuthorsInterfaces:
         self._schedule(node.number, "choose", node.nop_ends)
 
     def _pass_nop(self, node: Node, cycle: int) -> None:
-        """The NOP in front is over: the next step, or the next NOP."""
+        """Start the next step, or the next NOP, after the NOP in front."""
         node.ahead.pop(0)
         if node.ahead and node.ahead[0] is None:
             self._start_nop(node, cycle, 1)
 
     def _choose(self, node: Node, cycle: int) -> None:
-        """Each free interface takes the first chunk of the step that waits for nothing."""
+        """Each free interface takes the first ready chunk of the step."""
         steps = node.ahead
         free = [number for number, message in enumerate(node.sending) if message is None]
         if node.opens_step and self._tables.is_strict and len(free) < self._interfaces:
@@ -174,7 +173,7 @@ class AuthorsInterfaces:
                 return
 
     def _end_step(self, node: Node, cycle: int) -> None:
-        """All of the step is on its way: the next one opens when the interfaces are free, a NOP after twice its time."""
+        """The whole step is under way: the next one opens when the interfaces are free, a NOP after twice its time."""
         node.ahead.pop(0)
         node.opens_step = True
         if node.ahead and node.ahead[0] is None:
@@ -210,7 +209,7 @@ class AuthorsInterfaces:
         return Message(node.phase, entry.flow, node.number, target, interface, enters, entry.step, value, parts)
 
     def _start(self, node: Node, cycle: int) -> None:
-        """What was chosen is sent from the next cycle on."""
+        """Send the chosen chunks from the next cycle on."""
         if not node.chosen:
             if node.phase == REDUCE and not node.ahead and not any(node.sending):
                 self._turn(node, cycle)
@@ -228,7 +227,7 @@ class AuthorsInterfaces:
         return 1 if self._is_whole else message.parts
 
     def _send(self, node: Node, cycle: int) -> None:
-        """One part of each message enters the queues of its interface, if there is room."""
+        """One part of each message enters the queues of its interface, if they are not full."""
         for interface, message in enumerate(node.sending):
             number = node.number * self._interfaces + interface
             if message is not None and message.offered < message.parts and self._queues.has_room(number):
@@ -257,7 +256,7 @@ class AuthorsInterfaces:
         self._begin(node, cycle)
 
     def _take_in(self, cycle: int) -> None:
-        """Chunks whose packets the network gives out in this cycle are with their node in the next."""
+        """Chunks whose packets leave the network in this cycle have reached their node in the next."""
         for message, is_last in self._queues.received():
             is_whole = message.received == self._packets(message)
             if is_last if Fault.LAST_PACKET in self._faults else is_whole:

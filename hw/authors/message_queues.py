@@ -1,4 +1,4 @@
-"""The queues between a node's interfaces and its router in the MultiTree authors' simulator, before the routers of the core."""
+"""The queues between a node's interfaces and its router in the MultiTree authors' simulator, in front of the core's routers."""
 
 import itertools
 import random
@@ -28,8 +28,8 @@ TOP_PRIORITY = 1 << 30
 
 @dataclass
 class Message:
-    """One chunk on its way from interface `exit` of node `src` to interface `entry` of node `dst`, in `parts` packets, or in one
-    message of so many sub-messages; `offered` of them are in a queue or beyond, `packets` have entered the last queue, of which
+    """One chunk under way from interface `exit` of node `src` to interface `entry` of node `dst`, in `parts` packets, or in one
+    message of `parts` sub-messages; `offered` of them are in a queue or beyond, `packets` have entered the last queue, of which
     `received` have arrived."""
 
     phase: int
@@ -47,11 +47,11 @@ class Message:
 
 
 class MessageQueues:
-    """Parts of messages go from queue to queue, one a cycle and interface, and become packets when they enter the last one.
+    """Parts of messages move from queue to queue, one per cycle and interface, and become packets when they enter the last one.
 
-    In message flow a message is one packet whose parts follow it into the last queue: each is there before the one ahead of it has
-    left. Packets go along one dimension after the other; of two equal ways around a ring each draws one, from `seed`. Raises
-    UnsupportedError for networks that are no whole grids. Time O(parts + cycles · interfaces with parts) and what the core needs.
+    In message flow a message is one packet whose parts follow it into the last queue: each arrives before the one ahead of it has
+    left. Packets go along one dimension after the other; each draws one of two equal paths around a ring, from `seed`. Raises
+    UnsupportedError for networks that are not whole grids. Time O(parts + cycles · interfaces with parts), plus that of the core.
     """
 
     def __init__(self, topology: Topology, machine: Machine, interfaces: int, flow: str, seed: int) -> None:
@@ -70,13 +70,13 @@ class MessageQueues:
             raise UnsupportedError(f"{topology.name} has no dimension-order routing, which the authors' interfaces need")
         self._nodes = len(topology.kind)
         self._draw = random.Random(seed)
-        self._ways: list[range] = []  # numbers of the ways from a node to another, to its first interface
-        ways: list[Int64] = []
+        self._routes: list[range] = []  # numbers of the routes from a node to another, to its first interface
+        routes: list[Int64] = []
         for src, dst in itertools.product(range(self._nodes), repeat=2):
-            equal = list(_ways(network, network.grid, src, dst))
-            self._ways.append(range(len(ways), len(ways) + len(equal) * interfaces, interfaces))
-            ways += [np.append(hops, EJECT_AT + interface) for hops in equal for interface in range(interfaces)]
-        self.core = _core.PacketStepper(network.scalars, network.core_columns(ways))
+            equal = list(_routes(network, network.grid, src, dst))
+            self._routes.append(range(len(routes), len(routes) + len(equal) * interfaces, interfaces))
+            routes += [np.append(hops, EJECT_AT + interface) for hops in equal for interface in range(interfaces)]
+        self.core = _core.PacketStepper(network.scalars, network.core_columns(routes))
         count = self._nodes * interfaces
         self._offered: list[deque[tuple[int, Message]]] = [deque() for _ in range(count)]  # with the cycle of each
         self._issued: list[deque[Message]] = [deque() for _ in range(count)]
@@ -95,7 +95,7 @@ class MessageQueues:
         self._filling.add(interface)
 
     def is_empty(self, interface: int) -> bool:
-        """Whether all that was offered has left the interface."""
+        """Whether all offered parts have left the interface."""
         return interface not in self._filling and not self.core.backlog(interface)
 
     @property
@@ -104,14 +104,14 @@ class MessageQueues:
         return bool(self._filling)
 
     def received(self) -> list[tuple[Message, bool]]:
-        """Of each packet that was received whole at the start of this cycle: its message, and whether it was sent last of it."""
+        """For each packet received completely at the start of this cycle: its message, and whether it was sent last of it."""
         found = [self._under_way.pop(packet) for packet in self.core.received()]
         for message, _ in found:
             message.received += 1
         return found
 
     def move(self, cycle: int) -> None:
-        """One part of each interface goes on from the first queue, and one into the last."""
+        """Move one part of each interface on from the first queue, and one into the last."""
         for interface in tuple(self._filling):
             offered, issued = self._offered[interface], self._issued[interface]
             if offered and offered[0][0] <= cycle and len(issued) < ISSUED_PARTS:
@@ -122,7 +122,7 @@ class MessageQueues:
                 self._filling.discard(interface)
 
     def _enters(self, interface: int, message: Message) -> bool:
-        """The part in front enters the last queue, if there is room."""
+        """Move the part in front into the last queue, unless that is full."""
         continues = self._is_whole and self._outside[interface] > 0
         flits = self._payload + (0 if continues else self._head)
         if self.core.backlog(interface) - self._outside[interface] + flits > QUEUED_FLITS:
@@ -131,26 +131,26 @@ class MessageQueues:
             self._outside[interface] -= self._payload
             return True
         length = self._head + self._payload * (message.parts if self._is_whole else 1)
-        ways = self._ways[message.src * self._nodes + message.dst]
-        way = ways[0] if len(ways) == 1 else self._draw.choice(ways)
-        packet = self.core.send(interface, message.dst, length, way + message.entry, TOP_PRIORITY - message.step)
+        routes = self._routes[message.src * self._nodes + message.dst]
+        route = routes[0] if len(routes) == 1 else self._draw.choice(routes)
+        packet = self.core.send(interface, message.dst, length, route + message.entry, TOP_PRIORITY - message.step)
         message.packets += 1
         self._under_way[packet] = message, self._is_whole or message.packets == message.parts
         self._outside[interface] = length - flits
         return True
 
 
-def _ways(network: RouterNetwork, grid: Grid, src: int, dst: int) -> Iterator[Int64]:
-    """Hops of the equal ways from a node to another: the last dimension first, around a ring the shorter way, or either.
+def _routes(network: RouterNetwork, grid: Grid, src: int, dst: int) -> Iterator[Int64]:
+    """Hops of the shortest routes from a node to another: the last dimension first, around a ring the shorter direction, or both.
 
-    A packet that is to cross the end of a ring has the upper half of the VCs for all of its way along it.
+    A packet that will cross the end of a ring has the upper half of the VCs along the whole ring.
     """
-    stretches: list[list[list[int]]] = []  # of each dimension: the ways along it, in links
+    stretches: list[list[list[int]]] = []  # of each dimension: the routes along it, in links
     node = src
     for dimension in reversed(range(len(grid.sizes))):
-        ways = list(grid.stretches(node, dst, dimension))
-        stretches.append([links for links, _ in ways])
-        node = ways[0][1]
+        routes = list(grid.stretches(node, dst, dimension))
+        stretches.append([links for links, _ in routes])
+        node = routes[0][1]
     for parts in itertools.product(*stretches):
         hops = [np.zeros(0, np.int64)]
         for links in filter(None, parts):

@@ -1,4 +1,4 @@
-"""A node whose network interfaces play trees: the steps ahead of it, the messages that it sends, the chunks that it adds up."""
+"""State of a node whose network interfaces execute trees: its next steps, the messages it sends, the chunks it adds up."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -12,16 +12,16 @@ NEVER = (1 << 64) - 1
 
 
 def start_value(node: int, flow: int) -> int:
-    """What a node has of a flow at the start."""
+    """The data of a node for a flow at the start."""
     return (1 << node) * (1 + flow)
 
 
 def nop_cycles(parts: int, machine: Machine, faults: Collection[Fault], *, is_whole: bool) -> int:
-    """How long a step without a message lasts, for chunks of so many parts: the paper's estimate (footnote 4) as their program has
-    it. `is_whole`: a chunk is one message."""
+    """Cycles of a step without a message, for chunks of the given number of parts: the paper's estimate (footnote 4) as implemented
+    in their program. `is_whole`: a chunk is one message."""
     payload = machine.packet_payload_bytes // machine.flit_bytes
     each = payload if is_whole else payload + machine.head_flits
-    held = OFFERED_PARTS + ISSUED_PARTS + 2 * QUEUED_FLITS // payload  # 58, as they count them
+    held = OFFERED_PARTS + ISSUED_PARTS + 2 * QUEUED_FLITS // payload  # 58, as their program counts them
     if parts > held:
         return parts * each - held * payload
     return parts if Fault.SHORT_NOP in faults else parts * each
@@ -29,7 +29,7 @@ def nop_cycles(parts: int, machine: Machine, faults: Collection[Fault], *, is_wh
 
 @dataclass
 class Node:
-    """What a node is doing, in the `phase` that it is in."""
+    """The state of a node in its current `phase`."""
 
     number: int
     steps: tuple[Steps, Steps]  # of both phases
@@ -43,5 +43,5 @@ class Node:
 
     @property
     def ahead(self) -> Steps:
-        """The steps of its phase that are to come."""
+        """The remaining steps of its phase."""
         return self.steps[self.phase]

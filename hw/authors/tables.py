@@ -1,4 +1,4 @@
-"""What the nodes of the MultiTree authors' simulator play: who sends what in which step, phase by phase."""
+"""Programs of the nodes in the MultiTree authors' simulator: the sends of each step, phase by phase."""
 
 from collections import defaultdict
 from collections.abc import Iterable
@@ -15,8 +15,8 @@ REDUCE, GATHER = 0, 1  # phases
 
 @dataclass
 class Entry:
-    """One flow that a node sends in a step: where to (nowhere: the node only waits), whose parts of which flows it still waits for
-    (flow, node), and how many chunks long it is."""
+    """One flow that a node sends in a step: its destination (None: the node only waits), the (flow, node) parts it still waits for,
+    and its length in chunks."""
 
     flow: int
     step: int
@@ -29,7 +29,7 @@ Steps = list[list[Entry] | None]  # of one phase; None: nothing to do in a step
 
 
 def clear(steps: Steps, flow: int, src: int) -> None:
-    """What waits for that flow from that node waits no longer."""
+    """Mark that flow from that node as arrived."""
     for step in steps:
         for entry in step or ():
             entry.waits.discard((flow, src))
@@ -37,14 +37,14 @@ def clear(steps: Steps, flow: int, src: int) -> None:
 
 @dataclass(frozen=True)
 class AuthorsTables:
-    """What all nodes play, in `interfaces` a node, of data that is cut into `chunks`.
+    """The programs of all nodes, with `interfaces` per node, for data that is cut into `chunks`.
 
-    `steps[node]` are those of the reduce phase, which ends with an entry that waits for what is summed up at the node and sends
-    nothing, and of the gather phase. `members[flow]`: the nodes whose data it sums up. `entry_interface[phase, flow, src, dst]`:
+    `steps[node]` are those of the reduce phase, which ends with an entry that waits for the sums at the node and sends nothing, and
+    of the gather phase. `members[flow]`: the nodes whose data it sums up. `entry_interface[phase, flow, src, dst]`:
     the interface by which a transfer enters its node; 0 for those not listed. `link_interface[node, neighbour]`: the interface that
     the link to a neighbour would have; None where transfers go further than to neighbours. `is_strict`: a step of a node begins
-    when all of its interfaces are free; otherwise one is enough. `counted`: how often their totals count the time of what is
-    played.
+    when all of its interfaces are free; otherwise one is enough. `counted`: how many times the reported totals count the time of
+    the run.
     """
 
     topology: Topology
@@ -59,16 +59,16 @@ class AuthorsTables:
 
 
 def tables_of(schedule: Schedule, interfaces: int) -> AuthorsTables:
-    """The transfers of an all-reduce along trees; the interfaces of a node take turns with what reaches it in a step.
+    """The transfers of an all-reduce along trees; the interfaces of a node take turns with the transfers that reach it in a step.
 
-    Routes of the schedule are not looked at: the network has ways of its own. O(rows log rows).
+    Routes of the schedule are ignored: the network has its own routing. O(rows log rows).
     """
     schedule.require_version_1("tables of the authors' simulator")
     nodes = len(schedule.topology.kind)
     place = _place_of_link(schedule.topology)
     rows = _rows(schedule, place)
     opens = {phase: max((row.step for row in rows if row.phase == phase), default=-1) + 1 for phase in (REDUCE, GATHER)}
-    waits: dict[tuple[int, int, int], set[tuple[int, int]]] = defaultdict(set)  # (phase, flow, node): what it hears
+    waits: dict[tuple[int, int, int], set[tuple[int, int]]] = defaultdict(set)  # (phase, flow, node): what it receives
     entries: dict[tuple[int, int, int], dict[int, Entry]] = defaultdict(dict)  # (phase, node, step): by flow
     for row in rows:
         waits[row.phase, row.flow, row.dst].add((row.flow, row.src))
@@ -108,7 +108,7 @@ def in_turns(transfers: Iterable[tuple[tuple[int, int, int, int], int]], interfa
 
 
 def without_end(gather: Steps) -> Steps:
-    """Without the steps at the end in which there is nothing to do."""
+    """The steps without the empty ones at the end."""
     while gather and gather[-1] is None:
         gather.pop()
     return gather

@@ -1,5 +1,4 @@
-"""A schedule as the messages of one chunk at an endpoint: phases, what waits for what, how much of a chunk a node holds in each
-phase."""
+"""A schedule as the messages of one chunk at an endpoint: phases, dependencies, and the bytes that a node holds in each phase."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,15 +18,15 @@ MIXED = -1
 
 @dataclass(frozen=True, eq=False)
 class ChunkRows:
-    """What the endpoints send for a chunk of a payload, which goes through a schedule of its own: `schedule`'s chunks are its
-    segments.
+    """The messages of the endpoints for a chunk of a payload, which goes through the whole schedule: the chunks of `schedule` are
+    its segments.
 
-    `ways`: parts of the schedule, of equally many segments; a chunk plays one of them, whole, and the next chunk the next (a ring
-    forwards for the even chunks, backwards for the odd ones). A segment longer than `message_bytes` is cut into equal pieces, each
-    with an integer of its own; pieces of shorter ones that leave together share messages of up to so many bytes (None: one message
-    a step). A row is a message. All columns are in the order (way, phase, source, step).
+    `ways`: parts of the schedule with equally many segments; a chunk runs through one part, and the next chunk through the next (a
+    ring forwards for the even chunks, backwards for the odd ones). A segment longer than `message_bytes` is cut into equal pieces,
+    each with a separate integer; pieces of shorter segments that leave together share messages of at most that many bytes (None:
+    one message per step). A row is a message. All columns are in the order (way, phase, source, step).
 
-    O(rows log rows + what waits for what) time and memory.
+    O(rows log rows + dependencies) time and memory.
     """
 
     schedule: Schedule
@@ -42,7 +41,7 @@ class ChunkRows:
         if (topology.kind[ends] != NodeKind.ENDPOINT).any():
             raise UnsupportedError("switches of this schedule add or keep data; engines at the endpoints do all of that themselves")
         if self.schedule.chunks % self.ways:
-            raise UnsupportedError(f"{self.schedule.chunks} segments cannot be parted into {self.ways} ways")
+            raise UnsupportedError(f"{self.schedule.chunks} segments cannot be divided into {self.ways} ways")
 
     # ---- sizes
 
@@ -98,7 +97,7 @@ class ChunkRows:
         """P."""
         return int(self.phase_of_step[-1]) + 1
 
-    # ---- pieces on their way, and messages
+    # ---- pieces in transit, and messages
 
     @cached_property
     def _moves(self) -> dict[str, Int64]:
@@ -158,8 +157,8 @@ class ChunkRows:
         return np.searchsorted(row, np.arange(len(rows) + 1)), pair
 
     def waits(self) -> tuple[Int64, Int64]:
-        """(earlier, later) for all pairs of messages of which the later one waits until the earlier one has been delivered:
-        what has landed in its cell, `delay` steps before it or more."""
+        """(earlier, later) for all pairs of messages where the later one waits until the earlier one has been delivered, because
+        that landed in its cell at least `delay` steps earlier."""
         moves = self._moves
         target, source = self._cell(moves["dst"]), self._cell(moves["src"])
         steps = self.schedule.steps + self.schedule.delay
@@ -192,7 +191,7 @@ class ChunkRows:
 
     @cached_property
     def cells_of_way(self) -> tuple[tuple[Int64, Int64], ...]:
-        """For every way (number of the endpoint, piece) of its cells: those that some message reads or writes."""
+        """For every way (number of the endpoint, piece) of its cells: the cells that some message reads or writes."""
         per_way = len(self.schedule.topology.endpoints) * self._pieces_of_way
         edges = np.searchsorted(self._touched, np.arange(self.ways + 1) * per_way)
         parts = [self._touched[low:high] % per_way for low, high in pairwise(edges)]
@@ -216,8 +215,8 @@ class ChunkRows:
 
     @cached_property
     def live_bytes(self) -> Int64:
-        """The most that a node holds of a chunk when it enters each phase, and at the end: what it will send or add to, and
-        results."""
+        """The most bytes of a chunk that a node holds when it enters each phase, and at the end: data that it will send or add to,
+        and results."""
         moves = self._moves
         cell = np.searchsorted(self._touched, np.concatenate((self._cell(moves["src"]), self._cell(moves["dst"]))))
         step, phase = np.tile(moves["step"], 2), np.tile(moves["phase"], 2)

@@ -1,4 +1,4 @@
-"""Endpoints and a collective as the plain columns that the core plays (`core/endpoint/run/program.hpp`)."""
+"""Endpoints and a collective as the columns that the core runs (`core/endpoint/run/program.hpp`)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -35,11 +35,11 @@ class Payload:
 
 @dataclass(frozen=True)
 class Choices:
-    """How the endpoints work. `ways`: as `ChunkRows`. `lifo`: the latest collective first. Three rules, of which the paper has none
-    and without any of which engines can hang: `in_order`, chunks enter a partition in the order of loading; `spare`, a port
-    holds one message more than is sent through it before any is taken; `apart`, it has places for each sender and state
-    machine, so that what one cannot take yet does not hold up others. `share_bounds`: a collective has its share of the memory
-    bandwidth and no more; otherwise shares say what is left for training, and transfers run at the bus's speed."""
+    """Rules of the endpoints. `ways`: as `ChunkRows`. `lifo`: the latest collective first. Three rules that prevent deadlock and
+    are not in the paper: `in_order`, chunks enter a partition in the order of loading; `spare`, a port holds one message more than
+    is sent through it before any is taken; `apart`, a port has separate places for each sender and state machine, so that a message
+    that cannot be taken yet does not block others. `share_bounds`: a collective uses at most its share of the memory bandwidth;
+    otherwise shares state what is left for training, and transfers run at the bus's speed."""
 
     ways: int = 1
     lifo: bool = False
@@ -50,9 +50,9 @@ class Choices:
 
 
 class EndpointProgram:
-    """A schedule on endpoints: `scalars` and `columns` for the core, `rows` tells what they stand for.
+    """A schedule on endpoints: `scalars` and `columns` for the core, and the `rows` that they stand for.
 
-    UnsupportedError for more phases than state machines, a chunk that is larger than its partition, and what is too large.
+    UnsupportedError for more phases than state machines, a chunk that is larger than its partition, and other excessive sizes.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class EndpointProgram:
 
     def _machines(self) -> list[int]:
         """State machines of each phase: as many as there are, evenly. Accelerators and ideal interfaces work on as many chunks
-        at once: all at once would go through the phases side by side, and leave the links of all other phases idle."""
+        at once: otherwise all chunks would go through the phases together, and leave the links of all other phases idle."""
         machines, phases = self.endpoint.engine.state_machines, self.rows.phases
         if phases > machines:
             raise UnsupportedError(
@@ -116,9 +116,9 @@ class EndpointProgram:
     def _partitions(self) -> tuple[list[int], list[int]]:
         """(bytes of each partition, bytes of a chunk there).
 
-        As the paper has it, a partition has room by (bandwidth of its phase's links times a chunk's size there at first); for
-        results that is the last phase's bandwidth, and the whole result. A chunk takes what a node holds of it at the beginning
-        or the end of the phase, whichever is more."""
+        As in the paper, the size of a partition is proportional to the bandwidth of its phase's links times a chunk's size at the
+        start of the phase; for results it is the last phase's bandwidth times the whole result. A chunk takes the larger of what a
+        node holds of it at the beginning and at the end of the phase."""
         live = self.rows.live_bytes.tolist()
         sizes = [max(live[phase], live[phase + 1]) for phase in range(self.rows.phases)] + [live[-1]]
         if self.system.runs is not Runs.ENGINE:
@@ -222,7 +222,7 @@ class EndpointProgram:
         return cells
 
     def first_wrong(self, cells: NDArray[np.uint64]) -> tuple[int, int, int] | None:
-        """The first (rank, chunk, piece) that is due and is not what the collective promises; sums are taken here, modulo 2^64.
+        """The first (rank, chunk, piece) that is due and has a wrong value, or None; sums are recomputed here, modulo 2^64.
         O(chunks · cells + nodes · chunks · pieces)."""
         schedule = self.rows.schedule
         for way, (node, piece) in enumerate(self.rows.cells_of_way):
@@ -241,14 +241,14 @@ class EndpointProgram:
         return None
 
     def _numbers(self, way: int, piece: Int64) -> tuple[slice, Int64]:
-        """(chunks that go this way, numbers of their pieces among all)."""
+        """(chunks that take this way, numbers of their pieces among all)."""
         chunks = slice(way, None, self.rows.ways)
         own = np.arange(self.chunks)[chunks, None]
         return chunks, own * (self.rows.segments * self.rows.pieces) + piece[None, :]
 
 
 class _Links:
-    """Joined pairs of nodes as physical links: `rate` in bytes a cycle, `lanes` of them side by side, latency."""
+    """Pairs of neighbours as physical links: `rate` in bytes per cycle, number of parallel `lanes`, latency."""
 
     def __init__(self, schedule: Schedule, endpoint: Endpoint) -> None:
         topology, inside, outside = schedule.topology, endpoint.intra_package, endpoint.inter_package
@@ -276,9 +276,9 @@ class _Links:
 
 
 def _lanes(capacity: int, kind: LinkKind, unit: LinkKind) -> int:
-    """Physical links of a joined pair whose capacity is counted in `unit`s."""
+    """Physical links of a pair of neighbours whose capacity is counted in `unit`s."""
     lanes = capacity * unit.bytes_per_second / kind.bytes_per_second
     if lanes.denominator != 1:
         found = f"{capacity * unit.bytes_per_second} bytes a second"
-        raise UnsupportedError(f"a link of capacity {capacity} carries {found}, which is no multiple of {kind.bytes_per_second}")
+        raise UnsupportedError(f"a link of capacity {capacity} carries {found}, which is not a multiple of {kind.bytes_per_second}")
     return int(lanes)

@@ -1,5 +1,4 @@
-"""Runs collectives on endpoints and judges what they show: cycles, occupancy, where the time goes, energy, and every rank's
-data."""
+"""Runs of collectives on endpoints and their results: cycles, occupancy, breakdown of the time, energy, and a check of all data."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,13 +25,13 @@ _REASONS = (_NOT_AT_WORK, _PORT_FULL, _PARTITION_FULL, _TURN, _ARRIVAL)
 
 @dataclass(frozen=True)
 class EndpointResult:
-    """What one run showed.
+    """The results of one run.
 
-    `cycles`: from time 0 until the last chunk is back in memory at the last node, or nothing can go on any more; `ends`: the same
-    for each payload, as far as chunks of it are back. `data_ok`: every rank has what it is due; `wrong` is the first (rank,
-    chunk, piece) that has not. `conserved`: no message, place, room or chunk was left anywhere, links and memories carried just
-    the bytes that schedule and system have, and each chunk was back at each node once. `stall`: who waits for what, where
-    nothing could go on any more; empty for runs that ended.
+    `cycles`: from time 0 until the last chunk is back in memory at the last node, or the run stalls; `ends`: the same for each
+    payload, for its chunks that are back. `data_ok`: every rank has its due data; `wrong` is the first (rank, chunk, piece) with a
+    wrong value. `conserved`: no message, place, room or chunk is left over, links and memories carried exactly the bytes of
+    schedule and system, and each chunk was back at each node once. `stall`: what nodes wait for in a run that stalled; empty for
+    runs that ended.
 
     `occupancy`: shares of the run, averaged over all nodes (`busiest_link`: of one link). `delays`: cycles, as in ACE's Fig. 11:
     averages over transfers of a bus, additions, chunks and messages. `bus_congestion`: bus queuing and transfer together, of
@@ -72,7 +71,7 @@ def run_endpoints(
     trace: Path | None = None,
     force: bool = False,
 ) -> EndpointResult:
-    """Play a collective of each payload, chunk by chunk, with an integer of data for each piece and rank.
+    """Run a collective of each payload, chunk by chunk, with an integer of data per piece and rank.
 
     Each chunk goes through `schedule` (one iteration of it). Errors as `EndpointProgram`, and UnsupportedError
     for times beyond the core's counters. `progress` is called with the current
@@ -91,11 +90,11 @@ def run_endpoints(
         ) from None
     if trace is not None:
         write_atomically(trace, b"".join(canonical_json(line) for line in trace_lines(program, core.moves())), force=force)
-    return judged(program, core, None if core.is_stalled else program.first_wrong(cells))
+    return result_of(program, core, None if core.is_stalled else program.first_wrong(cells))
 
 
-def judged(program: EndpointProgram, core: _core.EndpointRun, wrong: tuple[int, int, int] | None) -> EndpointResult:
-    """What a run that has ended, or cannot go on, showed."""
+def result_of(program: EndpointProgram, core: _core.EndpointRun, wrong: tuple[int, int, int] | None) -> EndpointResult:
+    """The results of a run that has ended or stalled."""
     counters = core.counters()
     cycles, nodes, engine = core.cycle if core.is_stalled else counters["cycles"], program.nodes, program.endpoint.engine
     seconds = cycles / program.endpoint.interface.clock_hertz
@@ -160,14 +159,14 @@ def _delays(counters: dict[str, tuple[int, int]], visits: int) -> dict[str, Frac
 
 
 def _bytes_of(program: EndpointProgram) -> int:
-    """What the links carry of all chunks, counted from the schedule."""
+    """The bytes that the links carry for all chunks, counted from the schedule."""
     begin, _ = program.rows.links()
     return _of_all_chunks(program, program.rows.message_sizes * (begin[1:] - begin[:-1]))
 
 
 def _memory_bytes_of(program: EndpointProgram) -> int:
-    """What the memories read and write: each chunk once each way for an engine; for an accelerator each message when it goes out
-    and when it comes in, and where it is added both summands and the sum."""
+    """The bytes that the memories read and write: each chunk once in each direction for an engine; for an accelerator each message
+    when it goes out and when it comes in, and where it is added both summands and the sum."""
     if program.system.runs is Runs.IDEAL:
         return 0
     if program.system.runs is Runs.ENGINE:
@@ -176,14 +175,14 @@ def _memory_bytes_of(program: EndpointProgram) -> int:
 
 
 def _of_all_chunks(program: EndpointProgram, bytes_of_message: NDArray[np.int64]) -> int:
-    """The sum over the messages of all chunks, each of its way."""
+    """The sum over the messages of all chunks, by way."""
     rows = program.rows
     of_way = (int(bytes_of_message[rows.of_messages("way") == way].sum()) for way in range(rows.ways))
     return sum(total * len(range(way, program.chunks, rows.ways)) for way, total in enumerate(of_way))
 
 
 def describe_stall(program: EndpointProgram, waiting: Sequence[tuple[int, int, int, int, int]]) -> tuple[str, ...]:
-    """What the nodes of a run that cannot go on wait for, in words: the first few of each kind, those that hold up others first."""
+    """What the nodes of a stalled run wait for, in words: the first few of each kind, those that block others first."""
     lines = []
     for reason in _REASONS:
         of_kind = [entry for entry in waiting if entry[1] == reason]

@@ -1,4 +1,4 @@
-"""Flows between engines, and how many messages of each a port has room for."""
+"""Message streams between engines, and the number of messages of each that a port holds."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,14 @@ Int64 = NDArray[np.int64]
 
 
 def flow_columns(rows: ChunkRows, machines: list[int], *, spare: bool, apart: bool) -> dict[str, Int64]:
-    """By which last link, from whom and in which phase messages come to a port; and how many messages of each flow it holds, for
-    each state machine (`apart`) or for all that can be at work.
+    """The streams of messages into ports, by last link, sender and phase; and the number of messages of each that a port holds, per
+    state machine (`apart`) or for all that can be active.
 
-    In a phase in which every node sends to one other and hears from one, and each message that waits has one of its own to wait for
-    (a ring): those that a chunk sends before it has taken any, and one. Had ports room for these only, none could take a
-    message and send the next (AceEngine.tla). In others: all of a chunk's messages, so that a chunk whose turn it is never
-    waits for room. Without `spare` those that are sent before any is taken. Chunks of one way meet every `ways`-th state
-    machine where those are a multiple of the ways, otherwise all. O(rows log rows)."""
+    In a phase in which every node sends to and receives from one other, and no two messages wait for the same one (a ring): the
+    messages that a chunk sends before it has taken any, and one more; without the additional place no port could take a message and
+    send the next (AceEngine.tla). In other phases: all of a chunk's messages, so that a chunk whose turn it is never waits for
+    room. Without `spare`: the messages that are sent before any is taken. Chunks of one way use every `ways`-th state machine where
+    the number of state machines is a multiple of the ways, otherwise all. O(rows log rows)."""
     begin, pair = rows.links()
     earlier, later = rows.waits()
     phase, way, source = (rows.of_messages(name) for name in ("phase", "way", "src"))
@@ -52,7 +52,7 @@ def flow_columns(rows: ChunkRows, machines: list[int], *, spare: bool, apart: bo
 
 
 def _wait_for_one_each(rows: ChunkRows, earlier: Int64, later: Int64) -> NDArray[np.bool_]:
-    """Of every phase: whether no two messages wait for the same one as the last of those that they wait for."""
+    """For every phase: whether no two messages have the same last dependency."""
     step, phase = rows.of_messages("step"), rows.of_messages("phase")
     order = np.lexsort((step[earlier], later))
     earlier, later = earlier[order], later[order]
@@ -64,7 +64,7 @@ def _wait_for_one_each(rows: ChunkRows, earlier: Int64, later: Int64) -> NDArray
 
 
 def _is_ring(rows: ChunkRows, own: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Of every phase: whether by these messages every node sends to one other at most, and hears from one."""
+    """For every phase: whether every node sends these messages to at most one other node and receives them from at most one."""
     phase, source, target = (rows.of_messages(name)[own] for name in ("phase", "src", "dst"))
     phase, source, target = np.unique(np.stack((phase, source, target)), axis=1)
     alone = np.ones(rows.phases, bool)

@@ -15,7 +15,7 @@ Move = tuple[int, int, int, int, int, int]
 
 
 def trace_lines(program: EndpointProgram, moves: Sequence[Move]) -> Iterator[dict[str, Any]]:
-    """The lines of a trace: what ran, then what endpoints did in the order in which they did it. O(moves + rows²/64)."""
+    """The lines of a trace: the run, then the events at endpoints in order. O(moves + rows²/64)."""
     rows, endpoints = program.rows, program.rows.schedule.topology.endpoints.tolist()
     source, target = (rows.of_messages(name).tolist() for name in ("src", "dst"))
     numbers = _numbers(program).tolist()
@@ -30,7 +30,7 @@ def trace_lines(program: EndpointProgram, moves: Sequence[Move]) -> Iterator[dic
 
 
 def _order(program: EndpointProgram, moves: Sequence[Move]) -> list[int]:
-    """Of loading, the same at all nodes: as the node that came furthest had it; chunks that nobody has loaded stand behind."""
+    """The order of loading, which is the same at all nodes: that of the node with the most chunks; unloaded chunks come last."""
     loaded: list[list[int]] = [[] for _ in range(program.nodes)]
     for _, node, chunk, move, _, _ in moves:
         if MOVES[move] == "load":
@@ -40,7 +40,7 @@ def _order(program: EndpointProgram, moves: Sequence[Move]) -> list[int]:
 
 
 def _numbers(program: EndpointProgram) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Of every row: which of those of its node, phase and way it is, from 1."""
+    """For every row: its position among the rows of its node, phase and way, from 1."""
     begin = program.columns["row_begin"].astype(np.int64)
     return np.arange(begin[-1]) - np.repeat(begin[:-1], np.diff(begin)) + 1
 
@@ -97,7 +97,7 @@ def _head(program: EndpointProgram, order: Sequence[int], numbers: Sequence[int]
 
 
 def _needs(program: EndpointProgram) -> list[list[int]]:
-    """Of every row those of its phase that it waits for, without those that one of them has waited for itself."""
+    """For every row the rows of its phase that it waits for, without those that one of these already waits for."""
     rows = program.rows
     earlier, later = rows.waits()
     phase, step = rows.of_messages("phase"), rows.of_messages("step")

@@ -1,7 +1,7 @@
-"""Engines that run tables, or schedules that have none; `certree.hw.run` picks one.
+"""Engines that run tables, or schedules without tables; `certree.hw.run` selects one.
 
-- `runs`: what a run is asked for and what it showed; `engine`: what engines have in common; `lanes` (event by event, or flit by
-  flit) and `flit` (routers): the engines; `transparency`: whether routers add anything to lanes
-- `program`, `table_rows`, `schedule_rows`: what an engine is given; `schedule_run`: schedules without tables, and in parts
-- `clocks`, `framing`: start times and packets; `traces`: what a run writes
+- `runs`: options and results of runs; `engine`: the common base of engines; `lanes` (event by event, or flit by flit) and `flit`
+  (routers): the engines; `transparency`: whether routers change the results of lanes
+- `program`, `table_rows`, `schedule_rows`: the input of an engine; `schedule_run`: schedules without tables, and in parts
+- `clocks`, `framing`: start times and packets; `traces`: traces of runs
 """

@@ -1,4 +1,4 @@
-"""When the counters of each node start, and how fast they run."""
+"""Clocks of the nodes: start times (skew) and speeds (drift) of their counters."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -35,20 +35,20 @@ class Clocks:
 
     @classmethod
     def equal(cls, nodes: int) -> "Clocks":
-        """All counters start at time 0 and run alike."""
+        """Clocks without skew or drift."""
         return cls((0,) * nodes, (Fraction(0),) * nodes)
 
     @property
     def are_equal(self) -> bool:
-        """Whether nothing differs from the common clock."""
+        """Whether no clock differs from the common one."""
         return not any(self.skew) and not any(self.drift)
 
     def later(self, cycles: int) -> "Clocks":
-        """The same clocks, all started that much later."""
+        """The same clocks, all started that many cycles later."""
         return Clocks(tuple(skew + cycles for skew in self.skew), self.drift)
 
     def columns(self) -> dict[str, NDArray[np.int64]]:
-        """As the simulator core takes them."""
+        """The columns for the simulator core."""
         rates = [1 + drift for drift in self.drift]
         return {
             "clock_skew": np.array(self.skew, np.int64),
@@ -59,7 +59,7 @@ class Clocks:
 
 def parse_clocks(nodes: int, skew: str | None, drift: str | None) -> Clocks:
     """Clocks from what a user types: `7` for every node, or `node=value` pairs, as in `3=100,5=20`; drifts are rationals such as
-    `1/10000` or `-3/1000000`, or parts per million, `100ppm`. InputError says what cannot be read."""
+    `1/10000` or `-3/1000000`, or parts per million, `100ppm`. Raises InputError for other text."""
     skews = _values("skew", skew, nodes, _whole)
     drifts = _values("drift", drift, nodes, _rational)
     return Clocks(tuple(int(value) for value in skews), tuple(drifts))
@@ -74,7 +74,7 @@ def _values(what: str, text: str | None, nodes: int, read: Callable[[str, str], 
         elif node.isdecimal() and int(node) < nodes:
             values[int(node)] = read(what, value)
         else:
-            raise InputError(f"{what} {part!r}: {node!r} is no node; allowed: 0 to {nodes - 1}")
+            raise InputError(f"{what} {part!r}: {node!r} is not a node; allowed: 0 to {nodes - 1}")
     return values
 
 

@@ -1,4 +1,4 @@
-"""What the engines have in common: rows, a core that runs them, data, and what is said of a run that cannot go on."""
+"""The common base of the engines: rows, a core that runs them, data, and the description of a run that stalls."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ _REPORTED_NODES = 8
 
 
 class RowEngine(ABC):
-    """One run: `source` as framed, its `rows`, the `core` that is ready to advance, and the data in `cells`, changed in place."""
+    """One run: the framed `source`, its `rows`, the `core` ready to advance, and the data in `cells`, changed in place."""
 
     name: Engine
     budget: int  # events or flit moves between two looks at signals and at the progress callback
@@ -40,7 +40,7 @@ class RowEngine(ABC):
             self.rows.scalars["step_cycles"] = timing.ser + timing.lat + timing.red
 
     def run(self, progress: Callable[[int], None] | None) -> Mapping[str, int]:
-        """Run to the end, or until nothing can move any more; the counters of the core."""
+        """Run to the end, or until the run stalls; returns the counters of the core."""
         run_to_end(self.core, self.budget, progress)
         statistics: Mapping[str, int] = self.core.statistics()
         return statistics
@@ -60,10 +60,10 @@ class RowEngine(ABC):
 
     @abstractmethod
     def link_uses(self) -> LinkUses:
-        """Who had which lane when, of a traced run that has ended."""
+        """The uses of lanes over time, of a traced run that has ended."""
 
     def deadlock(self) -> tuple[str, ...]:
-        """Who waits for what in a run that cannot go on, in words; empty for one that has ended."""
+        """What each node waits for in a stalled run, in words; empty for a run that has ended."""
         return self._waiting() if self.core.is_deadlocked else ()
 
     def _waiting(self) -> tuple[str, ...]:
@@ -77,9 +77,9 @@ class RowEngine(ABC):
         return tuple(lines)
 
     def starved(self) -> tuple[str, ...]:
-        """What waited longer than `Options.longest_wait`, in words."""
+        """The messages that waited longer than `Options.longest_wait`, in words."""
         return ()
 
     def other_traffic(self) -> OtherTraffic | None:
-        """What became of other packets, where there can be any."""
+        """The results of other packets, where there can be any."""
         return None

@@ -1,4 +1,4 @@
-"""Tables on a network of routers: the messages of rows travel as packets or messages, beside other traffic."""
+"""The engine `flit`: tables on a network of routers, whose messages travel as packets or messages, together with other traffic."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,8 @@ Int64 = NDArray[np.int64]
 class FlitEngine(RowEngine):
     """The engine `flit`: tables, or a plan, on routers (`docs/explanation/routers.md`).
 
-    Other packets beside the collective have virtual channels of their own. A lane's slices in a picture begin when flits leave its
-    router, and packets that take turns on it flit by flit have a slice for each turn.
+    Other packets have separate virtual channels. A lane's slices in a picture begin when flits leave its router, and packets that
+    take turns on it flit by flit have a slice per turn.
     Raises TableFormatError and UnsupportedError as TableRows, ScheduleRows and RouterNetwork do, and UnsupportedError for packets
     that no buffer holds. Time O(flits · links they pass), memory O(rows + hops of all messages + nodes · chunks · repeats +
     virtual channels + packets under way), with a trace also O(hops of all messages).
@@ -63,24 +63,24 @@ class FlitEngine(RowEngine):
             self.core.watch(options.longest_wait)
 
     def deadlock(self) -> tuple[str, ...]:
-        """Who waits for what in a run that cannot go on, or which packet never arrives, in words; empty for one that has ended."""
+        """What each node waits for in a stalled run, or the packet that never arrives, in words; empty for a run that has ended."""
         if not self.core.is_deadlocked:
             return describe_lost(self.core.lost(), np.arange(self.core.lost()[0] + 1))
         names = np.arange(1 + max((entry[0] for entry in self.core.blocked()), default=0))
         return self._waiting() + describe_blockage(self.network, self.core.blocked(), names)
 
     def starved(self) -> tuple[str, ...]:
-        """What waited longer than `Options.longest_wait`, in words."""
+        """The packets that waited longer than `Options.longest_wait`, in words."""
         return describe_starved(self.network, self.core.starved(), self.core.starved_count, self._name_of)
 
     def other_traffic(self) -> OtherTraffic:
-        """What became of other packets."""
+        """The results of other packets."""
         names = ("other_packets", "other_latency", "longest_other_latency")
         statistics = self.core.statistics()
         return OtherTraffic(len(self._other_ids), *(statistics[name] for name in names))
 
     def link_uses(self) -> LinkUses:
-        """Who had which lane when, of a traced run that has ended."""
+        """The uses of lanes over time, of a traced run that has ended."""
         uses = self.core.link_uses()
         return LinkUses(
             [self.network.lane_name(lane) for lane in range(self.network.lanes)],
@@ -89,12 +89,12 @@ class FlitEngine(RowEngine):
         )
 
     def _name_of(self, entry: Starved) -> str:
-        """What waits: a message, or a packet beside the collective by its id."""
+        """Name of what waits: a message of the collective, or another packet by its id."""
         traffic_class, number, destination = entry[:3]
         return f"packet {self._other_ids[number]}" if traffic_class else f"a message to node {destination}"
 
     def _plan(self) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:
-        """The ways that messages may take, as lanes, and which message may take which."""
+        """The routes that messages may take, as lanes, and the choice of each message."""
         sent, topology = self.rows.sent, self.source.topology
         first, lanes = self.network.lanes_of_pair()
         if (sent["route"] == DIRECT).all():  # any lane to the neighbour, whichever has the least to send
@@ -133,7 +133,7 @@ class FlitEngine(RowEngine):
 
 
 def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list[TrafficClass]:
-    """Virtual channels of the collective and of what else there is; where nothing is, the collective has them all."""
+    """Virtual channels of the collective and of other packets; without other packets the collective has all channels."""
     machine, router = source.machine, source.machine.router
     cut_through = router.flow_control == "cut-through"
     unit = router.sub_message_flits if len(lengths) == 1 else WHOLE_PACKET
@@ -144,16 +144,14 @@ def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list
     for flits, what in longest:
         if cut_through and flits > machine.vc_buffer_flits:
             raise UnsupportedError(
-                f"{what} of {flits} flits is too long: cut-through moves it on when a buffer holds it whole, "
+                f"{what} of {flits} flits is too long: cut-through moves a packet on when a buffer holds all of it, "
                 f"and buffers have {machine.vc_buffer_flits}"
             )
     reserved = 0
     if len(others.id):
         reserved = 2 if machine.vc_count > 3 and router.datelines else 1
         if machine.vc_count < 2:
-            raise UnsupportedError(
-                "other traffic beside a collective needs virtual channels of its own; the machine has one in all"
-            )
+            raise UnsupportedError("other traffic next to a collective needs separate virtual channels; the machine has only one")
     last = machine.vc_count - 1
     return [
         TrafficClass(0, last - reserved, unit if cut_through else 1, router.sub_message_flits if len(lengths) == 1 else 0),

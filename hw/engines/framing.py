@@ -1,4 +1,4 @@
-"""How a chunk travels: as one message, or as packets of the machine's payload."""
+"""Framing of chunks: as one message, or as packets of the machine's payload."""
 
 from dataclasses import replace
 from typing import overload
@@ -15,8 +15,8 @@ def framed(source: Tables, framing: str) -> Tables: ...
 @overload
 def framed(source: Tables | Plan, framing: str) -> Tables | Plan: ...
 def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
-    """The tables (or the plan) as they are for whole messages; for packets the same rows, and slots that have room for a header in
-    every packet, but none that are shorter than before.
+    """The tables (or the plan), unchanged for whole messages; for packets the same rows, with slots that are long enough for a
+    header in every packet and never shorter than before.
 
     O(rows log rows).
     """

@@ -1,4 +1,4 @@
-"""Rows on lanes, without routers: event by event, or flit by flit with the same results."""
+"""Engines on lanes, without routers: `fast`, event by event, and `lanes`, flit by flit with the same results."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,5 +33,5 @@ class LaneEngine(RowEngine):
         self.core = _core.Run(self._program.scalars, self._program.columns, self.name.value, options.mode, cells, traced)
 
     def link_uses(self) -> LinkUses:
-        """Who had which lane when, of a traced run that has ended."""
+        """The uses of lanes over time, of a traced run that has ended."""
         return lane_uses(self._program, self.core.hops())

@@ -1,4 +1,4 @@
-"""Tables, or a schedule that has none, as the plain columns that the simulator core runs."""
+"""Tables, or a schedule without tables, as the columns that the simulator core runs."""
 
 from typing import Any
 
@@ -19,8 +19,8 @@ MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB
 
 
 class Program:
-    """Everything that an engine without routers runs (`common/program.hpp`): rows and the lanes of their messages; `scalars` and
-    `columns` go to the core as they are.
+    """The program of an engine without routers (`common/program.hpp`): rows and the lanes of their messages; `scalars` and
+    `columns` are the input of the core.
 
     Raises TableFormatError for neighbours that no link joins, UnsupportedError for sizes beyond the core's counters, and for routes
     that pass a link twice or a router in no time. O(hops log hops) time.
@@ -43,7 +43,7 @@ class Program:
         check_fits("cycles on one link", int(latency.max(initial=0)))
         self._check_ways(message, bundle, latency)
         uses = np.bincount(bundle, minlength=len(pairs)) * self.scalars["repeats"]
-        lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # as many as can ever be in use
+        lanes = np.minimum(self._topology.pair_capacity[pairs], uses)  # the most that can ever be in use
         return {
             "message_hops_begin": np.searchsorted(message, np.arange(len(sent["src"]) + 1)),
             "message_hops": bundle,
@@ -71,11 +71,10 @@ class Program:
 
 
 def initial_cells(nodes: int, chunks: int) -> NDArray[np.uint64]:
-    """What every node holds at the start, shape (nodes, chunks of all iterations): a mixing hash of (node, chunk).
+    """The initial data of every node, shape (nodes, chunks of all iterations): a mixing hash of (node, chunk).
 
-    SplitMix64 (Steele, Lea, Flood 2014) of node · 2^40 + chunk: no two cells are alike and none is zero (only an input beyond the
-    largest node id mixes to zero), so that a missing, doubled or misplaced contribution changes the sum.
-    """
+    SplitMix64 (Steele, Lea, Flood 2014) of node · 2^40 + chunk: no two cells are equal and all differ from zero (only an input
+    beyond the largest node id mixes to zero), so that a missing, doubled or misplaced contribution changes the sum."""
     return mixed(np.arange(nodes)[:, None], np.arange(chunks))
 
 
@@ -97,9 +96,9 @@ def first_cells(topology: Topology, chunks: int) -> NDArray[np.uint64]:
 
 
 def first_wrong(schedule: Schedule, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
-    """The first (rank, chunk of all iterations) whose value is not what the collective promises; None when all are right.
+    """The first (rank, chunk of all iterations) with a wrong value, or None when all are correct.
 
-    Sums are taken here, over the initial values, modulo 2^64.
+    Sums are recomputed here from the initial values, modulo 2^64.
     """
     endpoints = schedule.topology.endpoints
     initial = initial_cells(len(schedule.topology.kind), cells.shape[1])

@@ -1,4 +1,4 @@
-"""What a run is asked for, and what it showed: the same for every engine."""
+"""Options and results of runs, the same for every engine."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from certree.models.common.shown import Shown
 
 
 class Engine(StrEnum):
-    """What runs a schedule. The names are the same on the command line, in Python, in files and in results."""
+    """Engines that run a schedule. The names are the same on the command line, in Python, in files and in results."""
 
     FAST = "fast"  #: event by event, without routers
     LANES = "lanes"  #: flit by flit, without routers: the same results as `fast`
@@ -25,7 +25,7 @@ class Engine(StrEnum):
 AUTO = "auto"  # `fast` where that is exact, `flit` elsewhere
 ENGINES = (AUTO, Engine.FAST.value, Engine.LANES.value, Engine.FLIT.value)  # that count cycles
 MODES = ("slotted", "paced")
-FASTEST = "fastest"  # of both modes: a choice of those who compare runs
+FASTEST = "fastest"  # both modes, for comparisons of runs
 STEP_TIMES = ("paper", "exact")
 
 
@@ -37,23 +37,23 @@ def check_known(what: str, name: str, known: tuple[str, ...]) -> None:
 
 @dataclass(frozen=True)
 class Options:
-    """How a schedule or its tables are run.
+    """Options of a run of a schedule or its tables.
 
     - `mode`: "slotted", rows fire in slots of fixed length; "paced", as soon as what they wait for has arrived
     - `engine`: one of ENGINES. "auto" and "fast" give exact results or raise; "lanes" leaves the machine's routers out
-    - `without_routers`: leave them out with "auto" and "fast", too; the result says what they may add
+    - `without_routers`: leave routers out with "auto" and "fast" too; the result states what they may add
     - `framing`: each chunk travels as one "message", or as packets ("packet") of the machine's payload
     - `clocks`: skew and drift of each node; None: all equal
-    - `step_time`: how long a paced step without rows lasts, "paper": the estimate of MultiTree's footnote 4, or "exact":
+    - `step_time`: length of a paced step without rows, "paper": the estimate of MultiTree's footnote 4, or "exact":
       serialization, latency and reduction
-    - `others`: packets beside the collective, which meet it in routers, on virtual channels of their own; those that have not
-      arrived when it ends are left. `longest_wait`: report what waits that many cycles or more in a router while others pass
+    - `others`: packets that share the routers with the collective, on separate virtual channels; those that have not arrived when
+      the collective ends are dropped. `longest_wait`: report packets that wait at least N cycles in a router while others pass
     - `in_parts`: whether a paced run that uses a chunk's place twice may be cut into parts with a barrier between them
     - `trace`: file for one JSON line per message, in the order in which they became usable, or, where its name ends in .json, for
       Perfetto and chrome://tracing; not overwritten unless `force`
-    - `progress` is called with the current cycle every few million events or flit moves; what it raises ends the run
+    - `progress` is called with the current cycle every few million events or flit moves; an exception from it ends the run
 
-    Raises InputError for an unknown name, and for what the engine cannot take.
+    Raises InputError for an unknown name, and for options that the engine does not support.
     """
 
     mode: str = "slotted"
@@ -82,23 +82,23 @@ class Options:
 
     @property
     def needs_routers(self) -> bool:
-        """Whether only routers can run this, whatever they add."""
+        """Whether the run needs routers."""
         return self.engine == Engine.FLIT or self.others is not None or self.longest_wait is not None
 
     @property
     def leaves_routers_out(self) -> bool:
-        """Whether the result may lack what routers add."""
+        """Whether the result may omit the effects of routers."""
         return self.without_routers or self.engine == Engine.LANES
 
     @property
     def packets(self) -> Packets:
-        """The packets beside the collective."""
+        """The packets next to the collective."""
         return NO_PACKETS if self.others is None else self.others
 
 
 @dataclass(frozen=True)
 class OtherTraffic:
-    """What became of the packets beside a collective: how many arrived before it ended, their latencies in cycles."""
+    """Results of the packets next to a collective: how many arrived before it ended, and their latencies in cycles."""
 
     packets: int
     arrived: int
@@ -108,20 +108,20 @@ class OtherTraffic:
 
 @dataclass(frozen=True, repr=False)
 class Run(Shown):
-    """What one run showed; times in cycles from the opening of the first slot.
+    """The results of one run; times in cycles from the opening of the first slot.
 
     - `mode`, `engine`: how it ran and on what; `source`: "tables", or "schedule" where there are none, for the reason `no_tables`
     - `cycles`: until the last chunk was written or reduced
     - `closed_form_cycles`: the prediction for a slotted run with equal clocks (None: any other)
     - `contention_cycles`: cycles that ready messages waited for busy lanes, summed over messages and hops
-    - `late`: rows (counted once an iteration) that fired after the opening of their slot
-    - `data_ok`: every rank that is due a result has it; `wrong` is the first (rank, chunk of all iterations) that has not
+    - `late`: rows (counted once per iteration) that fired after the opening of their slot
+    - `data_ok`: every due result is correct; `wrong` is the first (rank, chunk of all iterations) with a wrong value
     - `max_link_utilization`: busy cycles of the busiest lane over `cycles`, None for several parts
-    - `flit_hops`: flits that passed lanes; `messages`: how many there were
-    - `deadlock`: who waits for what, when nothing could move any more; empty for runs that ended
-    - `router_effect`: what routers may add to a run without them, where that was looked for; None: nothing
-    - `starved`: what waited longer than `Options.longest_wait`; `others`: what became of other packets; both on routers only
-    - `parts`: how many were run one after the other (`certree.hw.engines.schedule_run`)
+    - `flit_hops`: flits that passed lanes; `messages`: their number
+    - `deadlock`: what nodes wait for, when nothing can move any more; empty for runs that ended
+    - `router_effect`: the effect that routers may add to a run without them, if known; None: no effect
+    - `starved`: packets that waited longer than `Options.longest_wait`; `others`: results of other packets; both on routers only
+    - `parts`: number of parts that were run one after the other (`certree.hw.engines.schedule_run`)
     """
 
     mode: str
@@ -149,11 +149,11 @@ class Run(Shown):
         return self.engine == Engine.FLIT or self.router_effect is None
 
     def title(self) -> str:
-        """How it ran."""
+        """Mode and engine."""
         return f"{self.mode}, {self.engine} engine"
 
     def facts(self) -> dict[str, object]:
-        """The cycles, what they were predicted to be, what waited, and whether the data are right."""
+        """The cycles, their prediction, the waits, and whether the data are correct."""
         predicted = {} if self.closed_form_cycles is None else {"closed form": self.closed_form_cycles}
         data = "deadlock" if self.deadlock else "right" if self.data_ok else "wrong"
         return {"cycles": self.cycles, **predicted, "contention": self.contention_cycles, "late": self.late, "data": data}

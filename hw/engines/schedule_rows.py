@@ -1,4 +1,4 @@
-"""A schedule's own transfers as rows, messages and expected arrivals: what the engines run where no table can say it."""
+"""A schedule's own transfers as rows, messages and expected arrivals, which engines run for schedules without tables."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,11 @@ Int64 = NDArray[np.int64]
 
 
 class ScheduleRows(Rows):
-    """What `TableRows` makes of tables, of a plan: a row for each (source, step, op, chunk), and a message for each transfer.
+    """Rows of a plan, like `TableRows` of tables: a row per (source, step, op, chunk), and a message per transfer.
 
-    A row waits for everything that has landed in its cell (source, chunk) by its step, and for nothing else. Raises
-    UnsupportedError when it would be left to chance what a row reads: with a delay of several steps, a transfer on its way to the
-    cell that the row reads, or transfers of both kinds on their way to one cell at once. O(rows log rows + waits) time and memory.
+    A row waits for exactly the transfers that have landed in its cell (source, chunk) by its step. Raises UnsupportedError when the
+    data that a row reads would depend on timing: with a delay of several steps, a transfer under way to the cell that the row
+    reads, or transfers of both kinds under way to one cell at once. O(rows log rows + waits) time and memory.
     """
 
     def __init__(self, plan: Plan) -> None:
@@ -60,7 +60,7 @@ class ScheduleRows(Rows):
         }
 
     def check_paced(self) -> None:
-        """Raise NotPacedError unless each row waits for all that ever reaches its cell: slots keep apart what comes later."""
+        """Raise NotPacedError unless each row waits for all transfers that ever reach its cell: only slots separate later ones."""
         rows, arrivals = self._row_columns, self._arrivals
         low, high = arrivals.range(rows["src"], rows["chunk"], 0, self._schedule.steps)
         waiting = np.diff(self.rows["row_waits_begin"].astype(np.int64))
@@ -111,7 +111,7 @@ class _Arrivals:
         return low, high
 
     def landed(self, node: NDArray[np.integer], chunk: NDArray[np.integer], step: NDArray[np.integer]) -> tuple[Int64, Int64]:
-        """Lists (begin, arrivals) of what has landed in each cell by a step. UnsupportedError for what may land too early."""
+        """Lists (begin, arrivals) of the transfers landed in each cell by a step. UnsupportedError where some may land early."""
         delay, now = self._schedule.delay, step.astype(np.int64)
         low, high = self.range(node, chunk, 0, now - delay + 1)
         under_way = self.range(node, chunk, now - delay + 1, now)
@@ -119,7 +119,7 @@ class _Arrivals:
         if len(flying):
             row = flying[0]
             raise UnsupportedError(
-                f"node {node[row]} sends chunk {chunk[row]} in step {step[row]} while a transfer into it is on its way "
+                f"node {node[row]} sends chunk {chunk[row]} in step {step[row]} while a transfer into it is under way "
                 f"(delay {delay}): it needs a second buffer, which the machine does not have"
             )
         count = high - low
@@ -127,14 +127,14 @@ class _Arrivals:
         return begin, np.arange(begin[-1]) - np.repeat(begin[:-1], count) + np.repeat(low, count)
 
     def _refuse_mixed(self) -> None:
-        """Transfers of both kinds that are on their way to one cell at once may land in the wrong order."""
+        """Raise UnsupportedError for a copy and a reduce under way to one cell at once, which may land in the wrong order."""
         cell, step = self._keys // self._span, self._keys % self._span
         op = self._schedule.op[self.order]
         near = (np.diff(cell) == 0) & (np.diff(step) < self._schedule.delay) & (np.diff(step) > 0) & (np.diff(op) != 0)
         if near.any():
             second = self.order[int(np.argmax(near)) + 1]
             raise UnsupportedError(
-                f"a copy and a reduce of chunk {self._schedule.chunk[second]} are on their way to node "
+                f"a copy and a reduce of chunk {self._schedule.chunk[second]} are under way to node "
                 f"{self._schedule.dst[second]} at once around step {self._schedule.step[second]} (delay "
                 f"{self._schedule.delay}): either may land first"
             )

@@ -1,9 +1,9 @@
-"""A schedule as it runs where no table can say it: its transfers, with the sizes and the slot of one message; or in parts.
+"""Runs of schedules that tables cannot represent: the transfers with the sizes and the slot of one message, or parts with tables.
 
-Parts are for paced runs of schedules that use a chunk's place twice, each with tables of its own, one after the other. A ring
-all-reduce along the rows of a grid and then one along its columns sums up in the same places twice. Rows of one table could not
-tell the two apart, and a neighbour that is ahead would spoil what is still on its way. Nobody begins a part before all have ended
-the part before: a barrier, as between two calls of a library.
+Parts are for paced runs of schedules that use a chunk's place twice: each part has separate tables, and the parts run one after the
+other. For example, a ring all-reduce along the rows of a grid and then one along its columns sums up in the same places twice. Rows
+of a single table could not distinguish the two, and a neighbour that is ahead would overwrite data that is still needed. No node
+begins a part before all nodes have ended the previous part: a barrier, as between two calls of a library.
 """
 
 from collections.abc import Iterator
@@ -23,9 +23,9 @@ from certree.models.tables import Tables
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The counterpart of `Tables` for any schedule: `schedule` has steps of one round. What both have has the same names.
+    """The counterpart of `Tables` for any schedule: `schedule` has steps of one round. Common fields have the same names.
 
-    `no_tables`: why there are none, where that is known.
+    `no_tables`: why there are no tables, if known.
     """
 
     schedule: Schedule
@@ -46,7 +46,7 @@ class Plan:
 
     @property
     def collective(self) -> Collective:
-        """What it promises."""
+        """Its collective."""
         return self.schedule.collective
 
     @property

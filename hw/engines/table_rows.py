@@ -1,4 +1,4 @@
-"""Rows, messages and expected arrivals in plain columns: what every engine runs; and `Tables` in that form."""
+"""Rows, messages and expected arrivals in columns, the input of every engine; and `Tables` in that form."""
 
 from abc import ABC, abstractmethod
 
@@ -21,7 +21,7 @@ MAX_FLITS = 1 << 31  # of one message
 
 
 class NotPacedError(UnsupportedError):
-    """A schedule that only slots keep in order."""
+    """A schedule that is correct only in slots."""
 
 
 class Rows(ABC):
@@ -60,7 +60,7 @@ class Rows(ABC):
         """The columns of rows, messages and arrivals."""
 
     def set_clocks(self, clocks: Clocks) -> None:
-        """Take skews and drifts in the place of equal clocks."""
+        """Use skews and drifts in place of equal clocks."""
         self.rows |= {name: narrowed(name, column) for name, column in clocks.later(self._start).columns().items()}
 
     def _check_counters(self) -> None:
@@ -79,7 +79,7 @@ class Rows(ABC):
 
     @abstractmethod
     def check_paced(self) -> None:
-        """Raise NotPacedError when only slots keep what a row reads apart from what arrives later."""
+        """Raise NotPacedError when only slots separate the data that a row reads from later arrivals."""
 
     @abstractmethod
     def describe_arrival(self, arrival: int) -> str:
@@ -91,8 +91,8 @@ class Rows(ABC):
 
 
 def estimated_step_cycles(message_flits: int, ni_buffer_flits: int) -> int:
-    """How long a paced step without rows is taken to last (MultiTree, ISCA 2021, footnote 4): the flits of a message if an
-    injection buffer holds them all, otherwise those that do not fit."""
+    """Estimated length of a paced step without rows (MultiTree, ISCA 2021, footnote 4): the flits of a message if an injection
+    buffer holds them all, otherwise those that do not fit."""
     return message_flits if message_flits <= ni_buffer_flits else message_flits - ni_buffer_flits
 
 
@@ -153,7 +153,7 @@ class TableRows(Rows):
         return row[order], arrival[order]
 
     def check_paced(self) -> None:
-        """Rows of tables wait for all that they pass on."""
+        """Rows of tables wait for everything that they pass on."""
 
     def describe_arrival(self, arrival: int) -> str:
         """An expected arrival in words."""

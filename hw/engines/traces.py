@@ -1,4 +1,4 @@
-"""Traces of a run: a JSON line for each message, or the events that Perfetto and chrome://tracing draw."""
+"""Traces of a run: a JSON line per message, or the events that Perfetto and chrome://tracing draw."""
 
 import json
 from collections import defaultdict
@@ -24,8 +24,8 @@ Record = tuple[int, int, int, int, int, int, int, int]
 
 @dataclass(frozen=True)
 class LinkUses:
-    """Who had which lane when: `names` of the lanes; (message, lane, start, cycles) of each stretch of a collective's flits; and of
-    other packets (id, lane, start, cycles)."""
+    """The uses of lanes over time: `names` of the lanes; (message, lane, start, cycles) of each run of a collective's flits; and
+    (id, lane, start, cycles) of other packets."""
 
     names: Sequence[str]
     messages: Sequence[tuple[int, int, int, int]]
@@ -33,7 +33,7 @@ class LinkUses:
 
 
 def write_trace(path: Path, rows: Rows, records: Iterable[Record], uses: Callable[[], LinkUses], *, force: bool) -> None:
-    """Write the trace of a run; the form goes by the suffix of the name. O(messages + link uses) time and memory, sorted."""
+    """Write the trace of a run in the form given by the file suffix. O(messages + link uses) time and memory, sorted."""
     if path.name.removesuffix(".gz").endswith(CHROME_SUFFIX):
         data = json.dumps(chrome_document(rows, records, uses()), separators=(",", ":")).encode()
     else:
@@ -42,7 +42,7 @@ def write_trace(path: Path, rows: Rows, records: Iterable[Record], uses: Callabl
 
 
 def expected_size(schedule: Schedule, path: Path) -> tuple[int, int]:
-    """Messages of a run of the schedule, and about how many bytes their trace takes, before compression.
+    """Messages of a run of the schedule, and the approximate size of their trace in bytes, before compression.
 
     Packets of a chunk and turns on a shared link make it longer. O(transfers).
     """
@@ -104,7 +104,7 @@ def chrome_document(rows: Rows, records: Iterable[Record], uses: LinkUses) -> di
 
 
 def _interface_events(rows: Rows, records: Iterable[Record], labels: dict[int, str]) -> Iterator[dict[str, Any]]:
-    """What happens at network interfaces; `labels` gets the name of each message."""
+    """The events at network interfaces; `labels` gets the name of each message."""
     fired = set()
     for row, iteration, destination, firing, _, complete, usable, number in records:
         node, place = rows.node_of(row)

@@ -1,6 +1,6 @@
-"""Whether routers add anything to what lanes that nobody shares would take: where they do not, both engines agree to the cycle.
+"""Effects of routers compared with unshared lanes: where there are none, both engines agree to the cycle.
 
-`router_effect` says before a run what the routers themselves may add, `meeting_effect` after it whether messages met on their way.
+`router_effect` states before a run what the routers themselves may add, `meeting_effect` after it whether messages met on links.
 """
 
 import numpy as np
@@ -18,13 +18,13 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables
 
 SHARED_INTERFACE = "messages over several links share an interface"
-MET_ON_THE_WAY = "messages over several links wait for each other on their way, where routers let their flits take turns"
+MET_ON_THE_WAY = "messages over several links wait for each other in the network, where routers let their flits take turns"
 
 
 def router_effect(source: Tables | Plan, framing: str) -> str | None:
-    """What the routers of the machine may add to a run; None where they add nothing (`docs/explanation/routers.md`).
+    """The effect that the routers of the machine may have on a run; None where they have none (`docs/explanation/routers.md`).
 
-    None as well where the machine has no router that the flit engine could run. Sufficient, not necessary. O(rows log rows).
+    Also None where the machine has no router that the flit engine could run. Sufficient, not necessary. O(rows log rows).
     """
     machine = source.machine
     if machine.router.interfaces == "node" and _has_routers(machine) and _shares_interfaces(source.schedule):
@@ -33,9 +33,9 @@ def router_effect(source: Tables | Plan, framing: str) -> str | None:
 
 
 def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far: bool) -> str | None:
-    """What the pipeline and the buffers of the routers may add to packets of at least `flits` flits that share no lane with others
-    which come another way; None: nothing, or no router that the flit engine could run. `is_far`: whether any goes over several
-    links. O(links)."""
+    """The effect that the pipeline and the buffers of the routers may have on packets of at least `flits` flits that share no lane
+    with packets from another lane; None: no effect, or no router that the flit engine could run. `is_far`: whether any packet goes
+    over several links. O(links)."""
     if not _has_routers(machine):
         return None
     router = machine.router
@@ -57,10 +57,10 @@ def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far:
 
 
 def meeting_effect(source: Tables | Plan, run: str, contention_cycles: int, late: int, clocks: Clocks | None = None) -> str | None:
-    """What routers may add to a run of the fast engine that had so many contention cycles and late rows; None: nothing.
+    """The effect of routers on a run of the fast engine with the given contention cycles and late rows; None: no effect.
 
-    Messages between neighbours wait at their interface and nowhere else, in both. Over several links they wait in routers, which
-    do not serve one whole message after the other; and of several lanes side by side routers give them one that is fixed before.
+    In both engines messages between neighbours wait only at their interface. Messages over several links wait in routers, which do
+    not serve one whole message after the other; and routers choose among parallel lanes in advance.
     Sufficient, not necessary. O(rows + hops of the routes, log).
     """
     schedule = source.schedule
@@ -81,7 +81,7 @@ def has_routes(schedule: Schedule) -> bool:
 
 
 def _pairs_of_ways(schedule: Schedule) -> list[NDArray[np.int64]]:
-    """The joined pairs of nodes that messages pass, way by way."""
+    """The pairs of neighbours that messages pass, route by route."""
     topology, direct = schedule.topology, schedule.route == DIRECT
     neighbours = np.unique(topology.pair_index(schedule.src, schedule.dst)[direct]).astype(np.int64)
     routed = [topology.pair_of_link[list(schedule.routes[way])].astype(np.int64) for way in np.unique(schedule.route[~direct])]
@@ -89,15 +89,15 @@ def _pairs_of_ways(schedule: Schedule) -> list[NDArray[np.int64]]:
 
 
 def ways_meet(lanes: NDArray[np.int64], before: NDArray[np.int64]) -> bool:
-    """Whether some lane is come to from more than one lane, or both from one and from an interface. `before`: the lane that each of
-    `lanes` is come to from, -1 for an interface. O(lanes · log)."""
+    """Whether packets enter some lane from more than one lane, or from a lane and an interface. `before`: the lane from which each
+    of `lanes` is entered, -1 for an interface. O(lanes · log)."""
     order = np.lexsort((before, lanes))
     is_same_lane, is_other_way = np.diff(lanes[order]) == 0, np.diff(before[order]) != 0
     return bool((is_same_lane & is_other_way).any())
 
 
 def _has_rings(topology: Topology) -> bool:
-    """Whether it is a grid with rings, on which packets may take one half of the virtual channels only."""
+    """Whether it is a grid with rings, on which packets may take only one half of the virtual channels."""
     grid = Grid.of(topology)
     return grid is not None and bool(grid.is_ring.any())
 
@@ -111,7 +111,7 @@ def _has_routers(machine: Machine) -> bool:
 
 
 def _shares_interfaces(schedule: Schedule) -> bool:
-    """Whether a node sends over, or hears from, more than one lane."""
+    """Whether a node sends over, or receives from, more than one lane."""
     topology, ways = schedule.topology, schedule.routes
     routed = schedule.route[schedule.route != DIRECT]
     direct = topology.pair_index(schedule.src, schedule.dst)[schedule.route == DIRECT]

@@ -1,4 +1,4 @@
-"""Forms in which the rows are written to files: one file each, registered by decorator and found by being in this folder."""
+"""File formats of table rows: one module each, registered by decorator and discovered in this folder."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -17,15 +17,15 @@ ARRIVAL_COLUMNS = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
 
 
 class TableFormat(Protocol):
-    """Turns the columns of `Tables` into files and back."""
+    """Converter of the columns of `Tables` to files and back."""
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """File name -> contents. The manifest, with a CRC-32 and SHA-256 of each file, is added by `hw.tables.directory`."""
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
-        """The columns that the files hold; TableFormatError names the file and line that cannot be read.
+        """The columns in the files; TableFormatError names the file and line that cannot be read.
 
-        `files`: all files of the directory but the manifest; names and contents can be anything. `endpoints`: their ids.
+        `files`: all files of the directory except the manifest, with any names and contents. `endpoints`: their ids.
         """
 
 

@@ -1,4 +1,4 @@
-"""`table.json`: the rows as a person reads them."""
+"""The format `json`: `table.json`, with readable rows."""
 
 import json
 from collections.abc import Mapping
@@ -23,10 +23,10 @@ _WIDE = ("addr", "size")
 
 @FORMATS.register("json")
 class JsonFormat:
-    """table.json alone: one row a line, columns named once, nil as null."""
+    """Only table.json: one row per line, columns named once, nil as null."""
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
-        """`table.json`; `widths` do not matter to it."""
+        """`table.json`; `widths` are ignored."""
         rows = zip(*(_written(name, getattr(tables, name)) for name in ROW_COLUMNS), strict=True)
         arrivals = zip(*(_written(name, getattr(tables, name)) for name in ARRIVAL_COLUMNS), strict=True)
         text = (

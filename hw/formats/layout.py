@@ -1,4 +1,4 @@
-"""Bit layout of table rows: which fields, how wide, in which order."""
+"""Bit layout of table rows: fields, widths and order."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -17,7 +17,7 @@ _Bits = Annotated[int, Limits(1, MAX_BITS)]
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a row: `name` as in the contract, `bits` wide; `nullable` fields say nil by all ones."""
+    """One field of a row: `name` as in the contract, `bits` wide; `nullable` fields encode nil as all ones."""
 
     name: str
     bits: int
@@ -83,10 +83,10 @@ def hex_digits(fields: list[Field]) -> int:
 
 
 def layout_document(widths: Widths) -> str:
-    """`layout.md`: offset and width of every field, for people."""
+    """`layout.md`: offset and width of every field, for readers."""
     parts = [
         "# Field layout",
-        "Generated with the tables beside it; do not edit. Bit 0 is the least significant bit of a line's number;"
+        "Generated with the tables next to it; do not edit. Bit 0 is the least significant bit of a line's number;"
         " nil is all ones. The meaning of the fields is the table contract of certree (`docs/reference/tables.md`).",
     ]
     for title, files, fields in (

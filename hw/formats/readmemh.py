@@ -1,4 +1,4 @@
-"""`node_*.hex` and `arrivals_*.hex` for Verilog's $readmemh, with `table.json` and `layout.md` beside them."""
+"""The format `readmemh`: `node_*.hex` and `arrivals_*.hex` for Verilog's $readmemh, together with `table.json` and `layout.md`."""
 
 from collections.abc import Mapping
 
@@ -24,7 +24,7 @@ _VALUE[_DIGITS] = np.arange(16)
 
 @FORMATS.register("readmemh")
 class ReadmemhFormat:
-    """Hex images for $readmemh, one memory a node, one row a line; routes.hex, table.json and layout.md beside them."""
+    """Hex images for $readmemh, one memory per node, one row per line; with routes.hex, table.json and layout.md."""
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files. Time O(rows), memory about one byte for each bit of the images."""
@@ -46,7 +46,7 @@ class ReadmemhFormat:
         return files
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
-        """The columns in the hex images; TableFormatError when table.json tells another story."""
+        """The columns in the hex images; TableFormatError when table.json differs."""
         expected = {READABLE_FILE, LAYOUT_FILE} | {file_name(prefix, node) for prefix in ("node", "arrivals") for node in endpoints}
         expected |= {ROUTES_FILE} if widths.hops > 1 else set()
         if set(files) != expected:
@@ -99,7 +99,7 @@ def encode(values: NDArray[np.integer], fields: list[Field]) -> bytes:
 
 
 def decode(data: bytes, fields: list[Field], where: str) -> Int64:
-    """The values of an image, shape (lines, fields); TableFormatError names the first line that is no row."""
+    """The values of an image, shape (lines, fields); TableFormatError names the first line that is not a row."""
     bits = sum(field.bits for field in fields)
     digits = hex_digits(fields)
     if len(data) % (digits + 1):

@@ -1,4 +1,4 @@
-"""Source routes as hardware takes them: at each router the number of the port to leave by, then eject.
+"""Source routes in the form of the hardware: at each router the number of the output port, then eject.
 
 Ports of a node are the links that leave it, numbered from 0 in link order.
 """

@@ -1,1 +1,1 @@
-"""Benchmarks on this computer that show the parameters of cost models: vectors in memory, processes over loopback sockets."""
+"""Benchmarks on this computer for fitting cost models: vectors in memory, processes over loopback sockets."""

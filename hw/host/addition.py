@@ -1,4 +1,4 @@
-"""Adding up several vectors at once, in threads: what additions and memory accesses cost (GenTree, Section 3.1, Fig. 4)."""
+"""Benchmark of adding up several vectors at once, in threads: additions and memory accesses (GenTree, Section 3.1, Fig. 4)."""
 
 import time
 from collections.abc import Sequence
@@ -24,9 +24,9 @@ def add_at_once(vectors: Sequence[Float32], total: Float32) -> None:
 
 
 def time_additions(vectors: int, floats: int, repetitions: int, threads: int) -> list[float]:
-    """Seconds of each of so many runs, after one that does not count. Memory: (vectors + 1) · floats · 4 bytes.
+    """Seconds of each of the timed runs, after one warm-up run. Memory: (vectors + 1) · floats · 4 bytes.
 
-    A single thread is this one: nothing is handed over.
+    A single thread is the calling one.
     """
     data = [np.full(floats, index + 1, np.float32) for index in range(vectors)]
     total = np.zeros(floats, np.float32)

@@ -1,4 +1,4 @@
-"""All benchmarks one after the other, on this computer: the measurements that GenModel is fitted to."""
+"""Sequence of all benchmarks on this computer: the measurements to which GenModel is fitted."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ MOST_SERVERS, MOST_VECTORS, MOST_FLOATS = 64, 1024, 1 << 28
 
 @dataclass(frozen=True)
 class Benchmarks:
-    """What to measure: numbers of `servers` and of `vectors`, sizes in `floats`, `repetitions` of each, additions in `threads`.
+    """Configurations to measure: numbers of `servers` and `vectors`, sizes in `floats`, `repetitions` of each, `threads` that add.
 
     InputError names what is out of range.
     """
@@ -39,7 +39,7 @@ class Benchmarks:
             raise InputError("at least one number of servers and one of floats are needed")
 
     def run(self) -> Iterator[list[Measurement]]:
-        """The runs of one configuration after the other, as they are done. Time and memory grow with servers · floats."""
+        """Iterator over the runs of all configurations. Time and memory grow with servers · floats."""
         for vectors in self.vectors:
             for floats in self.floats:
                 seconds = time_additions(vectors, floats, self.repetitions, self.threads)

@@ -1,4 +1,4 @@
-"""Servers that are processes of this computer, each joined to every other by a loopback TCP connection."""
+"""Servers as processes of this computer, each pair connected by a loopback TCP connection."""
 
 import multiprocessing
 import selectors
@@ -23,7 +23,7 @@ START_SECONDS = 60  # until all servers have found each other
 
 
 class Servers:
-    """A group of server processes, started on entry and ended on exit; `numbers`: how many of them are to run together.
+    """A group of server processes, started on entry and ended on exit; `numbers`: how many of them will run together.
 
     CertreeError when one of them fails.
     """
@@ -38,11 +38,11 @@ class Servers:
         barriers = {number: context.Barrier(number) for number in self._numbers}
         try:
             for rank in range(self._numbers[-1]):
-                ours, theirs = context.Pipe()
-                process = context.Process(target=serve, args=(rank, theirs, barriers), daemon=True)
+                own_end, their_end = context.Pipe()
+                process = context.Process(target=serve, args=(rank, their_end, barriers), daemon=True)
                 process.start()
-                theirs.close()
-                self._pipes.append(ours)
+                their_end.close()
+                self._pipes.append(own_end)
                 self._processes.append(process)
             ports = [self._answer(pipe) for pipe in self._pipes]
             for pipe in self._pipes:
@@ -58,15 +58,14 @@ class Servers:
         self._end()
 
     def time(self, benchmark: str, number: int, floats: int, repetitions: int) -> list[float]:
-        """Seconds from the start of the first to the end of the last of `number` servers, of each run after one that does not
-        count."""
+        """Seconds from the start of the first to the end of the last of `number` servers, for each run after one warm-up run."""
         for pipe in self._pipes[:number]:
             pipe.send((benchmark, number, floats, repetitions + 1))
         taken = [self._answer(pipe) for pipe in self._pipes[:number]]
         return [max(run) for run in list(zip(*taken, strict=True))[1:]]
 
     def _answer(self, pipe: Connection) -> object:
-        """What a server sends; its own failure arrives as a text."""
+        """The answer of a server; a failure arrives as text."""
         try:
             answer = pipe.recv()
         except (EOFError, ConnectionError):
@@ -84,7 +83,7 @@ class Servers:
 
 
 def serve(rank: int, pipe: Connection, barriers: Mapping[int, Barrier]) -> None:
-    """The life of a server process: find the others, then run what is asked for until the pipe closes."""
+    """Main function of a server process: connect to the others, then run the requested benchmarks until the pipe closes."""
     try:
         with socket.create_server((LOOPBACK, 0), backlog=len(barriers) + 64) as door:
             door.settimeout(START_SECONDS)
@@ -96,14 +95,14 @@ def serve(rank: int, pipe: Connection, barriers: Mapping[int, Barrier]) -> None:
             run = _co_located_ps if benchmark == CO_LOCATED_PS else _exchange
             near = {peer: peers[peer] for peer in range(number) if peer != rank}
             pipe.send([run(rank, near, floats, barriers[number]) for _ in range(repetitions)])
-    except (EOFError, KeyboardInterrupt):  # nobody asks any more
+    except (EOFError, KeyboardInterrupt):  # no more requests
         return
     except Exception as error:
         pipe.send(f"{type(error).__name__}: {error}")
 
 
 def _join(rank: int, ports: Sequence[int], door: socket.socket) -> dict[int, socket.socket]:
-    """A connection to every other server: asked for by those of higher rank, which say who they are."""
+    """A connection to every other server: opened by the server of higher rank, which sends its rank."""
     peers: dict[int, socket.socket] = {}
     for peer in range(rank):
         peers[peer] = socket.create_connection((LOOPBACK, ports[peer]), timeout=START_SECONDS)
@@ -119,7 +118,7 @@ def _join(rank: int, ports: Sequence[int], door: socket.socket) -> dict[int, soc
 
 
 def _exchange(rank: int, peers: Mapping[int, socket.socket], floats: int, barrier: Barrier) -> float:
-    """Everyone receives `floats` in all, equally many from each (rounded up): seconds."""
+    """Seconds in which every server receives `floats` in total, equally many from each other server (rounded up)."""
     part = -(-floats // len(peers))
     sent = np.full(part, rank, np.float32)
     into = {peer: np.full(part, -1, np.float32) for peer in peers}
@@ -133,7 +132,7 @@ def _exchange(rank: int, peers: Mapping[int, socket.socket], floats: int, barrie
 
 
 def _co_located_ps(rank: int, peers: Mapping[int, socket.socket], floats: int, barrier: Barrier) -> float:
-    """An all-reduce of `floats`: everyone adds up a part and hands out its sum (GenTree, Section 2.1): seconds."""
+    """Seconds of an all-reduce of `floats`: every server adds up a part and distributes its sum (GenTree, Section 2.1)."""
     number = len(peers) + 1
     bounds = np.linspace(0, floats, number + 1).astype(int).tolist()
     parts = [slice(low, high) for low, high in pairwise(bounds)]
@@ -153,7 +152,7 @@ def _co_located_ps(rank: int, peers: Mapping[int, socket.socket], floats: int, b
 
 
 def transfer(peers: Mapping[int, socket.socket], out: Mapping[int, Float32], into: Mapping[int, Float32]) -> None:
-    """Send `out` and fill `into`, by peer, all at the same time. ConnectionError when a peer goes away."""
+    """Send `out` and fill `into`, by peer, all at the same time. ConnectionError when a peer disconnects."""
     left = {peer: data.view(np.uint8).data for peer, data in out.items()}
     room = {peer: data.view(np.uint8).data for peer, data in into.items()}
     with selectors.DefaultSelector() as selector:
@@ -167,7 +166,7 @@ def transfer(peers: Mapping[int, socket.socket], out: Mapping[int, Float32], int
                 if events & selectors.EVENT_READ and room[peer]:
                     count = connection.recv_into(room[peer])
                     if not count:
-                        raise ConnectionError(f"server {peer} went away")
+                        raise ConnectionError(f"server {peer} disconnected")
                     room[peer] = room[peer][count:]
                 wanted = (selectors.EVENT_WRITE if left[peer] else 0) | (selectors.EVENT_READ if room[peer] else 0)
                 if not wanted:

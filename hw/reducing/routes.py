@@ -1,4 +1,4 @@
-"""The lanes that packets of reducing switches take, one way after the other."""
+"""Routes of the packets of reducing switches, as lanes."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,9 +16,9 @@ MAX_LANES = 1 << 26  # of all ways
 
 @dataclass(frozen=True, eq=False)
 class WayLanes:
-    """Ways up edge by edge, then those down; one is there once for each lane of its narrowest pair, so that all lanes have their
-    turn. `edge_ways`: how many ways each edge has up, then down; `begin[w]`: where the lanes of way w begin in `lanes`, which are
-    numbered pair by pair."""
+    """Routes ("ways") up, edge by edge, then those down; a way is repeated for each lane of its narrowest pair, so that packets use
+    all lanes in turn. `edge_ways`: number of ways of each edge up, then down; `begin[w]`: where the lanes of way w begin in
+    `lanes`, which are numbered pair by pair."""
 
     edge_ways: Int64
     begin: Int64
@@ -35,7 +35,7 @@ class WayLanes:
         hops = np.array([len(way) for way in ways])
         total = int((copies * hops).sum())
         if total > MAX_LANES:
-            raise UnsupportedError(f"{total} lanes on the ways of all packets are more than the simulator's {MAX_LANES}")
+            raise UnsupportedError(f"{total} lanes on the routes of all packets are more than the simulator's {MAX_LANES}")
         lanes = [
             (first[way] + np.arange(count)[:, None] % width[way]).ravel() for way, count in zip(ways, copies.tolist(), strict=True)
         ]
@@ -45,11 +45,11 @@ class WayLanes:
         return cls(edge_ways, begin, np.concatenate(lanes))
 
     def on(self, network: RouterNetwork) -> Int64:
-        """The lanes as the network numbers them."""
+        """The lanes in the numbering of the network."""
         return network.lanes_of_pair()[1][self.lanes]
 
     def each_on(self, network: RouterNetwork) -> list[Int64]:
-        """Those of each way."""
+        """The lanes of each way."""
         lanes = self.on(network)
         return [lanes[first:last] for first, last in pairwise(self.begin.tolist())]
 

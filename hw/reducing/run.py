@@ -1,4 +1,4 @@
-"""Reducing switches with windows (NetReduce): packets of every host, added up on their way, over a network that may lose them."""
+"""Runs of reducing switches with windows (NetReduce): switches add up packets of all hosts; the network may lose some."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -27,8 +27,8 @@ _REPORTED = 8
 
 @dataclass(frozen=True)
 class SwitchUse:
-    """One switch: the most aggregators and payload places in use at once; `busy`: the part of all its aggregators' cycles in which
-    they are in use, from their first contribution to their result; payloads dropped at a full buffer."""
+    """Results of one switch: the most aggregators and payload places in use at once; `busy`: the fraction of its aggregators'
+    cycles in use, from first contribution to result; payloads dropped at a full buffer."""
 
     node: int
     most_aggregators: int
@@ -39,15 +39,15 @@ class SwitchUse:
 
 @dataclass(frozen=True)
 class AggregationResult:
-    """What one run showed; times in cycles from the common start.
+    """The results of one run; times in cycles from the common start.
 
-    `engine`: which one ran; `router_effect`: what routers may add to lanes (None: nothing).
+    `engine`: the engine; `router_effect`: the effect that routers may add to lanes (None: no effect).
     `closed_form_cycles`: the prediction, for one flow in a tree that looks the same from every host, over unit links, without
-    mishaps and what routers add (None: any other run). `packets`: of each flow. `wrong`: the first (rank, packet of all flows)
+    faults and effects of routers (None: any other run). `packets`: of each flow. `wrong`: the first (rank, packet of all flows)
     whose result is not the sum. Counters: packets `sent` by hosts and switches, `copied` and `lost` by the network, `dropped` at
-    full payload buffers,
-    `resent` by hosts after time-outs; contributions `ignored` as of an earlier packet than the place works on, and `repeated`;
-    `results_again`: results that a host had. `stall`: why the run cannot end, and who waits; empty for runs that ended.
+    full payload buffers, `resent` by hosts after time-outs; contributions `ignored` because their packet is earlier than the
+    current one of the place, and `repeated`; `results_again`: results that a host already had. `stall`: why the run cannot end, and
+    what hosts wait for; empty for runs that ended.
     """
 
     engine: Engine
@@ -124,7 +124,7 @@ def simulate_aggregation(
     except OverflowError:
         raise UnsupportedError(
             f"the run lasts more than {MAX_CYCLES} cycles; timeout is {setup.scalars['timeout']}, and grows when a packet is sent "
-            "again and again: make it, give_up or the loss smaller"
+            "again and again: reduce it, give_up or the loss"
         ) from None
     if trace is not None:
         write_aggregation_trace(trace, trees, setup.packets, setup.window, setup.places, core.trace(), force=force)
@@ -165,7 +165,7 @@ def simulate_aggregation(
 
 
 def _stall_lines(stall: Sequence[int], waiting: Sequence[Sequence[int]], setup: AggregationSetup) -> tuple[str, ...]:
-    """Why a run cannot end, and who waits, in words."""
+    """Why a run cannot end, and what hosts wait for, in words."""
     if not stall:
         return ()
     flow, host, number, times, taken_at, works_on = stall
@@ -173,7 +173,7 @@ def _stall_lines(stall: Sequence[int], waiting: Sequence[Sequence[int]], setup: 
     if taken_at < 0:
         lines = [
             f"node {host} gave up: it sent {packet} {times} times, and no result came; give_up allows no more. timeout is "
-            f"{setup.scalars['timeout']} cycles, a round trip with nothing in the way takes {setup.time.trip}"
+            f"{setup.scalars['timeout']} cycles, a round trip without contention takes {setup.time.trip}"
         ]
     else:
         lines = [

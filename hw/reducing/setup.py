@@ -1,4 +1,4 @@
-"""How reducing switches with windows are set up: rules, sizes, ways, and the closed form of their time."""
+"""Set-up of reducing switches with windows: rules, sizes, routes, and the closed form of their time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,14 +29,13 @@ MAX_PLACES = 1 << 26  # places · children of all switches
 
 @dataclass(frozen=True)
 class AggregationRules:
-    """How hosts and switches are set up, and what the network does to packets. None: chosen, see `simulate_aggregation`.
+    """Parameters of hosts and switches, and faults of the network. None: chosen, see `simulate_aggregation`.
 
     `window`: packets that a host may have under way for each flow. `aggregators`: places of a switch, shared equally by the flows
     that pass it. `buffer_packets`: payloads that a switch holds for its adder. `timeout`: cycles after which a host sends a packet
-    again. `give_up`: a run in which a packet was sent so often and still has no result ends. `loss`, `duplicates`: the part of all
-    packets that is lost, or comes twice. `latest`: packets are up to so many cycles late, each number equally likely. `seed`: of
-    these. `adders`: of a switch, side by side; one that has as many as children adds a packet of each at once.
-    """
+    again. `give_up`: the run ends after a packet was sent N times without a result. `loss`, `duplicates`: the fraction of all
+    packets that is lost, or arrives twice. `latest`: packets are at most N cycles late, each number equally likely. `seed`: of
+    these faults. `adders`: parallel adders of a switch; with one per child it adds a packet of each at once."""
 
     window: int | None = None
     aggregators: int | None = None
@@ -69,12 +68,12 @@ class AggregationRules:
 
     @property
     def is_calm(self) -> bool:
-        """Whether the network leaves every packet as it is."""
+        """Whether the network delivers every packet once and in time."""
         return not (self.loss or self.duplicates or self.latest)
 
 
 class AggregationSetup:
-    """Sizes, rules and ways of a run as the core's columns (`core/reducing/aggregation_layout.hpp`)."""
+    """Sizes, rules and routes of a run as the core's columns (`core/reducing/aggregation_layout.hpp`)."""
 
     def __init__(
         self, trees: AggregationTrees, machine: Machine, message_bytes: int, rules: AggregationRules, *, allow_stall: bool
@@ -154,13 +153,13 @@ class AggregationSetup:
             raise UnsupportedError(f"{size} header places in all switches are more than the simulator's {MAX_PLACES}")
 
     def _latency(self, ways: Sequence[Way]) -> int:
-        """Cycles of the head flit over the longest of some ways."""
+        """Cycles of the head flit over the longest of some routes."""
         machine = self.machine
         inner = max(sum(int(self._wire[pair]) + machine.router_cycles for pair in way) for way in ways)
         return machine.interface_cycles + machine.router_cycles + inner
 
     def _time(self) -> AggregationTime:
-        """The closed form's parts, of the slowest flow; where trees are uneven, of their longest ways and widest switches."""
+        """The terms of the closed form, for the slowest flow; in uneven trees, of the longest routes and widest switches."""
         trees = self.trees
         widest = int(np.bincount(trees.parent * len(self.packets) + trees.flow).max())
         times = []
@@ -185,7 +184,7 @@ class AggregationSetup:
         return max(times, key=lambda time: time.trip)
 
     def closed_form_cycles(self) -> int | None:
-        """None where the closed form does not hold."""
+        """The closed form, or None where it does not apply."""
         trees, rules = self.trees, self._rules
         levels = trees.levels(0)
         if len(self.packets) > 1 or not levels or not rules.is_calm or self.places < 2 * self.window:
@@ -242,8 +241,8 @@ class AggregationSetup:
 
 
 def router_effect(setup: AggregationSetup) -> str | None:
-    """What the routers of the machine may add to a run; None where they add nothing, and where there are none that could carry the
-    packets. Sufficient, not necessary. O(lanes of all ways, log)."""
+    """The effect that the routers of the machine may have on a run; None where they have none, and where no router could carry the
+    packets. Sufficient, not necessary. O(lanes of all routes, log)."""
     machine = setup.machine
     try:
         routers_of(setup)
@@ -252,7 +251,7 @@ def router_effect(setup: AggregationSetup) -> str | None:
     if machine.router.interfaces == "node":
         return SHARED_INTERFACE  # a switch has several children
     if ways_meet(setup.ways.lanes, setup.ways.before):
-        return "packets that come different ways meet at a link"
+        return "packets from different lanes meet at a link"
     return pipeline_effect(setup.trees.topology, machine, setup.flits, is_far=True)
 
 
@@ -270,7 +269,7 @@ def _depth(trees: AggregationTrees, flow: int) -> int:
 
 
 def _check_units(trees: AggregationTrees, machine: Machine) -> None:
-    """InputError where the network states another clock, or another bandwidth of a link, than the machine has."""
+    """Raise InputError where the network states a clock or a link bandwidth other than the machine's."""
     topology = trees.topology
     topology.require_full_links("aggregation in switches")
     if (wrong := contradiction(topology, machine)) is not None:
@@ -283,8 +282,8 @@ def routers_of(setup: AggregationSetup) -> RouterNetwork:
     cut_through = machine.router.flow_control == "cut-through"
     if cut_through and setup.flits > machine.vc_buffer_flits:
         raise UnsupportedError(
-            f"a packet of {setup.flits} flits is too long: cut-through moves it on when a buffer holds it whole, and buffers have "
-            f"{machine.vc_buffer_flits}"
+            f"a packet of {setup.flits} flits is too long: cut-through moves a packet on when a buffer "
+            f"holds all of it, and buffers have {machine.vc_buffer_flits}"
         )
     unit = WHOLE_PACKET if cut_through else 1
     return RouterNetwork(

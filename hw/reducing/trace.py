@@ -20,7 +20,7 @@ Line = tuple[int, int, bool, int, int, int, int, bool, int]
 
 
 def check_traceable(trees: AggregationTrees) -> None:
-    """UnsupportedError where a switch has more children than a trace can tell."""
+    """Raise UnsupportedError where a switch has more children than a trace can hold."""
     most = int(np.bincount(trees.parent * len(trees.shares) + trees.flow).max())
     if most > MAX_CHILDREN:
         raise UnsupportedError(f"a switch of {most} children cannot be traced; the most is {MAX_CHILDREN}")
@@ -29,7 +29,7 @@ def check_traceable(trees: AggregationTrees) -> None:
 def write_aggregation_trace(
     path: Path, trees: AggregationTrees, packets: Sequence[int], window: int, places: int, lines: Sequence[Line], *, force: bool
 ) -> None:
-    """Write the trace of a run, whole or not at all. O(lines · children)."""
+    """Write the trace of a run, completely or not at all. O(lines · children)."""
     document: dict[str, Any] = {"format": FORMAT, "version": VERSION, "flows": []}
     below: dict[tuple[int, int], list[int]] = {}
     for flow, child, parent in zip(trees.flow.tolist(), trees.child.tolist(), trees.parent.tolist(), strict=True):

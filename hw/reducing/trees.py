@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     import networkx as nx
 
 Int64 = NDArray[np.int64]
-MAX_LONGER = 4  # links by which another way may be longer than the schedule's own
-Way = tuple[int, ...]  # joined pairs of nodes, in `Topology.pair_index` order
+MAX_LONGER = 4  # links by which an alternative route may be longer than the schedule's own
+Way = tuple[int, ...]  # pairs of neighbours along a route, as in `Topology.pair_index`
 
 
 @dataclass(frozen=True, eq=False)
 class AggregationTrees:
-    """One tree for each flow. An edge (`flow`, `child`, `parent`, sorted by these) says who sends contributions to which switch;
-    results go back over it. `up` and `down` are the ways of each edge; packets take them in turn. `shares[f]`: how many of the
-    schedule's `chunks` equal parts of the message are flow f's."""
+    """One tree per flow. Over an edge (`flow`, `child`, `parent`, sorted by these) a child sends contributions to its switch, and
+    results come back. `up` and `down` are the routes ("ways") of each edge; packets take them in turn. `shares[f]`: how many of the
+    schedule's `chunks` equal parts of the message belong to flow f."""
 
     topology: Topology
     chunks: int
@@ -42,14 +42,14 @@ class AggregationTrees:
     def of(cls, schedule: Schedule, ways: int = 1) -> "AggregationTrees":
         """The trees along which the chunks of an all-reduce go up and down again; chunks of one tree make one flow.
 
-        `ways`: between two nodes packets take up to so many ways in turn, the schedule's own and the next longer ones through
+        `ways`: between two nodes packets take at most N routes in turn, the schedule's own and the next longer ones through
         switches, at most MAX_LONGER links longer. Raises UnsupportedError, with chunk and node, where a chunk does not go up one
-        tree of reducing switches and down again. O(rows log rows), with other ways also O(edges · ways · links).
+        tree of reducing switches and down again. O(rows log rows), with alternative routes also O(edges · ways · links).
         """
         schedule.require_version_1("reducing switches")
         topology = schedule.topology
         if schedule.collective.kind is not CollectiveKind.ALL_REDUCE:
-            raise UnsupportedError(f"reducing switches with windows make all-reduces; the schedule is a {schedule.collective.kind}")
+            raise UnsupportedError(f"reducing switches do all-reduces; the schedule is a {schedule.collective.kind}")
         shares: dict[tuple[tuple[int, ...], ...], int] = {}
         for chunk, edges in _edges_of_chunks(schedule):
             _check_tree(topology, chunk, edges)
@@ -100,14 +100,14 @@ def _edges_of_chunks(schedule: Schedule) -> Iterator[tuple[int, tuple[tuple[int,
         for _, op, src, dst, route in rows[begin[chunk] : begin[chunk + 1]]:
             edges, edge = (up, (src, dst)) if op == Op.REDUCE else (down, (dst, src))
             if op == Op.REDUCE and (topology.kind[dst] != NodeKind.SWITCH or not topology.reducing[dst]):
-                raise UnsupportedError(f"chunk {chunk} is reduced at node {dst}, which is no reducing switch")
+                raise UnsupportedError(f"chunk {chunk} is reduced at node {dst}, which is not a reducing switch")
             if edge in edges:
                 raise UnsupportedError(f"chunk {chunk} goes from node {src} to node {dst} twice")
             edges[edge] = route
         if up.keys() != down.keys():
             child, parent = min(up.keys() ^ down.keys())
             raise UnsupportedError(
-                f"chunk {chunk}: its result does not come back the way of its contributions, between nodes {child} and {parent}"
+                f"chunk {chunk}: its result does not return along its contributions' route, nodes {child} and {parent}"
             )
         yield chunk, tuple((*edge, up[edge], down[edge]) for edge in sorted(up))
 
@@ -133,12 +133,12 @@ def _check_tree(topology: Topology, chunk: int, edges: Sequence[tuple[int, ...]]
 
 
 def _pairs(schedule: Schedule, direct: int, route: int) -> Way:
-    """A way of the schedule: `direct`, its one pair, or a route."""
+    """A transfer's pairs of neighbours: `direct`, its one pair, or a route."""
     return (direct,) if route == DIRECT else tuple(schedule.topology.pair_of_link[list(schedule.routes[route])].tolist())
 
 
 class _OtherWays:
-    """Ways through switches, shortest first."""
+    """Routes through switches, shortest first."""
 
     def __init__(self, topology: Topology, ways: int) -> None:
         self._topology, self._ways = topology, ways

@@ -1,4 +1,4 @@
-"""Who waits for whom when nothing in a network can move any more, who moves for ever, who waits while others pass, in words."""
+"""Reports on blocked networks: packets that wait for each other, that move for ever, or that wait while others pass."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,9 +17,9 @@ Starved = tuple[int, int, int, Blocked, int, int, int]
 
 
 def describe_blockage(network: RouterNetwork, blocked: Sequence[Blocked], names: NDArray[np.int64]) -> tuple[str, ...]:
-    """One line per packet of a circle of packets each of which waits for the next; `names` are the ids of the packets.
+    """One line per packet of a cycle of packets each of which waits for the next; `names` are the ids of the packets.
 
-    When no such circle is found, the first blocked packets. O(blocked).
+    Without such a cycle, the first blocked packets. O(blocked).
     """
     circle = _circle(blocked)
     lines = [_line(network, entry, names) for entry in (circle or list(blocked))[:REPORTED]]
@@ -32,12 +32,12 @@ def describe_blockage(network: RouterNetwork, blocked: Sequence[Blocked], names:
 
 
 def describe_lost(lost: tuple[int, int, int, int], names: NDArray[np.int64]) -> tuple[str, ...]:
-    """A packet that moves for ever and never arrives; nothing when there is none (packet -1)."""
+    """A line on a packet that moves for ever and never arrives; empty without one (packet -1)."""
     packet, router, destination, passed = lost
     if packet < 0:
         return ()
     where = f"is at node {router} after {passed} routers, more than there are"
-    return (f"packet {names[packet]} to node {destination} {where}: its way goes round for ever",)
+    return (f"packet {names[packet]} to node {destination} {where}: its route is a cycle",)
 
 
 def describe_starved(
@@ -69,7 +69,7 @@ def _line(network: RouterNetwork, entry: Blocked, names: NDArray[np.int64]) -> s
 
 
 def _circle(blocked: Sequence[Blocked]) -> list[Blocked]:
-    """Packets in routers that wait for each other in a circle; empty when there is none.
+    """Packets in routers that wait for each other in a cycle; empty without one.
 
     One that holds a VC waits for the packet in front of the buffer at its other end; one that wants a VC of a channel waits for
     the packets whose VCs those are, or, where all VCs are free and too full, for those in front of their buffers.

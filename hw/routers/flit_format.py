@@ -1,9 +1,9 @@
-"""Flits as bits: what a router reads of each (MultiTree, ISCA 2021, section IV-B, Fig. 8 and Table II).
+"""Bit format of flits (MultiTree, ISCA 2021, section IV-B, Fig. 8 and Table II).
 
 The paper draws the fields and their order for a 4x4 torus and gives no widths; here they follow from the network, the machine and
 the number of trees. From the most significant bit on:
 
-    control (beside the data)   VC, Type
+    control (next to the data)  VC, Type
     head of a normal packet     Dest, Src, then data                                (Fig. 8a and 8c)
     head of a message           Next, Eject, Tree, then data                        (Fig. 8a and 8d)
     all others                  data                                                (Fig. 8b)
@@ -42,7 +42,7 @@ class FlitType(IntEnum):
 
 @dataclass(frozen=True)
 class FlitFormat:
-    """Bits of each kind of field; `data` are those of the whole flit beside VC and Type."""
+    """Bits of each kind of field; `data` are the bits of the whole flit without VC and Type."""
 
     vc: int
     node: int
@@ -118,8 +118,8 @@ class FlitFormat:
         return kind, values
 
     def turned(self, word: int) -> int:
-        """A message's head as its first router passes it on: Next and Eject change places, so that the next router ejects by what
-        it finds in Next, and the destination learns from Eject where the message came from. InputError for any other flit."""
+        """A message's head as its first router passes it on: Next and Eject are exchanged, so that the next router ejects by the
+        port in Next, and the destination can see in Eject where the message came from. InputError for any other flit."""
         kind, values = self.decode(word)
         if kind is not FlitType.MESSAGE_HEAD:
             raise InputError(f"{kind.name} flit: only a message's head has Next and Eject")

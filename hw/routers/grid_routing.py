@@ -14,12 +14,12 @@ ANY, LOWER, UPPER = 0, 1, 2  # which VCs a hop may take: all, the lower half, th
 class Grid:
     """A network whose links join exactly the neighbours of a whole grid, each dimension open or closed to a ring.
 
-    Packets go along the last dimension first. Around a ring they take the shorter way; of two equal ones, nodes at even places
-    take the one upwards. Datelines break the cycle of a ring. By rule "wrap", hops of a packet that still has the wrap-around
-    link before it in this dimension use the upper half of the VCs, the others the lower half. By rule "ends", BookSim2's, a
-    packet keeps the half in which it enters a ring: the upper one to a lower place, the lower one to a higher place. Those
-    that wrap on a shorter way up never take the link up into the second half of the ring, nor those down the one down out of it.
-    """
+    Packets go along the last dimension first. Around a ring they take the shorter direction; of two equal ones, nodes at even
+    places take the upward one. Datelines break the cycle of a ring. By rule "wrap", hops of a packet that still has the wrap-around
+    link ahead in this dimension use the upper half of the VCs, the others the lower half. By rule "ends", BookSim2's, a packet
+    keeps the half in which it enters a ring: the upper one to a lower place, the lower one to a higher place. Packets that wrap
+    upwards never take the link up into the second half of the ring, and packets that wrap downwards never take the link down out of
+    it."""
 
     def __init__(
         self, topology: Topology, places: Int64, dimension: Int64, upward: NDArray[np.bool_], wraps: NDArray[np.bool_]
@@ -34,7 +34,7 @@ class Grid:
 
     @classmethod
     def of(cls, topology: Topology) -> "Grid | None":
-        """The grid that a topology is; None when it is none, or not a whole one. O(links)."""
+        """The grid of a topology; None when the topology is not a whole grid. O(links)."""
         if topology.coordinates is None or (topology.kind != NodeKind.ENDPOINT).any():
             return None
         places = topology.coordinates.astype(np.int64)
@@ -54,7 +54,7 @@ class Grid:
         return grid if grid._is_whole() else None
 
     def _is_whole(self) -> bool:
-        """One link for every neighbour in every direction that there is."""
+        """One link for every neighbour in every existing direction."""
         size, place = self.sizes[None, :], self.places
         up = np.where(self.is_ring[None, :], size > 1, place < size - 1).sum()
         down = np.where(self.is_ring[None, :], size > 1, place > 0).sum()
@@ -96,9 +96,9 @@ class Grid:
         return hops
 
     def stretches(self, src: int, dst: int, dimension: int) -> Iterator[tuple[list[int], int]]:
-        """The shortest ways from a node along one dimension to the place of another: the links, and where they end.
+        """The shortest routes from a node along one dimension to the place of another: the links, and where they end.
 
-        Two around a ring of whose halves neither is shorter, else one. O(links of the network).
+        Two around a ring whose halves are equally long, otherwise one. O(links of the network).
         """
         size = int(self.sizes[dimension])
         ahead = int(self.places[dst, dimension] - self.places[src, dimension])
@@ -123,8 +123,8 @@ class Grid:
         return result
 
     def datelines(self, links: Int64) -> Int64:
-        """The half of the VCs for every hop of a way, by rule "wrap": UPPER up to the wrap-around link of a stretch along one
-        dimension. A way may go more than half around a ring, where "ends" would not do."""
+        """The half of the VCs for every hop of a route, by rule "wrap": UPPER up to the wrap-around link of a stretch along one
+        dimension. A route may go more than half around a ring, where "ends" would not be deadlock-free."""
         found = np.full(len(links), ANY, np.int64)
         will_wrap = False
         for index in range(len(links) - 1, -1, -1):

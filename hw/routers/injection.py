@@ -1,4 +1,4 @@
-"""Explicit packets through a network of routers: when does the head, and when the tail, of each arrive?"""
+"""Simulation of explicit packets through a network of routers: arrival times of head and tail."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ TABLE_ROUTED = 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class InjectionResult:
-    """Times of every packet, in the order of the packets; -1 for what never arrived.
+    """Times of every packet, in the order of the packets; -1 for packets that never arrived.
 
     `head`, `tail`: when the network interface of the destination received the first and the last flit. `cycles`: when the last
-    flit of all was received. `flit_hops`: flits over links. `busiest_link_cycles`: flits over the busiest lane. `deadlock`: who
-    waits for whom, when nothing could move any more, or who moves for ever; empty for runs that ended. `starved`: who waited longer
-    than it was to while others passed.
+    flit of all was received. `flit_hops`: flits over links. `busiest_link_cycles`: flits over the busiest lane. `deadlock`: packets
+    that wait for each other when nothing can move any more, or that move for ever; empty for runs that ended. `starved`: packets
+    that waited longer than allowed while others passed.
     """
 
     head: Int64
@@ -47,8 +47,8 @@ class InjectionResult:
         return Fraction(int((self.tail[chosen] - packets.start[chosen]).sum()), count) if count else Fraction(0)
 
     def accepted_load(self, packets: Packets, endpoints: int, since: int, until: int) -> Fraction:
-        """Flits a cycle and endpoint, of the packets whose last flit arrived from cycle `since` to before cycle `until`: beyond
-        saturation less than what is offered."""
+        """Flits per cycle and endpoint, of the packets whose last flit arrived from cycle `since` to before cycle `until`; beyond
+        saturation less than the offered load."""
         arrived = (self.tail >= since) & (self.tail < until)
         return Fraction(int(packets.flits[arrived].sum()), endpoints * (until - since))
 
@@ -64,8 +64,8 @@ def inject(
     """Send packets through the routers of a network (`docs/explanation/routers.md`).
 
     All virtual channels carry them. With `interfaces = "node"` the packets of a node enter one after the other, by `start` and then
-    by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result says which
-    packets waited for so many cycles or more while others passed (`watchdog.hpp`). `progress` is called with the current cycle
+    by place; with one interface for each link a packet enters by that of its first link. With `longest_wait` the result lists the
+    packets that waited at least N cycles while others passed (`watchdog.hpp`). `progress` is called with the current cycle
     now and then; Ctrl-C works at the same moments.
     Raises InputError for packets out of range (`check_packets`), UnsupportedError for what the router model does not cover, such
     as a packet that cut-through can never move on.

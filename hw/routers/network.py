@@ -1,4 +1,4 @@
-"""A topology and a machine as the columns of `core/routers/network_layout.hpp`: routers, interfaces, channels, ways."""
+"""A topology and a machine as the columns of `core/routers/network_layout.hpp`: routers, interfaces, channels, routes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ WHOLE_PACKET = 0xFFFFFFFF  # as unit of cut-through
 class TrafficClass:
     """Packets that share virtual channels: `vcs` are the first and the last they may take; `unit_flits` of a packet
     must fit into the next buffer before its first flit moves on (1: wormhole). `sub_message_flits`: their flits have the codes of
-    messages (MultiTree, Table II), so many in a sub-message; 0: those of ordinary packets."""
+    messages (MultiTree, Table II), this many per sub-message; 0: those of ordinary packets."""
 
     first_vc: int
     last_vc: int
@@ -35,14 +35,14 @@ class TrafficClass:
 
 
 class RouterNetwork:
-    """Channels between routers (one for each lane of each link), then from and to network interfaces; `scalars` and `columns` go
-    to the core as they are.
+    """Channels between routers (one per lane of each link), then from and to network interfaces; `scalars` and `columns` are the
+    input of the core.
 
-    Every node has a router; endpoints, and switches that reduce, have network interfaces beside it. The output ports of a router
+    Every node has a router; endpoints, and switches that reduce, also have network interfaces. The output ports of a router
     are its lanes in this order: on whole grids the last dimension first, + before -, as BookSim2 has it; elsewhere in link order;
     interfaces come last. Input ports take the order of the output ports that lead back.
     `issue_cycles` are added to the wires into the network. Where interfaces are per node there are `interfaces_per_node`; packets
-    leave by the first one unless their way says otherwise. Raises UnsupportedError for networks and pipelines beyond the core's
+    leave by the first one unless their route says otherwise. Raises UnsupportedError for networks and pipelines beyond the core's
     counters. O(lanes + nodes) time, O(nodes²) where dimension order gives every router a table.
     """
 
@@ -203,9 +203,9 @@ class RouterNetwork:
         return np.array([every, lower, every & ~lower or every], np.uint64)
 
     def hops_of(self, lanes: Int64) -> Int64:
-        """Codes of the hops of a way over lanes, and the ejection at its end.
+        """Codes of the hops of a route over lanes, and the ejection at its end.
 
-        A way over one link needs no dateline: whoever waits there waits for the interface behind it only.
+        A route over one link needs no dateline: packets wait there only for the interface behind it.
         """
         datelines = np.zeros(len(lanes), np.int64)
         if self.grid is not None and len(lanes) > 1:

@@ -48,7 +48,7 @@ def _limits(topology: Topology) -> dict[str, tuple[int, int]]:
 
 
 def check_packets(packets: Packets, topology: Topology) -> None:
-    """Raise InputError for the first packet with a value out of range, or from or to a node that is no endpoint. O(packets)."""
+    """Raise InputError for the first packet with a value out of range, or from or to a node that is not an endpoint. O(packets)."""
     for name, (low, high) in _limits(topology).items():
         column = getattr(packets, name)
         bad = np.flatnonzero((column < low) | (column > high))
@@ -59,14 +59,14 @@ def check_packets(packets: Packets, topology: Topology) -> None:
     for name, column in (("src", packets.src), ("dst", packets.dst)):
         bad = np.flatnonzero(topology.kind[column] != NodeKind.ENDPOINT)
         if len(bad):
-            raise InputError(f"packet {packets.id[bad[0]]}: {name} {column[bad[0]]} is no endpoint of {topology.name}")
+            raise InputError(f"packet {packets.id[bad[0]]}: {name} {column[bad[0]]} is not an endpoint of {topology.name}")
 
 
 def read_packets(path: Path, topology: Topology) -> Packets:
     """The packets in a CSV file with the columns id, src, dst, flits and start, in any order, one line of names first.
 
-    Raises InputError, with file and line, for columns that are missing or unknown, values that are no whole numbers or out of
-    range, ids that are there twice, nodes that are no endpoints of the network, and files without packets. O(packets).
+    Raises InputError, with file and line, for missing or unknown columns, values that are not whole numbers or are out of range,
+    duplicate ids, nodes that are not endpoints of the network, and files without packets. O(packets).
     """
     try:
         text = read_bytes(path).decode("utf-8-sig")
@@ -120,7 +120,7 @@ def _check_nodes(packets: Packets, topology: Topology, lines: list[int], path: P
     for name, column in (("src", packets.src), ("dst", packets.dst)):
         bad = np.flatnonzero(topology.kind[column] != NodeKind.ENDPOINT)
         if len(bad):
-            raise InputError(f"{path}, line {lines[bad[0]]}: {name} {column[bad[0]]} is no endpoint of {topology.name}")
+            raise InputError(f"{path}, line {lines[bad[0]]}: {name} {column[bad[0]]} is not an endpoint of {topology.name}")
 
 
 def synthetic_packets(

@@ -1,1 +1,1 @@
-"""Tables: `lowering` makes rows from a schedule, `directory` and `manifest` write and read them."""
+"""Tables: `lowering` converts a schedule to rows, `directory` and `manifest` write and read them."""

@@ -1,4 +1,4 @@
-"""Tables directories: written whole or not at all, read back with every check."""
+"""Tables directories: written completely or not at all, and checked when read."""
 
 import shutil
 import tempfile
@@ -20,7 +20,7 @@ MANIFEST = "manifest.json"
 def export_tables(tables: Tables, directory: Path, format: str = "readmemh", force: bool = False) -> None:
     """Write the tables as a directory in one of the registered formats; the same tables give the same bytes.
 
-    The files are written to a temporary folder beside `directory`, which is then renamed. Raises InputError when `directory`
+    The files are written to a temporary folder next to `directory`, which is then renamed. Raises InputError when `directory`
     exists (unless `force`, which replaces an empty folder or another tables directory, nothing else), TableFormatError when the
     tables are malformed. O(rows) time and memory.
     """
@@ -36,7 +36,7 @@ def export_tables(tables: Tables, directory: Path, format: str = "readmemh", for
 
 
 def _check_replaceable(directory: Path) -> None:
-    """Raise InputError for what certree has not written: it never deletes that."""
+    """Raise InputError for directories that certree has not written: it never deletes those."""
     manifest = directory / MANIFEST
     if manifest.is_file():
         check_manifest(read_json(manifest), str(manifest))
@@ -45,7 +45,7 @@ def _check_replaceable(directory: Path) -> None:
 
 
 def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
-    """Write beside `directory`, then rename; InputError when the system refuses. Nothing is left behind on failure."""
+    """Write next to `directory`, then rename; InputError when the system refuses. No files are left on failure."""
     try:
         temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
     except OSError as error:
@@ -71,7 +71,7 @@ def read_tables(directory: Path) -> Tables:
 
     Raises TableFormatError naming file, row or field for anything that is missing, left over, truncated, altered (CRC-32 and
     SHA-256), out of range, out of order or contradictory: rows against arrivals, hex images against table.json, both against the
-    manifest, and the schedule that the rows play against its digest. Whether that schedule is *right* is for the verifier.
+    manifest, and the schedule that the rows execute against its digest. The verifier decides whether that schedule is *valid*.
     O(rows log rows) time.
     """
     where = str(directory / MANIFEST)
@@ -92,7 +92,7 @@ def read_tables(directory: Path) -> Tables:
 
 
 def _checked_files(directory: Path, stated: Fields) -> dict[str, bytes]:
-    """The contents of the files, once they are those of the manifest."""
+    """The contents of the files, after checking them against the manifest."""
     present = sorted(entry.name for entry in directory.iterdir() if entry.name != MANIFEST)
     for name in sorted(set(present) ^ set(stated.table)):
         fault = "is missing" if name in stated.table else "is not in the manifest"
@@ -113,4 +113,4 @@ def _check_against_manifest(tables: Tables, widths: Widths) -> None:
     if widths != narrowest:
         raise TableFormatError(f"the manifest states {widths}; the rows need {narrowest}")
     if tables.schedule.digest != tables.schedule_digest:
-        raise TableFormatError("the rows play another schedule than the digest in the manifest says")
+        raise TableFormatError("the rows execute a schedule other than that of the digest in the manifest")

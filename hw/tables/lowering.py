@@ -1,4 +1,4 @@
-"""From a schedule to the rows that network interfaces execute."""
+"""Lowering of a schedule to the rows that network interfaces execute."""
 
 from dataclasses import replace
 from typing import Any
@@ -18,11 +18,11 @@ Int64 = NDArray[np.int64]
 
 
 def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
-    """The tables of all nodes that play `schedule` on a message of that many bytes (`docs/reference/tables.md`, "A row").
+    """The tables of all nodes that execute `schedule` on a message of that many bytes (`docs/reference/tables.md`, "A row").
 
     `slotted` spreads steps of several rounds over unit rounds. Raises UnsupportedError, naming node and chunk, when rows cannot
-    say what the schedule does: a node that sends a chunk's REDUCE twice or gets its COPY twice, a switch that holds data. Whether
-    the schedule is right is for the verifier. O(rows log rows) time, O(rows · widest row) memory.
+    represent the schedule: a node that sends a chunk's REDUCE twice or gets its COPY twice, a switch that holds data. The verifier
+    decides whether the schedule is valid. O(rows log rows) time, O(rows · widest row) memory.
     """
     schedule.require_version_1("tables")
     if schedule.collective.has_targets:
@@ -52,7 +52,7 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
         **rows,
         **_arrivals(plan),
     )
-    return replace(tables, schedule_digest=_played(tables, plan).digest)
+    return replace(tables, schedule_digest=_executed(tables, plan).digest)
 
 
 def _without_idle_routes(plan: Schedule) -> Schedule:
@@ -66,7 +66,7 @@ def _without_idle_routes(plan: Schedule) -> Schedule:
 
 
 def _refuse_other_than_trees(plan: Schedule) -> None:
-    """Raise UnsupportedError for the first transfer that has no place in a row."""
+    """Raise UnsupportedError for the first transfer that a row cannot represent."""
     if len(plan.topology.kind) * plan.chunks * plan.steps >= 1 << 62:
         raise UnsupportedError(
             f"{len(plan.topology.kind)} nodes, {plan.chunks} chunks and {plan.steps} steps are too many for tables"
@@ -75,7 +75,7 @@ def _refuse_other_than_trees(plan: Schedule) -> None:
         bad = np.flatnonzero(plan.topology.kind[side] != NodeKind.ENDPOINT)
         if len(bad):
             raise UnsupportedError(
-                f"node {side[bad[0]]} is no endpoint, but handles chunk {plan.chunk[bad[0]]}; only endpoints have tables"
+                f"node {side[bad[0]]} is not an endpoint, but handles chunk {plan.chunk[bad[0]]}; only endpoints have tables"
             )
     for op, side, fault in (
         (Op.REDUCE, plan.src, "sends more than one REDUCE"),
@@ -165,7 +165,7 @@ def _widen(lines: Int32, width: int) -> Int32:
 
 
 def _arrivals(plan: Schedule) -> dict[str, Any]:
-    """What each node expects, once an iteration: one arrival for every transfer that ends there."""
+    """The expected arrivals of each node, once per iteration: one for every transfer that ends there."""
     op = np.where(plan.op == Op.REDUCE, RowOp.REDUCE, RowOp.GATHER).astype(np.int32)
     order = np.lexsort((plan.src, plan.chunk, op, plan.dst))
     return {
@@ -176,16 +176,16 @@ def _arrivals(plan: Schedule) -> dict[str, Any]:
     }
 
 
-def _played(tables: Tables, plan: Schedule) -> Schedule:
-    """The schedule that the rows play; UnsupportedError when its chunks have other roots than the plan says."""
+def _executed(tables: Tables, plan: Schedule) -> Schedule:
+    """The schedule that the rows execute; UnsupportedError when its chunks have roots other than the plan's."""
     try:
-        played = tables.schedule
+        executed = tables.schedule
     except TableFormatError as error:
         raise UnsupportedError(f"rows cannot tell the root of every chunk: {error}") from None
-    other = np.flatnonzero(played.chunk_root != plan.chunk_root)
+    other = np.flatnonzero(executed.chunk_root != plan.chunk_root)
     if len(other):
         chunk = other[0]
         raise UnsupportedError(
-            f"chunk {chunk} has root {plan.chunk_root[chunk]}, but its transfers make node {played.chunk_root[chunk]} the root"
+            f"chunk {chunk} has root {plan.chunk_root[chunk]}, but its transfers make node {executed.chunk_root[chunk]} the root"
         )
-    return played
+    return executed

@@ -45,12 +45,12 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
 
 
 def file_entry(data: bytes) -> dict[str, Any]:
-    """What the manifest says of a file."""
+    """The manifest's entry for a file."""
     return {"bytes": len(data), "crc32": f"{zlib.crc32(data):08x}", "sha256": sha256(data)}
 
 
 def check_manifest(document: Any, where: str) -> Fields:
-    """The fields of the document, once format, version and field names are right."""
+    """The fields of the document, after checking format, version and field names."""
     manifest = Fields.of_format(document, FORMAT, VERSION, where, TableFormatError).only(*_KEYS)
     manifest.choice("note", [_NOTE])
     for name in ("encoding", "collective", "schedule_digest", "topology_digest"):

@@ -39,7 +39,7 @@ class EventWheel {
     occupied_[bucket / 64] &= ~(std::uint64_t{1} << (bucket % 64));
   }
 
-  // The first cycle from `from` on that has events; kNever when there is none.
+  // The first cycle from `from` on that has events; kNever without events.
   Cycle next(Cycle from) const {
     if (is_empty()) return kNever;
     std::uint64_t bucket = from.value & mask_;

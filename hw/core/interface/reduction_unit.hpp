@@ -20,7 +20,7 @@ class ReductionUnit {
   }
   bool is_idle() const { return jobs_.empty(); }
 
-  // When the chunk in front will have been added; kNever when there is none.
+  // When the chunk in front will have been added; kNever without a chunk.
   Cycle next_finish() const { return jobs_.empty() ? kNever : jobs_.front().finish; }
 
   MessageId retire() {

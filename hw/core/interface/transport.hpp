@@ -1,4 +1,4 @@
-// What carries messages from one network interface to another: lanes that nobody shares, or a network of routers.
+// Transport of messages from one network interface to another: unshared lanes, or a network of routers.
 #pragma once
 
 #include "common/types.hpp"

@@ -48,7 +48,7 @@ def test_both_engines_lose_the_same():
 
 def test_auto_says_when_it_goes_through_routers():
     command = ["aggregate", "fattree:2x2,reducing=switches", "--size", "1KiB", "--ways", "2"]
-    outcome, why = certree(*command, "--json"), "packets that come different ways meet at a link"
+    outcome, why = certree(*command, "--json"), "packets from different lanes meet at a link"
     assert f"through routers, flit by flit: {why}" in outcome.err
     assert (outcome.document["engine"], outcome.document["router_effect"]) == ("flit", why)
     without = certree(*command, "--without-routers", "--json")

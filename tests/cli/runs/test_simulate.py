@@ -55,7 +55,7 @@ def test_messages_that_meet_in_routers_are_played_there(tmp_path):
     asked = ("simulate", path, "--run", "paced")
     outcome = certree(*asked, "--trace", tmp_path / "t.ndjson", "--json")
     assert outcome.document == json_of(*asked, "--engine", "flit")
-    assert "through routers, flit by flit: messages over several links wait for each other on their way" in outcome.err
+    assert "through routers, flit by flit: messages over several links wait for each other in the network" in outcome.err
     refused = certree(*asked, "--engine", "fast", "--trace", tmp_path / "fast.ndjson")
     assert_bad_input(
         refused, "the fast engine is not exact with these routers: messages over several links wait for each other", notes=1
@@ -191,7 +191,7 @@ def test_every_flit_on_lanes_says_the_same(file):
     assert json_of("simulate", file, "--size", "16KiB")["engine"] == "fast"
 
 
-def test_a_schedule_without_tables_is_played_itself(tmp_path):
+def test_a_schedule_without_tables_runs_from_its_transfers(tmp_path):
     """Recursive doubling is no tree: export refuses it, simulate says what it plays instead."""
     path = schedule_file(tmp_path, "switch:8", "recursive-doubling", name="doubling.json", size="64KiB")
     assert_bad_input(certree("export", path, "-o", tmp_path / "t"), "sends more than one REDUCE")

@@ -9,7 +9,7 @@ import pytest
 from certree.hw import _core
 from certree.hw.endpoints.messages import ChunkRows
 from certree.hw.endpoints.program import Choices, EndpointProgram, Payload
-from certree.hw.endpoints.run import EndpointResult, judged, run_endpoints
+from certree.hw.endpoints.run import EndpointResult, result_of, run_endpoints
 from certree.hw.endpoints.streams import flow_columns
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.endpoint import Endpoint, System, load_endpoint
@@ -192,9 +192,9 @@ def test_a_byte_or_a_chunk_too_many_is_seen(system: str, counter: str) -> None:
     program = EndpointProgram(made("ace-torus:2x2x1"), ACE, ACE.system(system), [Payload(128 * KIB)], Choices(ways=2))
     core = _core.EndpointRun(program.scalars, program.columns, program.first_cells(), False)
     assert core.advance(1 << 30)
-    assert judged(program, core, None).conserved
+    assert result_of(program, core, None).conserved
     for more in (1, -1):
-        assert not judged(program, Tampered(core, {counter: more}), None).conserved  # type: ignore[arg-type]
+        assert not result_of(program, Tampered(core, {counter: more}), None).conserved  # type: ignore[arg-type]
 
 
 def test_ports_hold_what_rings_begin_with_and_one_and_all_of_other_phases() -> None:

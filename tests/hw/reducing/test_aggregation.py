@@ -184,7 +184,7 @@ def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(seed, network, payl
         (replace(SMALL, vc_count=1), {}, "1 virtual channels are used up before the pipeline has routed the next packet"),
         (replace(SMALL, router=replace(SMALL.router, interfaces="node")), {}, "messages over several links share an interface"),
         (replace(SMALL, router=replace(SMALL.router, vc_reuse="empty")), {}, "a virtual channel that another is still leaving"),
-        (SMALL, {"ways": 2}, "packets that come different ways meet at a link"),
+        (SMALL, {"ways": 2}, "packets from different lanes meet at a link"),
     ],
 )
 def test_where_fast_is_not_exact_it_is_refused_and_auto_goes_through_routers(machine, more, reason):
@@ -312,8 +312,7 @@ def test_a_network_that_loses_nearly_everything_ends():
 def test_hosts_without_patience_fill_their_own_way_and_the_run_says_how_long_a_round_trip_takes():
     result = run("switch:4", AggregationRules(timeout=1), MULTITREE, 64 * KIB)
     assert result.stall[0].endswith(
-        "1000 times, and no result came; give_up allows no more. timeout is 1 cycles, a round trip "
-        "with nothing in the way takes 415"
+        "1000 times, and no result came; give_up allows no more. timeout is 1 cycles, a round trip without contention takes 415"
     )
 
 
@@ -334,19 +333,21 @@ def test_bad_rules(rules, reason):
 
 
 def test_what_is_no_tree_of_switches_is_refused():
-    with pytest.raises(UnsupportedError, match=r"chunk 0 is reduced at node ., which is no reducing switch"):
+    with pytest.raises(UnsupportedError, match=r"chunk 0 is reduced at node ., which is not a reducing switch"):
         AggregationTrees.of(schedule_of("switch:4", 4, method="ring"))
     gather = made("ring", "switch:4,reducing=switches", KIB, collective="all-gather")
-    with pytest.raises(UnsupportedError, match="make all-reduces; the schedule is a all-gather"):
+    with pytest.raises(UnsupportedError, match="do all-reduces; the schedule is a all-gather"):
         AggregationTrees.of(gather)
 
 
 def test_sizes_beyond_the_simulator():
     with pytest.raises(UnsupportedError, match="larger packets are packet_payload_bytes of the machine"):
         run("switch:64", AggregationRules(), size=1 << 40)
-    with pytest.raises(UnsupportedError, match="cut-through moves it on when a buffer holds it whole"):
+    with pytest.raises(UnsupportedError, match="cut-through moves a packet on when a buffer holds all of it"):
         run("switch:4", AggregationRules(), replace(MULTITREE, packet_payload_bytes=8 * KIB), 64 * KIB, engine="flit")
-    with pytest.raises(UnsupportedError, match="134217728 lanes on the ways of all packets are more than the simulator's 67108864"):
+    with pytest.raises(
+        UnsupportedError, match="134217728 lanes on the routes of all packets are more than the simulator's 67108864"
+    ):
         run("switch:64,capacity=1048576", AggregationRules())
     with pytest.raises(InputError, match="unknown engine 'slow'; known: auto, fast, flit"):
         run("switch:4", AggregationRules(), engine="slow")

@@ -255,7 +255,7 @@ def test_machines_beyond_the_model_are_refused(changes, reason):
         ((-1, 1, 1, 0), "packet 0: src is -1; allowed: whole numbers from 0 to 4"),
         ((1 << 32, 1, 1, 0), "packet 0: src is 4294967296"),
         ((0, 5, 1, 0), "packet 0: dst is 5; allowed: whole numbers from 0 to 4"),
-        ((0, 4, 1, 0), "packet 0: dst 4 is no endpoint of switch:4"),
+        ((0, 4, 1, 0), "packet 0: dst 4 is not an endpoint of switch:4"),
     ],
 )
 def test_packets_out_of_range_are_refused_and_not_taken_for_others(row: tuple[int, int, int, int], reason: str):
@@ -296,4 +296,4 @@ def test_a_packet_that_goes_round_for_ever_is_found(monkeypatch):
     assert result.tail.tolist()[1] < 0
     (line,) = result.deadlock
     assert line.startswith("packet 1 to node 2 is at node ")
-    assert line.endswith("after 5 routers, more than there are: its way goes round for ever")
+    assert line.endswith("after 5 routers, more than there are: its route is a cycle")

@@ -35,7 +35,7 @@ def test_columns_may_come_in_any_order(tmp_path):
         (NAMES + "0,0,1,1,99999999999999999999\n", "line 2: start is"),
         (NAMES + "0,0,1,1,nan\n", "line 2: start is 'nan'"),
         (NAMES + "0,8,1,1,0\n", "line 2: src is '8'; allowed: whole numbers from 0 to 7"),
-        (NAMES + "0,0,5,1,0\n", "line 2: dst 5 is no endpoint of mesh:2x4"),
+        (NAMES + "0,0,5,1,0\n", "line 2: dst 5 is not an endpoint of mesh:2x4"),
         (NAMES + '0,0,1,"1,0\n', "is not CSV"),
         (b"\xff\xfe\x00", "is not text"),
     ],

@@ -101,9 +101,12 @@ UNSEALED = {
     "zero-repeats": (lambda d: remanifest(d, repeats=0), r"repeats is 0; allowed: whole numbers from 1"),
     "a-slot-that-is-no-number": (lambda d: remanifest(d, slot_cycles="9"), r"slot_cycles is '9'"),
     "another-topology-digest": (lambda d: remanifest(d, topology_digest="0" * 64), r"topology_digest is '0000"),
-    "another-schedule-digest": (lambda d: remanifest(d, schedule_digest="0" * 64), r"play another schedule than the digest"),
+    "another-schedule-digest": (
+        lambda d: remanifest(d, schedule_digest="0" * 64),
+        r"execute a schedule other than that of the digest",
+    ),
     "another-message-size": (lambda d: remanifest(d, message_bytes=50_000), r"chunks of \d+ bytes; 50000 bytes in 3 x"),
-    "another-period": (lambda d: remanifest(d, period=999), r"play another schedule than the digest"),
+    "another-period": (lambda d: remanifest(d, period=999), r"execute a schedule other than that of the digest"),
     "another-granule": (lambda d: remanifest(d, granule_bytes=8), r"granule_bytes is 8; the other fields imply 16"),
     "another-padding": (lambda d: remanifest(d, padded_bytes=5000), r"padded_bytes is 5000"),
     "widths-that-are-none": (lambda d: remanifest(d, widths={"flow": 2}), "widths: node, children, .* are missing; known: flow"),
@@ -174,7 +177,7 @@ FORGED_ROWS = {
         lambda t: next(row for row in t["rows"] if len(row[4]) > 1)[4].reverse(),
         r"names a child twice or behind a larger one",
     ),
-    "another-step": (lambda t: t["rows"][-1].__setitem__(5, t["rows"][-1][5] - 1), r"stands behind|another schedule"),
+    "another-step": (lambda t: t["rows"][-1].__setitem__(5, t["rows"][-1][5] - 1), r"stands behind|a schedule other than"),
     "a-dependency-on-nobody": (
         lambda t: next(row for row in t["rows"] if row[1] == "REDUCE" and not row[4]).__setitem__(4, [5]),
         r"waits for a REDUCE of flow \d from node 5, which node \d does not expect",

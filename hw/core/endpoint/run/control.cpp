@@ -36,7 +36,7 @@ bool Simulation::advance(NodeId node) {
   return moved;
 }
 
-// The next chunk leaves memory: into the first partition, or, where there is none, to a state machine that has nothing to do.
+// The next chunk leaves memory: into the first partition or, without partitions, to an idle state machine.
 bool Simulation::begin_chunk(NodeId node) {
   Endpoint& endpoint = endpoints_[node.value];
   if (!order_.knows(endpoint.begun, now_)) return false;

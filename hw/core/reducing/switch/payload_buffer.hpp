@@ -7,7 +7,7 @@
 
 namespace certree {
 
-// What comes when it is full is dropped, as in any switch; whoever sent it sends again.
+// Packets that arrive when it is full are dropped, as in any switch; their sender sends them again.
 class PayloadBuffer {
  public:
   explicit PayloadBuffer(std::uint64_t capacity) : capacity_(capacity) {}

@@ -42,7 +42,7 @@ struct NetworkCounters {
 
 // A cycle has two halves: events that were under way arrive, then every interface and router evaluates what it has, reading its own
 // state only and sending nothing that arrives before the next cycle; their order cannot change a result. Routers and interfaces
-// that can do nothing are not looked at until an event reaches them, and cycles in which nobody is active are skipped. Time O(flits
+// that can do nothing are not looked at until an event reaches them, and cycles without active units are skipped. Time O(flits
 // · channels they pass · VCs), memory O(channels · VCs + longest delay + packets + flits under way).
 class FlitNetwork {
  public:

@@ -28,7 +28,7 @@ class Injector {
   const OutputVcs& vcs() const { return vcs_; }
   // The packet whose first flit was sent in the last evaluated cycle.
   std::optional<PacketId> started() const { return started_; }
-  // The packet in front of a class, kNoPacket when there is none.
+  // The packet in front of a class, kNoPacket without one.
   PacketId front(std::uint32_t traffic_class) const;
   // Flits of a class that have left.
   std::uint64_t sent(std::uint32_t traffic_class) const { return classes_[traffic_class].sent; }

@@ -31,7 +31,7 @@ class Allocator {
   // Matches what was requested since the last time.
   std::span<const Match> allocate();
 
-  // Matches an input at once that nobody competes with for any of the outputs that it asks for: bits of `wanted`, from `base` on.
+  // Matches an input without competitors for any of its requested outputs at once: bits of `wanted`, from `base` on.
   Match match_alone(std::uint32_t input, std::uint32_t base, std::uint64_t wanted);
 
  private:

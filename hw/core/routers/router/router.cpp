@@ -144,7 +144,7 @@ std::uint64_t Router::vcs_for(const InputVc& input) const {
 }
 
 // Packets that need less room must not take it from one that came before them for ever: it keeps a free VC from those behind it
-// until that has drained. Which one it is cannot change back and forth: the first, and nobody else takes it.
+// until that has drained. The choice cannot alternate: it is the first, and no other packet takes it.
 void Router::keep_a_vc(const InputVc& input) {
   const std::uint64_t free = output_vcs_[input.output].free() & input.wanted & ~kept_[input.output];
   kept_[input.output] |= free & -free;
