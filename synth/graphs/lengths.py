@@ -27,6 +27,7 @@ from certree.verify.bounds.witnesses.metric import MAX_DISTANCES, MAX_LENGTH, di
 MAX_ITERATIONS = 150  # linear programs
 WORK = 1 << 28  # pairs of holder and link that all iterations may visit, times SWEEPS
 SWEEPS = 16  # over the links, about, for one table of distances
+DUAL_SIZE = 1 << 12  # endpoints times links up to which the dual of all flows is solved as one program
 _SCALE = 1 << 16  # of lengths while searching; the longest has about this
 _DENOMINATORS = (1, 2, 6, 12, 64)  # of rounded solutions, relative to the longest length
 _CONVERGED = 1 + 1e-9
@@ -47,8 +48,10 @@ def best_lengths(instance: Instance) -> Bound | None:
     if holders * len(topology.kind) > MAX_DISTANCES:
         return None
     iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
-    best = _Planes(instance).search(iterations)
-    found = max(roundings(best), key=lambda length: _value(instance, length))
+    searched = [_Planes(instance).search(iterations)]
+    if instance.collective.has_targets and holders * len(topology.src) <= DUAL_SIZE:
+        searched.append(_dual_lengths(topology))
+    found = max((length for best in searched for length in roundings(best)), key=lambda length: _value(instance, length))
     return make_bound(instance, "metric", {"length": found.tolist()}) if _value(instance, found) else None
 
 
@@ -68,6 +71,31 @@ def roundings(length: Int64) -> list[Int64]:
         if scale <= MAX_LENGTH:
             found.append(np.array([int(parts[value] * scale) for value in length.tolist()], np.int64))
     return [*found, length]
+
+
+def _dual_lengths(topology: Topology) -> Int64:
+    """Lengths that solve the dual of the multicommodity flow between all pairs of endpoints, each link for itself.
+
+    Classes of `_Planes` lose something where links look alike and no symmetry takes one to the other. A program of endpoints times
+    nodes variables, and endpoints times links constraints.
+    """
+    from ortools.linear_solver import pywraplp  # noqa: PLC0415
+
+    program: Any = pywraplp.Solver.CreateSolver("GLOP")
+    links = list(zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True))
+    lengths = [program.NumVar(0, program.infinity(), "") for _ in links]
+    program.Add(sum(capacity * length for (_, _, capacity), length in zip(links, lengths, strict=True)) == 1)
+    endpoints, total_distance = topology.endpoints.tolist(), []
+    for start in endpoints:
+        far = [program.NumVar(0, 0 if node == start else program.infinity(), "") for node in range(len(topology.kind))]
+        for (tail, head, _), length in zip(links, lengths, strict=True):
+            program.Add(far[head] <= far[tail] + length)
+        total_distance += [far[node] for node in endpoints]
+    program.Maximize(sum(total_distance))
+    if program.Solve() != program.OPTIMAL:
+        return np.ones(len(links), np.int64)
+    values = np.array([length.solution_value() for length in lengths])
+    return np.rint(values / values.max() * _SCALE).astype(np.int64)
 
 
 class _Planes:

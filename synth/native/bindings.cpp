@@ -11,6 +11,7 @@
 #include "branching_packing.hpp"
 #include "forest_packing.hpp"
 #include "modulo_scheduler.hpp"
+#include "pair_router.hpp"
 #include "switch_splitting.hpp"
 #include "tree_growth.hpp"
 #include "tree_shape.hpp"
@@ -123,6 +124,16 @@ auto grow(Column<uint8_t> endpoint, Column<int32_t> offset, Column<int32_t> pair
                          column(growth.path_offset));
 }
 
+// (offset, arc, period): see pair_router.hpp; offset has one entry where some target cannot be reached.
+auto route(Column<int32_t> offset, Column<int32_t> head, Column<int32_t> kind, Column<int64_t> capacity, Column<int32_t> source,
+           Column<int32_t> target, int32_t sweeps, int64_t goal, uint64_t seed) {
+  const RouterNetwork network{copy(offset), copy(head), copy(kind), copy(capacity)};
+  const auto paths = route_pairs(network, copy(source), copy(target), sweeps, goal, seed, [] {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  });
+  return std::make_tuple(to_numpy(paths.offset, {paths.offset.size()}), to_numpy(paths.arc, {paths.arc.size()}), paths.period);
+}
+
 SwitchSplitting make_splitting(Column<uint8_t> endpoint, Column<int32_t> u, Column<int32_t> v, Column<int64_t> capacity,
                                int32_t period, uint64_t seed) {
   std::vector<Cable> cables(u.size());
@@ -180,6 +191,8 @@ NB_MODULE(_native, module) {
              "seed"_a, "turn"_a, "(start slots of the shortest schedule found, empty when the rules cannot be met; work done).");
   module.def("grow_trees", &certree::grow, "endpoint"_a, "offset"_a, "pair"_a, "tail"_a, "head"_a, "capacity"_a, "roots"_a,
              "turns"_a, "priority"_a, "MultiTree: (tree, step, src, dst, path, path offset) of every node added to a tree.");
+  module.def("route_pairs", &certree::route, "offset"_a, "head"_a, "kind"_a, "capacity"_a, "source"_a, "target"_a, "sweeps"_a,
+             "goal"_a, "seed"_a, "Paths that load classes of arcs evenly: (offset, arc, rounds that the fullest class takes).");
   nb::class_<certree::SwitchSplitting>(module, "SwitchSplitting",
                                        "Paths between endpoints through switches for all slots of a period.")
       .def(

@@ -56,6 +56,14 @@ class Cayley:
         return self.action.carried(self.generators)
 
     @cached_property
+    def kind(self) -> Int32:
+        """The number of the generator of each joined pair."""
+        kind = np.empty(len(self.topology.pair_src), np.int32)
+        for number in range(len(self.generators)):
+            kind[self.topology.pair_index(np.arange(self.nodes), self.heads[:, number])] = number
+        return kind
+
+    @cached_property
     def degree(self) -> int:
         """d: chunks that a node sends per round."""
         return int(self.capacity.sum())

@@ -1,0 +1,1 @@
+"""Personalised collectives as flows: `paths` for the blocks of all pairs, of one root or of a group, and their `slots`."""

@@ -1,0 +1,177 @@
+"""Paths and slots for blocks with one source and one target: all-to-all, gather and scatter."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import WITH_TARGETS, CollectiveKind
+from certree.models.schedule.default_shares import chunk_owners
+from certree.models.schedule.schedule import Op, Schedule, make_schedule
+from certree.synth.flows.paths import SWEEPS, Paths, balanced_paths, translated_paths
+from certree.synth.flows.root_paths import root_paths
+from certree.synth.flows.slots import Moves, moves_of, slots_of
+from certree.synth.graphs.cuts import best_cut
+from certree.synth.method import Options, Request, Tier, method, require_shape, whole_number
+from certree.synth.packing.selection import Clock
+from certree.synth.packing.slotting import SlotRules, slowest_way
+from certree.synth.symmetric.cayley import Cayley, cayley_of
+
+DELAYS = (1, 2, 3)
+COPIES = (1, 2, 3)  # that are tried
+MOST_COPIES = 32
+MOST_BLOCKS = 1 << 17  # that are routed one by one
+MOST_TRANSFERS = 1 << 21
+WIDER = 4  # periods from the load of the fullest link on that are tried
+
+
+@method(
+    "flows",
+    WITH_TARGETS,
+    options={"copies": whole_number(None, 1, MOST_COPIES), "delay": whole_number(None, 1, 64)},
+    published=False,
+    tier=Tier.ALWAYS,
+    order=22,
+    is_sized=True,
+)
+def flows(request: Request, options: Options) -> Schedule:
+    """Blocks along paths that load links evenly, each hop in a slot of its own: all-to-all, gather and scatter on any network.
+
+    Gather and scatter: a maximum flow, decomposed into paths, in as few rounds as the best cut allows. All-to-all: paths of all
+    pairs by rerouting with negotiated congestion; on networks that look the same from every node the paths of one node,
+    translated to all. Slots come from list scheduling, the longest path first. Where that takes more slots than the fullest link
+    needs, a period that repeats is tried, too. With switches a path between two endpoints passes them within one slot. Options:
+    copies=C, blocks for each pair; delay=D, slots until a block can move on; by default what is fastest at the size.
+    """
+    timed = [found for plan in _plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]
+    fitting = [found for found in timed if request.steps is None or found.steps <= request.steps]
+    return request.offer(_schedule(request, min(fitting or timed, key=lambda found: found.cycles)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Paths of `copies` blocks for each pair; `cayley`: whose translations take the paths of node 0 to all others, None without."""
+
+    copies: int
+    paths: Paths
+    kind: Int32
+    capacity: NDArray[np.int64]
+    cayley: Cayley | None = None
+
+
+def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
+    """The paths that are tried: for COPIES where nothing else is asked for; of one root also for the least number of copies with
+    which the best cut takes whole rounds."""
+    topology, sweeps = request.topology, SWEEPS * request.effort
+    own = np.arange(len(topology.pair_src), dtype=np.int32)
+    if request.collective.has_one_root:
+        root, inwards = int(request.collective.root or 0), request.collective.kind is CollectiveKind.GATHER
+        for count in [copies] if copies else sorted({1, 2, _whole_rounds(request)}):
+            yield _Plan(count, root_paths(topology, root, count, inwards=inwards), own, topology.pair_capacity)
+        return
+    cayley = _cayley(topology)
+    endpoints = len(topology.endpoints)
+    for count in [copies] if copies else COPIES:
+        if cayley is not None:
+            paths = translated_paths(cayley, count, request.seed, sweeps)
+            if count == (copies or 1) or len(paths.pair) * endpoints <= MOST_TRANSFERS:
+                yield _Plan(count, paths, cayley.kind, cayley.capacity, cayley)
+        elif count * endpoints * (endpoints - 1) <= MOST_BLOCKS:
+            source, target = chunk_owners(topology, request.collective, count * endpoints * (endpoints - 1))
+            assert target is not None
+            yield _Plan(count, balanced_paths(topology, source, target, request.seed, sweeps), own, topology.pair_capacity)
+        elif count == (copies or 1):
+            raise UnsupportedError(f"flows routes up to {MOST_BLOCKS} blocks; here are {count * endpoints * (endpoints - 1)}")
+
+
+def _whole_rounds(request: Request) -> int:
+    """The least number of copies for which the rounds of the best cut are whole, as far as MOST_COPIES; else 1."""
+    value = Fraction(best_cut(request.topology, request.collective)["value"]) * len(request.topology.endpoints)
+    return value.denominator if value.denominator <= MOST_COPIES else 1
+
+
+def _cayley(topology: Topology) -> Cayley | None:
+    """The network with a group that moves node 0 to every other; None where none is found."""
+    try:
+        return cayley_of(topology)
+    except UnsupportedError:
+        return None
+
+
+@dataclass(frozen=True, eq=False)
+class _Timed:
+    """Slots for the moves of a plan, and about how many cycles they take: as if all links were as slow as the slowest."""
+
+    plan: _Plan
+    moves: Moves
+    slots: Int32
+    rules: SlotRules
+    repeats: int
+    cycles: int
+
+    @property
+    def steps(self) -> int:
+        """Of one iteration."""
+        return int(self.slots.max()) + 1
+
+
+def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]:
+    """For each delay a single pass and, where this leaves room on the fullest link, passes that overlap."""
+    moves = moves_of(request.topology, plan.paths)
+    clock = Clock(request, slowest_way(request, int(np.diff(moves.offset).max())))
+    blocks = plan.copies * len(request.topology.endpoints)
+    for wait in DELAYS if delay is None else (delay,):
+        shortest = None
+        for period in [None, *range(plan.paths.period, plan.paths.period + WIDER)]:
+            if period is not None and shortest is not None and period >= shortest:
+                break
+            slots = slots_of(moves, plan.kind, plan.capacity, wait, period or 0, request.seed)
+            if slots is None:
+                continue
+            rules, steps = SlotRules(wait, period, 0), int(slots.max()) + 1
+            cycles, repeats = clock.best(blocks, rules, steps, 0)
+            yield _Timed(plan, moves, slots, rules if repeats > 1 else SlotRules(wait, None, 0), repeats, cycles)
+            if period is not None:
+                break
+            shortest = steps
+
+
+def _schedule(request: Request, found: _Timed) -> Schedule:
+    topology, collective, plan = request.topology, request.collective, found.plan
+    each = len(topology.endpoints) - 1
+    chunks = plan.copies * each * (1 if collective.has_one_root else each + 1)
+    require_shape(request, "flows", chunks, found.steps)
+    columns = _written_out(found.moves, found.slots, plan)
+    root, target = chunk_owners(topology, collective, chunks)
+    columns["op"] = np.full(len(columns["chunk"]), Op.COPY, np.int8)
+    provenance = request.provenance("flows", {}, copies=plan.copies, load=plan.paths.period)
+    return make_schedule(
+        topology, collective, root, columns, target, routes=found.moves.routes, delay=found.rules.delay, period=found.rules.period,
+        repeats=found.repeats, provenance=provenance,
+    )  # fmt: skip
+
+
+def _written_out(moves: Moves, slots: Int32, plan: _Plan) -> dict[str, NDArray[np.int32]]:
+    """The columns of all transfers; with a group those of node 0 and their images."""
+    block, copies = moves.block.astype(np.int64), plan.copies
+    if plan.cayley is None:
+        return {"chunk": moves.block, "step": slots, "src": moves.src, "dst": moves.dst, "route": moves.route}
+    nodes = plan.cayley.nodes
+    if len(block) * nodes > MOST_TRANSFERS:
+        raise UnsupportedError(f"flows writes up to {MOST_TRANSFERS} transfers; here are {len(block) * nodes}")
+    image = plan.cayley.action.carried(np.arange(nodes))  # image[v, w]: where the translation of 0 to v takes w
+    target = image[:, block // copies + 1].astype(np.int64)
+    source = np.arange(nodes)[:, None]
+    pair = source * (nodes - 1) + target - (target > source)
+    chunk = (block % copies) * nodes * (nodes - 1) + pair
+    return {
+        "chunk": chunk.ravel().astype(np.int32),
+        "step": np.tile(slots, nodes),
+        "src": image[:, moves.src].ravel(),
+        "dst": image[:, moves.dst].ravel(),
+        "route": np.tile(moves.route, nodes),
+    }
