@@ -25,6 +25,7 @@ DELAYS = (1, 2, 3)
 COPIES = (1, 2, 3)  # that are tried
 MOST_COPIES = 32
 MOST_BLOCKS = 1 << 17  # that are routed one by one
+FEW_BLOCKS, LEAST_SWEEPS = 1 << 14, 6  # beyond so many blocks one copy, and fewer sweeps, but no less than these
 MOST_TRANSFERS = 1 << 21
 WIDER = 4  # periods from the load of the fullest link on that are tried
 
@@ -75,17 +76,19 @@ def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
         return
     cayley = _cayley(topology)
     endpoints = len(topology.endpoints)
-    for count in [copies] if copies else COPIES:
+    blocks = endpoints * (endpoints - 1)
+    sweeps = max(LEAST_SWEEPS, sweeps * FEW_BLOCKS // max(FEW_BLOCKS, blocks))
+    for count in [copies] if copies else COPIES if cayley or blocks <= FEW_BLOCKS else COPIES[:1]:
         if cayley is not None:
             paths = translated_paths(cayley, count, request.seed, sweeps)
             if count == (copies or 1) or len(paths.pair) * endpoints <= MOST_TRANSFERS:
                 yield _Plan(count, paths, cayley.kind, cayley.capacity, cayley)
-        elif count * endpoints * (endpoints - 1) <= MOST_BLOCKS:
-            source, target = chunk_owners(topology, request.collective, count * endpoints * (endpoints - 1))
+        elif count * blocks <= MOST_BLOCKS:
+            source, target = chunk_owners(topology, request.collective, count * blocks)
             assert target is not None
             yield _Plan(count, balanced_paths(topology, source, target, request.seed, sweeps), own, topology.pair_capacity)
         elif count == (copies or 1):
-            raise UnsupportedError(f"flows routes up to {MOST_BLOCKS} blocks; here are {count * endpoints * (endpoints - 1)}")
+            raise UnsupportedError(f"flows routes up to {MOST_BLOCKS} blocks; here are {count * blocks}")
 
 
 def _whole_rounds(request: Request) -> int:
