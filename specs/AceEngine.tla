@@ -89,7 +89,7 @@ Held(n, p) == Size[p] * Cardinality({c \in Chunks : place[n][c] \in 1..Last(c) /
 Fits(n, p) == Held(n, p) + Size[p] <= Room[p]
 
 \* It is chunk c's turn to take place k: all chunks that are loaded before it have taken theirs. State machines overtake each other, and
-\* not in the same way at all nodes; who finds a partition filled by chunks that the others do not have there yet would wait for ever.
+\* not in the same way at all nodes; a node whose partition is filled by chunks that the others do not have there yet would wait for ever.
 Turn(n, c, k) == LET i == CHOOSE i \in DOMAIN Order[n] : Order[n][i] = c IN \A j \in 1..i - 1 : place[n][Order[n][j]] >= k
 
 \* Chunk c may take place k.
@@ -165,7 +165,7 @@ PassOn(n, c, x) ==
   /\ port' = WithSent(WithoutTaken(port, x), n, c)
   /\ UNCHANGED <<place, queue>>
 
-\* A message comes in. Where the next waits for it and for others, these may still be on their way to a bank; it then goes out later.
+\* A message arrives. Where the next message waits for it and for others that are not in a bank yet, the next one goes out later.
 Take(n, c, x) ==
   /\ AtWork(n, c) /\ HasCome(n, c, x)
   /\ ~MustPassOn(n, c, x)

@@ -38,7 +38,7 @@ Outcome(due) == <<OnceEach(Contributors[due[2]])>>
 \* The rank's own contribution is all there is to the item.
 IsAlone(due) == Contributors[due[2]] = {due[1]}
 
-\* Nobody has finished anything, except perhaps where there is nothing to wait for: the root of an all-gather.
+\* No rank has finished any item, except perhaps one with nothing to wait for: the root of an all-gather.
 Init == result \in {[due \in Due |-> IF due \in early THEN Outcome(due) ELSE <<>>] : early \in SUBSET {due \in Due : IsAlone(due)}}
 
 \* A rank finishes an item.

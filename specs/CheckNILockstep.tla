@@ -23,7 +23,7 @@ MustAct(n) == CanFire(n) \/ CanAdvance(n) \/ \E m \in flying : m.dst = n /\ now 
 \* In place of InTurn.
 LowestFirst(n) == (\A m \in flying : ~HasCome(m)) /\ \A k \in Nodes : k < n => ~MustAct(k)
 
-\* What a reader of a counterexample must know beside its states.
+\* Data that a reader of a counterexample needs in addition to its states.
 Legend ==
   [run |-> Run, slotTicks |-> SlotTicks, serTicks |-> SerTicks, repeats |-> Repeats, path |-> Path, program |-> Program,
    contributors |-> Contributors]

@@ -61,7 +61,7 @@ Plus(a, b) == [h \in Hosts |-> a[h] \o b[h]]
 \* The right result of packet q.
 OnceEach(q) == [h \in Hosts |-> <<q>>]
 
-\* A contribution on the way from node n to the switch above, a result on the way to node n from there.
+\* A contribution in flight from node n to the switch above, a result in flight to node n from there.
 Up(n, q, sum) == [way |-> "up", node |-> n, number |-> q, sum |-> sum]
 Down(n, q, sum) == [way |-> "down", node |-> n, number |-> q, sum |-> sum]
 
@@ -147,7 +147,7 @@ Take(h, p) ==
 -------------------------------------------------------------------------------
 (* The network                                                               *)
 
-\* Packet p arrives. A copy of it may always be on its way still: it goes when it is lost.
+\* Packet p arrives. A copy of it may always remain in flight: it disappears when it is lost.
 Deliver(p) == IF p.way = "up" THEN Add(Parent[p.node], p) ELSE IF p.node \in Hosts THEN Take(p.node, p) ELSE Pass(p.node, p)
 
 \* Packet p, or the last copy of it, is lost.

@@ -10,8 +10,8 @@ CONSTANTS
   Kind,     \* "ring": in every phase a ring of all nodes; "torus": rings of two along the rows, then the columns, of 2x2;
             \* "direct": everybody to everybody, behind a switch
   Plans,    \* "linear": phases in order; "circle": every second chunk goes through them backwards
-  Loading,  \* "same": chunks in order at all nodes; "opposite": node 1 the other way round
-  Ways,     \* 1: all chunks go the same way round; 2: every second one backwards
+  Loading,  \* "same": chunks in order at all nodes; "opposite": node 1 in reverse
+  Ways,     \* 1: all chunks go around in the same direction; 2: every second one backwards
   PerPhase, \* state machines for each phase, taken by the chunks in turn
   Apart,    \* a port for each sender and state machine, or one for each link: from the neighbour, or from the switch
   Shared,   \* the phases whose links are the same, if they are not apart
@@ -84,13 +84,13 @@ DequeuedAnywhere(n, c) == [queue EXCEPT ![n][MachineOf(n, c)] = SelectSeq(@, LAM
 \* In place of Dequeued: the chunk stays in the queue.
 StaysQueued(n, c) == queue
 
-\* In place of Fits: nobody looks whether there is room.
+\* In place of Fits: no check for room.
 AlwaysFits(n, p) == TRUE
 
 \* In place of Turn: chunks are loaded in order, but enter the later partitions as they come.
 AsTheyCome(n, c, k) == k > 1 \/ \A i, j \in DOMAIN Order[n] : Order[n][i] = c /\ j < i => place[n][Order[n][j]] > 0
 
-\* In place of HasRoom: nobody looks whether the port is full.
+\* In place of HasRoom: no check whether the port is full.
 NeverLooks(n, c) == TRUE
 
 \* In place of WithoutTaken: a message that has been taken stays at the port.

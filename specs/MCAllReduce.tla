@@ -15,7 +15,7 @@ MCAll == [i \in Items |-> Ranks]
 MCRoot == [i \in Items |-> {i}]
 
 \* Where all contribute to all items and all get them, nothing tells one rank or one item from another: `Init`, `Next` and the
-\* properties of single states and steps say "each" and "some" only. Fairness is no part of that: a path may permute on its way.
+\* properties of single states and steps say "each" and "some" only. Fairness is no part of that: a path may permute ranks between states.
 AnyRankAnyItem == Permutations(Ranks) \union Permutations(Items)
 
 \* In place of Outcome: the rank's own contribution counts twice.

@@ -84,7 +84,7 @@ StarCrowded ==
 LineAllGather == {Gather(0, 0, 2, 0), Gather(0, 0, 1, 1), Gather(1, 1, 0, 1), Gather(1, 1, 2, 1)}
 
 -------------------------------------------------------------------------------
-(* Tables that play a schedule                                               *)
+(* Tables that execute a schedule                                            *)
 
 \* The transfers of one op and flow.
 Of(op, flow) == {t \in Schedule : t.op = op /\ t.flow = flow}

@@ -25,7 +25,7 @@ RootWaitsForOneChild(n, r) ==
 \* In place of EntersAt: messages enter a lane that is still sending.
 EntersAtOnce(link, lane) == now
 
-\* In place of Init: nobody has anything to contribute.
+\* In place of Init: no node has a contribution.
 EmptyHanded ==
   /\ now = 0 /\ start = [n \in Nodes |-> 0] /\ drift = [n \in Nodes |-> 0]
   /\ counter = [n \in Nodes |-> LoadedFor(n, 0, 0, 0)]
@@ -87,7 +87,7 @@ CrossesEarly(m) == GoesFarther(m)
 \* In place of CanCross: of those that come in one tick anyone is first.
 AnyoneFirst(m) == HasCome(m)
 
-\* In place of Act: an NI does not let those go first that are under way.
+\* In place of Act: an NI does not give precedence to messages under way.
 OwnFirst(n) == Fire(n) \/ Advance(n)
 
 \* In place of TimeCanPass: time passes although a message stands before its next link.
@@ -134,7 +134,7 @@ OneSum == {t \in RingReduceScatter : t.flow = 0}
 \* Node 0 sends flows 0 and 3 to node 1 in slot 3.
 TwoRowsOnOneLink == (RingAllReduce \ {Gather(0, 0, 1, 2)}) \union {Gather(0, 0, 1, 3)}
 
-\* All-gather in which nobody brings flow 0 to node 2, which so has nothing to wait for.
+\* All-gather in which no row brings flow 0 to node 2, which therefore has nothing to wait for.
 NeverBrought == RingAllGather \ {Gather(0, 1, 2, 1)}
 
 \* Node 0 sends flow 0 to node 3 twice.

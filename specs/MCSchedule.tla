@@ -49,7 +49,7 @@ TooEarly == (AllPaths \ {Transfer("REDUCE", 0, 3, 1, 1)}) \union {Transfer("REDU
 \* A contribution reaches the root on two paths.
 OnTwoPaths == AllPaths \union {Transfer("REDUCE", 0, 2, 0, 0)}
 
-\* Nobody brings the sum to the last node of a path.
+\* No transfer brings the sum to the last node of a path.
 NeverBrought == AllPaths \ {Transfer("GATHER", 0, 3, 2, 3)}
 
 \* A contribution goes nowhere.

@@ -8,7 +8,7 @@
 EXTENDS MCSchedule
 
 VARIABLE
-  flying  \* messages on their way: the transfer, and the bag that its source held when it was sent
+  flying  \* messages in flight: the transfer, and the bag that its source held when it was sent
 
 \* The whole state.
 apartVars == <<held, done, flying>>
@@ -16,7 +16,7 @@ apartVars == <<held, done, flying>>
 \* What has been sent and is not there yet.
 OnTheirWay == {m.transfer : m \in flying}
 
-\* Nothing is on its way.
+\* Nothing is in flight.
 ApartInit == Init /\ flying = {}
 
 \* All that t waits for has been delivered.
@@ -48,11 +48,11 @@ ApartSpec == ApartInit /\ [][ApartNext]_apartVars /\ WF_apartVars(ApartNext)
 \* Every delivery is a step of Schedule: the source still holds what it sent, and all that the transfer waits for has happened.
 DeliversAsOneStep == [][\E t \in Transfers : Move(t)]_vars
 
-\* And so, seen without the messages on their way, every behaviour is one of Schedule.
+\* So, without the messages in flight, every behaviour is a behaviour of Schedule.
 IsSchedule == Spec
 
 -------------------------------------------------------------------------------
-(* Wrong ways to send                                                        *)
+(* Faulty sends                                                              *)
 
 \* In place of MaySend: a transfer does not wait for a sum from the one node.
 ForgetsNode2(t) == {u \in Before(t) : u.src # 2} \subseteq done

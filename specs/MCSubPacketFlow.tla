@@ -33,7 +33,7 @@ Around == {Worm("p", <<0, 1>>, Packet, <<{1}, {1}>>), Worm("q", <<1, 2>>, Packet
 \* The same with a dateline at channel 0: who crosses it takes VC 2 from there on.
 AroundDateline == (Around \ {Worm("r", <<2, 0>>, Packet, <<{1}, {1}>>)}) \union {Worm("r", <<2, 0>>, Packet, <<{1}, {2}>>)}
 
-\* A message beside them, in VC 0.
+\* An additional message in VC 0.
 Beside == {Worm("a", <<0>>, <<"head", "subtail", "tail">>, <<{0}>>)}
 RingDateline == AroundDateline \union Beside
 
@@ -62,7 +62,7 @@ AroundFourFarther ==
   {Worm("p", <<0, 1, 2>>, Packet, <<{1}, {1}, {1}>>), Worm("q", <<1, 2, 3>>, Packet, <<{1}, {1}, {1}>>),
    Worm("r", <<2, 3, 0>>, Packet, <<{1}, {1}, {2}>>), Worm("s", <<3, 0, 1>>, Packet, <<{1}, {2}, {2}>>)}
 
-\* A message beside them, as long as in OneHop, in VC 0 of the channel at the dateline.
+\* An additional message, as long as in OneHop, in VC 0 of the channel at the dateline.
 RingOfFour == AroundFourFarther \union {Worm("a", <<0>>, Message, <<{0}>>)}
 
 \* mesh:2x3, nodes 0 1 2 above 3 4 5: packets that share channels, along the row first, and a message in the middle; VC 0 is for
@@ -114,7 +114,7 @@ TakesAnyFree(w, k, h, v) == owner[Route[w][h]][v] = IF k = 1 THEN Nobody ELSE w
 \* In place of VcIsIts: what follows a head goes into any VC that the head might have taken.
 FollowsAnywhere(w, k, h, v) == v \in MayTake[w][h] /\ (k = 1 => owner[Route[w][h]][v] = Nobody)
 
-\* In place of HasRoom: nobody looks at the credits.
+\* In place of HasRoom: no check of the credits.
 NeverLooks(w, k, h, v) == TRUE
 
 \* In place of HasRoom: one credit too many is taken for granted.
@@ -126,7 +126,7 @@ LosesCredit(c, u) == returning
 \* In place of Released: two credits return for one flit.
 DoublesCredit(c, u) == [returning EXCEPT ![c][u] = @ + 2]
 
-\* In place of Return: a credit returns that nobody has given back.
+\* In place of Return: a credit returns that no channel has given back.
 ReturnsOneMore(c, v) ==
   /\ returning[c][v] >= 0
   /\ returning' = [returning EXCEPT ![c][v] = @ - 1]

@@ -83,7 +83,7 @@ NeverSent == Without(StarLog, 6)
 \* A packet arrives that was never sent.
 FromNothing == Without(Without(NeverSent, 3), 2)
 
-\* A packet arrives twice that nobody doubled.
+\* A packet arrives twice though the network did not double it.
 ArrivesTwice == Without(StarLog, 4)
 
 \* A host sends though it has the result.

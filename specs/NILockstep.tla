@@ -1,6 +1,6 @@
 ------------------------------ MODULE NILockstep ------------------------------
 (***************************************************************************)
-(* Network interfaces (NIs) that play schedule tables, slotted or paced.   *)
+(* Network interfaces (NIs) that execute schedule tables, slotted or paced.*)
 (* The truth that exporter, simulator and RTL implement.                   *)
 (*                                                                         *)
 (* Time is a whole number of ticks. `now` jumps from one event to the      *)
@@ -29,7 +29,7 @@ CONSTANTS
   Run,             \* how the NIs take their rows: "slotted" by the clock, "paced" by the timestep counter
   SlotTicks,       \* slotted: length of a slot by a clock that does not drift
   SerTicks,        \* how long a message occupies its port
-  TravelTicks,     \* for every way of `Path`: for each link, from entering it until the whole message has arrived
+  TravelTicks,     \* for every entry of `Path`: for each link, from entering it until the whole message has arrived
   MinReduceTicks,  \* least time from arrival of a REDUCE message until it is reduced and usable
   MaxReduceTicks,  \* most time from arrival of a REDUCE message until it is reduced and usable
   MaxSkewTicks,    \* no NI starts its clock more than this after the first one
@@ -65,13 +65,13 @@ vars == <<now, start, drift, counter, played, flying, held, count>>
 -------------------------------------------------------------------------------
 (* The sequencer: which row is next, and whether its time has come.          *)
 
-\* Node n has something left to play.
+\* Node n has entries left to execute.
 HasNext(n) == played[n] < Len(Program[n])
 
-\* What node n plays next: row, slot and iteration.
+\* The next entry of node n: row, slot and iteration.
 Upcoming(n) == Program[n][played[n] + 1]
 
-\* The way from node n to a destination of that row.
+\* The entry of Path from node n to a destination of that row.
 WayTo(n, peer) == <<n, peer, Upcoming(n).route>>
 
 \* The tick at which node n's slot counter reaches s.
@@ -92,7 +92,7 @@ HasCounted(n, arrival, iteration) == arrival \in DOMAIN count[n] /\ count[n][arr
 DependenciesHold(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival, Upcoming(n).item[2])
 
 -------------------------------------------------------------------------------
-(* Messages on their way. `links` and `travel` are its entries of Path and   *)
+(* Messages in flight.    `links` and `travel` are its entries of Path and   *)
 (* TravelTicks; `lanes` and `enters` say of each link that it has come to    *)
 (* which lane it takes there, and when it enters that.                       *)
 
@@ -106,7 +106,7 @@ Came(m, k) == IF k = 1 THEN m.sent ELSE m.enters[k - 1] + m.travel[k - 1] - m.tr
 \* The tick from which message m no longer occupies its lane of link k.
 Leaves(m, k) == m.enters[k] + SerTicks
 
-\* The tick at which all of message m is at its destination; with links before it, if nothing is in its way.
+\* The tick at which all of message m is at its destination; with links before it, if nothing blocks it.
 ArrivesAt(m) == m.enters[Hop(m)] + m.travel[Hop(m)]
 
 \* The first tick at which message m can count.
@@ -133,13 +133,13 @@ TurnAt(link) ==
 -------------------------------------------------------------------------------
 (* Steps                                                                     *)
 
-\* The timestep counter of node n that reaches `step` at tick t, with `fired` entries played. A step without rows is a NOP, which
+\* The timestep counter of node n that reaches `step` at tick t, with `fired` entries executed. A step without rows is a NOP, which
 \* loads the down-counter. Slotted NIs do without.
 LoadedFor(n, step, fired, t) ==
   LET isNop == fired < Len(Program[n]) /\ Program[n][fired + 1].slot > step
   IN  [step |-> step, until |-> IF Run = "paced" /\ isNop THEN t + StepTicks ELSE t]
 
-\* Clocks start, each with its skew; nothing has been played; each node holds its own contribution where one is asked for.
+\* Clocks start, each with its skew; no entry has been executed; each node holds its own contribution where one is asked for.
 Init ==
   /\ now = 0
   /\ start \in {s \in [Nodes -> 0..MaxSkewTicks] : \E n \in Nodes : s[n] = 0}
@@ -315,7 +315,7 @@ LinksExist == \A n \in Nodes : IsDue(n) => \A peer \in Upcoming(n).to : WayTo(n,
 \* Slotted: no row is late: whatever is due at a tick fires before the next one.
 NoLateRow == \A n \in Nodes : HasNext(n) => now <= OpensAt(n, Upcoming(n).slot)
 
-\* No message has to wait at its port, or for a link on its way.
+\* No message has to wait at its port, or for a link on its path.
 NoBusyPort == \A m \in flying : \A k \in 1..Hop(m) : m.enters[k] = Came(m, k)
 
 \* A lane serves messages one after the other, none before it is there, in the order in which they came; of equals the ones under way
@@ -344,7 +344,7 @@ Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] : ~(Feeds(n, k) \sub
 \* Rows wait for all that feeds them. No difference in a run that is on time; it keeps sums right when something is late.
 EveryArrivalAwaited == \A n \in Nodes : played[n] > 0 => <<n, Program[n][played[n]].row>> \notin Careless
 
-\* Message m is no longer on its way after the step: it has counted.
+\* Message m is no longer in flight after the step: it has counted.
 IsOver(m) == m \notin flying' /\ \A k \in flying' : <<k.src, k.row, k.item, k.dst>> # <<m.src, m.row, m.item, m.dst>>
 
 \* Nothing counts before it can: a copy when all of it has arrived, a sum MinReduceTicks later.
@@ -361,7 +361,7 @@ StepOf(n) ==
   ELSE LET slot == IF now < start[n] THEN 0 ELSE (now - start[n]) \div (SlotTicks + drift[n])
        IN  IF slot < Upcoming(n).slot THEN slot ELSE Upcoming(n).slot
 
-\* Neighbours that have something left to play are never further apart than the stated bound.
+\* Neighbours with entries left to execute are never further apart than the stated bound.
 StepsApart ==
   \A way \in DOMAIN Path : HasNext(way[1]) /\ HasNext(way[2]) =>
     StepOf(way[1]) - StepOf(way[2]) \in -MaxStepsApart..MaxStepsApart
@@ -411,12 +411,12 @@ NothingMissing ==
 SlottedInvariant == FiredInTime /\ NotTooEarly /\ SentWhenDue /\ NotOverdue /\ CountedOrFlying /\ NothingMissing
 
 -------------------------------------------------------------------------------
-(* Refinement: the NIs play a schedule, and keep the promise of a collective. *)
+(* Refinement: the NIs execute a schedule and keep a collective's promise.    *)
 
 \* The transfers that have counted.
 Delivered == {t \in Commanded : HasCounted(t.dst, <<t.op, t.item[1], t.src>>, t.item[2])}
 
-\* For every pair of nodes that a message can take: the links of its ways.
+\* For every pair of nodes between which a message can travel: the links of its paths.
 LinksOfPath == [pair \in {<<way[1], way[2]>> : way \in DOMAIN Path} |->
   UNION {{Path[way][k] : k \in DOMAIN Path[way]} : way \in {w \in DOMAIN Path : <<w[1], w[2]>> = pair}}]
 

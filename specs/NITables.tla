@@ -15,7 +15,7 @@ CONSTANTS
   Promised,        \* for every flow: the nodes at which the sum is due
   Table,           \* for every node: its rows, in order of step
   Arrivals,        \* for every node: the set of <<op, flow, peer>> it expects once an iteration
-  Path,            \* for every way <<from, to, route>> of a message, route Nil between neighbours: its links, each <<from, to>>
+  Path,            \* for every <<from, to, route>> of a message, route Nil between neighbours: its links, each <<from, to>>
   Capacity,        \* for every link: how many messages it carries at once
   Period,          \* slots from one iteration to the next
   Repeats          \* number of iterations
@@ -37,7 +37,7 @@ ASSUME TablesAreSane ==
   /\ \A way \in DOMAIN Path : Path[way] # <<>> /\ \A k \in DOMAIN Path[way] : Path[way][k] \in DOMAIN Capacity
 
 -------------------------------------------------------------------------------
-(* Rows and programs: what a table and the slot counter make a node play.    *)
+(* Rows and programs: the entries that table and slot counter give a node.   *)
 
 \* The arrivals that row r of node n waits for: all REDUCEs of its flow, if it is the root's GATHER.
 Dependencies(n, r) ==
@@ -57,7 +57,7 @@ Items == Flows \X (0..Repeats - 1)
 \* The iteration that row r of node n serves in slot s: period of the slot less stage of the row.
 IterationIn(n, r, s) == (s \div Period) - (Table[n][r].step \div Period)
 
-\* Row r is played in slot s: its place in the period has come, and neither prologue nor epilogue switches it off.
+\* Row r is executed in slot s: its place in the period has come, and neither prologue nor epilogue switches it off.
 IsLive(n, r, s) ==
   /\ s % Period = Table[n][r].step % Period
   /\ IterationIn(n, r, s) \in 0..Repeats - 1
@@ -67,17 +67,17 @@ LastSlot(n) ==
   LET steps == {Table[n][r].step : r \in DOMAIN Table[n]}
   IN  (CHOOSE last \in steps : \A step \in steps : step <= last) + (Repeats - 1) * Period
 
-\* Row r of node n, played in slot s.
+\* Row r of node n, executed in slot s.
 Entry(n, r, s) ==
   [row |-> r, slot |-> s, item |-> <<Table[n][r].flow, IterationIn(n, r, s)>>, op |-> Table[n][r].op,
    awaits |-> Dependencies(n, r), to |-> Destinations(n, r), route |-> Table[n][r].route]
 
-\* What node n plays in slot s, in the order of its rows.
+\* The entries of node n in slot s, in the order of its rows.
 InSlot(n, s) ==
   LET live == SelectSeq([r \in DOMAIN Table[n] |-> r], LAMBDA r : IsLive(n, r, s))
   IN  [k \in DOMAIN live |-> Entry(n, live[k], s)]
 
-\* What every node plays, from first to last.
+\* The program of every node, from first to last entry.
 Program == [n \in Nodes |->
   IF Table[n] = <<>> THEN <<>>
   ELSE LET from[s \in 0..LastSlot(n) + 1] == IF s > LastSlot(n) THEN <<>> ELSE InSlot(n, s) \o from[s + 1] IN from[0]]

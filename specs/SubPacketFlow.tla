@@ -1,7 +1,7 @@
 ----------------------------- MODULE SubPacketFlow -----------------------------
 (***************************************************************************)
 (* Flits through routers with virtual channels (VCs) and credits: messages *)
-(* of a collective, cut into sub-messages, beside normal packets.          *)
+(* of a collective, cut into sub-messages, next to normal packets.         *)
 (*                                                                         *)
 (* A channel is one direction of a link; at its downstream end each of its *)
 (* VCs has a buffer. A worm is a message or a packet. A message of a       *)
@@ -42,7 +42,7 @@ VARIABLES
   last,       \* last[c][v]: the flit that went into the VC last, <<worm, number>>
   buffer,     \* buffer[c][v]: the flits at the downstream end, oldest first
   credits,    \* credits[c][v]: the room in the buffer that the upstream end knows of
-  returning,  \* returning[c][v]: credits on their way back
+  returning,  \* returning[c][v]: returning credits
   ejected,    \* ejected[w]: the number of the flit that the destination took last
   partial,    \* partial[w]: the flits taken since the last hand-over
   handed,     \* handed[w]: the sub-message that was handed over last
@@ -89,7 +89,7 @@ Init ==
   /\ handed = [w \in Worms |-> <<>>]
   /\ arrived = {}
 
-\* The VC is there for flit k of worm w: a head takes one that is nobody's, the others follow on the one that is theirs.
+\* The VC is available for flit k of worm w: a head takes a free VC, the other flits follow on the VC of their worm.
 VcIsIts(w, k, h, v) ==
   IF k = 1
   THEN /\ IsFree::    owner[Route[w][h]][v] = Nobody
@@ -200,7 +200,7 @@ NoOverflow == \A c \in Channels, v \in VCs : Len(buffer[c][v]) <= Depth
 \* Credits are neither lost nor made: each place of a buffer is taken, known to be free, or about to be.
 CreditsConserved == \A c \in Channels, v \in VCs : credits[c][v] + returning[c][v] + Len(buffer[c][v]) = Depth
 
-\* The flits of a worm that are on their way, oldest first; its VCs on one channel follow each other.
+\* The flits of a worm in flight, oldest first; its VCs on one channel follow each other.
 OnTheWay(w) ==
   LET here(h) == LET of(v) == SelectSeq(buffer[Route[w][h]][v], LAMBDA flit : flit[1] = w)
                      used == {v \in VCs : of(v) # <<>>}

@@ -106,7 +106,7 @@ ArrivedAsLogged == TellsOfAPlace => Place.arrived = Last.arrived
 \* The result is known, or not.
 ResultAsLogged == TellsOfAPlace => (Place.result # <<>>) = Last.known
 
-\* What the log says was sent, as the packets' ways, ends and numbers.
+\* The packets sent according to the log: direction, end and number of each.
 SaidToBeSent ==
   CASE Last.sends = "nothing" -> {}
     [] Last.sends = "up" -> {<<"up", Last.switch, Last.number>>}
