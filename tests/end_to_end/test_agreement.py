@@ -31,7 +31,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("network", "machine", "method", "slotted", "paced"), CASES)
-def test_all_ways_to_run_agree(network, machine, method, slotted, paced, tmp_path):
+def test_all_engines_agree(network, machine, method, slotted, paced, tmp_path):
     file, preset = tmp_path / "s.json", load_machine(machine)
     asked = ("--size", str(SIZE), "--params", machine)
     assert certree("synthesize", network, "--method", method, *asked, "-o", file).code == 0

@@ -45,7 +45,7 @@ def test_rooted_schedules_conform(tmp_path, collective):
         (["claim", "note"], "trust me"),
     ],
 )
-def test_what_the_certificate_schema_refuses_the_judge_refuses(document, tmp_path, path, value):
+def test_the_verifier_refuses_what_the_certificate_schema_refuses(document, tmp_path, path, value):
     wrong = copy.deepcopy(document)
     *parents, last = path
     place = wrong["certificate"]

@@ -16,7 +16,7 @@ NETWORKS = ["mesh:3x3", "torus:3x3,without-link=0-1", "ring:5", "hypercube:4", "
 
 
 @pytest.mark.parametrize("network", NETWORKS)
-def test_the_four_judges_agree(tmp_path, network):
+def test_the_four_checks_agree(tmp_path, network):
     """Synthesize, verify, certify, export, verify the tables, import, simulate: one schedule all the way, one time."""
     file, certified, tables, again = (tmp_path / name for name in ("s.json", "certified.json", "tables", "again.json"))
     made = json_of("synthesize", network, "--size", "64KiB", "-o", file)
@@ -63,7 +63,7 @@ def test_a_graph_that_a_user_has(tmp_path):
 
 
 def test_tables_that_were_changed_are_refuted_not_run_as_right(tmp_path):
-    """A row moved by one slot, with all checksums made right again: the judge refutes what the reader cannot see."""
+    """A row moved by one slot, with all checksums made right again: the verifier rejects what the reader cannot detect."""
     file = schedule_file(tmp_path, "ring:4", "multitree", size="16KiB")
     schedule = load_schedule(file)
     step = schedule.step.copy()

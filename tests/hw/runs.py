@@ -1,4 +1,4 @@
-"""Machines, tables good and bad, and clocks to draw from; a run by both engines, and beside the reference."""
+"""Machines, tables good and bad, and clocks to draw from; a run by both engines, compared with the reference."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -288,7 +288,7 @@ def test_a_line_of_too_many_brackets_is_no_json(tmp_path, lines):
         load_aggregation_trace(path)
 
 
-def test_a_tree_that_is_none(tmp_path, lines):
+def test_a_graph_that_is_not_a_tree(tmp_path, lines):
     changed = [dict(line) for line in lines]
     flow = changed[0]["flows"][0]
     for change, reason in (

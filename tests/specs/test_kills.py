@@ -1,4 +1,4 @@
-"""The table of mutants: what refutes each, told by TLC and not by `models.toml`; the one that is kept is that of these models."""
+"""The table of mutants: the properties that detect each, as found by TLC; the stored table is that of the current models."""
 
 from dataclasses import replace
 

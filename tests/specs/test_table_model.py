@@ -1,4 +1,4 @@
-"""Tables from hand-written schedules, played in the TLA+ model: right ones hold, each corruption is refuted at its place."""
+"""Tables from hand-written schedules, model-checked: correct ones pass, each corruption is found at its place."""
 
 import itertools
 from dataclasses import replace
@@ -116,8 +116,8 @@ def test_simulation_says_so(monkeypatch):
     assert result.message == "2 random runs, seed 11, 2 of 2 iterations"
 
 
-def test_simulation_plays_to_the_end(monkeypatch):
-    """An expected arrival that nobody sends shows only when everything else is over: as a deadlock."""
+def test_simulation_runs_to_the_end(monkeypatch):
+    """An expected arrival that no row sends shows only when everything else is over: as a deadlock."""
     monkeypatch.setattr(table_model, "EXHAUSTIVE_WORK", 0)
     tables = tables_of(ring())
     row, _ = row_of(tables, 3, RowOp.GATHER, 2)
@@ -221,7 +221,7 @@ def test_node_that_takes_no_part():
     refuted(tables, "RightSum", "node 4 (at the start), slot 0", place)
 
 
-def test_unsorted_rows_are_played_by_slot():
+def test_unsorted_rows_are_executed_by_slot():
     tables = tables_of(ring())
     rows = np.arange(len(tables.node))
     first, last = np.flatnonzero(tables.node == 0)[[0, -1]]

@@ -1,4 +1,4 @@
-"""A second opinion on schedules: play them with real numbers, and look at nothing but the numbers."""
+"""An independent check of schedules: execute them with integers, and compare only the results."""
 
 from collections import Counter
 

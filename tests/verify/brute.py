@@ -1,4 +1,4 @@
-"""A second judge, slow and plain: it expands the repeats and really moves integers and tokens, one dictionary entry per cell.
+"""A second checker, slow and simple: it expands the repeats and really moves integers and tokens, one dictionary entry per cell.
 
 It shares nothing with `certree.verify` but the columns of the schedule. Memory that no one has written holds garbage.
 """

@@ -1,4 +1,4 @@
-"""The judge on right schedules, and on schedules that differ from a right one in one place."""
+"""The verifier on valid schedules, and on schedules that differ from a valid one in one place."""
 
 import re
 from dataclasses import replace

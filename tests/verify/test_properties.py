@@ -1,4 +1,4 @@
-"""The judge against one that really moves integers (`brute.py`), on valid schedules, mutants and heaps of random rows."""
+"""The verifier compared with a checker that moves integers (`brute.py`), on valid schedules, mutants and random rows."""
 
 from random import Random
 
@@ -16,7 +16,7 @@ thorough = examples(250)
 
 
 def agree(schedule: Schedule) -> bool:
-    """Both judges on one schedule: what is accepted is harmless, and what is clean is accepted."""
+    """Both checkers on one schedule: accepted schedules are harmless, and clean ones are accepted."""
     verdict, opinion = verify_schedule(schedule), brute_force(schedule)
     assert opinion.harmless or not verdict.valid, (opinion, schedule)
     assert verdict.valid == opinion.clean, (verdict.violations, opinion)
@@ -52,7 +52,7 @@ def test_random_rows_on_full_networks(rng: Random) -> None:
 @given(rngs)
 @thorough
 def test_random_rows_over_parallel_links_and_routes(rng: Random) -> None:
-    """Direct transfers beside routed ones, in steps of several rounds; routes that name one of several links, or lead nowhere."""
+    """Direct transfers next to routed ones, in steps of several rounds; routes that name one of several links, or lead nowhere."""
     links = [(0, 1, 1), (0, 1, 2), (1, 0, 1), (0, 2, 2), (2, 1, 1), (2, 0, 1), (1, 2, 2), (1, 0, 1)]
     routes = ((0,), (1,), (3, 4), (6, 5), (2,), (3, 5), (4, 3))
     period = rng.choice((None, 1, 2))

@@ -13,7 +13,7 @@ from tests.cli.running import assert_bad_input, certree, json_of
 GENTREE = (resources.files("certree.models.cost") / "presets" / "gentree.toml").read_text()
 
 
-def test_methods_beside_each_other_the_cheapest_first() -> None:
+def test_methods_compared_with_the_cheapest_first() -> None:
     outcome = certree("cost", "ss:12", "--size", "400MB", "--json")
     assert outcome.code == 0
     document = outcome.document

@@ -110,7 +110,7 @@ def test_exit_codes(monkeypatch, results, code):
     assert words.splitlines()[-1] == f"{good} of {len(results)} as expected"
 
 
-def test_names_and_full_reach_the_judge(monkeypatch):
+def test_names_and_full_reach_the_checker(monkeypatch):
     asked = []
 
     def check(names, full, report, make_tables):

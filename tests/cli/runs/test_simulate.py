@@ -37,7 +37,7 @@ def test_paced_run_meets_contention(file):
     assert document["data_ok"] is True
 
 
-def test_routers_that_add_something_are_played(file):
+def test_routers_with_an_effect_are_simulated(file):
     """BookSim2's have one interface a node: not what the fast engine knows, which says so; `auto` goes through them."""
     asked = ("simulate", file, "--size", "16KiB", "--params", "booksim2", "--run", "paced")
     outcome = certree(*asked, "--json")
@@ -49,7 +49,7 @@ def test_routers_that_add_something_are_played(file):
     assert json_of(*asked, "--engine", "lanes")["cycles"] < outcome.document["cycles"]
 
 
-def test_messages_that_meet_in_routers_are_played_there(tmp_path):
+def test_messages_that_meet_in_routers_are_simulated_there(tmp_path):
     """Paced trees through a switch: lanes would let one wait for all of the other."""
     path = schedule_file(tmp_path, "switch:6", "double-binary-tree", name="trees.json", size="16KiB")
     asked = ("simulate", path, "--run", "paced")

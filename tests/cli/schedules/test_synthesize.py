@@ -133,7 +133,7 @@ def test_force_overwrites(tmp_path):
     assert verify_schedule(load_schedule(file)).valid
 
 
-def test_a_maker_that_is_wrong_is_an_internal_error(tmp_path, monkeypatch):
+def test_a_wrong_method_is_an_internal_error(tmp_path, monkeypatch):
     """The synthesizer is not trusted: what it made is judged, and nothing is written."""
     ring = load_methods()["ring"]
 

@@ -101,7 +101,7 @@ class ReferenceMachine:
                 yield int(self.tables.step[row]) + iteration * period, row, iteration
 
     def run(self) -> ReferenceResult:
-        """Play to the end, or until nothing has moved for longer than any counter runs."""
+        """Run to the end, or until nothing has moved for longer than any counter runs."""
         last_slot = max((node.pending[-1][0] for node in self.nodes if node.pending), default=0)
         slowest = max(1 + drift for drift in self.clocks.drift)
         patience = max(self.clocks.skew) + ceil((last_slot + 1) * max(self.tables.slot_cycles, self.step_time) * slowest) + 3

@@ -1,4 +1,4 @@
-"""Tables on routers: as the closed form and the lanes say, beside other traffic, and where they cannot go on."""
+"""Tables on routers: agreement with the closed form and the lanes, other traffic, and deadlocks."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -45,7 +45,7 @@ def machines(draw: st.DrawFn) -> Machine:
 
 
 def agree(tables: Tables, run: str, flow: str) -> None:
-    """Routers that nobody shares take the same cycles as lanes."""
+    """Unshared routers take the same cycles as lanes."""
     ours = on_routers(tables, run, framing=flow)
     lanes = on_lanes(tables, run, framing=flow)
     assert [getattr(ours, name) for name in EQUAL] == [getattr(lanes, name) for name in EQUAL]
@@ -98,7 +98,7 @@ def test_where_fast_is_exact_it_is_flit_by_flit_to_the_cycle(data: st.DataObject
     return fast.is_exact
 
 
-def test_messages_that_meet_on_their_way_are_noticed():
+def test_messages_that_meet_on_links_are_noticed():
     """Trees through switches, paced: they wait for each other, and routers let their flits take turns."""
     tables = tables_of("double-binary-tree", "switch:6", 6 * 2000)
     assert router_effect(tables, "message") is None
@@ -186,7 +186,7 @@ def test_packets_of_a_chunk():
     assert packet_lengths(tables, "packet") == [17, 17, 17, 16]
 
 
-def test_a_collective_does_not_starve_beside_saturating_packets():
+def test_a_collective_does_not_starve_under_saturating_packets():
     """Every node sends as fast as it can to one of them; the collective shares its links and still ends, with right sums."""
     tables = tables_of("multitree", "mesh:3x3", 1 << 14)
     alone = on_routers(tables)
@@ -310,7 +310,7 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
         *(("mesh:4x4", run, "uniform", "message") for run in MODES),
     ],
 )
-def test_neither_a_collective_nor_what_is_beside_it_starves(spec: str, run: str, traffic: str, flow: str, tmp_path: Path):
+def test_neither_a_collective_nor_other_traffic_starves(spec: str, run: str, traffic: str, flow: str, tmp_path: Path):
     """Whoever the others are: all of them arrive while the collective runs, and it ends within the time that both need in turn."""
     tables = tables_of("multitree", spec, 1 << 17)
     alone = on_routers(tables, run, framing=flow)
@@ -338,7 +338,7 @@ def test_neither_a_collective_nor_what_is_beside_it_starves(spec: str, run: str,
     st.sampled_from(["0", "1=1/50", "0=-1/40,2=1/100"]),
 )
 @examples(40)
-def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: int, flow: str, skew: str, drift: str):
+def test_skewed_clocks_affect_routers_and_lanes_equally(schedule: Schedule, size: int, flow: str, skew: str, drift: str):
     """Rows that are late, and messages that wait for each other's ports, take the same cycles on routers as on lanes."""
     tables = lower(schedule, size, MULTITREE)
     clocks = parse_clocks(len(tables.topology.kind), skew, drift)
@@ -349,7 +349,7 @@ def test_upset_clocks_upset_routers_and_lanes_alike(schedule: Schedule, size: in
 
 
 @pytest.mark.parametrize("spec", ["mesh:3x3", "torus:4x4"])
-def test_the_exact_step_time_paces_both_alike(spec: str):
+def test_the_exact_step_time_paces_both_equally(spec: str):
     tables = tables_of("multitree", spec, 1 << 15)
     paper, exact = (on_routers(tables, "paced", step_time=step).cycles for step in ("paper", "exact"))
     assert exact == on_lanes(tables, "paced", step_time="exact").cycles

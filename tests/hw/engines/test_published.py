@@ -1,4 +1,4 @@
-"""The makers' schedules as tables on the simulated machine: the closed form to the cycle, and MultiTree paced as published."""
+"""The schedules of methods as tables on the simulated machine: the closed form to the cycle, and MultiTree paced as published."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Schedules that no table can say: run from their own transfers, in every collective, with the same judges as tables."""
+"""Schedules that tables cannot represent: run from their own transfers, in every collective, with the same checks as tables."""
 
 from dataclasses import replace
 

@@ -209,7 +209,7 @@ def test_routers_can_make_a_difference():
     assert without.cycles != through.cycles
 
 
-def test_other_ways_reorder_packets():
+def test_alternative_routes_reorder_packets():
     """With other ways of 3 links beside the one of 1, packets overtake each other, as with late ones; nothing is repeated."""
     plain, other = (run("leafspine:3x2x2", AggregationRules(window=6), ways=ways) for ways in (1, 2))
     assert plain.data_ok
@@ -292,7 +292,7 @@ def test_too_few_places_stall_and_the_run_says_why(engine):
     assert stalled > 10
 
 
-def test_other_ways_can_block_each_other_in_routers():
+def test_alternative_routes_can_block_each_other_in_routers():
     """Up and down and up again with one small virtual channel: packets wait for each other in a circle, which no time-out helps."""
     machine = replace(SMALL, vc_count=1, vc_buffer_flits=3)
     result = run("leafspine:3x2x2", AggregationRules(window=16), machine, 4 * KIB, ways=2, chunks=2, engine="flit")
@@ -309,7 +309,7 @@ def test_a_network_that_loses_nearly_everything_ends():
     assert not result.data_ok
 
 
-def test_hosts_without_patience_fill_their_own_way_and_the_run_says_how_long_a_round_trip_takes():
+def test_too_short_timeouts_fill_the_network_and_the_message_has_the_round_trip():
     result = run("switch:4", AggregationRules(timeout=1), MULTITREE, 64 * KIB)
     assert result.stall[0].endswith(
         "1000 times, and no result came; give_up allows no more. timeout is 1 cycles, a round trip without contention takes 415"

@@ -59,7 +59,7 @@ def test_short_packets_do_not_keep_a_long_one_waiting(flow_control: str, vcs: in
     st.sampled_from(["rotate", "any"]),
 )
 @examples(25)
-def test_room_that_is_kept_blocks_nobody_for_ever(seed: int, spec: str, pairs_of_vcs: int, choice: str):
+def test_reserved_room_blocks_no_packet_for_ever(seed: int, spec: str, pairs_of_vcs: int, choice: str):
     """Packets of all lengths beyond saturation, cut-through with datelines: all arrive."""
     topology, draw = parse_topology(spec), np.random.default_rng(seed)
     nodes, count = len(topology.endpoints), 300
@@ -90,7 +90,7 @@ def test_a_deadlock_is_no_starvation():
 
 @given_at_least(8, st.integers(0, 1000), st.sampled_from(["islip", "separable"]), st.integers(2, 60), st.integers(1, 6))
 @examples(25)
-def test_nobody_is_reported_who_arrived_sooner(seed: int, allocator: str, bound: int, flits: int) -> bool:
+def test_no_packet_is_reported_that_arrived_sooner(seed: int, allocator: str, bound: int, flits: int) -> bool:
     loaded = synthetic_packets(MESH, load=Fraction(2, 3), flits=flits, cycles=150, seed=seed)
     result = inject(MESH, with_router(allocator=allocator), loaded, longest_wait=bound)
     latency = dict(zip(loaded.id.tolist(), (result.tail - loaded.start).tolist(), strict=True))
@@ -110,7 +110,7 @@ def test_round_robin_lets_everyone_through_beyond_saturation(allocator: str):
 
 
 @pytest.mark.parametrize("flow", ["message", "packet"])
-def test_neither_a_collective_nor_packets_beside_it_wait_longer_than_their_turns(flow: str):
+def test_neither_a_collective_nor_other_packets_wait_longer_than_their_turns(flow: str):
     tables = tables_of("multitree", "torus:4x4", 1 << 16)
     alone = on_routers(tables, "paced", framing=flow)
     others = synthetic_packets(tables.topology, load=Fraction(1, 8), flits=9, cycles=alone.cycles // 2, seed=8)

@@ -1,4 +1,4 @@
-"""Tables directories that were altered or forged, and tables that nobody could have lowered: each is refused with the reason."""
+"""Altered and forged tables directories, and tables that lowering cannot produce: each is refused with the reason."""
 
 import json
 from collections.abc import Callable
@@ -222,7 +222,7 @@ def test_rows_of_a_removed_node_are_refused():
         require_sound(replace(tables, node=node))
 
 
-def test_rows_that_send_to_nobody_are_refused(tables: Tables):
+def test_rows_without_a_destination_are_refused(tables: Tables):
     row = int(np.argmax(tables.op == 1))
     parent = tables.parent.copy()
     parent[row] = NIL

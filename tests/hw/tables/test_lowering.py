@@ -1,4 +1,4 @@
-"""Lowering: the rows play the schedule, and what rows cannot say is refused."""
+"""Lowering: the rows execute the schedule, and schedules that rows cannot represent are refused."""
 
 from dataclasses import replace
 
@@ -62,7 +62,7 @@ def test_children_served_in_one_slot_share_a_row():
 
 @given(schedules(routed=True), st.integers(1, 10**7))
 @examples(60)
-def test_the_rows_play_the_schedule(schedule: Schedule, size: int):
+def test_the_rows_execute_the_schedule(schedule: Schedule, size: int):
     tables = lower(schedule, size, MULTITREE)
     require_sound(tables)
     assert tables.schedule.digest == tables.schedule_digest == schedule.digest

@@ -69,7 +69,7 @@ def test_no_schedule_beats_the_bounds(method: str, network: str) -> None:
         assert not (found.memory.optimal and found.incast.optimal and not found.both_possible)
 
 
-def test_a_reduce_scatter_is_judged_too_and_others_are_not() -> None:
+def test_a_reduce_scatter_is_rated_too_and_others_are_not() -> None:
     assert optimality(make("cps", "switch:6", "reduce-scatter"), 9).memory.optimal
     with pytest.raises(UnsupportedError, match="about all-reduce and reduce-scatter, not all-gather"):
         optimality(make("cps", "switch:6", "all-gather"), 9)

@@ -50,7 +50,7 @@ def test_figure_7_transfers_follow_the_placements() -> None:
     assert sorted(crossing) == [(0, 3, 0), (1, 0, 3), (2, 0, 4), (3, 4, 1), (4, 1, 5), (5, 5, 2), (6, 2, 6)]
 
 
-def test_algorithm_1_as_printed_leaves_blocks_to_nobody() -> None:
+def test_algorithm_1_as_printed_leaves_blocks_without_an_owner() -> None:
     """tree:2+5: server 4 holds nothing but block E, which server 1 has taken when its turn comes; nobody is left to take D."""
     tree = switch_tree(parse_topology("tree:2+5"))
     placement = basic_placement(tree)

@@ -1,4 +1,4 @@
-"""Transfers between ranks on networks: routes, rounds by hand, and what the judge says of rounds that are too few."""
+"""Transfers between ranks on networks: routes, rounds by hand, and the verifier's violations where rounds are too few."""
 
 from dataclasses import replace
 

@@ -27,7 +27,7 @@ def rules(made, claim) -> set[str]:
     return {violation.rule for violation in verify_schedule(made.with_certificate(certificate)).violations}
 
 
-def test_a_proof_is_judged_with_the_schedule() -> None:
+def test_a_proof_is_checked_with_the_schedule() -> None:
     for made, kind in ((RING5, "drat"), (MESH, "bound")):
         verdict = verify_schedule(made)
         assert (verdict.valid, verdict.quality.fewest_steps) == (True, kind)

@@ -1,4 +1,4 @@
-"""The trusted encoder: against exhaustive search, against the judge, and against what is known."""
+"""The trusted encoder compared with exhaustive search, the verifier and known results."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Chunks in order: nothing is lost, and what is not alike is not put in order."""
+"""Order of chunks: no schedule is lost, and chunks that are not interchangeable are not ordered."""
 
 from itertools import product
 
@@ -40,7 +40,7 @@ def encoder_of(chunks: int = 2):
     return encode(Question(parse_topology("ring:4"), ALL_REDUCE, chunks, 2, 3))
 
 
-def test_chunks_of_an_all_reduce_are_alike() -> None:
+def test_chunks_of_an_all_reduce_are_interchangeable() -> None:
     encoder = encoder_of(3)
     before = len(encoder.formula.clauses)
     order_chunks(encoder)

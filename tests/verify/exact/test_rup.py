@@ -36,7 +36,7 @@ def refutation(of: Formula) -> list[str]:
 
 
 def pigeons(count: int) -> Formula:
-    """So many pigeons into one hole less."""
+    """The pigeonhole formula: N pigeons, N − 1 holes."""
     holes = count - 1
     sits = {(pigeon, hole): pigeon * holes + hole + 1 for pigeon in range(count) for hole in range(holes)}
     clauses = [[sits[pigeon, hole] for hole in range(holes)] for pigeon in range(count)]
@@ -103,7 +103,7 @@ def test_a_proof_of_another_formula_is_refused() -> None:
         check_proof(easier, "\n".join(LINES))
 
 
-def test_a_strange_line_anywhere_is_judged_alike_by_both() -> None:
+def test_both_checkers_agree_on_a_malformed_line_anywhere() -> None:
     """A clause that does not follow at once is found where it stands; later it may follow, in a formula without model."""
     results = [both(pigeons(4), "\n".join([*LINES[:number], "1 5 0", *LINES[number:]])) for number in range(len(LINES))]
     assert results[0] == (1, 0)

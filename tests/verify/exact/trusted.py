@@ -16,7 +16,7 @@ def solved(question: Question, *, ordered: bool = False) -> Schedule | None:
 
 
 def answer(question: Question, *, ordered: bool = False) -> bool:
-    """Whether there is a schedule; where there is, it is judged."""
+    """Whether there is a schedule; if so, it is verified."""
     schedule = solved(question, ordered=ordered)
     assert schedule is None or why_not(question, schedule) is None
     return schedule is not None

@@ -1,4 +1,4 @@
-"""Frontiers with their evidence: what the judge of a bundle lets through and what it does not."""
+"""Frontier bundles: valid ones are accepted, altered ones are rejected."""
 
 import copy
 from fractions import Fraction

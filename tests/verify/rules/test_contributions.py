@@ -28,7 +28,7 @@ def test_a_promise_met_from_the_start_needs_no_transfers() -> None:
     assert outcome(busy, met).unmet_count == 0
 
 
-def test_a_promise_of_a_contribution_that_nobody_has_is_never_met() -> None:
+def test_a_promise_of_a_missing_contribution_is_never_met() -> None:
     schedule = path_all_reduce()
     assert outcome(schedule).unmet_count == 0
     never = replace(Promise.of(schedule), contributions=4)

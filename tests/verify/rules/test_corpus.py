@@ -62,7 +62,7 @@ def scatter(topology: str, rows: str, root: int, **fields: Any) -> Schedule:
 
 
 def chunks(count: int, text: str = PATH) -> list[Row]:
-    """The same transfers for so many chunks."""
+    """The same transfers for several chunks."""
     return [row for chunk in range(count) for row in transfers(text, chunk=chunk)]
 
 
@@ -200,7 +200,7 @@ def test_their_right_neighbours_are_accepted(name: str) -> None:
 
 
 def exchanges(*offsets: int) -> Schedule:
-    """A published formula: in each step every node reduces into the one that is so many further."""
+    """A published formula: in each step every node reduces into the node at a fixed distance."""
     nodes = 1 << len(offsets)
     rows = [(0, REDUCE, step, i, (i + offset) % nodes) for step, offset in enumerate(offsets) for i in range(nodes)]
     return build(f"full:{nodes}", "all-reduce", rows)

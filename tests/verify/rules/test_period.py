@@ -75,7 +75,7 @@ def test_a_period_that_cannot_last_is_worth_nothing() -> None:
 
 
 def test_many_chunks_and_repeats_are_not_expanded() -> None:
-    """100,000 rows, a million iterations: 10^11 transfers, judged on one period."""
+    """100,000 rows, a million iterations: 10^11 transfers, verified on one period."""
     rows = [(k, op, k % 1000 + 1000 * (op == COPY), src, dst) for k in range(25_000) for _, op, _, src, dst in PATH_ROWS]
     for capacity, valid in ((25, True), (24, False)):
         schedule = build(f"mesh:1x3,capacity={capacity}", "all-reduce", rows, period=1000, repeats=10**6)

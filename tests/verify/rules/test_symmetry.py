@@ -1,4 +1,4 @@
-"""Symmetric schedules: judged on base and group as when written out, and each way to be wrong is found."""
+"""Symmetric schedules: the same verdict on base and group as written out, and every kind of fault is found."""
 
 import re
 from dataclasses import replace

@@ -115,7 +115,7 @@ def keeps(topology, moves) -> bool:
 
 
 def compare(rng: Random) -> str:
-    """What became of one random schedule, once both judgements agree."""
+    """The result of one random schedule, after both verdicts agree."""
     topology = None
     while topology is None:
         with suppress(TopologyError):  # not connected

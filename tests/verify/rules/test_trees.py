@@ -1,4 +1,4 @@
-"""The short proof for trees against the machine that plays every row, and what each of its clauses refuses."""
+"""The short proof for trees compared with the machine that executes every row, and rejections by each of its conditions."""
 
 from dataclasses import replace
 from random import Random

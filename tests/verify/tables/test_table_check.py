@@ -140,7 +140,7 @@ def test_tables_with_source_routes_are_right() -> None:
     assert verify_tables(routed()).valid
 
 
-def test_routes_are_judged_link_by_link() -> None:
+def test_routes_are_checked_link_by_link() -> None:
     """Another row's route leads elsewhere; a chunk of several children cannot share one; and a detour meets others on its way."""
     tables = routed()
     row = int(np.argmax(tables.route != tables.route[0]))
