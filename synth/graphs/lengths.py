@@ -95,7 +95,8 @@ def _dual_lengths(topology: Topology) -> Int64:
     if program.Solve() != program.OPTIMAL:
         return np.ones(len(links), np.int64)
     values = np.array([length.solution_value() for length in lengths])
-    return np.rint(values / values.max() * _SCALE).astype(np.int64)
+    whole: Int64 = np.rint(values / values.max() * _SCALE).astype(np.int64)
+    return whole
 
 
 class _Planes:

@@ -59,7 +59,7 @@ def folder(tmp_path_factory):
         "future.json": {"format": "certree-topology", "version": 9},
         "topology.json": {"format": "certree-topology", "version": 1},
         "future-schedule.json": {"format": "certree-schedule", "version": 9},
-        "new.json": {"format": "certree-schedule", "version": 2},
+        "new.json": {"format": "certree-schedule", "version": 3},
         "nodes.json": {"nodes": []},
         "apart.json": nx.node_link_data(nx.empty_graph(2), edges="edges"),
         "forest.json": nx.node_link_data(forest, edges="links"),
