@@ -2,24 +2,37 @@
 
 from collections.abc import Sequence
 
-from certree.cli.words.terminal import color_system, printable, say, terminal_width
+from certree.cli.words.terminal import color_system, note, printable, say, terminal_width
 
 _GAP = 2  # spaces between columns
 _WORD = 24  # a longer word of a text column may be broken
 _SHORT = 12  # a text column up to this width is not wrapped
 
 
-def say_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+def say_table(header: Sequence[str], rows: Sequence[Sequence[str]], optional: Sequence[str] = ()) -> None:
     """Print a table on stdout; a column is right-aligned when its header starts with `>`.
 
-    In a terminal that is too narrow header and text columns are wrapped between words, and numbers are never broken; where even
-    that does not fit, each row becomes a block of `header: value` lines.
+    In a terminal that is too narrow header and text columns are wrapped between words, and numbers are never broken. Where that
+    does not fit, the `optional` columns are left out, one after the other, with a note; and where they are not enough, each row
+    becomes a block of `header: value` lines.
     """
     names = [name.removeprefix(">") for name in header]
     right = [name.startswith(">") for name in header]
     cells = [[printable(cell) for cell in row] for row in rows]
-    widths = column_widths(names, right, cells, terminal_width())
-    say(_blocks(names, cells) if widths is None else _grid(names, right, cells, widths), styled=widths is not None)
+    for count in range(len(optional) + 1):
+        kept = [index for index, name in enumerate(names) if name not in optional[:count]]
+        shown = (
+            [names[index] for index in kept],
+            [right[index] for index in kept],
+            [[row[index] for index in kept] for row in cells],
+        )
+        widths = column_widths(*shown, terminal_width())
+        if widths is not None:
+            say(_grid(*shown, widths), styled=True)
+            if count:
+                note(f"left out in this narrow terminal: {', '.join(optional[:count])}")
+            return
+    say(_blocks(names, cells))
 
 
 def column_widths(

@@ -33,6 +33,7 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
 NO_RUN = "none"
+_LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narrow terminal
 
 
 @click.command("compare")
@@ -114,7 +115,7 @@ def _say(title: str, cells: Sequence[dict[str, Any]], *, simulated: bool) -> Non
         row += [cell["bandwidth_time"], gap_words(cell["gap"]["bandwidth"]), _count(cell["total_steps"])]
         rows.append(row)
     say(title)
-    say_table(header, rows)
+    say_table(header, rows, optional=_LEFT_OUT_FIRST)
     for kind, what in (
         ("not_applicable", ""),
         ("refuted", "invalid: "),
