@@ -236,7 +236,7 @@ class _Drawing:
         topology = self.topology
         switches = int((topology.kind == NodeKind.SWITCH).sum())
         counts = f"{len(topology.endpoints)} endpoints" + (f", {switches} switch{'es' * (switches > 1)}" if switches else "")
-        name = topology.name if len(topology.name) <= LONGEST else f"…{topology.name[-LONGEST:]}"
+        name = topology.name if len(topology.name) <= LONGEST else f"{topology.name[:LONGEST]}…"
         self.sheet.text(left, top - 40, name, size=16, anchor="start", font_weight="bold", fill=INK)
         self.sheet.text(left, top - 20, f"{counts}, {len(topology.src)} links", size=11, anchor="start", fill=INK)
         x, y = left, bottom + 30
@@ -249,7 +249,7 @@ class _Drawing:
         if topology.reducing.any():
             notes.append(("box", "reduces"))
         if self.missing or (topology.kind != self.whole.kind).any():
-            notes.append(("line", "taken away"))
+            notes.append(("line", "removed"))
         for shape, text in notes:
             if shape == "box":
                 self.sheet.box(x, y - 7, 14, 14, rounding=2, fill=REDUCING_FILL, stroke=INK, stroke_width=1)

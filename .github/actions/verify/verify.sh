@@ -4,6 +4,7 @@
 set -uo pipefail
 read -r -a paths <<<"${CERTREE_PATHS:-.}"
 read -r -a arguments <<<"${CERTREE_ARGUMENTS:-}"
+rm -f -- "${CERTREE_JUNIT:-certree-junit.xml}" "${CERTREE_SARIF:-certree.sarif}"  # of an earlier run: not to be shown again
 certree verify "${paths[@]}" ${arguments[@]+"${arguments[@]}"} \
   --junit "${CERTREE_JUNIT:-certree-junit.xml}" --sarif "${CERTREE_SARIF:-certree.sarif}" --force
 code=$?

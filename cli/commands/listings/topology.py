@@ -39,7 +39,8 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
         emit(document)
         return
     hops, start, end = (document["diameter"][key] for key in ("hops", "from", "to"))
-    degree = document["degree"]
+    least, most = document["degree"]["min"], document["degree"]["max"]
+    degrees = str(least) if least == most else f"{least} to {most}"
     switches = document["switches"]
     kind = "direct" if document["direct"] else f"{switches} switch{'es' * (switches != 1)}"
     duplex = "full duplex" if document["full_duplex"] else "not full duplex"
@@ -47,8 +48,8 @@ def show(topology: Topology, output: Path | None, force: bool, as_json: bool) ->
     below = "".join(f"\n  links below full speed: {count} of capacity {speed}" for speed, count in slow.items())
     say(
         f"{topology.name}: {document['endpoints']} endpoints ({kind}), {document['links']} links ({duplex})\n"
-        f"  links out of an endpoint: {degree['min']} to {degree['max']}; total capacity {document['capacity']}{below}\n"
-        f"  diameter: {hops} hops, from {start} to {end}\n"
+        f"  links out of an endpoint: {degrees}; total capacity {document['capacity']}{below}\n"
+        f"  diameter: {hops} hop{'s' * (hops != 1)}, from {start} to {end}\n"
         f"  digest: {document['digest']}"
     )
     _note_unit(topology.name)

@@ -85,9 +85,9 @@ def witness_words(bound: dict[str, Any]) -> str:
         return f"{len(parts)} nodes in {count} parts" + (", one for each node" if count == len(parts) else "")
     if "set" in witness:
         ids = witness["set"]
-        return f"the set of {len(ids)} nodes {', '.join(map(str, ids[:8]))}{' ...' if len(ids) > 8 else ''}"
+        return f"the set of {len(ids)} node{'s' * (len(ids) != 1)}: {', '.join(map(str, ids[:8]))}{' ...' if len(ids) > 8 else ''}"
     if "length" in witness:
         return f"{len(witness['length'])} links of lengths {min(witness['length'])} to {max(witness['length'])}"
     if "hops" in witness:
-        return f"{witness['hops']} hops from {witness['from']} to {witness['to']}"
+        return f"{witness['hops']} hop{'s' * (witness['hops'] != 1)} from {witness['from']} to {witness['to']}"
     return f"node {witness['node']}" if "node" in witness else "counting alone"

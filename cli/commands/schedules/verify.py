@@ -110,7 +110,7 @@ def _batch_words(document: dict[str, Any]) -> str:
     for file in document["files"]:
         name = one_line(file["path"])
         if "error" in file:
-            lines.append(f"unreadable: {name}: {one_line(file['error'])}")
+            lines.append(f"unreadable: {name}: {one_line(file['error']).removeprefix(f'{name}: ')}")
             continue
         what = f"{name}: {collective_words(file)} on {one_line(file['topology'])}"
         lines.append(f"{'valid' if file['valid'] else 'invalid'}: {what}")

@@ -82,4 +82,4 @@ def test_show_draws(tmp_path):
     assert certree("topology", "show", "mesh:3x3,without-node=4", "-o", str(file)).code == 0
     picture = file.read_text()
     assert picture.startswith("<svg ")
-    assert "taken away" in picture
+    assert "removed" in picture

@@ -82,7 +82,7 @@ def test_what_was_taken_away_is_dashed():
     gone = [shape for shape in shapes(spec, "path") if shape.get("stroke-dasharray")]
     assert len(gone) == 4 + 1 + 1  # and the one of the legend
     assert len([shape for shape in shapes(spec, "circle") if shape.get("stroke-dasharray")]) == 1
-    assert "taken away" in [shape.text for shape in shapes(spec, "text")]
+    assert "removed" in [shape.text for shape in shapes(spec, "text")]
     assert undamaged(parse_topology("mesh:4x4")) is None
 
 
