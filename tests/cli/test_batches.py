@@ -136,6 +136,9 @@ def test_action(folder):
     done = script(folder, **wrong)
     assert done.returncode == 1
     assert "::error file=mine.csv,line=6,title=causality::step 0: row 3" in done.stdout
+    (folder / "empty").mkdir()
+    done = script(folder, CERTREE_PATHS="empty", GITHUB_ACTIONS="true")
+    assert (done.returncode, done.stdout) == (2, ""), "no annotations of the run before"
 
 
 def test_definitions():
