@@ -33,10 +33,10 @@ class SwitchSplitting {
   SwitchSplitting(std::vector<uint8_t> endpoint, std::vector<Cable> cables, std::vector<int64_t> capacity, int32_t period,
                   uint64_t seed);
 
-  // Adds shortest paths, layer by layer, until cables leave room for none: from every endpoint to the one a number of ranks further, the
-  // distances in an order that the seed shuffles and each layer starts elsewhere. Where a cable of an endpoint is left free, a
-  // path past its switch is led in and out there and becomes two; where two endpoints are left with room, a path between two others
-  // makes way for two. O(paths · cables), and as much for each unit left.
+  // Adds shortest paths, layer by layer, until cables leave room for none: from every endpoint to the one a number of ranks
+  // further, the distances in an order that the seed shuffles and each layer starts elsewhere. Where a cable of an endpoint is left
+  // free, a path past its switch is led in and out there and becomes two; where two endpoints are left with room, a path between
+  // two others makes way for two. O(paths · cables), and as much for each unit left.
   //
   // `group`, by node id, or empty: endpoints of one group leave the cables alone until as many paths as fit join those of different
   // ones, the nearest first, as those of a box keep the links to its interfaces free.
