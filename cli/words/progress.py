@@ -39,7 +39,7 @@ def working(title: str) -> Iterator[Callable[[str], None]]:
             if isinstance(text, Counted):
                 if len(progress.columns) == len(start):
                     progress.columns = (*start, *counted)
-                progress.update(task, completed=text.done, total=text.total)
+                progress.update(task, completed=text.done, total=text.total, refresh=bool(text))
             if str(text):
                 console.print(printable(str(text)))
 

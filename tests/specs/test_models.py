@@ -86,9 +86,9 @@ def test_tables_of_the_list():
 
 def test_results_are_reported_in_the_order_of_the_file():
     told = []
-    results = model_check(["MCAllReduceWithdrawn", "MCAllReduceScatter"], report=told.append)
+    results = model_check(["MCAllReduceWithdrawn", "MCAllReduceScatter"], report=lambda *one: told.append(one))
     assert [result.name for result in results] == ["MCAllReduceScatter", "MCAllReduceWithdrawn"]
-    assert told == results
+    assert told == [(results[0], 1, 2), (results[1], 2, 2)]
 
 
 def test_unknown_model():
@@ -109,7 +109,7 @@ def test_an_interrupt_ends_the_runs(monkeypatch):
             stopped.append(model.name)
             raise
 
-    def interrupt(result):
+    def interrupt(result, done, total):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(models, "_check", watched)

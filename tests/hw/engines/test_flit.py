@@ -235,7 +235,7 @@ def test_a_table_that_waits_for_ever_says_so():
 @pytest.mark.parametrize(
     ("machine", "others", "flow", "reason"),
     [
-        ({"vc_count": 1}, packets((0, 1, 1, 0)), "message", "the machine has one in all"),
+        ({"vc_count": 1}, packets((0, 1, 1, 0)), "message", "the machine has only one"),
         ({"vc_buffer_flits": 15}, NO_PACKETS, "message", "a sub-message of 16 flits is too long: cut-through"),
         ({"vc_buffer_flits": 16}, NO_PACKETS, "packet", "a packet of 17 flits is too long: cut-through"),
         ({}, packets((0, 1, 319, 0)), "message", "a packet of 319 flits is too long: cut-through"),

@@ -137,7 +137,7 @@ def test_steps_with_equal_flows_are_equal():
 def test_readings():
     assert len(set(all_readings())) == 36
     assert parse_reading({"sharing": "equal"}) == Reading("equal")
-    with pytest.raises(InputError, match=r"reading 'share' is not known; known: sharing, communicators, incast"):
+    with pytest.raises(InputError, match=r"unknown reading 'share'; known: sharing, communicators, incast"):
         parse_reading({"share": "equal"})
     with pytest.raises(InputError, match=r"reading sharing='fair'; allowed: max-min, equal, busiest, added-incast"):
         parse_reading({"sharing": "fair"})

@@ -40,7 +40,7 @@ from tests.verify.exact.small import barbell
         ("all-to-all", "full:6", "1/6"),
         ("all-to-all", "bigraph:4x8", "5/4"),
         ("all-to-all", "leafspine:4x2x4", "3/2"),
-        ("all-to-all", "dgx1", "7/32"),
+        ("all-to-all", "dgx1", "1/3"),
         ("all-to-all", "hypercube:4", "1/2"),
     ],
 )
