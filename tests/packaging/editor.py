@@ -31,7 +31,7 @@ def main() -> int:
     GENERATED.parent.mkdir(parents=True, exist_ok=True)
     GENERATED.write_text("\n".join(found) + "\n")
     environment = os.environ | {"PYRIGHT_PYTHON_IGNORE_WARNINGS": "1"}  # without a look at which version is the newest
-    command = [Path(sys.executable).with_name("pyright"), GENERATED]
+    command = [Path(sys.executable).with_name("pyright"), "--project", ROOT, GENERATED]  # not that of a folder above
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 
