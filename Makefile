@@ -10,7 +10,7 @@ demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
 test: setup
-	$(BIN)/pytest -q -n 2
+	$(BIN)/pytest -q -n 2 --dist worksteal
 
 # Property tests with other examples in every run, twenty times as many: exploration, not for CI.
 fuzz: setup
