@@ -66,7 +66,7 @@ def least_period(topology: Topology, kind: Int32, capacity: NDArray[np.int64], s
 
     `kind`, `capacity`: class of each joined pair, and the capacity of each class. O(sources · links).
     """
-    hops = sum(_hops(topology, node)[target[source == node]].sum() for node in np.unique(source).tolist())
+    hops = sum(int(topology.distances(node)[target[source == node]].sum()) for node in np.unique(source).tolist())
     ends = [(source, topology.pair_src), (target, topology.pair_dst)] if len(kind) == len(capacity) else []
     needs = [-(-int(hops) // int(capacity.sum()))]
     for blocks, ends_of_pairs in ends:
@@ -74,15 +74,3 @@ def least_period(topology: Topology, kind: Int32, capacity: NDArray[np.int64], s
         count = np.bincount(blocks, minlength=len(width))
         needs.append(int((-(-count // np.maximum(width, 1))).max()))
     return max(1, *needs)
-
-
-def _hops(topology: Topology, node: int) -> NDArray[np.int64]:
-    """Links on the shortest path from a node to each node."""
-    hops = np.full(len(topology.kind), -1, np.int64)
-    hops[node] = 0
-    front = np.array([node])
-    while len(front):
-        reached = topology.pair_dst[np.isin(topology.pair_src, front)]
-        front = np.unique(reached[hops[reached] < 0])
-        hops[front] = hops.max() + 1
-    return hops
