@@ -97,6 +97,7 @@ def compare(
     """
     entries = [parse_entry(name) for name in methods or list(load_methods())]  # an unknown one is an error before any work
     topology, asked = parsing.topology(network), parsing.collective(collective, root)
+    asked.require_everyone("compare")
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
     cells = []
     for size in map(parsing.size, sizes):

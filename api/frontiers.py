@@ -78,6 +78,7 @@ def frontier(
 
     topology, wanted = parsing.topology(network), parsing.collective(collective, root)
     wanted.require_fits(topology)
+    wanted.require_everyone("frontiers")
     monitor = parsing.monitor(time_limit, progress)
     known = {} if unaided else known_schedules(topology, wanted, monitor)
     seeds = [] if unaided else list(symmetric_schedules(topology, wanted, max_chunks, monitor))

@@ -153,5 +153,5 @@ def size_or_default(size: int | str | None) -> int:
 
 
 def _require(path: Path, schedule: AnySchedule, collective: Collective | None) -> None:
-    if collective is not None and collective != schedule.collective:
+    if collective is not None and collective.fitted(schedule.topology) != schedule.collective:
         raise InputError(f"{path}: the collective is {schedule.collective.words}, not {collective.words}")

@@ -1,6 +1,6 @@
 """Networks, collectives, machines and sizes, from the texts that the command line takes or from objects of the data model."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
@@ -55,20 +55,25 @@ def topology(network: Network) -> Topology:
     raise InputError(f"network {network!r}: expected a text such as 'torus:8x8', a path, a Topology or a networkx graph")
 
 
-def collective(kind: str | Collective, root: int | None = None) -> Collective:
-    """The collective of a name, or itself. `root`: the endpoint at the centre of a broadcast, reduce, gather or scatter.
+def collective(kind: str | Collective, root: int | None = None, members: Iterable[int] | None = None) -> Collective:
+    """The collective of a name, or itself. `root`: the endpoint at the centre of a broadcast, reduce, gather or scatter. `members`:
+    ids of the endpoints that take part, by default all; the others contribute and need nothing, and may hold and forward.
 
-    Raises InputError for an unknown name, and for a root that is missing or does not apply.
+    Raises InputError for an unknown name, for a root that is missing or does not apply, and for fewer than two members.
 
     >>> import certree.api as ct
     >>> ct.collective("broadcast", root=3).words
     'broadcast from node 3'
+    >>> ct.bound("ring:6", ct.collective("all-reduce", members=[0, 1, 3])).bandwidth
+    Fraction(2, 3)
     """
     if isinstance(kind, Collective):
         if root is not None and root != kind.root:
             raise InputError(f"root {root} contradicts {kind.words}")
+        if members is not None:
+            raise InputError(f"members of {kind.words} are those that it names")
         return kind
-    return parse_collective(kind, root)
+    return parse_collective(kind, root, members)
 
 
 def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:

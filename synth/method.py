@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from certree.models.common.errors import InputError, UnsupportedError, closest
 from certree.models.common.registry import Registry, import_folder
 from certree.models.machine.machine import Machine
-from certree.models.network.topology import Topology
+from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
@@ -114,7 +114,12 @@ class Request:
             if value is not None and value < low:
                 raise InputError(f"{name} is {value}; allowed: whole numbers from {low}")
 
-        self.collective.require_fits(self.topology)
+        object.__setattr__(self, "collective", self.collective.fitted(self.topology))
+
+    @property
+    def members(self) -> Int32:
+        """The ids of the endpoints that take part, ascending: all of them where the collective names none."""
+        return self.collective.members_of(self.topology)
 
     def cycles(self, schedule: AnySchedule) -> int:
         """Closed-form cycles of a candidate at this request's message size and machine.
@@ -225,7 +230,7 @@ DENSE_ENDPOINTS = 128
 
 def is_small(request: Request) -> bool:
     """Whether methods of Tier.DENSE are tried."""
-    return len(request.topology.endpoints) <= DENSE_ENDPOINTS
+    return len(request.members) <= DENSE_ENDPOINTS
 
 
 @dataclass(frozen=True)
@@ -245,7 +250,8 @@ class Method:
     methods come first, so that an interruption leaves a result; of equally fast schedules the earlier method's is kept.
     `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_anytime`: within no time it
     returns its first schedule. `is_sized`: its schedule depends on the size. `side_by_side`: it is tried several times at once as
-    well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods.
+    well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods. `takes_members`: it also
+    makes schedules in which only some endpoints take part (`Request.members`).
     """
 
     name: str
@@ -261,6 +267,7 @@ class Method:
     is_anytime: bool = False
     is_sized: bool = False
     uses_others: bool = False
+    takes_members: bool = False
 
     def __post_init__(self) -> None:  # the text of `certree list NAME`
         object.__setattr__(self, "__doc__", self.make.__doc__)
@@ -269,6 +276,8 @@ class Method:
         """The schedule, which remembers the request's size and machine; UnsupportedError or UndecidedError says why there is none,
         InputError what is wrong with the options."""
         require_collective(request, self.name, self.collectives)
+        if not self.takes_members:
+            request.collective.require_everyone(f"method {self.name}")
         known = self.options(request) if callable(self.options) else self.options
         return request.remember(self.make(request, read_options(request, self.name, known)))
 

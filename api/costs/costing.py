@@ -81,6 +81,7 @@ def cost(
         else:
             asked = parsing.collective(collective, root)
             asked.require_fits(one)
+            asked.require_everyone("cost models")
             notes += _stated_speeds(one, model)
             cells += costing.of_methods(one, asked, entries)
     notes += [f"{cell['method']}: {cell['not_applicable']}" for cell in cells if "not_applicable" in cell]

@@ -10,6 +10,7 @@ from certree.api.reports.times import clock_times, clock_words, time_bound_cycle
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
+from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.certificates.certificate import claim_document
@@ -44,6 +45,7 @@ def schedule_report(
         "topology": schedule.topology.name,
         "collective": str(schedule.collective.kind),
         "root": schedule.collective.root,
+        **members_of(schedule.collective),
         "method": _said(schedule, "method"),
         "chunks": schedule.chunks,
         "steps": schedule.steps,
@@ -73,6 +75,11 @@ def schedule_report(
         document["serialized_rounds"] = verdict.serialized_rounds
         document["stated_rounds"] = stated_rounds(schedule)
     return document
+
+
+def members_of(collective: Collective) -> dict[str, list[int]]:
+    """`members` of a report; without it all endpoints take part."""
+    return {} if collective.members is None else {"members": list(collective.members)}
 
 
 def _time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:

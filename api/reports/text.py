@@ -16,8 +16,8 @@ def one_line(text: str) -> str:
 
 
 def collective_words(report: dict[str, Any]) -> str:
-    """The collective of a report, with its root."""
-    return parse_collective(report["collective"], report["root"]).words
+    """The collective of a report, with its root and its members, which it states only where not all endpoints take part."""
+    return parse_collective(report["collective"], report["root"], report.get("members")).words
 
 
 def counted(number: int | str, unit: str) -> str:

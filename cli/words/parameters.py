@@ -14,7 +14,7 @@ from certree.models.common.files import check_writable, require_suffix
 from certree.models.common.quantities import parse_duration, parse_size
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind, parse_members
 from certree.models.schedule.schedule_file import CSV_ROUTINGS
 
 T = TypeVar("T")
@@ -73,6 +73,7 @@ SIZE, DURATION = Parsed("size", parse_size), Parsed("time", parse_duration)
 TOPOLOGY, MACHINE = Parsed("topology", parse_topology, _family_names), Parsed("machine", load_machine, MACHINES.names)
 KIND = Parsed("collective", parse_kind, lambda: map(str, CollectiveKind))
 COUNT, WHOLE = Count(min=1), Count(min=0)
+MEMBERS = Parsed("members", parse_members)
 
 
 def comma_list(parse: Callable[[str], T]) -> Parsed[list[T]]:
@@ -145,28 +146,36 @@ def option_without_routers() -> Decorator:
     return click.option("--without-routers", is_flag=True, help=help_text)
 
 
-def option_collective(*, required: bool = True, help_text: str = "") -> Decorator:
-    """--collective and --root, which the command gets as one `collective: Collective`; None without `required` and --collective.
+def option_collective(*, required: bool = True, members: bool = False, help_text: str = "") -> Decorator:
+    """--collective, --root and, for commands that take collectives of some endpoints only, --members, which the command gets as one
+    `collective: Collective`; None without `required` and --collective.
 
-    Where the command also takes a `topology`, the root must be one of its endpoints.
+    Where the command also takes a `topology`, root and members must be endpoints of it.
     """
     known = f"One of {', '.join(CollectiveKind)}."
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def with_collective(kind: CollectiveKind | None, root: int | None, **arguments: Any) -> Any:
+        def with_collective(
+            kind: CollectiveKind | None, root: int | None, named: tuple[int, ...] | None = None, **arguments: Any
+        ) -> Any:
             if kind is None and root is not None:
                 raise InputError(f"--root {root} needs --collective: {', '.join(WITH_ONE_ROOT)}")
+            if kind is None and named is not None:
+                raise InputError(f"--members needs --collective: {', '.join(CollectiveKind)}")
             if kind in WITH_ONE_ROOT and root is None:
                 raise InputError(f"{kind} needs --root: the id of an endpoint")
-            collective = None if kind is None else Collective(kind, root)
+            collective = None if kind is None else Collective(kind, root, named)
             if collective is not None and arguments.get("topology") is not None:
-                collective.require_fits(arguments["topology"])
+                collective = collective.fitted(arguments["topology"])
             return function(collective=collective, **arguments)
 
         default = str(CollectiveKind.ALL_REDUCE) if required else None
         root_help = f"The endpoint at the centre of {', '.join(WITH_ONE_ROOT)}."
         with_root = click.option("--root", type=WHOLE, metavar="NODE", help=root_help)(with_collective)
+        if members:
+            members_help = "The endpoints that take part, such as 0,2,4-7; by default all. Others may hold and forward data."
+            with_root = click.option("--members", "named", type=MEMBERS, metavar="LIST", help=members_help)(with_root)
         what = help_text or known
         return click.option("--collective", "kind", type=KIND, default=default, show_default=required, help=what)(with_root)
 

@@ -1,11 +1,16 @@
 """Collective operations and their required results."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from certree.models.common.errors import InputError, located, unknown_name
+import numpy as np
+
+from certree.models.common.errors import InputError, UnsupportedError, located, short, unknown_name
 from certree.models.common.fields import Fields
-from certree.models.network.topology import Topology
+from certree.models.network.topology import MAX_NODES, Int32, Topology
+
+NAMED_MEMBERS = 8  # that `words` lists
 
 
 class CollectiveKind(StrEnum):
@@ -33,6 +38,9 @@ WITH_TARGETS = (CollectiveKind.ALL_TO_ALL, CollectiveKind.GATHER, CollectiveKind
 class Collective:
     """A kind of collective operation, and the one endpoint at its centre where it has one (`root`, a node id).
 
+    `members`: the ids, ascending, of the endpoints that take part; None for all of them. Other endpoints contribute nothing and
+    need nothing, and start empty; they may hold and forward. In the table endpoints are members, N of them.
+
     | kind | at the start | at the end | the message of M bytes is | chunks of it |
     |---|---|---|---|---|
     | all-reduce | each endpoint has its contribution to every chunk | each has every sum | the vector | K |
@@ -48,11 +56,13 @@ class Collective:
     has the same number k of chunks. The buffer holds a block of k chunks for each of the N endpoints, including the owner's own,
     which never moves and is not a chunk of the schedule.
 
-    The constructor raises InputError when `root` is missing or must not be given.
+    The constructor raises InputError when `root` is missing or must not be given, and for `members` that are fewer than two, that
+    come twice, or do not have the root among them.
     """
 
     kind: CollectiveKind
     root: int | None = None
+    members: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", parse_kind(self.kind))  # a plain string would not be identical to the member it equals
@@ -62,6 +72,10 @@ class Collective:
             raise InputError(f"{self.kind} has no single root; root {self.root} does not apply")
         if self.root is not None and (type(self.root) is not int or self.root < 0):
             raise InputError(f"root {self.root!r} of {self.kind}: expected the id of an endpoint")
+        if self.members is not None:
+            object.__setattr__(self, "members", _read_members(self.members))
+            if self.root is not None and self.root not in self.members:
+                raise InputError(f"root {self.root} is not a member; members are {_listed(self.members)}")
 
     @property
     def has_one_root(self) -> bool:
@@ -90,30 +104,88 @@ class Collective:
 
     @property
     def words(self) -> str:
-        """`broadcast from node 3`, or just the kind."""
-        if self.root is None:
-            return str(self.kind)
-        outward = self.kind in (CollectiveKind.BROADCAST, CollectiveKind.SCATTER)
-        return f"{self.kind} {'from' if outward else 'to'} node {self.root}"
+        """`broadcast from node 3`, or just the kind; with members `all-reduce among nodes 0, 2, 5`."""
+        words = str(self.kind)
+        if self.root is not None:
+            outward = self.kind in (CollectiveKind.BROADCAST, CollectiveKind.SCATTER)
+            words += f" {'from' if outward else 'to'} node {self.root}"
+        return words if self.members is None else f"{words} among {_listed(self.members)}"
+
+    def members_of(self, topology: Topology) -> Int32:
+        """The ids of the endpoints that take part, ascending: those of the network where none are named."""
+        return topology.endpoints if self.members is None else np.array(self.members, np.int32)
 
     def require_fits(self, topology: Topology) -> None:
-        """Raise InputError unless the root, if there is one, is an endpoint of this topology."""
-        if self.root is not None and (self.root >= len(topology.kind) or topology.rank[self.root] < 0):
-            first, last = int(topology.endpoints[0]), int(topology.endpoints[-1])
-            raise InputError(f"root {self.root} is not an endpoint of {topology.name}; endpoints are in {first} to {last}")
+        """Raise InputError unless the root and the members, as far as there are any, are endpoints of this topology."""
+        named = [("root", self.root), *(("member", member) for member in self.members or ())]
+        for what, node in named:
+            if node is not None and (node >= len(topology.kind) or topology.rank[node] < 0):
+                first, last = int(topology.endpoints[0]), int(topology.endpoints[-1])
+                raise InputError(f"{what} {node} is not an endpoint of {topology.name}; endpoints are in {first} to {last}")
+
+    def fitted(self, topology: Topology) -> "Collective":
+        """The same collective, without `members` where these are all endpoints of the network. Errors as `require_fits`."""
+        self.require_fits(topology)
+        everyone = self.members is not None and len(self.members) == len(topology.endpoints)
+        return replace(self, members=None) if everyone else self
+
+    def require_everyone(self, what: str) -> None:
+        """Raise UnsupportedError where `what` (a few words) would get a collective of some endpoints only."""
+        if self.members is not None:
+            raise UnsupportedError(f"{what}: not supported for collectives of some endpoints only (members)")
 
 
-def read_collective(fields: Fields) -> Collective:
-    """The collective in the fields `kind` and `root` of a document."""
-    fields.only("kind", "root")
+def _read_members(members: Iterable[int]) -> tuple[int, ...]:
+    """The ids in ascending order; InputError where they are not at least two different ids."""
+    given = tuple(members)
+    for member in given:
+        if type(member) is not int or not 0 <= member < MAX_NODES:
+            raise InputError(f"member {short(member)}: expected the id of an endpoint")
+    found = tuple(sorted(set(given)))
+    if len(found) < len(given):
+        twice = next(member for member in found if given.count(member) > 1)
+        raise InputError(f"member {twice} is named twice")
+    if len(found) < 2:
+        raise InputError(f"{len(found)} member(s); allowed: 2 or more")
+    return found
+
+
+def _listed(members: tuple[int, ...]) -> str:
+    if len(members) > NAMED_MEMBERS:
+        return f"{len(members)} members"
+    return f"nodes {', '.join(map(str, members))}"
+
+
+def read_collective(fields: Fields, *, members: bool = False) -> Collective:
+    """The collective in the fields `kind` and `root` of a document, and `members`, which may be missing, where that is allowed."""
+    fields.only("kind", "root", optional=["members"] if members else [])
     kind, root = fields.text("kind"), fields.whole_or_none("root")
+    named = fields.entries("members", empty=True) if members and "members" in fields else None
     with located(fields.where, fields.error):
-        return parse_collective(kind, root)
+        return parse_collective(kind, root, named)
 
 
-def parse_collective(name: str, root: int | None = None) -> Collective:
+def parse_collective(name: str, root: int | None = None, members: Iterable[int] | None = None) -> Collective:
     """The collective of that name; InputError lists the known ones, or says that it needs a root or has none."""
-    return Collective(parse_kind(name), root)
+    return Collective(parse_kind(name), root, None if members is None else tuple(members))
+
+
+def parse_members(text: str) -> tuple[int, ...]:
+    """Ids in a list such as `0,2,4-7`; InputError names the part that is none of that.
+
+    >>> parse_members("0,2,4-7")
+    (0, 2, 4, 5, 6, 7)
+    """
+    found: list[int] = []
+    for part in text.split(","):
+        ends = [end.strip() for end in part.split("-")]
+        if len(ends) > 2 or not all(end.isascii() and end.isdigit() and len(end) < 8 for end in ends):
+            raise InputError(f"members {short(text)}: {short(part)}; allowed: ids and ranges of ids, such as 0,2,4-7")
+        first, last = int(ends[0]), int(ends[-1])
+        if not first <= last < MAX_NODES:
+            raise InputError(f"members {short(text)}: {short(part)}; allowed: ids below {MAX_NODES}, the smaller first")
+        found += range(first, last + 1)
+    return tuple(found)
 
 
 def parse_kind(name: str) -> CollectiveKind:

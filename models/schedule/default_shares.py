@@ -13,10 +13,10 @@ def chunk_owners(topology: Topology, collective: Collective, chunks: int) -> tup
 
     All-gather and reduce-scatter: chunk c belongs to endpoint number c mod N. Gather and scatter: to endpoint number c mod (N − 1)
     of those other than the root. All-to-all: to pair number c mod N(N − 1) of the ordered pairs, by source, then destination.
-    InputError when K is not a multiple of that number.
+    InputError when K is not a multiple of that number. With `members` endpoints are those that take part.
     """
     collective.require_fits(topology)
-    endpoints, count = topology.endpoints, np.arange(chunks)
+    endpoints, count = collective.members_of(topology), np.arange(chunks)
     everywhere = np.full(chunks, NO_ROOT if collective.root is None else collective.root, np.int32)
     if not collective.is_rooted or collective.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
         return everywhere, None

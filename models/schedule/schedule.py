@@ -1,7 +1,7 @@
 """Schedules: transfers (chunk, source, destination, step) as numpy columns."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from fractions import Fraction
@@ -55,7 +55,8 @@ class Schedule(Shown):
     Fields of version 2 (docs/decisions/0007-schedule-version-2.md). `buffers`: B, the buffers of each node and chunk; buffer 0
     holds the data, the others are scratch. `src_buffer`, `dst_buffer` (int32): which one each transfer reads and which it writes;
     None just when B is 1 (None given with a larger B means 0 in every row). A transfer from a node to itself moves data between
-    two of its buffers. `virtual_channel`: of each entry of `routes`; None where all are 0.
+    two of its buffers. `virtual_channel`: of each entry of `routes`; None where all are 0. `collective.members`: the endpoints
+    that take part; None where all do.
 
     The constructor checks shapes and ranges (ScheduleFormatError names column and row); `certree.verify` checks whether the
     transfers are *valid*. O(rows) time and memory.
@@ -93,6 +94,10 @@ class Schedule(Shown):
             if given is not None or name not in optional:
                 column = whole_column(given, name, np.int8 if name == "op" else np.int32, ScheduleFormatError)
                 object.__setattr__(self, name, column)
+        try:
+            object.__setattr__(self, "collective", self.collective.fitted(self.topology))
+        except InputError as error:
+            raise ScheduleFormatError(f"collective.{error}") from None
         self._check_scalars()
         self._check_columns()
         self._check_buffers()
@@ -192,10 +197,6 @@ class Schedule(Shown):
     def _check_roots(self) -> None:
         """Check that roots and targets are endpoints, and match the root of a collective that has one."""
         collective = self.collective
-        try:
-            collective.require_fits(self.topology)
-        except InputError as error:
-            raise ScheduleFormatError(f"collective.{error}") from None
         if collective.has_targets != (self.chunk_target is not None):
             what = "missing" if collective.has_targets else "given"
             raise ScheduleFormatError(
@@ -205,12 +206,15 @@ class Schedule(Shown):
             self._require_ids("root", self.chunk_root, self.chunk_root == NO_ROOT, f"null in an {collective.kind}")
             return
         inwards = collective.kind is CollectiveKind.GATHER
+        takes_part = np.zeros(len(self.topology.kind), np.bool_)
+        takes_part[collective.members_of(self.topology)] = True
+        allowed = "the id of an endpoint" if collective.members is None else "the id of a member"
         for name, column in (("root", self.chunk_root), ("target", self.chunk_target)):
             if column is None:
                 continue
             inside = (column >= 0) & (column < len(self.topology.kind))
-            good = inside & (self.topology.rank[np.where(inside, column, 0)] >= 0)
-            self._require_ids(name, column, good, "the id of an endpoint")
+            good = inside & takes_part[np.where(inside, column, 0)]
+            self._require_ids(name, column, good, allowed)
             if collective.has_one_root and (name == "target") == inwards:
                 self._require_ids(name, column, column == collective.root, f"{collective.root} in a {collective.words}")
 
@@ -229,12 +233,12 @@ class Schedule(Shown):
     @property
     def message_chunks(self) -> int:
         """Chunks that the message of one iteration is cut into (`collective`): K, or with targets the N blocks of one
-        endpoint's buffer."""
+        endpoint's buffer, one for each of the N endpoints that take part."""
         if not self.collective.has_targets:
             return self.chunks
-        endpoints = len(self.topology.endpoints)
-        moving = endpoints - 1 if self.collective.has_one_root else endpoints * (endpoints - 1)
-        return endpoints * -(-self.chunks // moving)
+        members = len(self.collective.members_of(self.topology))
+        moving = members - 1 if self.collective.has_one_root else members * (members - 1)
+        return members * -(-self.chunks // moving)
 
     @property
     def steps(self) -> int:
@@ -266,13 +270,19 @@ class Schedule(Shown):
     @property
     def version_2_fields(self) -> tuple[str, ...]:
         """The names of the fields of version 2 that it uses; none in a schedule of version 1."""
-        used = {"buffers": self.buffers > 1, "virtual_channel": self.virtual_channel is not None}
+        used = {
+            "buffers": self.buffers > 1,
+            "virtual_channel": self.virtual_channel is not None,
+            "members": self.collective.members is not None,
+        }
         return tuple(name for name, flag in used.items() if flag)
 
-    def require_version_1(self, what: str) -> None:
-        """Raise UnsupportedError, naming the field, where `what` (a few words) would get a field of version 2."""
-        if self.version_2_fields:
-            raise UnsupportedError(f"{what}: not supported for schedules that use {self.version_2_fields[0]} (version 2)")
+    def require_version_1(self, what: str, allowed: Container[str] = ()) -> None:
+        """Raise UnsupportedError, naming the field, where `what` (a few words) would get a field of version 2 that is not
+        `allowed`."""
+        refused = [name for name in self.version_2_fields if name not in allowed]
+        if refused:
+            raise UnsupportedError(f"{what}: not supported for schedules that use {refused[0]} (version 2)")
 
     @cached_property
     def digest(self) -> str:
@@ -284,6 +294,7 @@ class Schedule(Shown):
             {
                 "topology": self.topology.digest,
                 "collective": self.collective.kind,
+                **({} if self.collective.members is None else {"members": list(self.collective.members)}),
                 "root": self.chunk_root.tolist(),
                 **({} if self.chunk_target is None else {"target": self.chunk_target.tolist()}),
                 "delay": self.delay,

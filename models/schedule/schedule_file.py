@@ -93,7 +93,7 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
         "format": FORMAT,
         "version": VERSION_2 if schedule.version_2_fields else VERSION,
         "topology": topology_document(schedule.topology),
-        "collective": {"kind": str(schedule.collective.kind), "root": schedule.collective.root},
+        "collective": collective_document(schedule.collective),
         "chunks": chunks,
         "delay": schedule.delay,
         "period": schedule.period,
@@ -109,12 +109,18 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
     }
 
 
+def collective_document(collective: Collective) -> dict[str, Any]:
+    """The table `collective` of a schedule's document."""
+    named = {} if collective.members is None else {"members": list(collective.members)}
+    return {"kind": str(collective.kind), "root": collective.root, **named}
+
+
 def schedule_from_document(document: Any, where: str) -> Schedule:
     """The schedule in a parsed JSON document."""
     fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError, VERSION_2)
     fields.only(*_KEYS, optional=[MADE_FOR, *(_KEYS_2 if document["version"] == VERSION_2 else ())])
     topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
-    collective = read_collective(fields.table_of("collective"))
+    collective = read_collective(fields.table_of("collective"), members=document["version"] == VERSION_2)
     values: dict[str, Any] = {
         **_chunks(fields.table_of("chunks"), collective),
         "rounds": fields.column("rounds", 1, MAX_STEPS),
@@ -204,7 +210,8 @@ def _npy_column(archive: zipfile.ZipFile, name: str) -> np.ndarray:
 def load_schedule_csv(path: Path, topology: Topology, collective: Collective, routing: str | None = None) -> Schedule:
     """Read a hand-written schedule: header `chunk,op,src,dst,step`, op `reduce` or `copy`, whole numbers, delay 1.
 
-    K is one more than the largest chunk. The owner of chunk c follows from its number, as in `chunk_owners`. A column `path` or
+    K is one more than the largest chunk. The owner of chunk c follows from its number, as in `chunk_owners`; the members, where
+    not all endpoints take part, are those of `collective`. A column `path` or
     `route` may follow: the nodes from source to destination joined by `>`, or nothing. Rows without one whose ends are not
     neighbours take the routes of `routing`, one of CSV_ROUTINGS; without it no link carries them, and the schedule is invalid.
     Columns `src_buffer,dst_buffer` may follow these: `buffers` is then one more than the largest number in them.

@@ -20,13 +20,16 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
     """Bounds for equal shares, strongest first within each quantity: the best partition or cut, then the cheap ones.
 
     All-reduce on a full-duplex direct network: the tight partition, which a packing attains (Tutte, Nash-Williams); where links
-    differ by direction lengths and tolls, which are found by linear programs and need not be the best there are.
+    differ by direction, and where some endpoints take no part, lengths and tolls, which are found by linear programs and need not
+    be the best there are.
     Collectives with roots but all-to-all: the best cut. Costs as in `Network.strength` and `best_cut`.
     """
     bounds: list[Bound] = []
     if collective.is_rooted and collective.kind is not CollectiveKind.ALL_TO_ALL:
         bounds.append(best_cut(topology, collective))
-    if not collective.is_rooted and topology.is_direct and topology.is_full_duplex:
+    collective = collective.fitted(topology)
+    everyone = collective.members is None
+    if not collective.is_rooted and topology.is_direct and topology.is_full_duplex and everyone:
         bounds.append(partition_bound(network_of(topology)))
     instance = Instance(topology, collective, delay=delay)
     if not bounds and (by_lengths := best_lengths(instance)) is not None:
@@ -39,12 +42,12 @@ def find_bounds(topology: Topology, collective: Collective, delay: int = 1) -> l
 
 def shares_bound(topology: Topology, collective: Collective) -> Bound | None:
     """The best subpartition bound on an all-gather or reduce-scatter with any shares that `FreeRoots.best_sets` finds; None on
-    networks of more than MAX_ROOTS endpoints, and for other collectives.
+    networks of more than MAX_ROOTS endpoints, for some endpoints only, and for other collectives.
 
     A maximum flow for each endpoint and step of Newton's iteration.
     """
     shared = collective.kind in (CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER)
-    if not shared or len(topology.endpoints) > MAX_ROOTS:
+    if not shared or len(topology.endpoints) > MAX_ROOTS or collective.fitted(topology).members is not None:
         return None
     return make_bound(Instance(topology, collective), "subpartition", {"sets": FreeRoots(topology, collective).best_sets()})
 

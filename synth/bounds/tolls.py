@@ -31,11 +31,12 @@ def best_tolls(instance: Instance) -> Bound | None:
     topology = instance.topology
     if len(topology.endpoints) * len(topology.pair_src) > MAX_WORK:
         return None
-    nodes, limiting = np.arange(len(topology.kind)), Split(topology).best().limiting
-    signs = np.array([np.frombuffer(flags, np.bool_) for _, flags in limiting])
-    alike = np.unique(signs, axis=1, return_inverse=True)[1].ravel()
+    candidates = [np.arange(len(topology.kind))]
+    if instance.collective.members is None:  # what limits a packing counts all endpoints
+        signs = np.array([np.frombuffer(flags, np.bool_) for _, flags in Split(topology).best().limiting])
+        candidates.append(np.unique(signs, axis=1, return_inverse=True)[1].ravel())
     bounds = []
-    for part in (nodes, alike):
+    for part in candidates:
         named = np.where(instance.exists, part, -1).tolist()
         for price in roundings(_best_prices(instance, part)):
             bounds.append(make_bound(instance, "tolls", {"part": named, "price": price.tolist()}))
@@ -56,7 +57,7 @@ def _best_prices(instance: Instance, part: Int64) -> Int64:
         return program.NumVar(0, program.infinity(), "")
 
     most, out, into = new(), {}, {}
-    for key in np.unique(part[topology.endpoints]).tolist():
+    for key in np.unique(part[instance.is_member]).tolist():
         out[key], into[key] = new(), new()
         program.Add(most >= out[key] + into[key])
     program.Add(sum(out.values()) + sum(into.values()) - most == 1)

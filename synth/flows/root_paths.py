@@ -5,19 +5,19 @@ from collections import defaultdict
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.network.topology import Topology
+from certree.models.network.topology import Int32, Topology
 from certree.synth.flows.paths import Paths
 
 
-def root_paths(topology: Topology, root: int, copies: int, *, inwards: bool) -> Paths:
-    """Paths of `copies` blocks between the root and each other endpoint, in the fewest rounds; all endpoints once, then again.
+def root_paths(topology: Topology, root: int, members: Int32, copies: int, *, inwards: bool) -> Paths:
+    """Paths of `copies` blocks between the root and each other of `members`, in the fewest rounds; all members once, then again.
 
     `inwards`: to the root (gather), otherwise from it (scatter). The number of rounds is found by bisection, a maximum flow for
-    each step: a super-source gives each endpoint its blocks, and a link carries as many as its capacity times the rounds (Ford
+    each step: a super-source gives each member its blocks, and a link carries as many as its capacity times the rounds (Ford
     and Fulkerson: the flow is integral, and decomposes into one path for each block).
     """
     tail, head = (topology.pair_src, topology.pair_dst) if inwards else (topology.pair_dst, topology.pair_src)
-    others = topology.endpoints[topology.endpoints != root]
+    others = members[members != root]
     low, high = 1, copies * len(others)  # one block in each round always fits
     flow = _flow(topology, tail, head, root, others, copies, high)
     while low < high:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.network.topology import Int32, NodeKind, Topology
+from certree.models.network.topology import NodeKind, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 
 Int64 = NDArray[np.int64]
@@ -19,7 +19,8 @@ FLOW_WORK = 1 << 26  # endpoints times links: some seconds
 
 
 def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
-    """The largest cut bound on the bandwidth time; in an all-gather or reduce-scatter every endpoint roots an equal share.
+    """The largest cut bound on the bandwidth time; in an all-gather or reduce-scatter every endpoint (that takes
+    part) roots an equal share.
 
     For a set S of nodes with an endpoint in it that must receive data: the data that start outside S must cross into S. So time >=
     share that starts outside S / capacity(links into S) · M/B. Sums that run towards a root (reduce-scatter, reduce), and a scatter
@@ -35,8 +36,7 @@ def best_cut(topology: Topology, collective: Collective) -> dict[str, Any]:
     collective.require_fits(topology)
     turned = collective.kind in (CollectiveKind.REDUCE_SCATTER, CollectiveKind.REDUCE, CollectiveKind.SCATTER)
     tail, head = (topology.pair_dst, topology.pair_src) if turned else (topology.pair_src, topology.pair_dst)
-    endpoints = topology.endpoints
-    weight, owed, scale = _demand(collective, endpoints)
+    weight, owed, scale = _demand(collective, topology)
     network = _Network(topology, tail, head, weight)
     entering = np.zeros(len(topology.kind), np.int64)
     np.add.at(entering, head, topology.pair_capacity)
@@ -75,15 +75,16 @@ def joined(sets: list[set[int]]) -> list[set[int]]:
     return apart
 
 
-def _demand(collective: Collective, endpoints: Int32) -> tuple[Int64, list[int], int]:
+def _demand(collective: Collective, topology: Topology) -> tuple[Int64, list[int], int]:
     """The data that start at each endpoint (with links reversed where `best_cut` does so), in parts of M / scale; the endpoints
     that it is owed to; and that scale."""
-    is_root = endpoints == collective.root
+    endpoints, members = topology.endpoints, collective.members_of(topology)
+    is_root, takes_part = endpoints == collective.root, np.isin(endpoints, members)
     if collective.has_targets:  # gather: every other endpoint's block is owed to the root; scatter: the same, turned round
-        return (~is_root).astype(np.int64), endpoints[is_root].tolist(), len(endpoints)
+        return (takes_part & ~is_root).astype(np.int64), endpoints[is_root].tolist(), len(members)
     if collective.has_one_root:  # broadcast: the root's vector is owed to all; reduce: the same, turned round
-        return is_root.astype(np.int64), endpoints.tolist(), 1
-    return np.ones(len(endpoints), np.int64), endpoints.tolist(), len(endpoints)
+        return is_root.astype(np.int64), members.tolist(), 1
+    return takes_part.astype(np.int64), members.tolist(), len(members)
 
 
 class _Network:

@@ -50,7 +50,7 @@ def best_lengths(instance: Instance) -> Bound | None:
     iterations = min(MAX_ITERATIONS, max(2, WORK // (SWEEPS * holders * len(topology.src))))
     searched = [_Planes(instance).search(iterations)]
     if instance.collective.has_targets and holders * len(topology.src) <= DUAL_SIZE:
-        searched.append(_dual_lengths(topology))
+        searched.append(_dual_lengths(instance))
     found = max((length for best in searched for length in roundings(best)), key=lambda length: _value(instance, length))
     return make_bound(instance, "metric", {"length": found.tolist()}) if _value(instance, found) else None
 
@@ -73,8 +73,8 @@ def roundings(length: Int64) -> list[Int64]:
     return [*found, length]
 
 
-def _dual_lengths(topology: Topology) -> Int64:
-    """Lengths that solve the dual of the multicommodity flow between all pairs of endpoints, each link for itself.
+def _dual_lengths(instance: Instance) -> Int64:
+    """Lengths that solve the dual of the multicommodity flow between all pairs of endpoints that take part, each link for itself.
 
     Classes of `_Planes` lose something where links look alike and no symmetry takes one to the other. A program of endpoints times
     nodes variables, and endpoints times links constraints.
@@ -82,10 +82,11 @@ def _dual_lengths(topology: Topology) -> Int64:
     from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
     program: Any = pywraplp.Solver.CreateSolver("GLOP")
+    topology = instance.topology
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True))
     lengths = [program.NumVar(0, program.infinity(), "") for _ in links]
     program.Add(sum(capacity * length for (_, _, capacity), length in zip(links, lengths, strict=True)) == 1)
-    endpoints, total_distance = topology.endpoints.tolist(), []
+    endpoints, total_distance = instance.collective.members_of(topology).tolist(), []
     for start in endpoints:
         far = [program.NumVar(0, 0 if node == start else program.infinity(), "") for node in range(len(topology.kind))]
         for (tail, head, _), length in zip(links, lengths, strict=True):
@@ -106,7 +107,7 @@ class _Planes:
         from ortools.linear_solver import pywraplp  # noqa: PLC0415
 
         self._instance, topology = instance, instance.topology
-        self._alike = classes_of_links(topology)
+        self._alike = classes_of_links(topology, instance.is_member)
         volume = np.bincount(self._alike, weights=topology.capacity).tolist()
         self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
         self._lengths = [self._program.NumVar(0, self._program.infinity(), "") for _ in volume]
@@ -138,10 +139,10 @@ def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
     topology = instance.topology
     finer = length * len(topology.kind) + 1  # of equally long paths the one with fewer links: no path turns in circles
     if instance.collective.has_targets:
-        starts = topology.endpoints
+        starts = instance.collective.members_of(topology)
         start, end = (grid.ravel() for grid in np.meshgrid(np.arange(len(starts)), starts, indexing="ij"))
         return _along_paths(topology, finer, distances(topology, finer, starts), start, end) / len(starts)
-    ends = np.array([(u, v) for _, u, v in linkage(topology, length)])
+    ends = np.array([(u, v) for _, u, v in linkage(instance, length)])
     starts, place = np.unique(ends, return_inverse=True)
     far, (here, there) = distances(topology, finer, starts), place.reshape(-1, 2).T
     forth = far[here, starts[there]] <= far[there, starts[here]]
@@ -165,13 +166,16 @@ def _along_paths(topology: Topology, length: Int64, far: Int64, start: NDArray[A
         at = topology.src[link]
 
 
-def classes_of_links(topology: Topology) -> NDArray[np.int64]:
+def classes_of_links(topology: Topology, is_member: NDArray[np.bool_] | None = None) -> NDArray[np.int64]:
     """The class of each link: links differ when colour refinement separates their ends or capacities.
 
-    Nodes start with the colours endpoint, switch and reducing switch, and are told apart by the colours and capacities around them
-    until nothing changes. O(links · rounds).
+    Nodes start with the colours endpoint (that takes part, or not: `is_member`, by node id), switch and reducing switch, and are
+    told apart by the colours and capacities around them until nothing changes. O(links · rounds).
     """
-    colour: list[Any] = np.unique(topology.kind.astype(np.int64) * 2 + topology.reducing, return_inverse=True)[1].tolist()
+    kinds_of_nodes = topology.kind.astype(np.int64) * 4 + topology.reducing * 2
+    if is_member is not None:
+        kinds_of_nodes = kinds_of_nodes + is_member
+    colour: list[Any] = np.unique(kinds_of_nodes, return_inverse=True)[1].tolist()
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True))
     while True:
         around: list[list[tuple[int, int, int]]] = [[] for _ in colour]

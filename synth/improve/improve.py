@@ -40,6 +40,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     Intermediate results go to the monitor. UnsupportedError when the source has no closed form to compare with.
     """
     request.monitor.offer(source, request.cycles(source))
+    source.collective.require_everyone("improving")
     if isinstance(source, SymmetricSchedule):
         source = source.written_out()
     origin = {"of": source.provenance.get("method", "file"), "of_schedule": source.digest}

@@ -16,7 +16,7 @@ PAIRWISE_ENDPOINTS = 4096
 SEARCHED_BYTES = 4096
 
 
-@method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True)
+@method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True, takes_members=True)
 def auto(request: Request, _options: Options) -> AnySchedule:
     """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 
@@ -63,13 +63,15 @@ def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) ->
 
 
 def candidates(request: Request) -> Iterator[tuple[str, str, dict[str, str]]]:
-    """(label, method, options) of all that `auto` compares for this request."""
-    topology, endpoints = request.topology, len(request.topology.endpoints)
+    """(label, method, options) of all that `auto` compares for this request; where only some endpoints take part, of the methods
+    that make such schedules."""
+    topology, endpoints = request.topology, len(request.members)
     is_huge = endpoints > PAIRWISE_ENDPOINTS and not request.collective.has_one_root
     is_large = request.collective.kind is CollectiveKind.ALL_REDUCE and request.message_bytes > SEARCHED_BYTES * endpoints
-    is_searched = request.form is None and topology.is_direct and is_large
+    everyone = request.collective.members is None
+    is_searched = request.form is None and topology.is_direct and is_large and everyone
     for entry in sorted(map(METHODS.__getitem__, METHODS), key=lambda entry: (entry.order, entry.name)):
-        if not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
+        if not (everyone or entry.takes_members) or not (entry.is_sparse if is_huge else _is_tried(entry, request, is_searched)):
             continue
         yield entry.name, entry.name, {}
         if not is_huge and not (is_searched and entry.published):

@@ -1,4 +1,4 @@
-"""Schedules with several buffers, moved as whole numbers in plain Python; and such schedules, drawn.
+"""Schedules of version 2, moved as whole numbers in plain Python; and such schedules, drawn.
 
 It shares nothing with `certree.verify` but the columns of a schedule. The contribution of the endpoint of rank r is 1000^r, so that
 the digits of a number, to the base 1000, say how often each is in it.
@@ -7,6 +7,9 @@ the digits of a number, to the base 1000, say how often each is in it.
 from collections import Counter, defaultdict
 from random import Random
 
+from certree.models.network.spec import parse_topology
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import NO_ROOT, Schedule
 from tests.verify.build import COPY, REDUCE, build
 
@@ -84,14 +87,18 @@ def digits(number: int) -> list[int]:
 def start_and_end(schedule: Schedule) -> tuple[dict[Cell, int], dict[Cell, int]]:
     """What cells hold at the start, those that hold anything; and what those must hold at the end that must hold anything."""
     ends, roots = schedule.topology.endpoints.tolist(), schedule.chunk_root.tolist()
-    own = {node: BASE**rank for rank, node in enumerate(ends)}
+    taking_part = ends if schedule.collective.members is None else list(schedule.collective.members)
+    own = {node: BASE**rank for rank, node in enumerate(ends) if node in taking_part}
     kind = str(schedule.collective.kind)
     start, end = {}, {}
     for chunk, root in enumerate(roots):
         sums = kind in ("all-reduce", "reduce-scatter", "reduce")
-        start |= {(node, chunk, 0): own[node] for node in ends if sums or node == root}
+        start |= {(node, chunk, 0): own[node] for node in taking_part if sums or node == root}
         result = sum(own.values()) if sums else own[root]
-        end |= {(node, chunk, 0): result for node in ends if kind not in ("reduce-scatter", "reduce") or node == root}
+        due = [root] if kind in ("reduce-scatter", "reduce") else taking_part
+        if schedule.chunk_target is not None:
+            due = [int(schedule.chunk_target[chunk])]
+        end |= {(node, chunk, 0): result for node in due}
     return start, end
 
 
@@ -159,12 +166,58 @@ def _last(
     return moves
 
 
+def drawn_among_members(rng: Random) -> Schedule:
+    """A valid schedule among some endpoints of a small network: every chunk up and down trees that may lead through the others, one
+    move in each step. Where a node that takes no part gets something first, that is a copy."""
+    network = parse_topology(rng.choice(("ring:5", "mesh:2x3", "full:4", "mesh:1x4")))
+    nodes, delay = len(network.kind), rng.randint(1, 2)
+    members = sorted(rng.sample(range(nodes), rng.randint(2, nodes - 1)))
+    kind = rng.choice(("all-reduce", "all-reduce", "reduce-scatter", "all-gather", "broadcast", "reduce", "gather", "scatter"))
+    one_root = kind in ("broadcast", "reduce", "gather", "scatter")
+    centre = rng.choice(members)
+    roots, targets = [centre if one_root else rng.choice(members) for _ in range(2)], None
+    if kind in ("gather", "scatter"):
+        others = [node for node in members if node != centre]
+        roots, targets = [centre] * len(others), others
+        if kind == "gather":
+            roots, targets = targets, roots
+    rows: list[tuple[int, int, int, int, int]] = []
+    for chunk, root in enumerate(roots):
+        keep = members if targets is None else [targets[chunk]]
+        tree, filled = _pruned_tree(rng, network, root, keep), set(members)
+        moves = []
+        if kind in ("all-reduce", "reduce-scatter", "reduce"):
+            for parent, child in reversed(tree):
+                moves.append((REDUCE if parent in filled else COPY, child, parent))
+                filled.add(parent)
+        if kind not in ("reduce-scatter", "reduce"):
+            moves += [(COPY, parent, child) for parent, child in tree]
+        rows += [(chunk, op, (len(rows) + place) * delay, src, dst) for place, (op, src, dst) in enumerate(moves)]
+    given = [NO_ROOT] * len(roots) if kind == "all-reduce" else roots
+    collective = Collective(CollectiveKind(kind), centre if one_root else None, tuple(members))
+    return build(network, collective, rows, roots=given, targets=targets, delay=delay)
+
+
+def _pruned_tree(rng: Random, network: Topology, root: int, keep: list[int]) -> list[tuple[int, int]]:
+    """(parent, child) of a random tree from a root, parents first, without branches that lead to none of some nodes."""
+    links = sorted(zip(network.src.tolist(), network.dst.tolist(), strict=True))
+    reached, edges = {root}, []
+    while not set(keep) <= reached:
+        u, v = rng.choice([(u, v) for u, v in links if u in reached and v not in reached])
+        reached.add(v)
+        edges.append((u, v))
+    while idle := {v for _, v in edges if v not in keep} - {u for u, _ in edges}:
+        edges = [(u, v) for u, v in edges if v not in idle]
+    return edges
+
+
 def changed(rng: Random, schedule: Schedule) -> Schedule:
     """The schedule with one entry of one row changed, or a row left out or doubled; itself when it has no rows."""
     if not schedule.transfers:
         return schedule
     names = ("chunk", "op", "step", "src", "dst", "src_buffer", "dst_buffer")
-    columns = {name: getattr(schedule, name).tolist() for name in names}
+    found = {name: getattr(schedule, name) for name in names}
+    columns = {name: [0] * schedule.transfers if column is None else column.tolist() for name, column in found.items()}
     row, what = rng.randrange(schedule.transfers), rng.choice((*names[1:], "drop", "double"))
     if what in ("drop", "double"):
         for column in columns.values():
@@ -176,5 +229,6 @@ def changed(rng: Random, schedule: Schedule) -> Schedule:
     rows = list(zip(*(columns[name] for name in names[:5]), strict=True))
     return build(
         schedule.topology, schedule.collective, rows, roots=schedule.chunk_root.tolist(), buffers=schedule.buffers,
-        delay=schedule.delay, src_buffer=columns["src_buffer"], dst_buffer=columns["dst_buffer"],
+        targets=None if schedule.chunk_target is None else schedule.chunk_target.tolist(), delay=schedule.delay,
+        src_buffer=columns["src_buffer"], dst_buffer=columns["dst_buffer"],
     )  # fmt: skip

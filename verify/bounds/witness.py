@@ -54,6 +54,8 @@ class Instance:
 
     `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1. All-gather and reduce-scatter
     may have any shares (equal by default); in a broadcast or reduce the root has the whole message; other collectives ignore them.
+    Endpoints that take no part (`collective.members`) have no share: bounds count what members need (M2 in
+    docs/decisions/0007-schedule-version-2.md).
     """
 
     topology: Topology
@@ -63,14 +65,15 @@ class Instance:
     passing: bool = False
 
     def __post_init__(self) -> None:
-        self.collective.require_fits(self.topology)
+        object.__setattr__(self, "collective", self.collective.fitted(self.topology))
         endpoints = len(self.topology.endpoints)
         if self.collective.kind in (CollectiveKind.BROADCAST, CollectiveKind.REDUCE):
             at_root = self.topology.endpoints == self.collective.root
             part = (Fraction(0), Fraction(1))
             object.__setattr__(self, "shares", tuple(part[flag] for flag in at_root.tolist()))
         if not self.shares:
-            object.__setattr__(self, "shares", (Fraction(1, endpoints),) * endpoints)
+            part = (Fraction(0), Fraction(1, self.count))
+            object.__setattr__(self, "shares", tuple(part[flag] for flag in self.members.tolist()))
         if len(self.shares) != endpoints or min(self.parts[0]) < 0 or sum(self.parts[0]) != self.parts[1]:
             raise InputError(f"shares must be {endpoints} parts of the message, one for each endpoint, that add up to 1")
         if self.delay < 1:
@@ -99,6 +102,28 @@ class Instance:
         return np.asarray(self.topology.kind == NodeKind.ENDPOINT)
 
     @cached_property
+    def members(self) -> NDArray[np.bool_]:
+        """By rank: endpoints that take part."""
+        return np.asarray(np.isin(self.topology.endpoints, self.collective.members_of(self.topology)))
+
+    @cached_property
+    def is_member(self) -> NDArray[np.bool_]:
+        """By node id."""
+        flags = np.zeros(len(self.topology.kind), np.bool_)
+        flags[self.collective.members_of(self.topology)] = True
+        return flags
+
+    @property
+    def noun(self) -> str:
+        """What messages call an endpoint that takes part."""
+        return "an endpoint" if self.collective.members is None else "a member"
+
+    @property
+    def count(self) -> int:
+        """N, the endpoints that take part."""
+        return len(self.collective.members_of(self.topology))
+
+    @cached_property
     def exists(self) -> NDArray[np.bool_]:
         """By node id: false for ids of removed nodes."""
         return np.asarray(self.topology.kind != NodeKind.ABSENT)
@@ -114,12 +139,13 @@ class Instance:
         return self._rooted(self.collective.reduces, CollectiveKind.GATHER)
 
     def _rooted(self, by_share: bool, at_root: CollectiveKind) -> NDArray[np.bool_]:
-        """The endpoints that root a share of the message; the single root in a collective of kind `at_root`; otherwise all."""
+        """The endpoints that root a share of the message; the single root in a collective of kind `at_root`; otherwise all that
+        take part."""
         if self.collective.is_rooted and by_share:
             return np.array(self.parts[0], object) > 0
         if self.collective.kind is at_root:
             return np.asarray(self.topology.endpoints == self.collective.root)
-        return np.ones(len(self.topology.endpoints), np.bool_)
+        return self.members
 
     def capacity(self, tails: NDArray[np.bool_], heads: NDArray[np.bool_]) -> int:
         """Total capacity of the links from `tails` to `heads` (flags by node id)."""
@@ -136,7 +162,7 @@ class Instance:
         """The part of the message that endpoints of `outside` send to endpoints of `inside`, in a collective with targets: one of
         the N blocks from every source to every sink (disjoint flags by node id)."""
         sources, sinks = self.sources & outside[self.topology.endpoints], self.sinks & inside[self.topology.endpoints]
-        return Fraction(int(sources.sum()) * int(sinks.sum()), len(self.topology.endpoints))
+        return Fraction(int(sources.sum()) * int(sinks.sum()), self.count)
 
 
 def _passes_endpoints(schedule: AnySchedule) -> bool:
@@ -238,7 +264,7 @@ def node_numbers(instance: Instance, kind: str, name: str, value: Any, absent: i
 
 
 def node_set(instance: Instance, kind: str, value: Any) -> NDArray[np.bool_]:
-    """Flags by node id of a list of distinct existing nodes that has an endpoint inside and one outside."""
+    """Flags by node id of a list of distinct existing nodes that has an endpoint that takes part inside, and one outside."""
     if not isinstance(value, list) or not value:
         raise malformed(f"{kind} witness: set must be a list of node ids")
     flags = np.zeros(len(instance.topology.kind), np.bool_)
@@ -246,8 +272,8 @@ def node_set(instance: Instance, kind: str, value: Any) -> NDArray[np.bool_]:
         flags[node_id(instance, kind, entry)] = True
     if flags.sum() != len(value):
         raise malformed(f"{kind} witness: set names a node twice")
-    if not (flags & instance.is_endpoint).any() or not (~flags & instance.is_endpoint).any():
-        raise WitnessError("witness-wrong", f"{kind} witness: the set must have an endpoint inside and one outside")
+    if not (flags & instance.is_member).any() or not (~flags & instance.is_member).any():
+        raise WitnessError("witness-wrong", f"{kind} witness: the set must have {instance.noun} inside and one outside")
     return flags
 
 

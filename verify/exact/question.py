@@ -74,6 +74,7 @@ class Question:
     scratch: int | None = None
 
     def __post_init__(self) -> None:
+        self.collective.require_everyone("exact search")
         for name, least in (("chunks", 1), ("steps", 1), ("memory", 1), ("scratch", 0)):
             value = getattr(self, name)
             if value is not None and value < least:

@@ -1,10 +1,10 @@
 """The abstract machine: executes one iteration of a schedule on sets of contributions.
 
-Every cell (buffer of an endpoint or a reducing switch, chunk) holds a set of contributions, one bit each; the cells of switches and
-scratch buffers start empty. In each step the transfers sent `delay` steps earlier land first, then the transfers of the step leave
-with the contents of their source. A copy replaces the contents of the destination; a reduce adds to them, and must add new
-contributions only: a contribution that both sides have would be counted twice. As long as no such fault has been found, every cell
-holds a contribution at most once, so the sets *are* the multisets.
+Every cell (buffer of an endpoint or a reducing switch, chunk) holds a set of contributions, one bit each; the cells of switches, of
+scratch buffers and of endpoints that take no part start empty. In each step the transfers sent `delay` steps earlier land first,
+then the transfers of the step leave with the contents of their source. A copy replaces the contents of the destination; a reduce
+adds to them, and must add new contributions only: a contribution that both sides have would be counted twice. As long as no such
+fault has been found, every cell holds a contribution at most once, so the sets *are* the multisets.
 
 The iterations of a repeating schedule do the same on separate chunks, `period` steps apart. No cell belongs to two of them, so a
 property of one iteration holds for all; they share links only, which `contention` checks.
@@ -97,7 +97,7 @@ def _unmet(promise: Promise, complete: Int64) -> tuple[Int64, int]:
     each = max(1, LISTED_CELLS // max(1, len(chunks)))
     for chunk in chunks[:LISTED_CELLS].tolist():
         alone = int(promise.due[chunk])
-        due = np.arange(promise.ranks) if alone == EVERYONE else np.array([alone])
+        due = np.flatnonzero(promise.members) if alone == EVERYONE else np.array([alone])
         low, high = np.searchsorted(complete, [chunk * promise.places, (chunk + 1) * promise.places])
         cells += np.setdiff1d(chunk * promise.places + due, complete[low:high], assume_unique=True)[:each].tolist()
     return np.array(cells, np.int64), int(lacking.sum())
@@ -118,7 +118,7 @@ class _Execution:
             self.src += promise.scratch(schedule.src_buffer[rows])
             self.dst += promise.scratch(schedule.dst_buffer[rows])
         self.cell = self._number_cells(promise.places)
-        self.may_be_empty = promise.places > promise.ranks or bool((promise.holder != EVERYONE).any())
+        self.may_be_empty = promise.places > promise.ranks or bool((promise.holder != EVERYONE).any()) or not promise.members.all()
         self.is_switch = promise.is_switch(self.cell % promise.places)
         self.empty_source: list[int] = []
         self.empty_target: list[int] = []

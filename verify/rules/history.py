@@ -52,7 +52,8 @@ class Replay:
         self.history: dict[int, list[tuple[int, int, int]]] = {}  # cell -> (time, held from then on, row that changed it)
         holder = int(promise.holder[chunk])
         for place, node in enumerate(promise.node.tolist()):
-            held = (1 << place if place < promise.ranks else 0) if holder == EVERYONE else int(place == holder)
+            own = 1 << place if place < promise.ranks and promise.members[place] else 0
+            held = own if holder == EVERYONE else int(place == holder)
             self.history[self.data(node)] = [(0, held, START)]
         for cell in {cell for column in ends for cell in column.tolist()} - self.history.keys():
             self.history[cell] = [(0, 0, START)]

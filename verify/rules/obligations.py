@@ -25,8 +25,9 @@ class Promise:
     """`ranks`: number of endpoints. `node`: the node at each place of an endpoint's data or of a switch; `buffers`: of an endpoint.
 
     `holder` and `due`: for each chunk the rank that alone holds it at the start, and that alone must hold all of it at the end,
-    or EVERYONE. `contributions`: parts of a complete sum; a chunk that everyone holds at the start has one part per rank, a chunk
-    with one holder has a single part.
+    or EVERYONE: all that take part, `members` by rank (M1 in docs/decisions/0007-schedule-version-2.md). `contributions`: the
+    numbers that parts of a sum may have: a chunk that everyone holds at the start has one part per member, whose number is its
+    rank; a chunk with one holder has a single part.
     """
 
     ranks: int
@@ -34,6 +35,7 @@ class Promise:
     contributions: int
     holder: Int64
     due: Int64
+    members: NDArray[np.bool_]
     buffers: int = 1
 
     @classmethod
@@ -43,14 +45,16 @@ class Promise:
         ranks = len(endpoints)
         node = np.concatenate((endpoints, np.flatnonzero(schedule.topology.holds & (kind == NodeKind.SWITCH)))).astype(np.int64)
         everyone, buffers = np.full(schedule.chunks, EVERYONE, np.int64), schedule.buffers
+        members = np.isin(endpoints, schedule.collective.members_of(schedule.topology))
         if not schedule.collective.is_rooted:
-            return cls(ranks, node, ranks, everyone, everyone, buffers)
+            return cls(ranks, node, ranks, everyone, everyone, members, buffers)
         root = schedule.topology.rank[schedule.chunk_root].astype(np.int64)
         if schedule.chunk_target is not None:
-            return cls(ranks, node, 1, root, schedule.topology.rank[schedule.chunk_target].astype(np.int64), buffers)
+            target = schedule.topology.rank[schedule.chunk_target].astype(np.int64)
+            return cls(ranks, node, 1, root, target, members, buffers)
         if schedule.collective.reduces:
-            return cls(ranks, node, ranks, everyone, root, buffers)
-        return cls(ranks, node, 1, root, everyone, buffers)
+            return cls(ranks, node, ranks, everyone, root, members, buffers)
+        return cls(ranks, node, 1, root, everyone, members, buffers)
 
     @property
     def places(self) -> int:
@@ -82,22 +86,33 @@ class Promise:
         state = np.zeros((len(chunk), self.words), np.uint64)
         holder = self.holder[chunk]
         own = np.where(holder == EVERYONE, place, 0)
-        held = np.flatnonzero(((holder == EVERYONE) & (place < self.ranks)) | (holder == place))
+        held = np.flatnonzero(((holder == EVERYONE) & self._of_member(place)) | (holder == place))
         state[held, own[held] // WORD_BITS] = np.uint64(1) << (own[held] % WORD_BITS).astype(np.uint64)
         return state
 
     @property
     def complete(self) -> Words:
         """The set of all contributions."""
-        full = np.full(self.words, ~np.uint64(0))
-        if spare := self.words * WORD_BITS - self.contributions:
-            full[-1] >>= np.uint64(spare)
-        return full
+        bits = np.zeros(self.words * WORD_BITS, np.bool_)
+        bits[: self.contributions] = True
+        if self.contributions > 1:
+            bits[: self.ranks] &= self.members
+        return np.packbits(bits, bitorder="little").view("<u8").astype(np.uint64)
+
+    @property
+    def complete_number(self) -> int:
+        """The same set as a number with one bit for each contribution."""
+        return int.from_bytes(self.complete.astype("<u8").tobytes(), "little")
+
+    def _of_member(self, place: Int64) -> NDArray[np.bool_]:
+        """Which places are the data of an endpoint that takes part."""
+        inside = place < self.ranks
+        return np.asarray(inside & self.members[np.where(inside, place, 0)])
 
     def is_due(self, chunk: Int64, place: Int64) -> NDArray[np.bool_]:
         """Flags of the cells that must be complete at the end."""
         due = self.due[chunk]
-        return np.asarray(((due == EVERYONE) & (place < self.ranks)) | (due == place))
+        return np.asarray(((due == EVERYONE) & self._of_member(place)) | (due == place))
 
     def complete_from_start(self) -> Int64:
         """The due cells that are complete from the start: a chunk with a single part cannot lose any of it."""
@@ -109,4 +124,4 @@ class Promise:
 
     def due_cells(self) -> Int64:
         """The number of cells of each chunk that must be complete at the end."""
-        return np.where(self.due == EVERYONE, self.ranks, 1)
+        return np.where(self.due == EVERYONE, np.count_nonzero(self.members), 1)

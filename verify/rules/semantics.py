@@ -140,7 +140,7 @@ class _Teller:
             chunk, rank = divmod(cell, self.promise.places)
             node = int(self.schedule.topology.endpoints[rank])
             replay = self.replay(chunk)
-            lacking = (1 << self.promise.contributions) - 1 & ~replay.at_end(node)
+            lacking = self.promise.complete_number & ~replay.at_end(node)
             pair = replay.too_early(node, ranks_of(lacking)[0])
             listed += 1
             if pair is None:

@@ -42,7 +42,7 @@ def check_shares(schedule: Schedule, findings: Findings) -> None:
 def _check_blocks(schedule: Schedule, chunk_target: NDArray[np.int32], findings: Findings) -> None:
     """Report the blocks that have fewer chunks than the largest. Counts the blocks in the schedule, not all possible ones: a
     network may have a million endpoints, and a file may name only two of its blocks."""
-    ranks = len(schedule.topology.endpoints)
+    ranks = len(schedule.collective.members_of(schedule.topology))
     moves = schedule.chunk_root != chunk_target
     present, count = np.unique(_numbers(schedule, schedule.chunk_root[moves], chunk_target[moves]), return_counts=True)
     if not len(present):
@@ -66,21 +66,21 @@ def _check_blocks(schedule: Schedule, chunk_target: NDArray[np.int32], findings:
 
 def _numbers(schedule: Schedule, source: NDArray[np.int32], target: NDArray[np.int32]) -> Int64:
     """The number of each block, in the order of source, then target, without those from a node to itself."""
-    ranks = schedule.topology.rank.astype(np.int64)
-    start, end = ranks[source], ranks[target]
+    members = schedule.collective.members_of(schedule.topology)
+    start, end = np.searchsorted(members, source), np.searchsorted(members, target)
     match schedule.collective.kind:
         case CollectiveKind.GATHER:
             return np.asarray(start - (start > end))
         case CollectiveKind.SCATTER:
             return np.asarray(end - (end > start))
-    return np.asarray(start * (len(schedule.topology.endpoints) - 1) + end - (end > start))
+    return np.asarray(start * (len(members) - 1) + end - (end > start))
 
 
 def _ends(schedule: Schedule, block: int) -> tuple[int, int]:
     """Source and target (node ids) of the block of that number."""
-    endpoints, root = schedule.topology.endpoints, schedule.collective.root
+    members, root = schedule.collective.members_of(schedule.topology), schedule.collective.root
     if root is None:
-        source, other = divmod(block, len(endpoints) - 1)
-        return int(endpoints[source]), int(endpoints[other + (other >= source)])
-    other = int(endpoints[block + (block >= schedule.topology.rank[root])])
+        source, other = divmod(block, len(members) - 1)
+        return int(members[source]), int(members[other + (other >= source)])
+    other = int(members[block + (block >= np.searchsorted(members, root))])
     return (other, root) if schedule.collective.kind is CollectiveKind.GATHER else (root, other)

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from certree.api.checking import Bounds, bound
+from certree.api.reports.schedules import members_of
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words, time_bound_cycles
 from certree.api.settings import machine_for
@@ -19,7 +20,7 @@ from certree.models.schedule.collective import Collective
 
 @click.command("bound")
 @argument_topology()
-@option_collective()
+@option_collective(members=True)
 @click.option("--size", type=SIZE, help="Message size, such as 64MiB: print a lower bound on the time, too, in cycles and seconds.")
 @option_params()
 @option_json()
@@ -49,6 +50,7 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
         "topology": found.topology.name,
         "collective": str(found.collective.kind),
         "root": found.collective.root,
+        **members_of(found.collective),
         "bandwidth_bound": str(found.bandwidth),
         "latency_bound": found.latency,
         "bandwidth_bound_any_shares": None if found.any_shares is None else str(found.any_shares),

@@ -31,7 +31,7 @@ from certree.models.schedule.symmetric_file import save_any_schedule
 @click.command("certify")
 @click.argument("schedule", type=click.Path(path_type=Path))
 @click.option("--topology", type=TOPOLOGY, help="The network of a CSV.")
-@option_collective(required=False, help_text="The collective of a CSV.")
+@option_collective(required=False, members=True, help_text="The collective of a CSV.")
 @option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)

@@ -42,7 +42,7 @@ INTERRUPTED = 130
 
 @click.command("synthesize")
 @argument_topology()
-@option_collective()
+@option_collective(members=True)
 @click.option(
     "--method",
     shell_complete=completing(method_names),

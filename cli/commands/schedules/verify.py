@@ -36,7 +36,7 @@ UNREADABLE = 2
 @click.command("verify")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="PATH...")
 @click.option("--topology", type=TOPOLOGY, help="The network that it must be for; required for a CSV.")
-@option_collective(required=False, help_text="The collective that it must be; required for a CSV.")
+@option_collective(required=False, members=True, help_text="The collective that it must be; required for a CSV.")
 @option_route()
 @option_size(recorded=True)
 @option_params(recorded=True)

@@ -7,7 +7,6 @@ Source: ACE, Section 5 (direct all-reduce, direct all-to-all: all messages at th
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.network.topology import Topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.method import Options, Request, Tier, choice, method
@@ -24,6 +23,7 @@ from certree.synth.ranks.staged import scatter_and_gather
     options={**ROUNDS, "steps": choice("together", "by-distance")},
     tier=Tier.LEAN,
     order=8,
+    takes_members=True,
     side_by_side=True,
 )
 def direct(request: Request, options: Options) -> Schedule:
@@ -33,8 +33,8 @@ def direct(request: Request, options: Options) -> Schedule:
     network where each endpoint has a link to every other or shares switches with it: no endpoint forwards for others.
     One chunk for each endpoint, in an all-to-all for each ordered pair.
     """
-    _require_paths(request.topology)
-    nodes, by_distance = request.topology.endpoints, options["steps"] == "by-distance"
+    _require_paths(request)
+    nodes, by_distance = request.members, options["steps"] == "by-distance"
     layout = Layout((len(nodes),), nodes)
     if request.collective.kind is CollectiveKind.ALL_TO_ALL:
         rows = Rows()
@@ -45,14 +45,15 @@ def direct(request: Request, options: Options) -> Schedule:
     return scatter_and_gather(request, layout, [(0, plan)], method="direct", options=options)
 
 
-def _require_paths(topology: Topology) -> None:
+def _require_paths(request: Request) -> None:
     """UnsupportedError unless on a direct network any two endpoints are joined; elsewhere the routes tell. O(endpoints^2)."""
+    topology, members = request.topology, request.members
     if not topology.is_direct:
         return
-    src, dst = np.meshgrid(topology.endpoints, topology.endpoints, indexing="ij")
+    src, dst = np.meshgrid(members, members, indexing="ij")
     apart = np.argwhere((topology.pair_index(src, dst) < 0) & (src != dst))
     if len(apart):
-        first, second = topology.endpoints[apart[0]].tolist()
+        first, second = members[apart[0]].tolist()
         raise UnsupportedError(
             f"direct needs a link or switches between any two endpoints; {topology.name} has none between {first} and {second}"
         )

@@ -21,6 +21,7 @@ from certree.synth.ranks.exchange import butterfly, core_of, whole_log2
     options={"distance": choice("doubling", "halving"), "fold": choice("halves", "whole"), **ROUNDS},
     tier=Tier.LEAN,
     order=4,
+    takes_members=True,
     side_by_side=True,
     variants=[Variant({"distance": "halving"}, in_auto=False), Variant({"fold": "whole"}, in_auto=False)],
 )
@@ -33,7 +34,7 @@ def halving_doubling(request: Request, options: Options) -> Schedule:
     end; fold=whole has it hand over its whole vector in one step, as GenTree's RHD. Reduce-scatter and all-gather, where every
     endpoint has a chunk of its own, need a power of two. Option: rounds=serialized|published.
     """
-    nodes, collective = request.topology.endpoints, request.collective
+    nodes, collective = request.members, request.collective
     if whole_log2(len(nodes)) is None and collective.kind is not CollectiveKind.ALL_REDUCE:
         raise UnsupportedError(f"halving-doubling makes {collective.kind} for a power of two of endpoints; there are {len(nodes)}")
     core, folded, partners = core_of(nodes)

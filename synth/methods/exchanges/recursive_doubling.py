@@ -24,6 +24,7 @@ from certree.synth.ranks.layout import layout_of
     options={**ROUNDS, "exchange": choice("pairs", "groups")},
     tier=Tier.LEAN,
     order=3,
+    takes_members=True,
     side_by_side=True,
     variants=[
         Variant({"exchange": "groups"}, lambda request: request.collective.kind is CollectiveKind.ALL_REDUCE and is_small(request))
@@ -37,8 +38,10 @@ def recursive_doubling(request: Request, options: Options) -> Schedule:
     dimension of the network in turn every endpoint sends its vector to all others of its group at once; in a ring of 4, to one
     neighbour and then to the other.
     """
-    nodes = request.topology.endpoints
+    nodes = request.members
     if request.collective.kind is CollectiveKind.ALL_REDUCE:
+        if options["exchange"] == "groups":
+            request.collective.require_everyone("recursive-doubling with exchange=groups")
         rows = _whole_vectors(nodes) if options["exchange"] == "pairs" else _in_groups(request.topology)
         root, columns = np.zeros(1, np.int32), rows.columns
     elif options["exchange"] == "groups":

@@ -38,6 +38,7 @@ WIDER = 4  # periods from the load of the fullest link on that are tried
     tier=Tier.ALWAYS,
     order=22,
     is_sized=True,
+    takes_members=True,
 )
 def flows(request: Request, options: Options) -> Schedule:
     """Blocks along paths that load links evenly, each hop in a slot of its own: all-to-all, gather and scatter on any network.
@@ -72,10 +73,10 @@ def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
     if request.collective.has_one_root:
         root, inwards = int(request.collective.root or 0), request.collective.kind is CollectiveKind.GATHER
         for count in [copies] if copies else sorted({1, 2, _whole_rounds(request)}):
-            yield _Plan(count, root_paths(topology, root, count, inwards=inwards), own, topology.pair_capacity)
+            yield _Plan(count, root_paths(topology, root, request.members, count, inwards=inwards), own, topology.pair_capacity)
         return
-    cayley = _cayley(topology)
-    endpoints = len(topology.endpoints)
+    cayley = _cayley(topology) if request.collective.members is None else None
+    endpoints = len(request.members)
     blocks = endpoints * (endpoints - 1)
     sweeps = max(LEAST_SWEEPS, sweeps * FEW_BLOCKS // max(FEW_BLOCKS, blocks))
     for count in [copies] if copies else COPIES if cayley or blocks <= FEW_BLOCKS else COPIES[:1]:
@@ -93,7 +94,7 @@ def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
 
 def _whole_rounds(request: Request) -> int:
     """The least number of copies for which the rounds of the best cut are whole, as far as MOST_COPIES; else 1."""
-    value = Fraction(best_cut(request.topology, request.collective)["value"]) * len(request.topology.endpoints)
+    value = Fraction(best_cut(request.topology, request.collective)["value"]) * len(request.members)
     return value.denominator if value.denominator <= MOST_COPIES else 1
 
 
@@ -126,7 +127,7 @@ def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]
     """For each delay a single pass and, where this leaves room on the fullest link, passes that overlap."""
     moves = moves_of(request.topology, plan.paths)
     clock = Clock(request, slowest_way(request, int(np.diff(moves.offset).max())))
-    blocks = plan.copies * len(request.topology.endpoints)
+    blocks = plan.copies * len(request.members)
     for wait in DELAYS if delay is None else (delay,):
         shortest = None
         for period in [None, *range(plan.paths.period, plan.paths.period + WIDER)]:
@@ -145,7 +146,7 @@ def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]
 
 def _schedule(request: Request, found: _Timed) -> Schedule:
     topology, collective, plan = request.topology, request.collective, found.plan
-    each = len(topology.endpoints) - 1
+    each = len(request.members) - 1
     chunks = plan.copies * each * (1 if collective.has_one_root else each + 1)
     require_shape(request, "flows", chunks, found.steps)
     columns = _written_out(found.moves, found.slots, plan)

@@ -23,6 +23,7 @@ from certree.synth.ranks.embedding import ROUNDS, embed
     options={"bidirectional": flag(False), "order": choice("cycle", "natural"), **ROUNDS},
     tier=Tier.ALWAYS,
     order=1,
+    takes_members=True,
     side_by_side=True,
     variants=[Variant({"bidirectional": "true"}), Variant({"order": "natural"}, in_auto=False)],
 )
@@ -32,27 +33,28 @@ def ring(request: Request, options: Options) -> Schedule:
     One chunk per endpoint, rooted there, or two when bidirectional (the second in the other direction), which halves the length of
     every step where both directions have links of their own. On a direct network the ring is a Hamiltonian cycle, found by
     `certree.synth.graphs.cycle`; with switches it is the order of the ranks, along routes. order=natural takes the order of the
-    ranks on a direct network too, over several links where neighbours in the ring have no link. Option:
+    ranks on a direct network too, over several links where neighbours in the ring have no link, and so do rings of some endpoints
+    only. Option:
     rounds=serialized|published.
     """
-    nodes, both_ways = len(request.topology.endpoints), options["bidirectional"]
+    nodes, both_ways = len(request.members), options["bidirectional"]
     if both_ways and nodes == 2:
         raise UnsupportedError("a ring of 2 nodes has one direction: its two links join the same nodes")
     phases = int(request.collective.reduces) + int(request.collective.gathers)
     require_shape(request, "ring", 2 * nodes if both_ways else nodes, phases * (nodes - 1))
     order = _order(request, natural=options["order"] == "natural", both_ways=both_ways)
     ways = [order, order[::-1]] if both_ways else [order]
-    rank = request.topology.rank
+    rank = np.searchsorted(request.members, np.arange(len(request.topology.kind))).astype(np.int32)  # of those that take part
     columns = joined(request.collective, _around(ways, rank, behind=1), _around(ways, rank, behind=0))
-    roots = np.tile(request.topology.endpoints, len(ways))
+    roots = np.tile(request.members, len(ways))
     return embed(request, roots, columns, method="ring", options=options, published=options["rounds"] == "published")
 
 
 def _order(request: Request, *, natural: bool, both_ways: bool) -> Int32:
     """The endpoints in the order of the ring."""
     topology = request.topology
-    if natural or not topology.is_direct:
-        return topology.endpoints
+    if natural or not topology.is_direct or request.collective.members is not None:
+        return request.members
     try:
         return np.array(hamiltonian_cycle(request, both_ways=both_ways), np.int32)
     except UnsupportedError as error:

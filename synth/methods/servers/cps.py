@@ -12,12 +12,12 @@ from certree.synth.ranks.layout import Layout
 from certree.synth.ranks.staged import scatter_and_gather
 
 
-@method("cps", SYMMETRIC_KINDS, options=ROUNDS, order=18, side_by_side=True)
+@method("cps", SYMMETRIC_KINDS, options=ROUNDS, order=18, side_by_side=True, takes_members=True)
 def cps(request: Request, options: Options) -> Schedule:
     """Every endpoint sends share i of its vector to endpoint i, which adds the shares and sends the sum to all: one step per phase.
 
     One chunk for each endpoint. On any network: rows between endpoints that are not neighbours are routed.
     """
-    nodes = request.topology.endpoints
+    nodes = request.members
     plans = [(0, direct_plan(len(nodes)))]
     return scatter_and_gather(request, Layout((len(nodes),), nodes), plans, method="cps", options=options)

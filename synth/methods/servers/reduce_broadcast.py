@@ -14,22 +14,23 @@ from certree.synth.ranks.embedding import ROUNDS, Rows, embed
 KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE, CollectiveKind.BROADCAST)
 
 
-@method("reduce-broadcast", KINDS, options=lambda request: {**ROUNDS, "server": node_of(request)}, order=19)
+@method("reduce-broadcast", KINDS, options=lambda request: {**ROUNDS, "server": node_of(request)}, order=19, takes_members=True)
 def reduce_broadcast(request: Request, options: Options) -> Schedule:
     """All endpoints send their whole vectors to one server, which adds them and sends the sum to all: one step each.
 
     An all-reduce is both, at the server of option server=NODE (by default the first endpoint); a reduce or a broadcast is one of
     them, at its root. One chunk.
     """
-    nodes, root = request.topology.endpoints, request.collective.root
+    nodes, root = request.members, request.collective.root
     if root is not None and options["server"] not in (None, root):
         raise UnsupportedError(
             f"reduce-broadcast: server={options['server']}, but the root of the {request.collective.kind} is {root}"
         )
     if root is None:
         root = int(nodes[0]) if options["server"] is None else options["server"]
-    if request.topology.rank[root] < 0:
-        raise UnsupportedError(f"reduce-broadcast: server={root} is not an endpoint of {request.topology.name}")
+    if root not in nodes:
+        who = f"an endpoint of {request.topology.name}" if request.collective.members is None else "a member"
+        raise UnsupportedError(f"reduce-broadcast: server={root} is not {who}")
     options["server"] = root
     others = nodes[nodes != root]
     rows = Rows()

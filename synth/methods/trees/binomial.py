@@ -23,6 +23,7 @@ _WHOLE = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
     options=ROUNDS,
     tier=Tier.LEAN,
     order=2,
+    takes_members=True,
     side_by_side=True,
 )
 def binomial(request: Request, options: Options) -> Schedule:
@@ -31,9 +32,9 @@ def binomial(request: Request, options: Options) -> Schedule:
     Broadcast and reduce move one chunk over every edge; scatter and gather the chunks of all endpoints below it, one each. Any
     number of endpoints, any root. Option: rounds=serialized|published.
     """
-    topology, collective = request.topology, request.collective
-    first = int(topology.rank[collective.root])
-    nodes = np.roll(topology.endpoints, -first)
+    collective = request.collective
+    first = int(np.flatnonzero(request.members == collective.root)[0])
+    nodes = np.roll(request.members, -first)
     below = np.roll(np.arange(len(nodes)), -first)
     chunk = below - (below > first)  # of the endpoint at each place, in scatter and gather
     bits = (len(nodes) - 1).bit_length()
@@ -54,7 +55,7 @@ def binomial(request: Request, options: Options) -> Schedule:
             src,
             dst,
         )
-    root, target = chunk_owners(topology, collective, 1 if collective.kind in _WHOLE else len(nodes) - 1)
+    root, target = chunk_owners(request.topology, collective, 1 if collective.kind in _WHOLE else len(nodes) - 1)
     return embed(
         request,
         root,

@@ -88,7 +88,7 @@ def test_scratch_read_too_early(tmp_path):
     [
         (("export", "-o", "tables"), "tables"),
         (("simulate",), "simulation"),
-        (("cost",), "loads of links"),
+        (("cost",), "cost models"),
         (("endpoints",), "endpoints with engines"),
         (("aggregate",), "reducing switches"),
     ],

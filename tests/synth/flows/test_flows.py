@@ -98,7 +98,7 @@ def test_paths_of_one_root_take_the_rounds_of_the_cut(seed, inwards):
     """The fewest rounds by networkx's maximum flow: one round less does not let all blocks through."""
     graph, topology = random_network(seed)
     copies, root = 1 + seed % 3, seed % len(topology.kind)
-    paths = root_paths(topology, root, copies, inwards=inwards)
+    paths = root_paths(topology, root, topology.endpoints, copies, inwards=inwards)
     others = [node for node in range(len(topology.kind)) if node != root] * copies
     assert ends(topology, paths) == [(node, root) if inwards else (root, node) for node in others]
     assert (loads(topology, paths) <= topology.pair_capacity * paths.period).all()

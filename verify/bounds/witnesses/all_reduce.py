@@ -1,7 +1,8 @@
 """Witnesses that bound an all-reduce: partition, tolls, direction, counting.
 
 In an all-reduce each chunk ends at every endpoint as the sum of one contribution from each, so information of every endpoint must
-reach every endpoint, chunk by chunk.
+reach every endpoint, chunk by chunk. In a collective of some endpoints only (`Collective.members`) *endpoint* means in this module
+one that takes part; the others hold and forward like switches that reduce, of which no proof here assumes anything.
 """
 
 from collections.abc import Mapping
@@ -36,9 +37,9 @@ def partition(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Frac
     _require_all_reduce(instance, "partition")
     only_fields("partition", witness, ["part"])
     part = node_numbers(instance, "partition", "part", witness["part"])
-    parts = len(np.unique(part[instance.topology.endpoints]))
+    parts = len(np.unique(part[instance.is_member]))
     if parts < 2:
-        raise WitnessError("witness-wrong", "partition witness: all endpoints are in one part; two parts with endpoints are needed")
+        raise WitnessError("witness-wrong", f"partition witness: no two parts hold {instance.noun}; two are needed")
     crossing = part[instance.topology.src] != part[instance.topology.dst]
     capacity = int(instance.topology.capacity[crossing].sum(dtype=np.int64))
     return "bandwidth", Fraction(2 * (parts - 1), capacity)
@@ -67,9 +68,9 @@ def tolls(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction
     topology = instance.topology
     part = node_numbers(instance, "tolls", "part", witness["part"])
     price = link_numbers(topology, "tolls", "price", witness["price"])
-    paying = np.unique(part[topology.endpoints])
+    paying = np.unique(part[instance.is_member])
     if len(paying) < 2:
-        raise WitnessError("witness-wrong", "tolls witness: all endpoints are in one part; two parts with endpoints are needed")
+        raise WitnessError("witness-wrong", f"tolls witness: no two parts hold {instance.noun}; two are needed")
     tail, head = part[topology.src], part[topology.dst]
     crossing = tail != head
     leaving, entering = np.full((2, int(part.max()) + 1), MAX_LENGTH, np.int64)  # every part that pays has links of both kinds
@@ -107,10 +108,10 @@ def counting_applies(instance: Instance) -> bool:
 def counting(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
     """{}: 2(N − 1) / the smaller of the capacities of all links into endpoints and of all links out of endpoints.
 
-    Proof. Treat each endpoint as a part of the partition proof: each chunk needs at least 2(N − 1) transfers. Where switches only
-    forward, a transfer leaves one endpoint, enters another and passes no endpoint in between, so it uses one link out of an
-    endpoint and one link into an endpoint. With reducing switches one message of an endpoint can serve many endpoints, so such
-    topologies are refused.
+    Proof. Treat each endpoint, whether it takes part or not, as a part of the partition proof: each chunk needs at least 2(N − 1)
+    transfers, N being the number of those that take part. Where switches only forward, a transfer leaves one endpoint and enters
+    another, so it uses a link out of an endpoint and a link into an endpoint, of all endpoints. With reducing switches one message
+    of an endpoint can serve many endpoints, so such topologies are refused.
     """
     _require_all_reduce(instance, "counting")
     only_fields("counting", witness, [])
@@ -118,4 +119,4 @@ def counting(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
         raise WitnessError("witness-foreign", "a counting witness does not apply to a topology with reducing switches")
     everything = instance.exists
     capacity = min(instance.capacity(instance.is_endpoint, everything), instance.capacity(everything, instance.is_endpoint))
-    return "bandwidth", Fraction(2 * (len(instance.topology.endpoints) - 1), capacity)
+    return "bandwidth", Fraction(2 * (instance.count - 1), capacity)

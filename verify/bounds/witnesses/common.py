@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,15 @@ TURNS = 8  # searches where that is too little
 
 @WITNESSES.register("degree")
 def degree(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fraction]:
-    """{"node": id}: the better of the bounds of one endpoint alone and of all other endpoints together.
+    """{"node": id}: the better of the bounds of one endpoint (that takes part) alone and of all other endpoints together.
 
     Proof. It is the direction bound (all-reduce) of the set {node}, or the larger of the cut bounds of {node} and its complement.
     """
     only_fields("degree", witness, ["node"])
     node = node_id(instance, "degree", witness["node"])
-    if not instance.is_endpoint[node]:
-        raise WitnessError("witness-wrong", f"degree witness: node {node} is a switch; an endpoint is needed")
+    if not instance.is_member[node]:
+        what = "takes no part" if instance.is_endpoint[node] else "is a switch"
+        raise WitnessError("witness-wrong", f"degree witness: node {node} {what}; {instance.noun} is needed")
     return "bandwidth", positive("degree", _degree_value(instance, node))
 
 
@@ -45,19 +47,20 @@ def best_node(instance: Instance) -> Bound:
     leaving, entering = np.zeros((2, len(topology.kind)), np.int64)
     np.add.at(leaving, topology.src, topology.capacity)
     np.add.at(entering, topology.dst, topology.capacity)
-    into, out = entering[topology.endpoints].tolist(), leaving[topology.endpoints].tolist()
+    members = instance.collective.members_of(topology)
+    into, out = entering[members].tolist(), leaving[members].tolist()
     if not instance.collective.is_rooted:
         cases: Iterator[tuple[int, ...]] = zip(into, out, strict=True)
     elif instance.collective.has_targets:
         cases = zip(into, out, *_addressed_at(instance), strict=True)
     else:
         others, own = (into, out) if instance.collective.gathers else (out, into)
-        cases = zip(others, own, instance.parts[0], strict=True)
+        cases = zip(others, own, compress(instance.parts[0], instance.members.tolist()), strict=True)
     first: dict[tuple[int, ...], int] = {}  # of equivalent nodes the one with the smallest id
-    for rank, case in enumerate(cases):
-        first.setdefault(case, rank)
+    for place, case in enumerate(cases):
+        first.setdefault(case, place)
     best = max(first, key=lambda case: (_alone(instance, case), -first[case]))
-    return {"node": int(topology.endpoints[first[best]])}
+    return {"node": int(members[first[best]])}
 
 
 def _alone(instance: Instance, case: tuple[int, ...]) -> Fraction:
@@ -66,18 +69,17 @@ def _alone(instance: Instance, case: tuple[int, ...]) -> Fraction:
         return Fraction(1, min(case))
     if instance.collective.has_targets:
         into, out, arriving, leaving = case
-        endpoints = len(instance.shares)
-        return max(Fraction(arriving, endpoints * into), Fraction(leaving, endpoints * out))
+        return max(Fraction(arriving, instance.count * into), Fraction(leaving, instance.count * out))
     others, own, part = case
     whole = instance.parts[1]
     return max(Fraction(whole - part, whole * others), Fraction(part, whole * own))
 
 
 def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
-    """The blocks of the message addressed to each endpoint and from each, in rank order, in a collective with targets."""
+    """The blocks of the message addressed to each endpoint that takes part and from each, by id, in a collective with targets."""
     from_source, to_sink = instance.sources.astype(np.int64), instance.sinks.astype(np.int64)
     arriving, leaving = to_sink * (from_source.sum() - from_source), from_source * (to_sink.sum() - to_sink)
-    return arriving.tolist(), leaving.tolist()
+    return arriving[instance.members].tolist(), leaving[instance.members].tolist()
 
 
 @WITNESSES.register("distance")

@@ -32,6 +32,9 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     - all-gather, broadcast, reduce-scatter, reduce: linkage
     - all-to-all, gather, scatter: the sum over sources s and sinks t of d(s, t), divided by N (a block is 1/N of the message)
 
+    In a collective of some endpoints only (`Collective.members`) the others are holders, but p(t) counts classes with a member, and
+    sources and sinks are members, N of them.
+
     Proof. A transfer from u to v puts one message on each link of its route, so it uses at least d(u, v) of the sum of
     capacity · length that one round offers. So rounds · sum(capacity · length) is at least the total distance of all transfers of
     all chunks.
@@ -74,18 +77,20 @@ def needed_length(instance: Instance, length: Int64) -> Fraction:
     if instance.collective.has_targets:
         sources, sinks = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
         far = distances(topology, length, sources)
-        return Fraction(sum(total(row) for row in far[:, sinks]), len(topology.endpoints))
+        return Fraction(sum(total(row) for row in far[:, sinks]), instance.count)
     phases = 1 if instance.collective.is_rooted else 2
-    return Fraction(phases * sum(weight for weight, _, _ in linkage(topology, length)))
+    return Fraction(phases * sum(weight for weight, _, _ in linkage(instance, length)))
 
 
-def linkage(topology: Topology, length: Int64) -> list[tuple[int, int, int]]:
-    """(weight, u, v) of the joins that merge two classes with endpoints, by weight: one fewer than there are endpoints.
+def linkage(instance: Instance, length: Int64) -> list[tuple[int, int, int]]:
+    """(weight, u, v) of the joins that merge two classes with endpoints that take part, by weight: one fewer than there are of
+    these.
 
     u and v are holders, and the weight is the smaller distance between them.
     """
+    topology = instance.topology
     joins = _joins_by_link(topology, length) if topology.is_direct else _joins_by_distance(topology, length)
-    return _merged(topology, joins)
+    return _merged(instance, joins)
 
 
 def _joins_by_link(topology: Topology, length: Int64) -> list[tuple[int, int, int]]:
@@ -111,10 +116,10 @@ def _joins_by_distance(topology: Topology, length: Int64) -> list[tuple[int, int
     return sorted(joins)
 
 
-def _merged(topology: Topology, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """The joins, taken in order, that merge two classes with an endpoint each."""
-    leader = list(range(len(topology.kind)))
-    has_endpoint = (topology.rank >= 0).tolist()
+def _merged(instance: Instance, joins: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
+    """The joins, taken in order, that merge two classes with an endpoint that takes part each."""
+    leader = list(range(len(instance.topology.kind)))
+    has_endpoint = instance.is_member.tolist()
     found = []
     for weight, u, v in joins:
         a, b = _find(leader, u), _find(leader, v)

@@ -1,4 +1,7 @@
-"""Witnesses that bound collectives with roots: a cut, and a subpartition, which is valid for all shares."""
+"""Witnesses that bound collectives with roots: a cut, and a subpartition, which is valid for all shares.
+
+In a collective of some endpoints only (`Collective.members`) *endpoint* means in this module one that takes part.
+"""
 
 from collections.abc import Mapping
 from fractions import Fraction
@@ -73,10 +76,10 @@ def _owners(instance: Instance, sets: list[Any]) -> NDArray[np.int64]:
         raise WitnessError("witness-wrong", f"subpartition witness: node {nodes[overwritten[0]]} is in two of the sets")
     if len(np.unique(nodes)) < len(nodes):
         raise malformed("subpartition witness: a set names a node twice")
-    held = owner[instance.topology.endpoints]
+    held = owner[instance.is_member]
     empty = np.flatnonzero(np.bincount(held[held != _NO_SET], minlength=len(sets)) == 0)
     if len(empty):
-        raise WitnessError("witness-wrong", f"subpartition witness: set {empty[0]} holds no endpoint")
+        raise WitnessError("witness-wrong", f"subpartition witness: set {empty[0]} does not hold {instance.noun}")
     return owner
 
 
