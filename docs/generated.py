@@ -9,6 +9,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 from certree import api
+from certree.api.pictures.views import Asked, schedule_picture
 from certree.cli.main import certree
 from certree.models.network.spec import parse_topology, undamaged
 from certree.models.pictures.network import network_picture
@@ -18,6 +19,8 @@ ROOT = Path(__file__).parents[1]
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
 #: pictures of networks in `images`
 PICTURES = {"damaged": "torus:6x6,without-link=0-1,without-link=14-20,link-capacity=27-28:1/2"}
+#: pictures of schedules there: network, method, view
+SCHEDULES = {"spacetime": ("mesh:2x2", "packing", "spacetime")}
 
 
 def on_files(files: Files, *, config: MkDocsConfig) -> Files:
@@ -28,6 +31,7 @@ def on_files(files: Files, *, config: MkDocsConfig) -> Files:
     for schema in schemas():
         pages[f"reference/schemas/{schema.name}"] = schema.read_text()
     pages |= {f"images/{name}.svg": _picture(network) for name, network in PICTURES.items()}
+    pages |= {f"images/{name}.svg": _schedule_picture(*view) for name, view in SCHEDULES.items()}
     for name, text in pages.items():
         files.append(File.generated(config, name, content=text))
     return files
@@ -41,6 +45,11 @@ def schemas() -> list[Path]:
 def _picture(network: str) -> str:
     topology = parse_topology(network)
     return network_picture(topology, undamaged(topology))
+
+
+def _schedule_picture(network: str, method: str, view: str) -> str:
+    schedule = api.synthesize(network, method=method, size="64KiB")
+    return schedule_picture(schedule, view, None, Asked())
 
 
 def command_line() -> str:

@@ -134,6 +134,8 @@ def _run_whole(source: Tables | Plan, options: Options) -> Run:
     engine = ended.engine
     if options.trace is not None:
         engine.write_trace(options.trace, force=options.force)
+    if options.observer is not None:
+        options.observer(engine)
     predictable = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
     shown = _shown(source, options, [ended])
     return replace(
@@ -145,7 +147,7 @@ def _run_whole(source: Tables | Plan, options: Options) -> Run:
 
 
 def _may_be_cut(options: Options) -> bool:
-    needs_one_run = (options.clocks, options.trace, options.others, options.longest_wait)
+    needs_one_run = (options.clocks, options.trace, options.others, options.longest_wait, options.observer)
     return options.in_parts and all(option is None for option in needs_one_run)
 
 

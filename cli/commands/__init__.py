@@ -1,1 +1,1 @@
-"""One module per command, or per small group of commands: `schedules`, `runs`, `costs`, `listings`, `papers`."""
+"""One module per command, or per small group of commands: `schedules`, `runs`, `costs`, `listings`, `papers`, `pictures`."""

@@ -57,7 +57,7 @@ class FlitEngine(RowEngine):
             columns,
             options.mode,
             cells,
-            options.trace is not None,
+            options.is_traced,
         )
         if options.longest_wait is not None:
             self.core.watch(options.longest_wait)

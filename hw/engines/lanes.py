@@ -29,7 +29,7 @@ class LaneEngine(RowEngine):
         self._program = Program(self.source, self.rows)
         if self.name == Engine.LANES:
             self._program.check_stages()
-        traced = options.trace is not None
+        traced = options.is_traced
         self.core = _core.Run(self._program.scalars, self._program.columns, self.name.value, options.mode, cells, traced)
 
     def link_uses(self) -> LinkUses:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.framing import FRAMINGS
@@ -51,6 +52,7 @@ class Options:
     - `in_parts`: whether a paced run that uses a chunk's place twice may be cut into parts with a barrier between them
     - `trace`: file for one JSON line per message, in the order in which they became usable, or, where its name ends in .json, for
       Perfetto and chrome://tracing; not overwritten unless `force`
+    - `observer` is called with the engine of a run that has ended, which recorded the uses of links as for a trace
     - `progress` is called with the current cycle every few million events or flit moves; an exception from it ends the run
 
     Raises InputError for an unknown name, and for options that the engine does not support.
@@ -68,6 +70,7 @@ class Options:
     trace: Path | None = None
     force: bool = False
     progress: Callable[[int], None] | None = None
+    observer: Callable[[Any], None] | None = None  # of `certree.hw.engines.engine.RowEngine`
 
     def __post_init__(self) -> None:
         check_known("run mode", self.mode, MODES)
@@ -79,6 +82,11 @@ class Options:
                 raise InputError(f"{what} need the flit engine: the others have no routers; engine is {self.engine!r}")
         if self.engine == Engine.FLIT and self.without_routers:
             raise InputError("engine flit has routers; without_routers is for the others")
+
+    @property
+    def is_traced(self) -> bool:
+        """Whether the uses of links are recorded."""
+        return self.trace is not None or self.observer is not None
 
     @property
     def needs_routers(self) -> bool:

@@ -1,1 +1,6 @@
-"""Pictures of networks and schedules as SVG: plain text, the same bytes for the same input."""
+"""Pictures of networks and schedules as SVG: plain text, the same bytes for the same input.
+
+- `svg`: shapes; `colours`; `layout`: places of nodes; `curves`: lines between them
+- `network`: a network, with damage and parts of speed; `ground`: a network below what a picture is about; `witness`: of a bound
+- `schedules`: pictures of schedules and their runs; `timetable`: one iteration of a small schedule
+"""

@@ -10,7 +10,8 @@ import numpy as np
 
 from certree.models.common.errors import TopologyError
 from certree.models.network.topology import NodeKind, Topology
-from certree.models.pictures.layout import LABEL_SIZE, SPACING, Layout, lay_out
+from certree.models.pictures.curves import Curves, Point
+from certree.models.pictures.layout import LABEL_SIZE, Layout, lay_out
 from certree.models.pictures.svg import Sheet
 
 MAX_DRAWN, MAX_LINKS = 4096, 1 << 16  # nodes, and links of all of them
@@ -19,7 +20,6 @@ CAPTION = 72  # letters of a line below the picture
 MARK = "#d0021b"
 LINK, BETWEEN, GONE, SLOW, INK = "#5b7083", "#9db4c6", "#c8321f", "#d98e04", "#1d2b36"
 ENDPOINT_FILL, SWITCH_FILL, REDUCING_FILL = "#dcebf7", "#f6e3b4", "#f3b676"
-Point = tuple[float, float]
 
 
 def network_picture(
@@ -58,8 +58,7 @@ class _Drawing:
         self.pairs = _pairs(topology)
         self.missing = {pair for pair in _pairs(whole) if pair not in self.pairs}
         self.widest = max([*self.pairs.values(), 1])
-        self.centre = self.layout.points.mean(axis=0)
-        self.spans = self.layout.points.min(axis=0), self.layout.points.max(axis=0)
+        self.curves = Curves(self.layout, whole)
 
     def draw(self) -> None:
         """The network, with title and legend."""
@@ -132,7 +131,7 @@ class _Drawing:
                 self._stub(a, b, style)
                 self._stub(b, a, style)
                 return
-        self.sheet.path(self._route(a, b), hint, **style)
+        self.sheet.path(self.curves.between(a, b), hint, **style)
 
     def _stub(self, node: int, other: int, style: dict[str, Any]) -> None:
         """The start of a link to a package at the other end of the row or column, with the id of the node it leads to."""
@@ -149,7 +148,7 @@ class _Drawing:
 
     def _arrow(self, tail: int, head: int, style: dict[str, Any]) -> None:
         """One direction, next to the middle of the other, with a head."""
-        points = self._route(tail, head)
+        points = self.curves.between(tail, head)
         (x0, y0), (x1, y1) = points[0], points[-1]
         length = math.hypot(x1 - x0, y1 - y0) or 1.0
         ux, uy = (x1 - x0) / length, (y1 - y0) / length
@@ -163,34 +162,6 @@ class _Drawing:
                 tip[1] + 7 * (ux * math.sin(turn) + uy * math.cos(turn)),
             )
             self.sheet.path([tip, barb], stroke=style["stroke"], stroke_width=1.4)
-
-    def _route(self, a: int, b: int) -> list[Point]:
-        """A straight line, or a curve around the nodes between its ends."""
-        start, end = self.layout.points[a], self.layout.points[b]
-        delta = end - start
-        length = float(np.hypot(*delta)) or 1.0
-        straight = [(float(start[0]), float(start[1])), (float(end[0]), float(end[1]))]
-        if length <= SPACING or self.layout.packages is not None:
-            return straight
-        across = np.array([-delta[1], delta[0]]) / length
-        offsets = self.layout.points - start
-        along, aside = offsets @ delta / length, offsets @ across
-        near = (along > 1) & (along < length - 1) & (np.abs(aside) < self.layout.radius + 3)
-        switched = (self.whole.kind[[a, b]] == NodeKind.SWITCH).any() and abs(delta[1]) > 1
-        if not near.any() or switched:
-            return straight
-        height = 12 + 0.3 * length if self.layout.rows else 0.5 * SPACING + 0.06 * length
-        bow = across * self._side(start, across) * height
-        return [(float(x), float(y)) for x, y in (start, start + bow + 0.06 * delta, end + bow - 0.06 * delta, end)]
-
-    def _side(self, start: np.ndarray, across: np.ndarray) -> float:
-        """+1 or -1: outwards at the border of the picture, upwards or to the left elsewhere."""
-        low, high = self.spans
-        axis = int(abs(across[1]) >= abs(across[0]))
-        outward = 1.0 if start[axis] >= high[axis] - 1 and high[axis] - low[axis] > 1 else -1.0
-        if self.layout.rows:
-            outward = 1.0  # away from the switches
-        return outward if across[axis] > 0 else -outward
 
     def _bundle(self, home: int, group: list[int]) -> None:
         """One thick cable for the equal links of all endpoints in a block."""

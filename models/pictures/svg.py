@@ -74,6 +74,22 @@ class Sheet:
         self.cover(left, top, left + width, top + height)
         self.add("rect", {"x": left, "y": top, "width": width, "height": height, "rx": rounding, **_dashed(style)}, hint=hint)
 
+    def boxes(self, boxes: Sequence[tuple[float, float, float, float]], **style: str | float) -> None:
+        """Rectangles (left, top, width, height) of one style as one shape: far fewer bytes than one each."""
+        if not boxes:
+            return
+        parts = []
+        for left, top, width, height in boxes:
+            self.cover(left, top, left + width, top + height)
+            parts.append(f"M{number(left)},{number(top)}h{number(width)}v{number(height)}h{number(-width)}z")
+        self.add("path", {"d": "".join(parts), **_dashed(style)})
+
+    def line(self, points: Sequence[tuple[float, float]], **style: str | float) -> None:
+        """Straight lines from point to point."""
+        for x, y in points:
+            self.cover(x, y, x, y)
+        self.add("polyline", {"points": " ".join(f"{number(x)},{number(y)}" for x, y in points), "fill": "none", **_dashed(style)})
+
     def text(self, x: float, y: float, text: str, size: float = 11, anchor: str = "middle", **style: str | float) -> None:
         """A line of text whose middle height is y."""
         wide = LETTER * size * len(text)

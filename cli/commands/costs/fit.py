@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from certree.api.costs.fitting import fit, save_parameters
-from certree.api.pictures.drawing import PLOT_SUFFIXES, draw, require_suffix
+from certree.api.pictures.drawing import draw, require_suffix
 from certree.api.reports.text import one_line
 from certree.cli.words.parameters import Parsed, check_output, option_json, option_output
 from certree.cli.words.table import say_table
@@ -57,7 +57,7 @@ def fit_command(
     """
     if output is not None and output.suffix.lower() != ".toml":
         raise InputError(f"{output}: the name must end in .toml")
-    require_suffix(plot, PLOT_SUFFIXES)
+    require_suffix(plot)
     for target in (output, plot):
         check_output(target, force=force)
     measurements = read_measurements(path)

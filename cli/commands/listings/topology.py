@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from certree.api.listings import describe
-from certree.api.pictures.drawing import PICTURE_SUFFIXES, draw, require_suffix
+from certree.api.pictures.drawing import draw, require_suffix
 from certree.cli.words.parameters import argument_topology, check_output, option_json, option_output
 from certree.cli.words.terminal import emit, next_step, note, reflowed, say
 from certree.models.common.errors import InputError
@@ -25,12 +25,12 @@ def topology_command() -> None:
 
 @topology_command.command("show")
 @argument_topology()
-@option_output("a picture, F.svg")
+@option_output("a picture, F.svg or F.png")
 @option_json()
 def show(topology: Topology, output: Path | None, force: bool, as_json: bool) -> None:
     """Show a network: nodes, links, diameter, digest; with -o a picture."""
     if output is not None:
-        require_suffix(output, PICTURE_SUFFIXES)
+        require_suffix(output)
         check_output(output, force=force)
         draw(topology, output, force=force)
         note(f"wrote {output}")

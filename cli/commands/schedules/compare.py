@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from certree.api.comparison import compare
-from certree.api.pictures.drawing import PLOT_SUFFIXES, draw, require_suffix
+from certree.api.pictures.drawing import draw, require_suffix
 from certree.api.reports.text import gap_words, size_words
 from certree.api.reports.times import rate_words, seconds_words
 from certree.cli.words.parameters import (
@@ -67,7 +67,7 @@ def compare_command(
 
     `time / bound` is the closed form divided by the time that the best bandwidth bound alone allows.
     """
-    require_suffix(output, PLOT_SUFFIXES)
+    require_suffix(output)
     check_output(output, force=force)
     simulated = run != NO_RUN
     with working("comparing") as tell:

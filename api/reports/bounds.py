@@ -1,0 +1,37 @@
+"""Lower bounds in words: what their witness proves, and how."""
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any
+
+from certree.models.network.topology import Topology
+
+_KINDS = {
+    "partition": "Each part must give its contribution to the others and get the result, which takes {messages} messages per"
+    " chunk between the {parts} parts; the links between them carry {capacity} per round: {messages}/{capacity} M/B.",
+    "tolls": "Every part but the dearest pays at least its cheapest link out and its cheapest link in for each chunk; the prices of"
+    " all links between parts bound what can be paid per round.",
+    "direction": "Every chunk must leave the set and enter it; the smaller of the capacities out of it and into it bounds how"
+    " many do so per round.",
+    "counting": "Every chunk takes at least 2(N - 1) messages that endpoints send, and as many that they receive; the capacity out"
+    " of all N endpoints, or into them, bounds how many there are per round.",
+    "cut": "The data on one side that is due on the other must cross the channels between the sides; their capacity bounds how much"
+    " does so per round.",
+    "subpartition": "Data must enter (or leave) all of the sets but one for each chunk, whatever the shares of the endpoints.",
+    "degree": "What the endpoint sends and receives must pass its own channels.",
+    "metric": "With these lengths, moving a chunk to where it is due covers at least a certain distance; all links together cover"
+    " at most the sum of capacity times length per round.",
+    "distance": "Data of one end is due at the other, and each step moves it over one hop between endpoints at most.",
+}
+
+
+def bound_words(topology: Topology, bound: Mapping[str, Any]) -> str:
+    """Why the witness proves the bound, in a sentence or two."""
+    words = _KINDS.get(bound["kind"], "The witness is checked by exact counting.")
+    part = bound["witness"].get("part")
+    if bound["kind"] != "partition" or part is None:
+        return words
+    with_endpoints = {part[node] for node in topology.endpoints.tolist()}
+    crossing = [part[a] != part[b] for a, b in zip(topology.src.tolist(), topology.dst.tolist(), strict=True)]
+    capacity = Fraction(int(topology.capacity[crossing].sum()), topology.scale)
+    return words.format(messages=2 * (len(with_endpoints) - 1), parts=len(with_endpoints), capacity=capacity)

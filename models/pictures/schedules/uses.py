@@ -1,0 +1,80 @@
+"""Uses of channels by a schedule, and the iterations that a picture of it shows."""
+
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.schedule import Schedule
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Uses:
+    """The uses of channels in one iteration, one entry each, by (pair, step, row): the transfer's `row`, the joined `pair` of nodes
+    (`Topology.pair_index`), the `round` from the iteration's start, the `lane` of the pair's capacity, and whether it `fits`: uses
+    of a step beyond rounds times capacity do not, and are given the step's last round."""
+
+    row: Int64
+    pair: Int64
+    round: Int64
+    lane: Int64
+    fits: NDArray[np.bool_]
+
+
+def uses_of(schedule: Schedule) -> Uses:
+    """The uses of a schedule. Transfers between buffers of one node, and those without a link, use none. O(uses · log)."""
+    topology = schedule.topology
+    direct = np.flatnonzero((schedule.route == DIRECT) & (schedule.pair >= 0))
+    routed = np.flatnonzero(schedule.route != DIRECT)
+    paths = [schedule.routes[index] for index in schedule.route[routed].tolist()]
+    links = np.fromiter(chain.from_iterable(paths), np.int64)
+    row = np.concatenate((direct, np.repeat(routed, [len(path) for path in paths]))).astype(np.int64)
+    pair = np.concatenate((schedule.pair[direct].astype(np.int64), topology.pair_of_link[links].astype(np.int64)))
+    step = schedule.step[row].astype(np.int64)
+    order = np.lexsort((row, step, pair))
+    row, pair, step = row[order], pair[order], step[order]
+    group = pair * schedule.steps + step
+    turn = np.arange(len(row)) - np.searchsorted(group, group)
+    capacity = topology.pair_capacity[pair].astype(np.int64)
+    rounds = schedule.rounds[step].astype(np.int64)
+    late = turn // capacity
+    start = np.concatenate(([0], np.cumsum(schedule.rounds, dtype=np.int64)))
+    return Uses(row, pair, start[step] + np.minimum(late, rounds - 1), turn % capacity, late < rounds)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a picture over time shows: `iterations` from the first on; their `columns` (rounds); the columns before `steady` are the
+    prologue, those from `closing` on the epilogue (None where nothing repeats); `left_out`: iterations in the middle."""
+
+    iterations: int
+    columns: int
+    steady: int | None
+    closing: int | None
+    left_out: int
+
+
+def shown_of(schedule: Schedule) -> Shown:
+    """All rounds of a schedule that does not repeat; else enough iterations that prologue, two periods of the steady state and
+    epilogue are there."""
+    rounds = int(schedule.rounds.sum(dtype=np.int64))
+    if schedule.period is None or schedule.repeats == 1:
+        return Shown(1, rounds, None, None, 0)
+    stages = -(-schedule.steps // schedule.period)
+    iterations = min(schedule.repeats, stages + 1)
+    columns = (iterations - 1) * schedule.period + rounds
+    steady = min(stages - 1, iterations) * schedule.period
+    return Shown(iterations, columns, steady, max(steady, iterations * schedule.period), schedule.repeats - iterations)
+
+
+def load_of(schedule: Schedule) -> NDArray[np.float64]:
+    """By joined pair: the share of its capacity that is in use; in the steady state of a schedule that repeats, else over all
+    rounds. For pictures only: a float."""
+    uses = uses_of(schedule)
+    rounds = schedule.period if schedule.repeats > 1 and schedule.period else int(schedule.rounds.sum(dtype=np.int64))
+    capacity = schedule.topology.pair_capacity.astype(np.float64)
+    return np.asarray(np.bincount(uses.pair, minlength=len(capacity)) / (capacity * rounds))
