@@ -6,7 +6,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
 - `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
-- `tables`: export, import_tables; `runs`: simulate, model_check, inject, aggregate, endpoints
+- `tables`: export, import_tables; `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
 - `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from certree.api.costs.fitting import measure as measure
     from certree.api.costs.fitting import save_parameters as save_parameters
     from certree.api.costs.flow_timing import flow_time as flow_time
+    from certree.api.errors import DeadlockError as DeadlockError
     from certree.api.errors import DisagreementError as DisagreementError
     from certree.api.errors import InvalidScheduleError as InvalidScheduleError
     from certree.api.errors import SearchInterrupted as SearchInterrupted
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from certree.api.parsing import topology as topology
     from certree.api.pictures.drawing import draw as draw
     from certree.api.runs.aggregation import aggregate as aggregate
+    from certree.api.runs.deadlocks import deadlock as deadlock
     from certree.api.runs.endpoints import endpoints as endpoints
     from certree.api.runs.injection import Traffic as Traffic
     from certree.api.runs.injection import inject as inject
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
     from certree.models.schedule.schedule import Schedule as Schedule
     from certree.models.schedule.symmetric import SymmetricSchedule as SymmetricSchedule
     from certree.models.tables import Tables as Tables
+    from certree.verify.deadlock.freedom import Freedom as Freedom
     from certree.verify.tla.runs import ModelResult as ModelResult
     from certree.verify.verdict import Verdict as Verdict
 
@@ -95,6 +98,7 @@ _PARTS = {
     ),
     "certree.api.costs.flow_timing": ("flow_time",),
     "certree.api.errors": (
+        "DeadlockError",
         "DisagreementError",
         "InvalidScheduleError",
         "SearchInterrupted",
@@ -120,6 +124,7 @@ _PARTS = {
     ),
     "certree.api.pictures.drawing": ("draw",),
     "certree.api.runs.aggregation": ("aggregate",),
+    "certree.api.runs.deadlocks": ("deadlock",),
     "certree.api.runs.endpoints": ("endpoints",),
     "certree.api.runs.injection": (
         "Traffic",
@@ -151,6 +156,7 @@ _PARTS = {
     "certree.models.schedule.schedule": ("Schedule",),
     "certree.models.schedule.symmetric": ("SymmetricSchedule",),
     "certree.models.tables": ("Tables",),
+    "certree.verify.deadlock.freedom": ("Freedom",),
     "certree.verify.tla.runs": ("ModelResult",),
     "certree.verify.verdict": ("Verdict",),
 }

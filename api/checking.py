@@ -9,7 +9,7 @@ from certree.api import parsing
 from certree.api.errors import InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.frontiers import verify_frontier
-from certree.api.inputs import is_bundle, schedule_of, verify_path
+from certree.api.inputs import is_bundle, on_machine, schedule_of, verify_path
 from certree.api.parsing import Network
 from certree.api.settings import setting
 from certree.models.common.shown import Shown
@@ -35,6 +35,8 @@ def verify(
     collective: str | Collective | None = None,
     root: int | None = None,
     route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
 ) -> Verdict: ...
 
 
@@ -46,6 +48,8 @@ def verify(
     collective: str | Collective | None = None,
     root: int | None = None,
     route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
 ) -> "Verdict | BundleVerdict": ...
 
 
@@ -56,13 +60,16 @@ def verify(
     collective: str | Collective | None = None,
     root: int | None = None,
     route: str | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
 ) -> "Verdict | BundleVerdict":
     """The verdict on a schedule, on tables, or on the contents of a file or tables directory.
 
     Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what the schedule must be for;
     a CSV, which does not state these, is read with them. `route`: routes of CSV rows between nodes that are not neighbours,
-    "shortest" or "dimension-order". A frontier has a verdict of its own kind, a BundleVerdict. An invalid schedule does not raise:
-    its verdict has `valid` False and lists the violations. Raises InputError, or a subclass, for unreadable input.
+    "shortest" or "dimension-order". `size` and `machine`: for which routes must be free of deadlock, by default what the schedule
+    was made for, or 64 MiB and multitree. A frontier has a verdict of its own kind, a BundleVerdict. An invalid schedule does not
+    raise: its verdict has `valid` False and lists the violations. Raises InputError, or a subclass, for unreadable input.
     Time: `certree.verify.checker.verify_schedule`.
 
     >>> import certree.api as ct
@@ -74,7 +81,7 @@ def verify(
         path, asked = Path(source), None if collective is None else parsing.collective(collective, root)
         if is_bundle(path):
             return verify_frontier(path, network, asked)
-        return verify_path(path, network, asked, route).verdict
+        return verify_path(path, network, asked, route, size=size, machine=machine).verdict
     if isinstance(source, Tables):
         from certree.verify.tables.checker import verify_tables
 
@@ -82,7 +89,7 @@ def verify(
         if not verdict.valid:
             return verdict
     schedule = schedule_of(source, collective=collective, root=root)
-    return verify_schedule(schedule, topology=network)
+    return on_machine(schedule, verify_schedule(schedule, topology=network), size, machine)
 
 
 def certify(

@@ -4,6 +4,7 @@ from typing import Any
 
 from certree.models.common.errors import CertreeError
 from certree.models.schedule.symmetric import AnySchedule
+from certree.verify.deadlock.freedom import Freedom
 from certree.verify.verdict import Verdict
 
 
@@ -20,6 +21,18 @@ class InvalidScheduleError(CertreeError):
         first = verdict.violations[0]
         super().__init__(f"the schedule is invalid: {first.rule}: {first.message}")
         self.schedule, self.verdict = schedule, verdict
+
+
+class DeadlockError(CertreeError):
+    """Packets whose routes may deadlock in the routers of the machine. It has the attribute `freedom`, with the circle."""
+
+    exit_code = 1
+
+    def __init__(self, freedom: Freedom) -> None:
+        super().__init__(
+            f"packets may deadlock on {freedom.topology.name}, machine {freedom.machine.name}: {freedom.explanation()}"
+        )
+        self.freedom = freedom
 
 
 class SearchInterrupted(KeyboardInterrupt):

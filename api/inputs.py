@@ -6,8 +6,10 @@ from pathlib import Path
 
 from certree.api import parsing
 from certree.api.parsing import Network
+from certree.api.settings import setting
 from certree.models.common.errors import InputError
 from certree.models.common.files import first_bytes
+from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.network.topology_file import save_topology
 from certree.models.schedule.collective import Collective
@@ -17,6 +19,7 @@ from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule
 from certree.models.tables import Tables
 from certree.verify.checker import verify_schedule
+from certree.verify.deadlock.verdicts import verdict_on_machine
 from certree.verify.verdict import Verdict
 
 _START = r'\s*\{{\s*"format"\s*:\s*"{}"'  # of a JSON document written by certree
@@ -113,12 +116,22 @@ def schedule_of(
 
 
 def verify_path(
-    path: Path, topology: Topology | None = None, collective: Collective | None = None, route: str | None = None
+    path: Path,
+    topology: Topology | None = None,
+    collective: Collective | None = None,
+    route: str | None = None,
+    *,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
 ) -> Checked:
-    """Read and verify; `topology` and `collective`, where given, must be those of the schedule. `route` as in `read_schedule`."""
+    """Read and verify; `topology` and `collective`, where given, must be those of the schedule. `route` as in `read_schedule`.
+
+    The routes of a schedule must be free of deadlock on `machine` for `size`, by default what it was made for (`setting`); those of
+    tables on theirs."""
     if not path.is_dir():
         schedule = read_schedule(path, topology, collective, route)
-        return Checked(schedule, verify_schedule(schedule, topology=topology))
+        verdict = verify_schedule(schedule, topology=topology)
+        return Checked(schedule, on_machine(schedule, verdict, size, machine))
     from certree.hw.tables.directory import read_tables
     from certree.verify.tables.checker import verify_tables
 
@@ -128,6 +141,17 @@ def verify_path(
     if verdict.valid and topology is not None:
         verdict = verify_schedule(tables.schedule, topology=topology)
     return Checked(tables.schedule, verdict, tables.slot_cycles)
+
+
+def on_machine(
+    schedule: AnySchedule, verdict: Verdict, size: int | str | None = None, machine: str | Path | Machine | None = None
+) -> Verdict:
+    """The verdict on a schedule that is to run for `size` on `machine`, by default what it was made for: its routes must be free of
+    deadlock there."""
+    if not verdict.valid:
+        return verdict
+    used = setting(schedule, size, machine)
+    return verdict_on_machine(schedule, verdict, used.machine, used.message_bytes)
 
 
 def is_bundle(path: Path) -> bool:

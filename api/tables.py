@@ -13,6 +13,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.models.tables import Tables
 from certree.verify.checker import verify_schedule
+from certree.verify.deadlock.verdicts import verdict_on_machine
 from certree.verify.tables.checker import verify_tables
 
 
@@ -30,8 +31,8 @@ def export(
 
     `size` and `machine` are by default what the schedule was made for, or 64 MiB and multitree where that is not known.
     `certree list` names the formats. `force` replaces an empty folder or another tables directory. Raises InvalidScheduleError for
-    a schedule that breaks rules, UnsupportedError for one that rows cannot express (the message says why), InputError for an
-    unknown format and a folder that exists.
+    a schedule that breaks rules or whose routes may deadlock on the machine, UnsupportedError for one that rows cannot express
+    (the message says why), InputError for an unknown format and a folder that exists.
 
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", size="1MiB")
@@ -40,10 +41,10 @@ def export(
     """
     _ = load_formats()[format]
     schedule = schedule_of(source)
-    verdict = verify_schedule(schedule)
+    used = setting(schedule, size, machine)
+    verdict = verdict_on_machine(schedule, verify_schedule(schedule), used.machine, used.message_bytes)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    used = setting(schedule, size, machine)
     export_tables(lower(written_out(schedule), used.message_bytes, used.machine), Path(folder), format, force)
     tables = read_tables(Path(folder))
     verdict = verify_tables(tables)

@@ -4,6 +4,7 @@
 - `network`: topologies, families by name, imported descriptions, routes
 - `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
 - `machine`: parameters of links, routers and endpoints, with presets
+- `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute; `table_form`: checks of their form
 - `traces`: trace files of simulators
 - `cost`: cost models of the literature, counts of schedules, and fits of parameters

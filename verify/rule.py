@@ -97,13 +97,14 @@ def check(
 
 def checks(about: Subject, *stages: Stage) -> list[Check]:
     """The checks of the given stages (all by default), in order; within a stage by module, then by position."""
-    import_folder("certree.verify.rules" if about is Subject.SCHEDULES else "certree.verify.tables")
+    for part in ("rules",) if about is Subject.SCHEDULES else ("tables", "deadlock"):
+        import_folder(f"certree.verify.{part}")
     found = [entry for entry in _CHECKS if entry.about is about and entry.stage in (stages or Stage)]
     return sorted(found, key=lambda entry: (entry.stage, entry.run.__module__))
 
 
 def load_rules() -> Registry[Rule]:
     """The registry, with every module of the checkers imported."""
-    for part in ("rules", "bounds", "certificates", "exact", "frontier", "tables"):
+    for part in ("rules", "bounds", "certificates", "exact", "frontier", "tables", "deadlock"):
         import_folder(f"certree.verify.{part}")
     return RULES

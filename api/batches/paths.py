@@ -74,7 +74,8 @@ def verify_all(
     directory, sub-folders included.
 
     `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
-    them CSVs in folders are skipped. `size` and `machine`: those of the reported times, by default those that each was made for.
+    them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
+    deadlock, by default those that each was made for.
     `progress` receives a line for each path. An unreadable file is an entry with its error. Raises InputError for a folder with
     nothing to verify.
 
@@ -110,9 +111,9 @@ def _report(
     """The report on one path."""
     if is_bundle(path):
         return frontier_report(verify_frontier(path, topology, collective))
-    checked = verify_path(path, topology, collective, route if path.suffix == ".csv" else None)
     if path.is_dir():
         size = machine = None  # tables are made for one size and machine
+    checked = verify_path(path, topology, collective, route if path.suffix == ".csv" else None, size=size, machine=machine)
     used = setting(checked.schedule, size, machine)
     return schedule_report(checked.schedule, checked.verdict, used.message_bytes, used.machine, checked.slot_cycles)
 

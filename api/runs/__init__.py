@@ -1,2 +1,2 @@
 """Runs: `simulation` of schedules and tables, `model_checks` by TLC, `injection` of packets, `aggregation` in switches, `endpoints`
-with their buses and engines."""
+with their buses and engines; and `deadlocks`: whether runs through routers can deadlock."""

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
+from certree.api.errors import DeadlockError
 from certree.api.parsing import Network
+from certree.api.runs.deadlocks import deadlock_of
 from certree.api.settings import machine_for
 from certree.hw.routers import injection
 from certree.hw.routers.injection import InjectionResult
@@ -76,12 +78,14 @@ def inject(
     *,
     longest_wait: int | None = None,
     machine: str | Path | Machine | None = None,
+    allow_deadlock: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Injected:
     """Simulate packets through the routers of a network; the result has the cycles at which head and tail of each arrive.
 
     `packets`: a CSV file with the columns id, src, dst, flits, start; columns; or synthetic Traffic. With `longest_wait` the result
-    names packets that waited for at least N cycles while others passed. `progress` receives the cycle now and then. Raises
+    names packets that waited for at least N cycles while others passed. Routes on which packets may deadlock raise DeadlockError,
+    unless `allow_deadlock`, which runs them to see. `progress` receives the cycle now and then. Raises
     InputError for packets out of range, UnsupportedError where the router model does not apply.
 
     >>> import certree.api as ct
@@ -99,5 +103,9 @@ def inject(
     elif isinstance(packets, str | Path):
         rows = read_packets(Path(packets), topology)
     assert isinstance(rows, Packets)
+    if not allow_deadlock:
+        answer = deadlock_of(topology, on, rows)
+        if not answer.free:
+            raise DeadlockError(answer)
     result = injection.inject(topology, on, rows, longest_wait=longest_wait, progress=progress)
     return Injected(topology, on, rows, result, packets if isinstance(packets, Traffic) else None)

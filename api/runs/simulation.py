@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from certree.api.runnable import source_to_run
+from certree.api.runs.deadlocks import require_free
 from certree.hw.engines.clocks import parse_clocks
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
@@ -30,6 +31,7 @@ def simulate(
     step_time: str = "paper",
     trace: str | Path | None = None,
     force: bool = False,
+    allow_deadlock: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Simulate tables or a schedule cycle by cycle with real data: cycles, contention, and whether every rank has its result.
@@ -40,7 +42,9 @@ def simulate(
     `step_time`, `trace`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background packets, a
     CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
 
-    Wrong data, a deadlock or contention does not raise; the Run reports it. Raises InputError for unknown names and unreadable
+    Routes that may deadlock in the routers of the machine raise InvalidScheduleError with every engine, unless `without_routers` or
+    `allow_deadlock`, which runs them to see. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises
+    InputError for unknown names and unreadable
     files, UnsupportedError where the engine or the machine cannot run the input.
 
     >>> import certree.api as ct
@@ -62,4 +66,6 @@ def simulate(
         force=force,
         progress=progress,
     )
+    if not (without_routers or allow_deadlock):
+        require_free(prepared, flow, others)
     return run_schedule(prepared, options)

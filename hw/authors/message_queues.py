@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw import _core
-from certree.hw.routers.grid_routing import Grid
 from certree.hw.routers.network import EJECT_PORT, WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.routers.grid import Grid
+from certree.models.routers.virtual_channels import ClassVcs
 
 Int64 = NDArray[np.int64]
 # How much each queue holds: parts of messages (a packet's payload each) in the interface's own, in that of the network's side, and
@@ -58,12 +59,12 @@ class MessageQueues:
         self.interfaces, self._is_whole = interfaces, flow == "message"
         self._payload = machine.packet_payload_bytes // machine.flit_bytes
         self._head = machine.head_flits
-        unit = TrafficClass(0, machine.vc_count - 1, self._head + self._payload, self._payload)
+        unit = TrafficClass(ClassVcs(0, machine.vc_count - 1), self._head + self._payload, self._payload)
         machine = replace(machine, router=replace(machine.router, interfaces="node"))
         network = RouterNetwork(
             topology,
             machine,
-            [unit if self._is_whole else TrafficClass(0, machine.vc_count - 1, WHOLE_PACKET)],
+            [unit if self._is_whole else TrafficClass(ClassVcs(0, machine.vc_count - 1), WHOLE_PACKET)],
             interfaces_per_node=interfaces,
         )
         if network.grid is None:

@@ -16,6 +16,7 @@ from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
+from certree.models.routers.virtual_channels import class_vcs
 from certree.models.tables import Tables
 
 Int64 = NDArray[np.int64]
@@ -147,13 +148,8 @@ def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list
                 f"{what} of {flits} flits is too long: cut-through moves a packet on when a buffer holds all of it, "
                 f"and buffers have {machine.vc_buffer_flits}"
             )
-    reserved = 0
-    if len(others.id):
-        reserved = 2 if machine.vc_count > 3 and router.datelines else 1
-        if machine.vc_count < 2:
-            raise UnsupportedError("other traffic next to a collective needs separate virtual channels; the machine has only one")
-    last = machine.vc_count - 1
+    collective, other = class_vcs(machine, others=bool(len(others.id)))
     return [
-        TrafficClass(0, last - reserved, unit if cut_through else 1, router.sub_message_flits if len(lengths) == 1 else 0),
-        TrafficClass(last - reserved + 1 if reserved else 0, last, WHOLE_PACKET if cut_through else 1),
+        TrafficClass(collective, unit if cut_through else 1, router.sub_message_flits if len(lengths) == 1 else 0),
+        TrafficClass(other, WHOLE_PACKET if cut_through else 1),
     ]

@@ -4,10 +4,11 @@ from dataclasses import replace
 from typing import overload
 
 from certree.hw.engines.schedule_run import Plan
-from certree.models.schedule.timing import ceil_div, slot_timing
+from certree.models.routers import framing as framing_of_chunks
+from certree.models.schedule.timing import slot_timing
 from certree.models.tables import Tables
 
-FRAMINGS = ("message", "packet")
+FRAMINGS = framing_of_chunks.FRAMINGS
 
 
 @overload
@@ -31,10 +32,6 @@ def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
     return replace(source, machine=longer, slot_cycles=max(source.slot_cycles, timing.slot_cycles))
 
 
-def packet_lengths(tables: Tables | Plan, framing: str) -> list[int]:
-    """Flits of the packets that carry one chunk: a single message, or packets of `packet_payload_bytes` with a header each."""
-    machine = tables.machine
-    granules = tables.chunk_bytes // machine.flit_bytes
-    payload = granules if framing == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
-    count = ceil_div(granules, payload)
-    return [machine.head_flits + min(payload, granules - index * payload) for index in range(count)]
+def packet_lengths(source: Tables | Plan, framing: str) -> list[int]:
+    """Flits of the packets that carry one chunk (`models.routers.framing`)."""
+    return framing_of_chunks.packet_lengths(source.chunk_bytes, source.machine, framing)

@@ -9,13 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_ranges import check_fits, narrowed
-from certree.hw.engines.transparency import SHARED_INTERFACE, pipeline_effect, ways_meet
+from certree.hw.engines.transparency import ways_meet
 from certree.hw.reducing.routes import WayLanes
 from certree.hw.reducing.trees import AggregationTrees, Way
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
+from certree.models.routers.transparency import SHARED_INTERFACE, pipeline_effect
+from certree.models.routers.virtual_channels import ClassVcs
 from certree.models.schedule.paths import link_cycles
 from certree.models.schedule.reducing_time import AggregationTime, Level, aggregation_time
 from certree.models.schedule.timing import ceil_div, reduction_cycles, serialization_cycles
@@ -287,5 +289,5 @@ def routers_of(setup: AggregationSetup) -> RouterNetwork:
         )
     unit = WHOLE_PACKET if cut_through else 1
     return RouterNetwork(
-        setup.trees.topology, machine, [TrafficClass(0, machine.vc_count - 1, unit)], issue_cycles=machine.ni_issue_cycles
+        setup.trees.topology, machine, [TrafficClass(ClassVcs(0, machine.vc_count - 1), unit)], issue_cycles=machine.ni_issue_cycles
     )

@@ -14,8 +14,9 @@ from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packets import Packets, check_packets
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
-from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
+from certree.models.routers.packet_routes import packet_routes
+from certree.models.routers.virtual_channels import ClassVcs
 
 Int64 = NDArray[np.int64]
 BUDGET = 1 << 16  # cycles between two looks at signals and at the progress callback
@@ -78,7 +79,9 @@ def inject(
             f"packet {packets.id[int(packets.flits.argmax())]} has {longest} flits; cut-through moves a packet on when a buffer "
             f"holds it whole, and buffers have {machine.vc_buffer_flits}"
         )
-    network = RouterNetwork(topology, machine, [TrafficClass(0, machine.vc_count - 1, WHOLE_PACKET if cut_through else 1)])
+    network = RouterNetwork(
+        topology, machine, [TrafficClass(ClassVcs(0, machine.vc_count - 1), WHOLE_PACKET if cut_through else 1)]
+    )
     order = np.argsort(packets.start, kind="stable")
     columns, routes = packet_columns(network, packets, order)
     hops = [network.hops_of(network.first_lanes(route)) for route in routes]
@@ -126,22 +129,10 @@ def _ways(network: RouterNetwork, src: Int64, dst: Int64) -> tuple[Int64, Int64,
     else:
         pairs, of_packet = np.unique(src * len(topology.kind) + dst, return_inverse=True)
         a, b = pairs // len(topology.kind), pairs % len(topology.kind)
-        far = a != b
-        column, long = routes_between(topology, a[far], b[far])
-        direct = _link_of(topology, a[far], b[far])
-        routes = [()] * len(pairs)
-        for index, way, link in zip(np.flatnonzero(far).tolist(), column.tolist(), direct.tolist(), strict=True):
-            routes[index] = long[way] if way >= 0 else (link,)
+        routes = packet_routes(topology, a, b)
         first = np.array([network.first_lanes(way)[0] if way else 0 for way in routes], np.int64)
         route, lane = of_packet, first[of_packet]
     injector = network.first_injector[src]
     if network.machine.router.interfaces == "link":
         injector = np.where(local, injector, network.injector_of_lane[np.where(local, 0, lane)])
     return route, injector, routes
-
-
-def _link_of(topology: Topology, src: Int64, dst: Int64) -> Int64:
-    """The first link between each pair of neighbours; any number for others."""
-    first = np.zeros(len(topology.pair_capacity), np.int64)
-    first[topology.pair_of_link[::-1]] = np.arange(len(topology.src))[::-1]
-    return first[topology.pair_index(src, dst)]

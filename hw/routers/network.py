@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.core_ranges import check_fits, narrowed
-from certree.hw.routers.grid_routing import Grid
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.routers.grid import Grid
+from certree.models.routers.virtual_channels import FIRST_LAYER, ClassVcs, hop_sets
 
 Int64 = NDArray[np.int64]
 INTERFACE = 0xFFFFFFFF  # kInterface in the core
@@ -24,12 +25,11 @@ WHOLE_PACKET = 0xFFFFFFFF  # as unit of cut-through
 
 @dataclass(frozen=True)
 class TrafficClass:
-    """Packets that share virtual channels: `vcs` are the first and the last they may take; `unit_flits` of a packet
-    must fit into the next buffer before its first flit moves on (1: wormhole). `sub_message_flits`: their flits have the codes of
-    messages (MultiTree, Table II), this many per sub-message; 0: those of ordinary packets."""
+    """Packets that share virtual channels, `vcs`; `unit_flits` of a packet must fit into the next buffer before its first flit
+    moves on (1: wormhole). `sub_message_flits`: their flits have the codes of messages (MultiTree, Table II), this many per
+    sub-message; 0: those of ordinary packets."""
 
-    first_vc: int
-    last_vc: int
+    vcs: ClassVcs
     unit_flits: int
     sub_message_flits: int = 0
 
@@ -186,7 +186,9 @@ class RouterNetwork:
         begin = np.concatenate(([0], np.cumsum([len(hops) for hops in routes], dtype=np.int64)))
         return {
             **self.columns,
-            "vc_mask": np.concatenate([self._vc_masks(entry) for entry in self.classes]),
+            "vc_mask": np.array(
+                [mask for entry in self.classes for mask in entry.vcs.masks(self.machine)[:FIRST_LAYER]], np.uint64
+            ),
             "unit_flits": np.array([entry.unit_flits for entry in self.classes], np.uint32),
             "sub_message_flits": np.array([entry.sub_message_flits for entry in self.classes], np.uint32),
             "table": self.table.ravel() if self.table is not None else np.zeros(0, np.uint16),
@@ -194,23 +196,10 @@ class RouterNetwork:
             "route_hops": np.concatenate([np.zeros(0, np.int64), *routes]).astype(np.uint32),
         }
 
-    def _vc_masks(self, entry: TrafficClass) -> NDArray[np.uint64]:
-        """Bits of the VCs that a class may take: any of them, behind a dateline, up to it."""
-        count = entry.last_vc - entry.first_vc + 1
-        half = count // 2 if self.machine.router.datelines else 0
-        every = ((1 << count) - 1) << entry.first_vc
-        lower = ((1 << half) - 1) << entry.first_vc if half else every
-        return np.array([every, lower, every & ~lower or every], np.uint64)
-
     def hops_of(self, lanes: Int64) -> Int64:
-        """Codes of the hops of a route over lanes, and the ejection at its end.
-
-        A route over one link needs no dateline: packets wait there only for the interface behind it.
-        """
-        datelines = np.zeros(len(lanes), np.int64)
-        if self.grid is not None and len(lanes) > 1:
-            datelines = self.grid.datelines(self.lane_link[lanes])
-        return np.concatenate((self._port_of_lane[lanes] | datelines << 14, [EJECT_PORT]))
+        """Codes of the hops of a route over lanes, and the ejection at its end."""
+        sets = hop_sets(self.grid, self.lane_link[lanes])
+        return np.concatenate((self._port_of_lane[lanes] | sets << 14, [EJECT_PORT]))
 
     def first_lanes(self, route: Sequence[int]) -> Int64:
         """The first lane of every link of a route."""

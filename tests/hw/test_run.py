@@ -6,11 +6,12 @@ import pytest
 
 from certree.hw.engines.runs import ENGINES, Engine, Options
 from certree.hw.engines.schedule_run import Plan
-from certree.hw.engines.transparency import MET_ON_THE_WAY, SHARED_INTERFACE
+from certree.hw.engines.transparency import MET_ON_THE_WAY
 from certree.hw.run import run, tables_or_plan
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
+from certree.models.routers.transparency import SHARED_INTERFACE
 from certree.models.schedule.schedule import Schedule
 from tests.hw.made import made as made_for
 from tests.hw.runs import on_lanes, on_routers

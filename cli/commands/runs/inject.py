@@ -45,6 +45,7 @@ HOT_SPOT = Parsed("hot spot", parse_hot_spot)
 @click.option("--hot-spot", type=HOT_SPOT, help="NODE:SHARE, with --traffic hot-spot.")
 @click.option("--seed", type=WHOLE, default=0, show_default=True, help="Seed of synthetic packets.")
 @click.option("--longest-wait", type=COUNT, help="Report packets delayed by at least N cycles by other traffic (starvation).")
+@click.option("--allow-deadlock", is_flag=True, help="Run even where routes may deadlock in the routers, to see what happens.")
 @option_params()
 @option_json()
 def inject_command(
@@ -58,13 +59,15 @@ def inject_command(
     hot_spot: tuple[int, Fraction] | None,
     seed: int,
     longest_wait: int | None,
+    allow_deadlock: bool,
     machine: Machine | None,
     as_json: bool,
 ) -> int:
     """Send packets through the routers of a network and print when head and tail of each packet arrive.
 
     A packet starts in cycle `start` at the earliest; head and tail are the times at which the network interface of its destination
-    has its first and its last flit. Exit code 1 on a deadlock, or when packets starve (--longest-wait).
+    has its first and its last flit. Exit code 1 on a deadlock, on routes that may deadlock, or when packets starve
+    (--longest-wait).
     """
     if (packets is None) == (traffic is None):
         raise InputError("give either --packets FILE or --traffic PATTERN")
@@ -72,7 +75,9 @@ def inject_command(
         raise InputError("--hot-spot NODE:SHARE and --traffic hot-spot go together")
     given: Path | Traffic = Traffic(load, flits, cycles, warmup, seed, hot_spot) if packets is None else packets
     with working("injecting") as tell:
-        done = inject(topology, given, longest_wait=longest_wait, machine=machine, progress=now_and_then(tell))
+        done = inject(
+            topology, given, longest_wait=longest_wait, machine=machine, allow_deadlock=allow_deadlock, progress=now_and_then(tell)
+        )
     result = done.result
     document: dict[str, Any] = {"topology": topology.name, "machine": done.machine.name}
     if done.traffic is None:

@@ -61,6 +61,7 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 )
 @click.option("--longest-wait", type=COUNT,
               help="On routers: report packets delayed by at least N cycles by other traffic (starvation).")  # fmt: skip
+@click.option("--allow-deadlock", is_flag=True, help="Run even where routes may deadlock in the routers, to see what happens.")
 @click.option("--skew", help="Cycles by which counters start late: 7 for every node, or node=cycles pairs, 3=100,5=20.")
 @click.option("--drift", help="Slowdown of counters: a rational (1/10000, -50ppm), or node=drift pairs.")
 @click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
@@ -86,6 +87,7 @@ def simulate_command(
     flow: str,
     background: Path | None,
     longest_wait: int | None,
+    allow_deadlock: bool,
     skew: str | None,
     drift: str | None,
     step_time: str,
@@ -103,7 +105,8 @@ def simulate_command(
     Section 5.3).
 
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which assumes equal clocks), or when packets starve (--longest-wait).
+    closed form (which assumes equal clocks), when packets starve (--longest-wait), or when routes may deadlock in the routers of
+    the machine, with any engine (--without-routers leaves routers out).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:
@@ -123,6 +126,7 @@ def simulate_command(
             flow=flow,
             background=background,
             longest_wait=longest_wait,
+            allow_deadlock=allow_deadlock,
             skew=skew,
             drift=drift,
             step_time=step_time,

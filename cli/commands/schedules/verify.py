@@ -88,7 +88,7 @@ def verify_command(
         raise InputError(f"{path}: only a frontier has proofs to write")
     if path.is_dir() and (size is not None or machine is not None):
         raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
-    checked = verify_path(path, topology, collective, route)
+    checked = verify_path(path, topology, collective, route, size=size, machine=machine)
     used = setting(checked.schedule, size, machine, note if checked.verdict.valid else silent)
     then = ("simulate", path) if path.is_dir() else () if path.suffix == ".csv" else ("export", path, "-o", "tables")
     return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=then)

@@ -51,7 +51,12 @@ def test_deadlock_is_a_failure_with_a_report(tmp_path):
     rows = [f"{round_ * 8 + node},{node},{(node + 3) % 8},40,0" for round_ in range(3) for node in range(8)]
     packets = tmp_path / "p.csv"
     packets.write_text("id,src,dst,flits,start\n" + "\n".join(rows) + "\n")
-    document = json_of("inject", "ring:8", "--packets", packets, "--params", small(tmp_path, 2), code=1)
+    asked = ("inject", "ring:8", "--packets", packets, "--params", small(tmp_path, 2))
+    refused = certree(*asked)
+    assert refused.code == 1
+    assert "packets may deadlock on ring:8" in refused.err
+    assert "0>1 (virtual channels 0, 1) and waits for 1>2" in refused.err
+    document = json_of(*asked, "--allow-deadlock", code=1)
     assert document["deadlock"][-1] == "the last of these waits for the first"
     assert None in [packet["tail"] for packet in document["packets"]]
 

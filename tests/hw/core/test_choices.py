@@ -17,6 +17,7 @@ from certree.hw.engines.table_rows import TableRows
 from certree.hw.routers.network import RouterNetwork, TrafficClass
 from certree.models.machine.endpoint import load_endpoint
 from certree.models.network.spec import parse_topology
+from certree.models.routers.virtual_channels import ClassVcs
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.tables import Tables
 from certree.synth import _native
@@ -74,7 +75,7 @@ def test_run_modes_through_routers(tables: Tables, mode: str) -> None:
     ],
 )
 def test_policies_of_routers(scalar: str, message: str) -> None:
-    network = RouterNetwork(parse_topology("ring:4"), MULTITREE, [TrafficClass(0, 3, 1)])
+    network = RouterNetwork(parse_topology("ring:4"), MULTITREE, [TrafficClass(ClassVcs(0, 3), 1)])
     columns = network.core_columns([])
     assert _core.PacketStepper(network.scalars, columns).is_idle
     with refused(message):

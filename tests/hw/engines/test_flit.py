@@ -16,12 +16,13 @@ from certree.hw.engines.program import first_cells
 from certree.hw.engines.runs import MODES, Options
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import NotPacedError
-from certree.hw.engines.transparency import MET_ON_THE_WAY, has_routes, router_effect
+from certree.hw.engines.transparency import MET_ON_THE_WAY, router_effect
 from certree.hw.routers.flit_format import FlitType
 from certree.hw.routers.packets import NO_PACKETS, Packets, read_packets, synthetic_packets
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
+from certree.models.routers.transparency import has_routes
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables

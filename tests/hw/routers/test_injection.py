@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from certree.hw.core_ranges import narrowed
-from certree.hw.routers.grid_routing import Grid
 from certree.hw.routers.injection import inject
 from certree.hw.routers.packets import synthetic_packets
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
+from certree.models.routers.grid import Grid
 from tests.drawn import examples
 from tests.hw.routers.packet_lists import packets
 

@@ -1,6 +1,7 @@
 """Dimension-order routing on rings, meshes, tori and hypercubes, and the datelines of their wrap-around links."""
 
 from collections.abc import Iterator
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,23 +78,34 @@ class Grid:
         Of the lanes of a link, node d takes number d mod width. By rule "ends" the datelines are those of packets that enter the
         ring here; others keep theirs. O(nodes²) memory.
         """
-        nodes, dimensions = self.places.shape
-        link_at = np.full((nodes, dimensions, 2), -1, np.int64)
-        link_at[self.topology.src, self.dimension, self.upward.astype(np.int64)] = np.arange(len(self.dimension))
+        nodes = len(self.places)
         width = self.topology.capacity.astype(np.int64)
         hops = np.full((nodes, nodes), 0x3FFF, np.uint16)
         to = np.arange(nodes)
         for node in range(nodes):
-            away = self.places != self.places[node]
-            far = np.flatnonzero(away.any(axis=1))
-            dimension = dimensions - 1 - away[far, ::-1].argmax(axis=1)
-            here, there = self.places[node, dimension], self.places[far, dimension]
-            up = self._goes_up(dimension, here, there)
-            is_upper = (there < here) if dateline_rule == "ends" else np.where(up, there < here, there > here)
-            dateline = np.where(self.is_ring[dimension], np.where(is_upper, UPPER, LOWER), ANY)
-            link = link_at[node, dimension, up.astype(np.int64)]
-            hops[node, far] = port_of_lane[lane_begin[link] + to[far] % width[link]] | dateline << 14
+            far = to[to != node]
+            link, dateline = self.next_links(np.full(len(far), node), far, dateline_rule)
+            hops[node, far] = port_of_lane[lane_begin[link] + far % width[link]] | dateline << 14
         return hops
+
+    def next_links(self, at: Int64, to: Int64, dateline_rule: str) -> tuple[Int64, Int64]:
+        """(link, half of the VCs) by which packets at nodes `at` go on to other nodes `to`. By rule "ends" the halves are those of
+        packets that enter the ring here; others keep theirs."""
+        dimensions = self.places.shape[1]
+        away = self.places[at] != self.places[to]
+        dimension = dimensions - 1 - away[:, ::-1].argmax(axis=1)
+        here, there = self.places[at, dimension], self.places[to, dimension]
+        up = self._goes_up(dimension, here, there)
+        is_upper = (there < here) if dateline_rule == "ends" else np.where(up, there < here, there > here)
+        dateline = np.where(self.is_ring[dimension], np.where(is_upper, UPPER, LOWER), ANY)
+        return self._link_at[at, dimension, up.astype(np.int64)], dateline
+
+    @cached_property
+    def _link_at(self) -> Int64:
+        """The link from each node along each dimension, down and up; -1 for none."""
+        found = np.full((*self.places.shape, 2), -1, np.int64)
+        found[self.topology.src, self.dimension, self.upward.astype(np.int64)] = np.arange(len(self.dimension))
+        return found
 
     def stretches(self, src: int, dst: int, dimension: int) -> Iterator[tuple[list[int], int]]:
         """The shortest routes from a node along one dimension to the place of another: the links, and where they end.

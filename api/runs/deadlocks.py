@@ -1,0 +1,81 @@
+"""Freedom of deadlock: of schedules, tables and packets in the routers of a machine."""
+
+from pathlib import Path
+
+from certree.api import parsing
+from certree.api.errors import InvalidScheduleError
+from certree.api.inputs import schedule_of
+from certree.api.settings import machine_for, setting
+from certree.hw.engines.schedule_run import Plan
+from certree.hw.routers.packets import Packets, check_packets, read_packets
+from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.tables import Tables
+from certree.verify.deadlock.freedom import (
+    Freedom,
+    deadlock_of_packets,
+    deadlock_of_run,
+    deadlock_of_schedule,
+    deadlock_of_tables,
+)
+from certree.verify.deadlock.verdicts import report_deadlock
+from certree.verify.verdict import Findings
+
+
+def deadlock(
+    source: str | Path | AnySchedule | Tables | Topology,
+    *,
+    packets: str | Path | Packets | None = None,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
+    flow: str = "message",
+) -> Freedom:
+    """Whether messages or packets can deadlock in the routers of a machine, at any timing, with evidence.
+
+    `source`: tables, their directory, a schedule or its file, for `size` on `machine` as in `verify` (tables have their own), with
+    chunks framed as `flow`, "message" or "packet"; or, with `packets` (a CSV file or columns, as in `inject`), a network whose
+    routers choose their routes. The result has `free`, and `numbering`, a certificate that `fault` checks again, or `cycle`,
+    packets that may wait for each other; `document()` is its JSON form. Raises InputError for unreadable input, UnsupportedError
+    for routes with more virtual channels than the machine has.
+
+    >>> import certree.api as ct
+    >>> ct.deadlock(ct.synthesize("fattree:2x2", method="direct", size="1MiB")).free
+    True
+    """
+    if packets is not None:
+        topology = parsing.topology(source)  # type: ignore[arg-type]
+        rows = read_packets(Path(packets), topology) if isinstance(packets, str | Path) else packets
+        return deadlock_of(topology, machine_for(topology, machine), rows)
+    if isinstance(source, str | Path) and Path(source).is_dir():
+        from certree.hw.tables.directory import read_tables
+
+        source = read_tables(Path(source))
+    if isinstance(source, Tables) and size is None and machine is None:
+        return deadlock_of_tables(source, flow)
+    schedule = schedule_of(source)  # type: ignore[arg-type]
+    used = setting(schedule, size, machine)
+    return deadlock_of_schedule(schedule, used.machine, used.message_bytes, flow)
+
+
+def deadlock_of(topology: Topology, machine: Machine, packets: Packets) -> Freedom:
+    """`deadlock` of packets."""
+    check_packets(packets, topology)
+    return deadlock_of_packets(topology, machine, packets.src, packets.dst, packets.flits)
+
+
+def require_free(source: Tables | Plan, flow: str, others: Packets | None = None) -> None:
+    """Raise InvalidScheduleError where the messages of a run, with the packets next to them, may deadlock."""
+    if others is None:
+        answer = (
+            deadlock_of_tables(source, flow)
+            if isinstance(source, Tables)
+            else deadlock_of_schedule(source.schedule, source.machine, source.message_bytes, flow)
+        )
+    else:
+        check_packets(others, source.topology)
+        answer = deadlock_of_run(source.schedule, source.machine, source.chunk_bytes, flow, (others.src, others.dst, others.flits))
+    findings = Findings()
+    report_deadlock(answer, findings)
+    if findings.rules:
+        raise InvalidScheduleError(source.schedule, findings.verdict())

@@ -1,0 +1,7 @@
+"""Rules of routers that simulators run and checkers check: which way packets go, and which virtual channels they may take.
+
+- `grid`: dimension order on whole grids, and datelines; `packet_routes`: routes of packets that bring none
+- `virtual_channels`: the virtual channels of each class of traffic, and of each hop of a route
+- `framing`: chunks as messages or packets
+- `transparency`: whether routers add anything to lanes that nobody shares
+"""

@@ -1,0 +1,51 @@
+"""Verdicts on schedules for a machine: the routes of a valid schedule must be free of deadlock in its routers."""
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import Machine
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.tables import Tables
+from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule, deadlock_of_tables
+from certree.verify.rule import Stage, Subject, check, rule
+from certree.verify.verdict import Findings, Verdict
+
+
+def verdict_on_machine(schedule: AnySchedule, verdict: Verdict, machine: Machine, message_bytes: int) -> Verdict:
+    """The verdict on a schedule that is to run on a machine: that of `verify_schedule`, and of a valid schedule the rules `channel`
+    and `deadlock`. O(transfers log transfers + hops, log)."""
+    if not verdict.valid:
+        return verdict
+    findings = Findings()
+    try:
+        report_deadlock(deadlock_of_schedule(schedule, machine, message_bytes), findings)
+    except UnsupportedError as error:
+        findings.add("channel", 0, (), str(error))
+    return verdict if not findings.rules else findings.verdict()
+
+
+@check(Subject.TABLES, Stage.FURTHER)
+@rule(
+    "channel",
+    "routes use virtual channels that the routers of the machine do not have; also reported for schedules",
+    "tests/verify/deadlock/test_verdicts.py",
+    Subject.TABLES,
+)
+@rule(
+    "deadlock",
+    "messages may wait for each other in a circle in the routers of the machine; also reported for schedules",
+    "tests/verify/deadlock/test_verdicts.py",
+    Subject.TABLES,
+)
+def check_deadlock(tables: Tables, findings: Findings) -> None:
+    """Report tables whose messages may deadlock in the routers of their machine. Without links this is unknown."""
+    if findings.rules & {"link", "self"}:
+        return
+    try:
+        report_deadlock(deadlock_of_tables(tables), findings)
+    except UnsupportedError as error:
+        findings.add("channel", 0, (), str(error))
+
+
+def report_deadlock(freedom: Freedom, findings: Findings) -> None:
+    """Report routes that are not free."""
+    if not freedom.free:
+        findings.add("deadlock", 0, (), freedom.explanation())

@@ -1,0 +1,128 @@
+"""Walks of packets: the channels that they pass, and the virtual channels (VCs) that they may take there."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.machine.machine import Machine
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Topology
+from certree.models.routers.grid import Grid
+from certree.models.routers.packet_routes import packet_routes, table_hops
+from certree.models.routers.virtual_channels import ClassVcs, hop_sets, layer_count
+from certree.models.schedule.schedule import Schedule
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Walks:
+    """Ways through the network, each from the interface of one node to that of another.
+
+    Hops of walk w are `begin[w]` to `begin[w + 1]`: `pair`, the neighbours that the hop joins (`Topology.pair_index`; parallel
+    links and lanes count as one channel, since a packet may take any of them), and `mask`, the bits of the VCs that it may take.
+    `packets`: how many packets or messages ever take each walk; `flits` of all of them.
+    """
+
+    topology: Topology
+    begin: Int64
+    pair: Int64
+    mask: NDArray[np.uint64]
+    packets: Int64
+    flits: Int64
+
+    @property
+    def count(self) -> int:
+        """The number of walks."""
+        return len(self.begin) - 1
+
+    @property
+    def walk_of_hop(self) -> Int64:
+        """The walk of every hop."""
+        return np.repeat(np.arange(self.count), np.diff(self.begin))
+
+    def nodes(self, walk: int) -> tuple[int, ...]:
+        """The nodes that a walk passes."""
+        pairs = self.pair[self.begin[walk] : self.begin[walk + 1]]
+        topology = self.topology
+        return (int(topology.pair_src[pairs[0]]), *topology.pair_dst[pairs].tolist())
+
+    def joined(self, other: "Walks") -> "Walks":
+        """The walks of both, on one network."""
+        return Walks(
+            self.topology,
+            np.concatenate((self.begin, self.begin[-1] + other.begin[1:])),
+            *(np.concatenate((getattr(self, name), getattr(other, name))) for name in ("pair", "mask", "packets", "flits")),
+        )
+
+
+def no_walks(topology: Topology) -> Walks:
+    """No packets at all."""
+    none = np.zeros(0, np.int64)
+    return Walks(topology, np.zeros(1, np.int64), none, none.astype(np.uint64), none, none)
+
+
+def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: int) -> Walks:
+    """The walks of the messages of a schedule, of `flits` each, over all iterations. O(transfers log transfers + hops).
+
+    Transfers must have links; those inside a node take none. UnsupportedError where routes state more channels than there are.
+    """
+    topology, is_direct = schedule.topology, schedule.route == DIRECT
+    moves = is_direct & (schedule.src != schedule.dst)
+    pairs, direct = np.unique(topology.pair_index(schedule.src, schedule.dst)[moves], return_counts=True)
+    used, routed = np.unique(schedule.route[~is_direct], return_counts=True)
+    grid = Grid.of(topology)
+    layer = schedule.virtual_channel
+    links = [np.array(schedule.routes[route], np.int64) for route in used.tolist()]
+    sets = [
+        hop_sets(grid, way, None if layer is None else int(layer[route])) for way, route in zip(links, used.tolist(), strict=True)
+    ]
+    masks = np.array(vcs.masks(machine), np.uint64)
+    messages = np.concatenate((direct, routed)).astype(np.int64) * schedule.repeats
+    return Walks(
+        topology,
+        np.concatenate((np.arange(len(pairs) + 1), len(pairs) + np.cumsum([len(way) for way in links], dtype=np.int64))),
+        np.concatenate((pairs, *(topology.pair_of_link[way] for way in links))).astype(np.int64),
+        masks[np.concatenate((np.zeros(len(pairs), np.int64), *sets))],
+        messages,
+        messages * flits,
+    )
+
+
+def schedule_vcs(schedule: Schedule, machine: Machine) -> ClassVcs:
+    """The VCs of a collective that shares its routers with nothing else, in as many layers as its routes state."""
+    return ClassVcs(0, machine.vc_count - 1, layer_count(schedule.virtual_channel))
+
+
+def packet_walks(topology: Topology, machine: Machine, vcs: ClassVcs, src: Int64, dst: Int64, flits: Int64) -> Walks:
+    """The walks of packets that bring no route, in dimension order where the routers have tables, else by shortest routes.
+
+    O(packets log packets + hops of all pairs of ends)."""
+    nodes = len(topology.kind)
+    ends, which = np.unique(src * nodes + dst, return_inverse=True)
+    begins, stops = ends // nodes, ends % nodes
+    grid = Grid.of(topology)
+    masks = np.array(vcs.masks(machine), np.uint64)
+    if grid is not None and machine.router.routing == "dimension-order":
+        hops = list(table_hops(grid, begins, stops, machine.router.dateline_rule))
+        walk, link, sets = (
+            np.concatenate([np.zeros(0, np.int64), *(hop[part] for hop in hops)]).astype(np.int64) for part in range(3)
+        )
+        order = np.argsort(walk, kind="stable")
+        walk, link, sets = walk[order], link[order], sets[order]
+        begin = np.searchsorted(walk, np.arange(len(ends) + 1))
+    else:
+        routes = packet_routes(topology, begins, stops)
+        link, begin = _flat(routes)
+        sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, np.array(way, np.int64)) for way in routes)])
+    of_ends = np.zeros(len(ends), np.int64)
+    np.add.at(of_ends, which, flits)
+    return Walks(topology, begin, topology.pair_of_link[link], masks[sets], np.bincount(which, minlength=len(ends)), of_ends)
+
+
+def _flat(routes: Sequence[Sequence[int]]) -> tuple[Int64, Int64]:
+    begin = np.concatenate(([0], np.cumsum([len(way) for way in routes], dtype=np.int64)))
+    return np.fromiter(chain.from_iterable(routes), np.int64, int(begin[-1])), begin
