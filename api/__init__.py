@@ -6,7 +6,8 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
 - `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
-- `tables`: export, import_tables; `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints
+- `tables`: export, import_tables; `bundles`: bundle, and what verify does with one
+- `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
 - `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from certree.api.batches.paths import verify_all as verify_all
     from certree.api.batches.reports import junit as junit
     from certree.api.batches.reports import sarif as sarif
+    from certree.api.bundles.checking import BundleVerdict as BundleVerdict
+    from certree.api.bundles.evidence import ItemResult as ItemResult
+    from certree.api.bundles.making import bundle as bundle
+    from certree.api.bundles.reading import read_bundle as read_bundle
     from certree.api.checking import Bounds as Bounds
     from certree.api.checking import bound as bound
     from certree.api.checking import certify as certify
@@ -60,6 +65,7 @@ if TYPE_CHECKING:
     from certree.api.tables import import_tables as import_tables
     from certree.hw.engines.runs import Run as Run
     from certree.hw.reducing.setup import AggregationRules as AggregationRules
+    from certree.models.bundle.bundle import Bundle as Bundle
     from certree.models.common.errors import CertreeError as CertreeError
     from certree.models.common.errors import InputError as InputError
     from certree.models.common.errors import ToolMissingError as ToolMissingError
@@ -83,6 +89,10 @@ _PARTS = {
         "junit",
         "sarif",
     ),
+    "certree.api.bundles.checking": ("BundleVerdict",),
+    "certree.api.bundles.evidence": ("ItemResult",),
+    "certree.api.bundles.making": ("bundle",),
+    "certree.api.bundles.reading": ("read_bundle",),
     "certree.api.checking": (
         "Bounds",
         "bound",
@@ -142,6 +152,7 @@ _PARTS = {
     ),
     "certree.hw.engines.runs": ("Run",),
     "certree.hw.reducing.setup": ("AggregationRules",),
+    "certree.models.bundle.bundle": ("Bundle",),
     "certree.models.common.errors": (
         "CertreeError",
         "InputError",

@@ -9,9 +9,11 @@ from certree.api import parsing
 from certree.api.errors import InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.frontiers import verify_frontier
-from certree.api.inputs import is_bundle, on_machine, schedule_of, verify_path
+from certree.api.inputs import is_frontier, on_machine, schedule_of, verify_path
 from certree.api.parsing import Network
 from certree.api.settings import setting
+from certree.models.bundle.bundle import is_bundle
+from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -24,7 +26,8 @@ from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Verdict
 
 if TYPE_CHECKING:
-    from certree.verify.frontier.bundle import BundleVerdict
+    from certree.api.bundles.checking import BundleVerdict
+    from certree.verify.frontier.document import FrontierVerdict
 
 
 @overload
@@ -50,7 +53,8 @@ def verify(
     route: str | None = None,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
-) -> "Verdict | BundleVerdict": ...
+    trust: str | None = None,
+) -> "Verdict | FrontierVerdict | BundleVerdict": ...
 
 
 def verify(
@@ -62,14 +66,18 @@ def verify(
     route: str | None = None,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
-) -> "Verdict | BundleVerdict":
+    trust: str | None = None,
+) -> "Verdict | FrontierVerdict | BundleVerdict":
     """The verdict on a schedule, on tables, or on the contents of a file or tables directory.
 
     Everything is recomputed, certificates and proofs included. `topology`, `collective` and `root`: what the schedule must be for;
     a CSV, which does not state these, is read with them. `route`: routes of CSV rows between nodes that are not neighbours,
     "shortest" or "dimension-order". `size` and `machine`: for which routes must be free of deadlock, by default what the schedule
-    was made for, or 64 MiB and multitree. A frontier has a verdict of its own kind, a BundleVerdict. An invalid schedule does not
-    raise: its verdict has `valid` False and lists the violations. Raises InputError, or a subclass, for unreadable input.
+    was made for, or 64 MiB and multitree. A frontier has a verdict of its own kind, a FrontierVerdict, and a bundle a
+    BundleVerdict, whose `items` say what was done about each item. `trust`, for bundles: "hashes" (the default) takes the results
+    of TLC on trust once the hashes of tool and modules are right, "none" runs TLC again. An invalid schedule does not raise: its
+    verdict has `valid` False and lists the violations. Raises InputError, or a subclass, for unreadable input, and
+    ToolMissingError where TLC is to run and is missing.
     Time: `certree.verify.checker.verify_schedule`.
 
     >>> import certree.api as ct
@@ -80,8 +88,14 @@ def verify(
     if isinstance(source, str | Path):
         path, asked = Path(source), None if collective is None else parsing.collective(collective, root)
         if is_bundle(path):
+            from certree.api.bundles.checking import verify_bundle
+
+            return verify_bundle(path, trust=trust or "hashes", topology=network, collective=asked)
+        _require_no_trust(trust)
+        if is_frontier(path):
             return verify_frontier(path, network, asked)
         return verify_path(path, network, asked, route, size=size, machine=machine).verdict
+    _require_no_trust(trust)
     if isinstance(source, Tables):
         from certree.verify.tables.checker import verify_tables
 
@@ -90,6 +104,11 @@ def verify(
             return verdict
     schedule = schedule_of(source, collective=collective, root=root)
     return on_machine(schedule, verify_schedule(schedule, topology=network), size, machine)
+
+
+def _require_no_trust(trust: str | None) -> None:
+    if trust is not None:
+        raise InputError(f"trust {trust} is for bundles; of anything else everything is recomputed")
 
 
 def certify(

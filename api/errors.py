@@ -35,6 +35,12 @@ class DeadlockError(CertreeError):
         self.freedom = freedom
 
 
+class InvalidBundleError(CertreeError):
+    """A bundle with evidence that is wrong, where a valid one is needed."""
+
+    exit_code = 1
+
+
 class SearchInterrupted(KeyboardInterrupt):
     """Ctrl-C ended a search; `best` is the best result so far, checked as always, or None."""
 

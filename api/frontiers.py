@@ -15,14 +15,14 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.verify.exact.question import Point
 from certree.verify.exact.refutations.proof_formats import foreign_files
-from certree.verify.frontier.bundle import BundleVerdict, verify_bundle
+from certree.verify.frontier.document import FrontierVerdict, check_frontier
 
 
 @dataclass(frozen=True, repr=False)
 class FoundFrontier(Shown):
     """Result of a frontier search: the verdict on its document, and the points of the published algorithms by method."""
 
-    verdict: BundleVerdict
+    verdict: FrontierVerdict
     methods: Mapping[str, Point]
 
     def title(self) -> str:
@@ -96,7 +96,7 @@ def frontier(
             search.run()
     except KeyboardInterrupt:
         interrupted = True
-    verdict = verify_bundle(search.result.document(), "the frontier")
+    verdict = check_frontier(search.result.document(), "the frontier")
     if not verdict.valid:
         first = verdict.violations[0]
         raise DisagreementError(f"the frontier that was found is invalid: {first.rule}: {first.message}")
@@ -106,15 +106,15 @@ def frontier(
     return found
 
 
-def verify_frontier(path: Path, topology: Topology | None, collective: Collective | None) -> BundleVerdict:
+def verify_frontier(path: Path, topology: Topology | None, collective: Collective | None) -> FrontierVerdict:
     """The verdict on a frontier in a file, which must be of the network and the collective where these are given."""
-    verdict = verify_bundle(read_json(path), str(path), topology)
+    verdict = check_frontier(read_json(path), str(path), topology)
     if collective is not None and collective != verdict.collective:
         raise InputError(f"{path}: the collective is {verdict.collective.words}, not {collective.words}")
     return verdict
 
 
-def write_proofs(verdict: BundleVerdict, folder: str | Path) -> int:
+def write_proofs(verdict: FrontierVerdict, folder: str | Path) -> int:
     """Write the formula and the proof of every refutation by formula of a valid frontier into a new folder, in the formats of other
     checkers (DIMACS, DRAT, VeriPB). Returns how many there were."""
     target = Path(folder)

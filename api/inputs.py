@@ -1,4 +1,4 @@
-"""Input paths: schedule files, CSVs, tables directories and frontiers."""
+"""Input paths: schedule files, CSVs, tables directories, frontiers, and schedules in bundles."""
 
 import re
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from pathlib import Path
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import setting
+from certree.models.bundle.bundle import is_bundle, load_bundle
 from certree.models.common.errors import InputError
 from certree.models.common.files import first_bytes
 from certree.models.machine.machine import Machine
@@ -40,7 +41,7 @@ def read_schedule(
     """The schedule in a file; a CSV says neither `topology` nor `collective`, so they must be given. `route`: how rows of a CSV
     between nodes that are not neighbours go, "shortest" or "dimension-order"."""
     if path.is_dir():
-        raise InputError(f"{path} is a folder; expected a schedule file (.json, .json.gz, .npz, .csv)")
+        raise InputError(f"{path} is a folder; expected a schedule file (.json, .json.gz, .npz, .csv, .certree)")
     if path.suffix == ".csv":
         if topology is None or collective is None:
             raise InputError(
@@ -49,7 +50,7 @@ def read_schedule(
         return load_schedule_csv(path, topology, collective, route)
     if route is not None:
         raise InputError(f"{path}: routes are asked for, which only a CSV may leave open; other schedules state theirs")
-    schedule = load_any_schedule(path)
+    schedule = load_bundle(path).schedule if is_bundle(path) else load_any_schedule(path)
     _require(path, schedule, collective)
     return schedule
 
@@ -62,7 +63,8 @@ def load(
     root: int | None = None,
     route: str | None = None,
 ) -> AnySchedule | Tables:
-    """The schedule or tables in a file (.json, .json.gz, .npz, .csv) or tables directory. `verify` checks whether it is valid.
+    """The schedule or tables in a file (.json, .json.gz, .npz, .csv; .certree, a bundle) or tables directory. `verify` checks
+    whether it is valid.
 
     A CSV is read with `topology`, `collective` and `root`; other schedules must be for these where they are given. `route`: routes
     of CSV rows between nodes that are not neighbours, "shortest" or "dimension-order". Raises InputError, or ScheduleFormatError
@@ -154,16 +156,16 @@ def on_machine(
     return verdict_on_machine(schedule, verdict, used.machine, used.message_bytes)
 
 
-def is_bundle(path: Path) -> bool:
+def is_frontier(path: Path) -> bool:
     """Whether a file starts as a frontier with its evidence does; a look at its first bytes."""
     return _starts_as(path, "certree-frontier")
 
 
 def holds_schedule(path: Path) -> bool:
-    """Whether a path is a schedule or tables and no network: a folder, a CSV, an .npz, a file that starts as a schedule does."""
-    return path.is_dir() or (
-        path.is_file() and (path.suffix in (".csv", ".npz") or _starts_as(path, "certree-(?:symmetric-)?schedule"))
-    )
+    """Whether a path is a schedule or tables and no network: a folder, a CSV, an .npz, a bundle, or a file that starts as one."""
+    if not path.is_file():
+        return path.is_dir()
+    return path.suffix in (".csv", ".npz") or is_bundle(path) or _starts_as(path, "certree-(?:symmetric-)?schedule")
 
 
 def _starts_as(path: Path, name: str) -> bool:

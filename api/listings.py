@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from certree.api import parsing
+from certree.api.bundles.evidence import all_evidence
 from certree.api.papers.experiment import load_experiments
 from certree.api.papers.target import targets
 from certree.api.parsing import Network
@@ -92,6 +93,7 @@ def _registries() -> dict[str, Registry[Any]]:
         "rules": load_rules(),
         "witnesses": load_witnesses(),
         "refutations": load_refutations(),
+        "evidence": all_evidence(),
     }
 
 

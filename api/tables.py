@@ -8,6 +8,7 @@ from certree.api.settings import setting
 from certree.hw.formats import load_formats
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
+from certree.models.bundle.bundle import is_bundle
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric import AnySchedule, written_out
@@ -54,17 +55,22 @@ def export(
 
 
 def import_tables(folder: str | Path) -> AnySchedule:
-    """The schedule that the tables in a folder execute, verified.
+    """The schedule that the tables in a folder execute, or that a bundle has with its certificate, verified.
 
-    Raises InvalidScheduleError for tables that break rules, TableFormatError for files that are damaged or contradict each other.
+    Raises InvalidScheduleError for tables that break rules, InvalidBundleError for a bundle with an item that failed,
+    TableFormatError or InputError for files that are damaged or contradict each other.
 
     >>> import certree.api as ct
     >>> _ = ct.export(ct.synthesize("ring:4", size="1MiB"), "json", "ring4")
     >>> ct.import_tables("ring4")
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
+    if is_bundle(Path(folder)):
+        from certree.api.bundles.checking import require_valid, verify_bundle
+
+        return require_valid(verify_bundle(folder)).schedule
     if not Path(folder).is_dir():
-        raise InputError(f"{folder} is not a tables directory")
+        raise InputError(f"{folder} is not a tables directory or a bundle")
     checked = verify_path(Path(folder))
     if not checked.verdict.valid:
         raise InvalidScheduleError(checked.schedule, checked.verdict)

@@ -15,9 +15,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from certree.api.reports.runs import simulation_words
 from certree.api.reports.schedules import schedule_words
 from certree.cli.commands.runs.model_check import model_check_words
-from certree.cli.commands.runs.simulate import simulation_words
 from certree.cli.commands.schedules.bound import bounds_words
 from certree.cli.commands.schedules.tables import export_words
 from certree.cli.main import run

@@ -6,6 +6,7 @@
 - `machine`: parameters of links, routers and endpoints, with presets
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute; `table_form`: checks of their form
+- `bundle`: bundles of evidence: archive and manifest
 - `traces`: trace files of simulators
 - `cost`: cost models of the literature, counts of schedules, and fits of parameters
 - `pictures`: networks and schedules as SVG

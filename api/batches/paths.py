@@ -7,19 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
+from certree.api.bundles.checking import verify_bundle
+from certree.api.bundles.documents import bundle_report
 from certree.api.frontiers import verify_frontier
-from certree.api.inputs import holds_schedule, is_bundle, verify_path
+from certree.api.inputs import holds_schedule, is_frontier, verify_path
 from certree.api.parsing import Network
 from certree.api.reports.frontiers import frontier_report
 from certree.api.reports.schedules import schedule_report
 from certree.api.settings import setting
 from certree.hw.tables.directory import MANIFEST
+from certree.models.bundle.bundle import SUFFIX, is_bundle
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 
-_SUFFIXES = (".json", ".json.gz", ".npz", ".csv")
+_SUFFIXES = (".json", ".json.gz", ".npz", ".csv", SUFFIX)
 
 
 @dataclass(frozen=True)
@@ -70,8 +73,8 @@ def verify_all(
     machine: str | Path | Machine | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Batch:
-    """Verify files, tables directories, and in other folders everything that starts as a schedule or frontier or is a tables
-    directory, sub-folders included.
+    """Verify files, tables directories, and in other folders everything that starts as a schedule, frontier or bundle or is a
+    tables directory, sub-folders included.
 
     `topology`, `collective`, `root` and `route` as in `verify`: all of them must be for these, and CSVs are read with them; without
     them CSVs in folders are skipped. `size` and `machine`: those of the reported times, and for which routes must be free of
@@ -110,6 +113,8 @@ def _report(
 ) -> dict[str, Any]:
     """The report on one path."""
     if is_bundle(path):
+        return bundle_report(verify_bundle(path, topology=topology, collective=collective))
+    if is_frontier(path):
         return frontier_report(verify_frontier(path, topology, collective))
     if path.is_dir():
         size = machine = None  # tables are made for one size and machine
@@ -142,5 +147,5 @@ def _found_in(folder: Path) -> Iterator[Path]:
             continue
         for name in files:
             path = Path(place) / name
-            if not name.startswith(".") and name.endswith(_SUFFIXES) and (holds_schedule(path) or is_bundle(path)):
+            if not name.startswith(".") and name.endswith(_SUFFIXES) and (holds_schedule(path) or is_frontier(path)):
                 yield path

@@ -6,6 +6,7 @@ from typing import Any
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from certree.api.batches.paths import Batch, CheckedPath
+from certree.api.bundles.documents import ITEM
 from certree.hw.tables.directory import MANIFEST
 from certree.models.common.files import canonical_json, read_bytes
 from certree.models.common.shown import printable
@@ -54,7 +55,8 @@ def sarif(batch: Batch) -> bytes:
 
     results = [result for one in batch.checked for result in _results(one)]
     used, rules = sorted({result["ruleId"] for result in results}), load_rules()
-    meaning = {name: rules[name].meaning if name in rules else "the file cannot be read" for name in used}
+    others = {_UNREADABLE: "the file cannot be read", ITEM: "an item of evidence in a bundle is wrong"}
+    meaning = {name: rules[name].meaning if name in rules else others[name] for name in used}
     described = [{"id": name, "shortDescription": {"text": meaning[name]}} for name in used]
     driver = {"name": "certree", "version": version("certree"), "rules": described}
     log = {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": {"driver": driver}, "results": results}]}

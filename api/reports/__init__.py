@@ -1,1 +1,1 @@
-"""Results as JSON documents and in words: `schedules`, `frontiers`; `text`: sizes, gaps and names in words."""
+"""Results as JSON documents and in words: `schedules`, `frontiers`, `runs`; `text`: sizes, gaps and names in words."""

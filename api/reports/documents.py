@@ -23,6 +23,7 @@ PARTS = {
     "bound": "kind quantity: text\nvalue: rational\nwitness: any",
     "gaps": "bandwidth latency: rational?",
     "violation": "rule message: text\nrows: [count]",
+    "item": "name status text: text",
     "refutation": "point: [count]\nproof: any",
     "method": "method verdict: text\npoint better?: [count]?",
     "place": "rank chunk: count",
@@ -130,6 +131,16 @@ DOCUMENTS = {
         bound?: any
         methods?: [method]
         violations?: [any]
+        """,
+    "bundle": """
+        valid: bool
+        kind sha256 trust: text
+        topology collective: text?
+        root: count?
+        bytes: count
+        made_with: {text}
+        items: [item]
+        violations?: [violation]
         """,
     "export": "encoding machine schedule_digest: text\nnodes rows chunk_bytes padded_bytes slot_cycles message_bytes: count",
     "simulate": """

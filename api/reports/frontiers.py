@@ -9,13 +9,13 @@ from certree.api.reports.text import collective_words, gap_words, one_line
 from certree.verify.bounds.witness import Instance, check_bound
 from certree.verify.exact.question import Point
 from certree.verify.exact.refutations.refutation import unpack
-from certree.verify.frontier.bundle import BundleVerdict
+from certree.verify.frontier.document import FrontierVerdict
 from certree.verify.frontier.points import covers
 
 LISTED = 10  # refuted points of one kind that are listed for people
 
 
-def frontier_report(verdict: BundleVerdict, known: Mapping[str, Point] = MappingProxyType({})) -> dict[str, Any]:
+def frontier_report(verdict: FrontierVerdict, known: Mapping[str, Point] = MappingProxyType({})) -> dict[str, Any]:
     """The keys of `--json`; rationals as strings. `rate_bound`: fewest rounds per chunk (of C) that any schedule can have.
 
     `known`: points of the published algorithms; each is rated by the frontier (`methods`).

@@ -27,7 +27,7 @@ from certree.synth.method import Monitor
 from certree.synth.solvers.cpsat import Budget
 from certree.verify.exact.question import Point, Question
 from certree.verify.frontier.answers import rounds_of
-from certree.verify.frontier.bundle import verify_bundle
+from certree.verify.frontier.document import check_frontier
 from certree.verify.frontier.points import covers, undominated
 
 NETWORKS = (
@@ -84,7 +84,7 @@ def frontier_row(topology: Topology, collective: Collective, max_chunks: int) ->
     search = FrontierSearch(topology, collective, max_chunks, 1, Monitor(), made)
     search.run()
     found = search.result
-    if not verify_bundle(found.document(), topology.name).valid:
+    if not check_frontier(found.document(), topology.name).valid:
         raise AssertionError(f"{topology.name}: the frontier of {collective.words} is refuted")
     points = list(found.points)
     kinds = ", ".join(sorted({proof["kind"] for proof in found.refuted.values()} - {"implied"})) or "by definition"

@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from certree.hw.formats import ROUTE_COLUMN, load_formats
@@ -10,7 +11,7 @@ from certree.hw.formats.source_routes import links_of_ports
 from certree.hw.tables.manifest import check_manifest, file_entry, header_fields, manifest_document
 from certree.models.common.errors import InputError, TableFormatError, located, short
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json, check_writable, read_bytes, read_json
+from certree.models.common.files import canonical_json, check_writable, parse_json, read_bytes, read_json
 from certree.models.table_form import require_sound
 from certree.models.tables import Tables
 
@@ -24,15 +25,20 @@ def export_tables(tables: Tables, directory: Path, format: str = "readmemh", for
     exists (unless `force`, which replaces an empty folder or another tables directory, nothing else), TableFormatError when the
     tables are malformed. O(rows) time and memory.
     """
-    entry = load_formats()[format]()
+    _ = load_formats()[format]
     check_writable(directory, force=force)
     _check_replaceable(directory)
+    _write_directory(directory, table_files(tables, format))
+
+
+def table_files(tables: Tables, format: str = "readmemh") -> dict[str, bytes]:
+    """The files of the tables in one of the registered formats, by name, `manifest.json` last; TableFormatError when they are
+    malformed."""
+    entry = load_formats()[format]()
     require_sound(tables)
     widths = Widths.of(tables)
-    files = entry.files(tables, widths)
-    document = manifest_document(tables, format, widths, files)
-    files[MANIFEST] = canonical_json(document)
-    _write_directory(directory, files)
+    files = dict(entry.files(tables, widths))
+    return files | {MANIFEST: canonical_json(manifest_document(tables, format, widths, files))}
 
 
 def _check_replaceable(directory: Path) -> None:
@@ -74,13 +80,23 @@ def read_tables(directory: Path) -> Tables:
     manifest, and the schedule that the rows execute against its digest. The verifier decides whether that schedule is *valid*.
     O(rows log rows) time.
     """
-    where = str(directory / MANIFEST)
     if not directory.is_dir():
         raise InputError(f"{directory} is not a directory")
-    manifest = check_manifest(read_json(directory / MANIFEST), where)
+    manifest = read_bytes(directory / MANIFEST)
+    others = sorted(entry for entry in directory.iterdir() if entry.name != MANIFEST)
+    contents = {entry.name: read_bytes(entry) if entry.is_file() else b"" for entry in others}
+    return tables_of_files({MANIFEST: manifest, **contents}, directory)
+
+
+def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:
+    """The tables in the files of a directory, by name; `directory` is for messages. Errors as `read_tables`."""
+    where = str(directory / MANIFEST)
+    if MANIFEST not in files:
+        raise TableFormatError(f"{where} is missing")
+    manifest = check_manifest(parse_json(files[MANIFEST], where), where)
     formats = load_formats()
     encoding = manifest.text("encoding", known=formats)
-    files = _checked_files(directory, manifest.table_of("files"))
+    files = _checked_files(files, directory, manifest.table_of("files"))
     header = header_fields(manifest)
     widths = manifest.table_of("widths").read(Widths)
     with located(str(directory), TableFormatError):
@@ -91,20 +107,18 @@ def read_tables(directory: Path) -> Tables:
     return tables
 
 
-def _checked_files(directory: Path, stated: Fields) -> dict[str, bytes]:
-    """The contents of the files, after checking them against the manifest."""
-    present = sorted(entry.name for entry in directory.iterdir() if entry.name != MANIFEST)
+def _checked_files(files: Mapping[str, bytes], directory: Path, stated: Fields) -> dict[str, bytes]:
+    """The files without the manifest, after checking them against it."""
+    present = {name: data for name, data in files.items() if name != MANIFEST}
     for name in sorted(set(present) ^ set(stated.table)):
         fault = "is missing" if name in stated.table else "is not in the manifest"
         raise TableFormatError(f"{directory / name} {fault}")
-    files = {}
-    for name in present:
-        data = files[name] = read_bytes(directory / name)
+    for name, data in present.items():
         entry = stated.table_of(name)
         for field, actual in file_entry(data).items():
             if entry.raw(field, None) != actual:
                 raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest has {short(entry.raw(field, None))}")
-    return files
+    return present
 
 
 def _check_against_manifest(tables: Tables, widths: Widths) -> None:

@@ -24,6 +24,7 @@ from certree.models.schedule.schedule_file import (
     evidence,
     load_schedule,
     save_schedule,
+    schedule_document,
     schedule_from_document,
 )
 from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
@@ -37,10 +38,19 @@ def load_any_schedule(path: Path) -> AnySchedule:
     """A schedule in either of certree's formats; ScheduleFormatError or InputError says what is wrong and where."""
     if path.suffix == ".npz":
         return load_schedule(path)
-    document = read_json(path)
+    return any_schedule_from_document(read_json(path), str(path))
+
+
+def any_schedule_from_document(document: Any, where: str) -> AnySchedule:
+    """The schedule in a parsed JSON document of either format."""
     if isinstance(document, dict) and document.get("format") == FORMAT:
-        return symmetric_from_document(document, str(path))
-    return schedule_from_document(document, str(path))
+        return symmetric_from_document(document, where)
+    return schedule_from_document(document, where)
+
+
+def any_schedule_document(schedule: AnySchedule) -> dict[str, Any]:
+    """The JSON document of a schedule, in its own form."""
+    return symmetric_document(schedule) if isinstance(schedule, SymmetricSchedule) else schedule_document(schedule)
 
 
 def save_any_schedule(schedule: AnySchedule, path: Path, *, force: bool = False) -> None:

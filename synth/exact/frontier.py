@@ -28,7 +28,7 @@ from certree.verify.exact.refutations.prices import Rows
 from certree.verify.exact.refutations.refutation import Document
 from certree.verify.exact.rup import ProofError
 from certree.verify.frontier.answers import rounds_of, why_not
-from certree.verify.frontier.bundle import bundle_document
+from certree.verify.frontier.document import frontier_document
 from certree.verify.frontier.points import best_rate, last_steps, levels, most_uncovered, obligations, undominated
 
 TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
@@ -51,8 +51,8 @@ class Frontier:
     step_bounds: dict[int, Rows]  # steps -> prices that show what as many steps take, where the points meet it
 
     def document(self) -> Document:
-        """The bundle that shows all of it."""
-        return bundle_document(self.question, self.max_chunks, self.points, self.refuted, self.bandwidth[1], self.step_bounds)
+        """The document that shows all of it."""
+        return frontier_document(self.question, self.max_chunks, self.points, self.refuted, self.bandwidth[1], self.step_bounds)
 
 
 class FrontierSearch:

@@ -19,7 +19,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.method import Monitor
 from certree.verify.exact.refutations.refutation import unpack
-from certree.verify.frontier.bundle import verify_bundle
+from certree.verify.frontier.document import check_frontier
 
 #: network, collective, Cmax, SCCL's seconds (None: it never ended or was not run)
 FRONTIERS = (
@@ -61,7 +61,7 @@ def measure(spec: str, collective: str, max_chunks: int) -> dict[str, object]:
     found = search.result
     document = found.document()
     searched = process_time() - start
-    if not verify_bundle(document, spec).valid:
+    if not check_frontier(document, spec).valid:
         raise AssertionError(f"{spec}: the frontier is refuted")
     proofs = [entry["proof"] for entry in document["refuted"]]
     return {

@@ -26,7 +26,7 @@ from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.method import Monitor, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.exact.refutations.refutation import pack
-from certree.verify.frontier.bundle import verify_bundle
+from certree.verify.frontier.document import check_frontier
 from certree.verify.rule import Rule, Subject
 from certree.verify.tables.checker import verify_tables
 from certree.verify.verdict import Violation
@@ -49,7 +49,7 @@ def provoke(rule: Rule) -> tuple[Violation, ...]:
     for path, value in changes:
         _change(document, path, json.loads(value))
     if rule.about is Subject.FRONTIERS:
-        return verify_bundle(document, "example").violations
+        return check_frontier(document, "example").violations
     read = symmetric_from_document if rule.about is Subject.SYMMETRIC else schedule_from_document
     return verify_schedule(read(document, "example")).violations
 

@@ -21,16 +21,25 @@ class Generated:
     chosen: Mapping[str, str] = field(default_factory=dict)
     definitions: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        """The name of the generated module."""
+        return f"Generated{self.extends}"
+
     def run(self, *, time_limit: float, simulation: Simulation | None = None) -> TlcRun:
         """The result of TLC; see `run_tlc`."""
-        name = f"Generated{self.extends}"
+        module, config = self.texts()
+        return run_generated(self.name, module, config, time_limit=time_limit, simulation=simulation)
+
+    def texts(self) -> tuple[str, str]:
+        """The generated module and its configuration."""
         # a definition that TLC evaluates once, and a name for the configuration
         tables = [f"Given{name} ==\n  {text}\nMC{name} == Given{name}" for name, text in self.tables.items()]
-        module = [f"---- MODULE {name} ----", f"EXTENDS {self.extends}, TLC", *tables, *self.definitions, "===="]
+        module = [f"---- MODULE {self.name} ----", f"EXTENDS {self.extends}, TLC", *tables, *self.definitions, "===="]
         constants = {name: f"= {value}" for name, value in self.values.items()}
         constants |= {name: f"<- MC{name}" for name in self.tables} | {name: f"<- {own}" for name, own in self.chosen.items()}
         config = Configuration(self.spec, constants, invariants=self.invariants, properties=self.properties)
-        return run_generated(name, "\n".join([*module, ""]), config.text, time_limit=time_limit, simulation=simulation)
+        return "\n".join([*module, ""]), config.text
 
 
 def function(pairs: Iterable[tuple[object, object]]) -> str:

@@ -28,20 +28,9 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
     `time_limit` seconds do not suffice. Raises the errors of `plan_of`, and ToolMissingError without Java or TLC.
     """
     plan = plan_of(tables)
-    exhaustive = plan.messages * plan.counters <= EXHAUSTIVE_WORK
+    exhaustive = _is_small(plan)
     simulation = None if exhaustive else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
-    model = Generated(
-        "CheckNILockstep",
-        written(plan),
-        values(plan),
-        _INVARIANTS,
-        # not for simulations, where each run has the greatest possible length: it ends or deadlocks
-        properties=_PROPERTIES if exhaustive else (),
-        chosen={"InTurn": "LowestFirst"},
-        # at the end of a run: a row that is late because of the short slot is reported first, since it names the place
-        definitions=(f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",),
-    )
-    run = model.run(time_limit=time_limit, simulation=simulation)
+    run = _model(plan).run(time_limit=time_limit, simulation=simulation)
     return ModelResult(
         name=f"tables of {tables.topology.name} {tables.collective.kind}",
         expected=Result.SUCCESS,
@@ -54,6 +43,32 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
         message=_message(plan, run, simulation),
         as_expected=run.result is Result.SUCCESS,
         picture=picture(run, tables.topology),
+    )
+
+
+def table_model_files(tables: Tables) -> dict[str, str]:
+    """The generated module and configuration of that check, by file name. They extend modules of `specs/`. Errors as `plan_of`."""
+    model = _model(plan_of(tables))
+    return {f"{model.name}{suffix}": text for suffix, text in zip((".tla", ".cfg"), model.texts(), strict=True)}
+
+
+def _is_small(plan: Plan) -> bool:
+    """Whether all states are checked."""
+    return plan.messages * plan.counters <= EXHAUSTIVE_WORK
+
+
+def _model(plan: Plan) -> Generated:
+    """The model of the tables."""
+    return Generated(
+        "CheckNILockstep",
+        written(plan),
+        values(plan),
+        _INVARIANTS,
+        # not for simulations, where each run has the greatest possible length: it ends or deadlocks
+        properties=_PROPERTIES if _is_small(plan) else (),
+        chosen={"InTurn": "LowestFirst"},
+        # at the end of a run: a row that is late because of the short slot is reported first, since it names the place
+        definitions=(f"SlotIsLongEnough == AllDone => SlotTicks >= {plan.timing.slot_cycles}",),
     )
 
 

@@ -1,5 +1,5 @@
 """`certree export`: Write a schedule as tables for network interfaces.
-`certree import`: Read tables back as a schedule.
+`certree import`: Read tables or a bundle back as a schedule.
 """
 
 from pathlib import Path
@@ -7,13 +7,18 @@ from typing import Any
 
 import click
 
+from certree.api.bundles.checking import verify_bundle
+from certree.api.bundles.documents import bundle_report, bundle_words
 from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import read_schedule, verify_path
 from certree.api.settings import setting
 from certree.api.tables import export
 from certree.cli.words.parameters import check_output, option_json, option_output, option_params, option_size
+from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
+from certree.models.bundle.bundle import FRONTIER, is_bundle, load_bundle
+from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
@@ -67,10 +72,12 @@ def export_words(report: dict[str, Any]) -> str:
 @option_output("the schedule", required=True)
 @option_json()
 def import_command(directory: Path, output: Path, force: bool, as_json: bool) -> int:
-    """Read tables back as a schedule. Of invalid tables nothing is written."""
+    """Read tables, or a bundle of evidence, back as a schedule. Of what is invalid nothing is written."""
+    if is_bundle(directory):
+        return _import_bundle(directory, output, force=force, as_json=as_json)
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
     if not directory.is_dir():
-        raise click.UsageError(f"{directory} is not a tables directory")
+        raise click.UsageError(f"{directory} is not a tables directory or a bundle")
     checked = verify_path(directory)
     if checked.verdict.valid:
         save_any_schedule(checked.schedule, output, force=force)
@@ -79,3 +86,20 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
     return show_schedule(
         checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=("verify", output)
     )
+
+
+def _import_bundle(path: Path, output: Path, *, force: bool, as_json: bool) -> int:
+    """Write the schedule or the frontier of a bundle once every item is re-checked."""
+    is_frontier = load_bundle(path).kind == "frontier"
+    suffixes, what = (SUFFIXES[:2], "a frontier") if is_frontier else (SUFFIXES, "a schedule file")
+    check_output(output, force=force, suffixes=suffixes, what=what)
+    with working("re-checking"):
+        verdict = verify_bundle(path)
+    if verdict.valid:
+        if is_frontier:
+            write_atomically(output, verdict.bundle.members[FRONTIER], force=force)
+        else:
+            save_any_schedule(verdict.bundle.schedule, output, force=force)
+        note(f"wrote {output}")
+    show(bundle_report(verdict), bundle_words, kind="bundle", as_json=as_json, then=("verify", output))
+    return 0 if verdict.valid else 1

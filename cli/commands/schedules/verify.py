@@ -1,4 +1,4 @@
-"""`certree verify`: Check schedules, CSVs, tables directories and frontiers."""
+"""`certree verify`: Check schedules, CSVs, tables directories, frontiers and bundles."""
 
 from pathlib import Path
 from typing import Any
@@ -7,8 +7,11 @@ import click
 
 from certree.api.batches import reports
 from certree.api.batches.paths import Batch, is_batch, verify_all
+from certree.api.bundles.checking import verify_bundle
+from certree.api.bundles.documents import bundle_report, bundle_words
+from certree.api.bundles.evidence import TRUST
 from certree.api.frontiers import verify_frontier, write_proofs
-from certree.api.inputs import is_bundle, verify_path
+from certree.api.inputs import is_frontier, verify_path
 from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.api.reports.text import collective_words, one_line
 from certree.api.settings import setting, silent
@@ -24,6 +27,7 @@ from certree.cli.words.parameters import (
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
+from certree.models.bundle.bundle import is_bundle
 from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
@@ -43,6 +47,11 @@ UNREADABLE = 2
 @click.option(
     "--proofs", type=click.Path(path_type=Path), help="A new folder for a frontier's formulas and proofs: DIMACS, DRAT, VeriPB."
 )
+@click.option(
+    "--trust",
+    type=click.Choice(TRUST),
+    help="Of a bundle, what is taken on trust: by default results of TLC, by the hashes of tool and modules; none runs TLC again.",
+)
 @click.option("--junit", type=click.Path(path_type=Path), help="Write a JUnit XML report with a test case for each path.")
 @click.option("--sarif", type=click.Path(path_type=Path), help="Write a SARIF 2.1.0 log with a result for each violation.")
 @click.option("--force", is_flag=True, help="Overwrite the report and the log.")
@@ -55,23 +64,27 @@ def verify_command(
     size: int | None,
     machine: Machine | None,
     proofs: Path | None,
+    trust: str | None,
     junit: Path | None,
     sarif: Path | None,
     force: bool,
     as_json: bool,
 ) -> int:
-    """Check schedule files, CSVs (with --topology and --collective), tables directories and frontiers with their evidence.
+    """Check schedule files, CSVs (with --topology and --collective), tables directories, frontiers and bundles of evidence.
 
     Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others.
 
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
-    or for those given; for tables, with the slots that they state. Exit code 0: valid; 1: invalid, with the reasons.
+    or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
+    again, or taken on trust. Exit code 0: valid; 1: invalid, with the reasons.
     """
     for report in (junit, sarif):
         check_output(report, force=force)
     if junit is not None or sarif is not None or is_batch(paths):
         if proofs is not None:
             raise InputError("--proofs is for a single frontier")
+        if trust is not None:
+            raise InputError("--trust is for a single bundle")
         with working("verifying"):
             batch = verify_all(*paths, topology=topology, collective=collective, route=route, size=size, machine=machine)
         for file, written in ((junit, reports.junit), (sarif, reports.sarif)):
@@ -81,6 +94,15 @@ def verify_command(
         return _show_batch(batch, as_json=as_json)
     path = paths[0]
     if is_bundle(path):
+        if size is not None or machine is not None or proofs is not None:
+            raise InputError(f"{path}: a bundle states its size and machine; --size, --params and --proofs do not apply")
+        with working("re-checking"):
+            verdict = verify_bundle(path, trust=trust or TRUST[0], topology=topology, collective=collective)
+        show(bundle_report(verdict), bundle_words, kind="bundle", as_json=as_json, then=("import", path, "-o", "schedule.json"))
+        return 0 if verdict.valid else 1
+    if trust is not None:
+        raise InputError(f"{path}: --trust is for bundles; of anything else everything is recomputed")
+    if is_frontier(path):
         if size is not None or machine is not None:
             raise InputError(f"{path}: a frontier is of steps and rounds; --size and --params do not apply")
         return _verify_frontier(path, topology, collective, proofs, as_json=as_json)

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from certree.cli.commands.runs.simulate import holds
+from certree.api.reports.runs import holds
 from certree.hw.engines.runs import Run
 from certree.hw.run import run
 from certree.models.cost.models.genmodel import load_genmodel

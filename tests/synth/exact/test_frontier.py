@@ -16,18 +16,18 @@ from certree.synth.method import Monitor
 from certree.synth.symmetric.symmetry import free_groups
 from certree.verify.exact.encoding import encoder as encoder_module
 from certree.verify.exact.rup import ProofError
-from certree.verify.frontier.bundle import verify_bundle
+from certree.verify.frontier.document import check_frontier
 from tests.verify.exact.small import barbell, network
 
 
 def found(topology, kind: str, max_chunks: int, root=None, monitor=None):
-    """The bundle of the search, once it is judged."""
+    """The document of the search, once it is checked."""
     where = parse_topology(topology) if isinstance(topology, str) else topology
     search = FrontierSearch(where, parse_collective(kind, root), max_chunks, 1, monitor or Monitor())
     search.run()
     result = search.result
     document = result.document()
-    assert verify_bundle(document, "bundle").violations == ()
+    assert check_frontier(document, "bundle").violations == ()
     return document
 
 
@@ -154,7 +154,7 @@ def test_what_was_found_before_an_interruption_is_kept() -> None:
     result = search.result
     assert list(result.points) == [(1, 2, 2), (2, 2, 3)]
     document = result.document()
-    assert verify_bundle(document, "bundle").valid
+    assert check_frontier(document, "bundle").valid
     assert not document["complete"]
     assert lines[0] == "frontier: 1 chunks, 2 steps, 2 rounds"
 
@@ -190,7 +190,7 @@ def test_a_limit_of_memory_costs_steps() -> None:
         search.run()
         result = search.result
         document = result.document()
-        assert verify_bundle(document, "bundle").valid
+        assert check_frontier(document, "bundle").valid
         assert document["complete"]
         best[memory] = points(document)
     assert best[None] == best[6]

@@ -18,7 +18,7 @@ from certree.verify.exact.encoding.sums import SumEncoder
 from certree.verify.exact.question import Question
 from certree.verify.exact.rows import most_stored
 from certree.verify.frontier.answers import why_not
-from certree.verify.frontier.bundle import verify_bundle
+from certree.verify.frontier.document import check_frontier
 from tests.synth.exact.linear import LinearSpread
 from tests.synth.exact.test_encodings import answer as answer_of
 from tests.verify.exact.limits import carried, sums_with_slots
@@ -129,7 +129,7 @@ def found(topology, kind: str, max_chunks: int, scratch: int | None):
     search.run()
     result = search.result
     document = result.document()
-    assert verify_bundle(document, "bundle").violations == ()
+    assert check_frontier(document, "bundle").violations == ()
     return document
 
 
@@ -153,17 +153,17 @@ def test_scratch_changes_the_frontier() -> None:
 def test_a_frontier_of_another_scratch_is_refused(scratch) -> None:
     other = copy.deepcopy(SLOTTED)
     other["scratch"] = scratch
-    rules = {violation.rule for violation in verify_bundle(other, "bundle").violations}
+    rules = {violation.rule for violation in check_frontier(other, "bundle").violations}
     assert {"frontier-claim", "frontier-point"} <= rules
     other["model"] = Question(RING5, ALL_REDUCE, 1, 1, 1, None, scratch).model
-    rules = {violation.rule for violation in verify_bundle(other, "bundle").violations}
+    rules = {violation.rule for violation in check_frontier(other, "bundle").violations}
     assert {"proof-foreign", "frontier-point"} <= rules
 
 
 def test_a_frontier_of_less_scratch_is_refused() -> None:
     other = copy.deepcopy(found(STAR, "all-to-all", 1, None))
     other["scratch"] = 5
-    assert {"frontier-claim", "frontier-point"} <= {violation.rule for violation in verify_bundle(other, "bundle").violations}
+    assert {"frontier-claim", "frontier-point"} <= {violation.rule for violation in check_frontier(other, "bundle").violations}
 
 
 def test_slots_are_asked_what_they_can_do() -> None:
@@ -219,4 +219,4 @@ def test_what_cannot_be_asked() -> None:
         FrontierSearch(STAR, parse_collective("all-to-all"), 1, 1, Monitor(), scratch=0)
     changed = {**SLOTTED, "scratch": True}
     with pytest.raises(InputError, match="scratch is True; allowed: whole numbers from 0 to"):
-        verify_bundle(changed, "bundle")
+        check_frontier(changed, "bundle")

@@ -1,6 +1,6 @@
 """Refutations in the formats of third-party checkers: DIMACS, DRAT, and the proof format of VeriPB.
 
-A user who trusts neither certree's checker nor its files needs only the encoder: `certree verify BUNDLE --proofs DIR` rebuilds
+A user who trusts neither certree's checker nor its files needs only the encoder: `certree verify FRONTIER --proofs DIR` rebuilds
 every formula and writes it next to its proof. `drat-trim F.cnf F.drat` and `veripb --cnf F.cnf F.pbp` check them.
 """
 

@@ -1,4 +1,4 @@
-"""Frontier bundles: valid ones are accepted, altered ones are rejected."""
+"""Frontier documents: valid ones are accepted, altered ones are rejected."""
 
 import copy
 from fractions import Fraction
@@ -17,13 +17,13 @@ from certree.verify.exact.encoding.encode import encode
 from certree.verify.exact.question import Question
 from certree.verify.exact.refutations.refutation import check_refutation, pack, unpack
 from certree.verify.exact.rup import ProofError
-from certree.verify.frontier.bundle import verify_bundle
+from certree.verify.frontier.document import check_frontier
 from certree.verify.frontier.points import covers, obligations, undominated
 from tests.verify.exact.small import barbell, network
 
 
 def made(topology, kind: str, max_chunks: int, root=None):
-    """The bundle of a search, and what was found."""
+    """The document of a search, and what was found."""
     network = parse_topology(topology) if isinstance(topology, str) else topology
     search = FrontierSearch(network, parse_collective(kind, root), max_chunks, 1, Monitor())
     search.run()
@@ -37,7 +37,7 @@ RING = made("ring:5", "all-reduce", 3)
 
 
 def rules(document, topology=None) -> set[str]:
-    return {violation.rule for violation in verify_bundle(document, "bundle", topology).violations}
+    return {violation.rule for violation in check_frontier(document, "bundle", topology).violations}
 
 
 def entry(document, name: str, point):
@@ -185,7 +185,7 @@ def test_schedules_with_several_buffers_are_no_points() -> None:
         made |= {"version": 2, "buffers": 2, "certificate": None}
         made["transfers"] |= {"src_buffer": zeros, "dst_buffer": zeros}
 
-    found = verify_bundle(changed(RING, buffer), "changed").violations
+    found = check_frontier(changed(RING, buffer), "changed").violations
     assert any("the schedule uses buffers (version 2)" in violation.message for violation in found)
 
 
@@ -217,7 +217,7 @@ def test_a_point_that_another_covers_is_found() -> None:
 )
 def test_what_is_no_bundle(change, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        verify_bundle(changed(DGX1, change), "bundle")
+        check_frontier(changed(DGX1, change), "bundle")
 
 
 def test_time_cuts_are_tight() -> None:
@@ -281,7 +281,7 @@ def test_refutations_of_absurd_size_are_refused_before_they_are_tried(point, pro
 
 def test_a_frontier_of_too_many_candidates_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="4096 chunks and 8192 steps make more than 16384 candidates"):
-        verify_bundle(changed(DGX1, lambda d: d.update(max_chunks=4096)), "bundle")
+        check_frontier(changed(DGX1, lambda d: d.update(max_chunks=4096)), "bundle")
     search = FrontierSearch(parse_topology("ring:4"), parse_collective("all-gather"), 4096, 1, Monitor())
     search.run()
     with pytest.raises(UnsupportedError, match="too many for a frontier"):

@@ -43,7 +43,7 @@ _KEYS = (
 )  # fmt: skip
 
 
-def bundle_document(
+def frontier_document(
     question: Question,
     max_chunks: int,
     points: Mapping[Point, Schedule],
@@ -80,8 +80,8 @@ def bundle_document(
 
 
 @dataclass(frozen=True, repr=False)
-class BundleVerdict(Shown):
-    """The result of checking a bundle: its claims are proved exactly when there are no violations."""
+class FrontierVerdict(Shown):
+    """The result of checking a frontier: its claims are proved exactly when there are no violations."""
 
     question: Question  # of any point
     violations: tuple[Violation, ...]
@@ -108,8 +108,8 @@ class BundleVerdict(Shown):
         return {"valid": self.valid, "complete": self.document["complete"], "points": points}
 
 
-def read_bundle(document: Any, where: str) -> tuple[Question, Document]:
-    """The question and the document, if it has the form of a bundle; otherwise InputError or TopologyError with the fault."""
+def read_frontier(document: Any, where: str) -> tuple[Question, Document]:
+    """The question and the document, if it has the form of a frontier; otherwise InputError or TopologyError with the fault."""
     fields = Fields.of_format(document, FORMAT, VERSION, where).only(*_KEYS)
     topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
     collective = read_collective(fields.table_of("collective"))
@@ -144,16 +144,16 @@ def _point(value: Any, where: str, max_chunks: int) -> Point:
 @rule(
     "frontier-dominated",
     "a listed point is dominated by another one",
-    "tests/verify/frontier/test_bundle.py",
+    "tests/verify/frontier/test_document.py",
     Subject.FRONTIERS,
 )
-def verify_bundle(document: Any, where: str, topology: Topology | None = None) -> BundleVerdict:
-    """Check everything in a bundle, without any solver. `topology`: the network that it must be for, if given (rule `topology`).
+def check_frontier(document: Any, where: str, topology: Topology | None = None) -> FrontierVerdict:
+    """Check everything in a frontier, without any solver. `topology`: the network that it must be for, if given (rule `topology`).
 
     The rules are listed in `docs/reference/rules.md`. The time is that of verifying the schedules, building the formulas and
     propagating along the proofs.
     """
-    question, document = read_bundle(document, where)
+    question, document = read_frontier(document, where)
     findings = Findings()
     if topology is not None and topology.digest != question.topology.digest:
         message = f"the frontier is of {network_text(question.topology)}, which is not {network_text(topology)} link by link"
@@ -165,7 +165,7 @@ def verify_bundle(document: Any, where: str, topology: Topology | None = None) -
                 findings.add("frontier-dominated", 0, (), f"point {list(point)} is dominated by {list(other)}")
     refuted = _sound_refutations(question, document["refuted"], findings)
     _check_claims(question, document, points, refuted, findings)
-    return BundleVerdict(question, findings.verdict().violations, document)
+    return FrontierVerdict(question, findings.verdict().violations, document)
 
 
 @rule(

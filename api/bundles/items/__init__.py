@@ -1,0 +1,1 @@
+"""Kinds of evidence: `certified` (schedule, bounds, fewest steps), `tables`, `runs`, `tla`, `frontier`."""

@@ -1,0 +1,73 @@
+"""Reports on simulated runs: the JSON document of `simulate`, and the same in words."""
+
+from fractions import Fraction
+from typing import Any
+
+from certree.api.reports.text import one_line, size_words
+from certree.api.reports.times import clock_times, clock_words
+from certree.hw.engines.runs import Run
+from certree.hw.engines.schedule_run import Plan
+from certree.models.tables import Tables
+
+
+def holds(result: Run) -> bool:
+    """Whether the run passes: right data, and for slotted runs without background packets no contention, no late rows, and the
+    closed form, if there is one, met exactly."""
+    if result.mode != "slotted" or result.others is not None:
+        return result.data_ok
+    exact = result.closed_form_cycles in (None, result.cycles)
+    return result.data_ok and exact and not result.late and not result.contention_cycles
+
+
+def simulation_report(result: Run, source: Tables | Plan) -> dict[str, Any]:
+    """The JSON document of `simulate`."""
+    return {
+        "topology": source.topology.name,
+        "collective": str(source.collective.kind),
+        "source": result.source,
+        "run": result.mode,
+        "engine": result.engine,
+        "cycles": result.cycles,
+        **clock_times(result.cycles, source.message_bytes, source.machine),
+        "closed_form_cycles": result.closed_form_cycles,
+        "contention_cycles": result.contention_cycles,
+        "late": result.late,
+        "exact": result.is_exact,
+        "data_ok": result.data_ok,
+        "max_link_utilization": None if result.max_link_utilization is None else str(result.max_link_utilization),
+        "parts": result.parts,
+        "flit_hops": result.flit_hops,
+        "messages": result.messages,
+        "message_bytes": source.message_bytes,
+        "machine": source.machine.name,
+        "wrong": None if result.wrong is None else {"rank": result.wrong[0], "chunk": result.wrong[1]},
+        "deadlock": list(result.deadlock),
+    }
+
+
+def simulation_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    size, cycles, expected = size_words(report["message_bytes"]), report["cycles"], report["closed_form_cycles"]
+    lines = [
+        f"{report['run']} run of {size} on {one_line(report['topology'])}: {cycles:,} cycles ({report['engine']} engine)",
+        f"  time: {clock_words(report)} on machine {one_line(report['machine'])}",
+    ]
+    if expected is not None:
+        agreement = "equal" if cycles == expected else f"{cycles - expected:+,} cycles"
+        lines.append(f"  closed form: {expected:,} cycles: {agreement}")
+    lines.append(f"  contention: {report['contention_cycles']:,} cycles; late rows: {report['late']:,}")
+    if report["max_link_utilization"] is not None:
+        lines.append(f"  busiest link: {float(Fraction(report['max_link_utilization'])) * 100:.2f} % of the time")
+    if report["parts"] > 1:
+        why = "since it reuses a chunk's buffer; a barrier separates the parts"
+        lines.append(f"  in {report['parts']} parts, {why}")
+    if "background" in report:
+        other = report["background"]
+        arrived = f"{other['arrived']:,} of {other['packets']:,} packets arrived"
+        lines.append(f"  background: {arrived}, the slowest in {other['longest_latency']:,} cycles")
+    if report["data_ok"]:
+        lines.append("  data: right at every rank")
+    elif report["wrong"] is not None:
+        lines.append(f"  data: WRONG, first at rank {report['wrong']['rank']}, chunk {report['wrong']['chunk']}")
+    lines += [f"  starved: {line}" for line in report.get("starved", [])]
+    return "\n".join([*lines, *(f"  deadlock: {line}" for line in report["deadlock"])])

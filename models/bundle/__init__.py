@@ -1,0 +1,1 @@
+"""Bundles of evidence, files `.certree`: `archive`, zips whose every byte is determined; `bundle`, their members and manifest."""
