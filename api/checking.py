@@ -90,6 +90,9 @@ def verify(
         if is_bundle(path):
             from certree.api.bundles.checking import verify_bundle
 
+            if size is not None or machine is not None:
+                raise InputError(f"{path}: a bundle states its size and machine; others do not apply")
+
             return verify_bundle(path, trust=trust or "hashes", topology=network, collective=asked)
         _require_no_trust(trust)
         if is_frontier(path):

@@ -13,7 +13,7 @@ from certree.api.bundles.page import page
 from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.evidence import add_certificate
 from certree.api.frontiers import FoundFrontier, verify_frontier
-from certree.api.inputs import is_frontier, schedule_of
+from certree.api.inputs import is_frontier, on_machine, schedule_of
 from certree.api.parsing import Network
 from certree.api.settings import setting
 from certree.hw.engines.runs import MODES, check_known
@@ -121,6 +121,7 @@ def _schedule_source(
         raise InputError(f"the schedule is for {schedule.topology.name}, which is not the network asked for")
     recorded = replace(schedule, made_for=used)
     certified, verdict = add_certificate(recorded) if schedule.certificate is None else (recorded, verify_schedule(recorded))
+    verdict = on_machine(certified, verdict)
     if not verdict.valid:
         raise InvalidScheduleError(certified, verdict)
     if isinstance(given, Tables):

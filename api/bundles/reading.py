@@ -8,14 +8,15 @@ from certree.models.bundle.bundle import FRONTIER, Bundle, load_bundle
 from certree.models.common.errors import InputError
 from certree.models.tables import Tables
 
-TABLES, RUNS, MODELS = "tables", "runs", "tla/results.json"
+TABLES, RUNS, DEADLOCK, MODELS = "tables", "runs", "deadlock.json", "tla/results.json"
 
 
 def read_bundle(path: str | Path) -> Bundle:
     """The bundle in a file, once its form and the hashes of its members are checked; `verify` checks the evidence.
 
     For reports: `schedule` of the result (its certificate has the bounds with their witnesses), and the functions of
-    `certree.api.bundles.reading`: `tables`, `runs`, `model_checks`, `frontier`. `ct.verify(path).items` is what was re-checked.
+    `certree.api.bundles.reading`: `tables`, `runs`, `deadlock`, `model_checks`, `frontier`. `ct.verify(path).items` says what was
+    re-checked.
 
     Raises InputError, one line, for files that are truncated, altered or no bundles; nothing is written to disk.
 
@@ -46,6 +47,11 @@ def runs(bundle: Bundle) -> dict[str, dict[str, Any]]:
             raise InputError(f"{bundle.source}: {RUNS}/{name}: expected an object")
         found[name.removesuffix(".json")] = document
     return found
+
+
+def deadlock(bundle: Bundle) -> Any:
+    """The certificate of freedom from deadlock (schema `deadlock`); None where the bundle has none."""
+    return bundle.document(DEADLOCK) if DEADLOCK in bundle.members else None
 
 
 def model_checks(bundle: Bundle) -> dict[str, Any] | None:

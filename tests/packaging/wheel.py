@@ -29,6 +29,8 @@ COMMANDS = (
     ("export schedule.json -o tables", "rows for 16 nodes"),
     ("verify tables", "made by tables"),
     ("simulate tables", "data: right at every rank"),
+    ("bundle schedule.json --without-tla -o schedule.certree", "valid: bundle of all-reduce on torus:4x4"),
+    ("verify schedule.certree", "as this certree writes it"),
     ("topology show torus:4x4 -o torus.svg", "16 endpoints"),
     ("cost ring:4 --methods ring --size 1MB", "start-up"),
     ("endpoints ace-torus:2x2x2 --size 64KiB --system ace", "data: right at every rank"),

@@ -81,7 +81,13 @@ def statuses(bundle: Bundle) -> dict[str, str]:
 
 
 def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
-    whole = {"archive": "re-checked", "schedule": "re-checked", "bounds": "re-checked", "tables": "re-checked"}
+    whole = {
+        "archive": "re-checked",
+        "schedule": "re-checked",
+        "bounds": "re-checked",
+        "tables": "re-checked",
+        "deadlock": "re-checked",
+    }
     assert statuses(ring) == {
         **whole,
         "fewest-steps": "absent",
@@ -224,6 +230,10 @@ def other_machine(document) -> None:
         ("tables/manifest.json", lambda d: d.update(slot_cycles=1), ["tables"]),
         ("tables/manifest.json", lambda d: d.update(delay=2), ["tables"]),
         ("tables/manifest.json", lambda d: d.update(note="x"), ["tables"]),
+        ("deadlock.json", lambda d: d.update(free=False), ["deadlock"]),
+        ("deadlock.json", lambda d: d.update(machine="other"), ["deadlock"]),
+        ("deadlock.json", lambda d: d["numbering"].append({}), ["deadlock"]),
+        ("deadlock.json", lambda d: d.pop("numbering"), ["deadlock"]),
         ("runs/slotted.json", lambda d: d.update(cycles=d["cycles"] - 1), ["runs: slotted"]),
         ("runs/slotted.json", lambda d: d.update(data_ok=1), ["runs: slotted"]),
         ("runs/slotted.json", lambda d: d.update(late=None), ["runs: slotted"]),
@@ -301,6 +311,8 @@ def test_evidence_that_was_left_out_is_told(ring, plain) -> None:
         plain, {f"runs/{name}": None for name in plain.under("runs")}, [one for one in plain.items if one.name != "runs"]
     )
     assert statuses(older)["runs"] == "absent"
+    told = {item.name: item for item in ct_verify(absent(plain, "deadlock")).items}
+    assert told["deadlock"].text.startswith("the bundle has no certificate; found out now: no circle")
     other = json_changed(ring, "tla/results.json", lambda d: d.update(tables={"absent": "no time"}))
     told = {item.name: item for item in ct_verify(other).items}
     assert told["tla: tables"].text == "although TLC can check these tables: no time"
@@ -308,7 +320,14 @@ def test_evidence_that_was_left_out_is_told(ring, plain) -> None:
 
 def test_what_needs_a_wrong_item_is_skipped(plain) -> None:
     found = statuses(json_changed(plain, SCHEDULE, without_transfer))
-    assert {name for name, status in found.items() if status == "skipped"} == {"bounds", "fewest-steps", "tables", "runs", "tla"}
+    assert {name for name, status in found.items() if status == "skipped"} == {
+        "bounds",
+        "fewest-steps",
+        "tables",
+        "deadlock",
+        "runs",
+        "tla",
+    }
     assert not ct_verify(json_changed(plain, SCHEDULE, without_transfer)).valid
 
 
