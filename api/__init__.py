@@ -7,7 +7,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
 - `tables`: export, import_tables; `bundles`: bundle, and what verify does with one
-- `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints
+- `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
 - `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from certree.api.synthesis import synthesize as synthesize
     from certree.api.tables import export as export
     from certree.api.tables import import_tables as import_tables
+    from certree.api.training.running import train as train
     from certree.hw.engines.runs import Run as Run
     from certree.hw.reducing.setup import AggregationRules as AggregationRules
     from certree.models.bundle.bundle import Bundle as Bundle
@@ -150,6 +151,7 @@ _PARTS = {
         "export",
         "import_tables",
     ),
+    "certree.api.training.running": ("train",),
     "certree.hw.engines.runs": ("Run",),
     "certree.hw.reducing.setup": ("AggregationRules",),
     "certree.models.bundle.bundle": ("Bundle",),

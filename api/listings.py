@@ -24,6 +24,7 @@ from certree.models.network.imports import load_imports
 from certree.models.network.spec import MODIFIERS, unit_bandwidth
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
+from certree.models.workload.workload_file import WORKLOADS
 from certree.synth.method import load_methods
 from certree.verify.bounds.witness import load_witnesses
 from certree.verify.exact.refutations.refutation import load_refutations
@@ -42,6 +43,7 @@ def names() -> dict[str, dict[str, str]]:
         "presets": {preset: f"models/machine/presets/{preset}.toml" for preset in MACHINES.names()},
         "cost presets": {preset: f"models/cost/presets/{preset}.toml" for preset in COST_PARAMETERS.names()},
         "endpoints": {preset: f"models/machine/endpoints/{preset}.toml" for preset in ENDPOINTS.names()},
+        "workloads": {preset: f"models/workload/presets/{preset}.toml" for preset in WORKLOADS.names()},
         "targets": dict(targets()),
     }
 
@@ -64,8 +66,8 @@ def explain(name: str) -> str:
 
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `deadlock`, `tables` of files,
-    and `certree-KIND-report` and `certree-error` of what `--json` prints.
+    """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `workload`, `deadlock`, `tables` of
+    files, and `certree-KIND-report` and `certree-error` of what `--json` prints.
 
     Those of files are `schemas/*.schema.json` in `models` and `hw`; where these leave a name open, the registered names fill it.
 

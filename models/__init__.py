@@ -9,6 +9,7 @@
 - `bundle`: bundles of evidence: archive and manifest
 - `traces`: trace files of simulators
 - `cost`: cost models of the literature, counts of schedules, and fits of parameters
+- `workload`: layers under training, and the loops that run them
 - `pictures`: networks and schedules as SVG
 - `schemas`: JSON schemas of all files
 """

@@ -58,6 +58,9 @@ PARTS = {
         engine?: text?
         """,
     "checked": "path: text\nvalid: bool\nerror? topology? collective?: text",
+    "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
+    "group": "group topology: text\ncollectives bytes: count\nbusy_seconds utilization: rational",
+    "alternative": "change: text\niteration_seconds saved: rational?\nreason?: text",
     "priced": """
         subject: text
         method: text?
@@ -185,6 +188,20 @@ DOCUMENTS = {
         stall: [text]
         """,
     "endpoints": "topology collective endpoint: text\nmethod: text?\nways: count\npayloads: [payload]\nsystems: [system]",
+    "train": """
+        workload topology loop timing machine order: text
+        system: text?
+        methods: {text}
+        pieces iterations: count
+        overlap: bool
+        seconds iteration_seconds compute_seconds exposed_seconds idle_seconds: rational
+        iteration_ends: [rational]
+        exposed_by_phase: {rational}
+        samples_per_second: rational?
+        groups: [group]
+        layers: [trained]
+        what_if: [alternative]
+        """,
     "model-check": "models: [model]",
     "reproduce": "target? title?: text\ncells?: [cell]\nremarks?: [text]\ntargets?: [target]",
     "gallery": "folder: text\nexamples: [{text}]",

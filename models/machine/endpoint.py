@@ -73,7 +73,8 @@ class Engine:
 @dataclass(frozen=True)
 class System:
     """The unit that runs the collective, its chunk and message sizes (no message size: one message per step), and its shares of the
-    accelerator's adders and memory bandwidth. `memory_bytes_per_second`: where it is not that of the buses."""
+    accelerator's adders and memory bandwidth. `memory_bytes_per_second`: where it is not that of the buses. `training_compute`: the
+    share of the accelerator that training has, where it is not what collectives leave of it."""
 
     name: str
     runs: Runs
@@ -82,6 +83,12 @@ class System:
     memory_share: Share
     message_bytes: int | None = None
     memory_bytes_per_second: Positive | None = None
+    training_compute: Annotated[Fraction, Limits(0, 1, above=True)] | None = None
+
+    @property
+    def training_share(self) -> Fraction:
+        """The share of the accelerator's compute that is left for training."""
+        return 1 - self.compute_share if self.training_compute is None else self.training_compute
 
 
 @dataclass(frozen=True)

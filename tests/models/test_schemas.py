@@ -15,6 +15,9 @@ from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
+from certree.models.workload.systolic import Accelerator
+from certree.models.workload.transformer import parse_transformer
+from certree.models.workload.workload_file import WORKLOADS, load_workload, read_workload, workload_document
 from tests.models.examples import built, pair_all_reduce, ring_all_gather, turning
 from tests.models.network.test_topology_file import changed
 
@@ -24,6 +27,7 @@ LOADERS = {
     "topology": topology_from_document,
     "schedule": schedule_from_document,
     "symmetric-schedule": symmetric_from_document,
+    "workload": read_workload,
 }
 
 
@@ -76,6 +80,12 @@ def test_presets_conform(name):
     validator("machine").validate(MACHINES.load(name))
 
 
+@pytest.mark.parametrize("name", WORKLOADS.names())
+def test_workloads_conform(name):
+    validator("workload").validate(WORKLOADS.load(name))
+    validator("workload").validate(workload_document(load_workload(name)))
+
+
 def paths(document, prefix=()):
     """The path of every entry of a document."""
     entries = document.items() if isinstance(document, dict) else enumerate(document) if isinstance(document, list) else ()
@@ -91,6 +101,8 @@ DOCUMENTS = [
     ("schedule", schedule_document(replace(built(), made_for=MADE_FOR))),
     ("symmetric-schedule", symmetric_document(replace(turning("ring:2"), made_for=MADE_FOR))),
     ("schedule", schedule_document(replace(pair_all_reduce(), routes=((0,),), buffers=2, virtual_channel=[3]))),
+    ("workload", workload_document(parse_transformer("transformer:layers=1,width=4,heads=2,sequence=2,data=2", Accelerator()))),
+    ("workload", WORKLOADS.load("multitree-alphagozero")),
 ]
 
 

@@ -1,0 +1,158 @@
+"""Training: iterations of a workload on a network, with collectives that overlap with computing."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+
+from certree.api import parsing
+from certree.api.parsing import Network
+from certree.api.settings import Tell, machine_for, silent
+from certree.api.training.settings import Settings, Speeds, Timing, parse_factor, parse_methods
+from certree.api.training.timers import Made, Timers
+from certree.hw.engines.framing import FRAMINGS
+from certree.models.common.errors import InputError, unknown_name
+from certree.models.common.shown import Shown
+from certree.models.machine.endpoint import Endpoint, load_endpoint
+from certree.models.machine.machine import Machine
+from certree.models.workload.passes import Act
+from certree.models.workload.queue import Order
+from certree.models.workload.training import Training
+from certree.models.workload.training import train as run_training
+from certree.models.workload.workload import Workload
+from certree.models.workload.workload_file import load_workload
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What-if: the run with one `change`; a `reason` where it cannot be."""
+
+    change: str
+    seconds: Fraction | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingRun(Shown):
+    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first."""
+
+    settings: Settings
+    training: Training
+    alternatives: tuple[Alternative, ...] = ()
+
+    def title(self) -> str:
+        """The workload and the network."""
+        return f"{self.settings.workload.name} on {self.settings.topology.name}"
+
+    def facts(self) -> dict[str, object]:
+        """Times in milliseconds of an iteration."""
+        return {"ms": f"{1000 * float(self.iteration_seconds):.4g}", "exposed": f"{100 * float(self.exposed_share):.1f} %"}
+
+    @property
+    def seconds(self) -> Fraction:
+        """Of all iterations, with the collectives of the last one."""
+        return self.training.seconds
+
+    @property
+    def iteration_seconds(self) -> Fraction:
+        """The mean."""
+        return self.seconds / self.settings.iterations
+
+    @property
+    def compute_seconds(self) -> Fraction:
+        """Of an iteration."""
+        return self.training.total(Act.COMPUTE) / self.settings.iterations
+
+    @property
+    def exposed_seconds(self) -> Fraction:
+        """Of an iteration: waiting for collectives."""
+        return self.training.total(Act.WAIT) / self.settings.iterations
+
+    @property
+    def exposed_share(self) -> Fraction:
+        """Of the time of an iteration."""
+        return self.exposed_seconds / self.iteration_seconds if self.iteration_seconds else Fraction(0)
+
+
+def train(
+    workload: str | Path | Workload,
+    network: Network,
+    *,
+    groups: Mapping[str, Network] | None = None,
+    accelerator: Mapping[str, str] | None = None,
+    method: str | Sequence[str] = (),
+    timing: str = "closed-form",
+    flow: str = "message",
+    without_routers: bool = False,
+    system: str = "ace",
+    endpoint: str | Path | Endpoint = "ace",
+    machine: str | Path | Machine | None = None,
+    iterations: int = 2,
+    order: str = "fifo",
+    pieces: int = 1,
+    overlap: bool = True,
+    compute: str | float | Fraction = 1,
+    what_if: Sequence[str] = (),
+    progress: Tell = silent,
+) -> TrainingRun:
+    """Time iterations of a workload on a network: compute, exposed communication by layer, collectives; exact, in seconds.
+
+    `workload`: a name, a file or a formula (`certree.models.workload.workload_file.load_workload`). `groups`: the network of a
+    group of nodes, where it is not the whole one; groups have links of their own. `accelerator`: fields of the systolic arrays, for
+    workloads that state shapes. `method`: "ring", or for a kind of collective "all-to-all=ring-all-to-all"; by default `auto`, and
+    with endpoints ACE's. `timing`: "closed-form"; "slotted" or "paced", simulated (`flow` "message" or "packet"); "endpoints", of
+    the `system` of `endpoint`; "aggregate", added in switches. What cannot be paced is simulated in slots.
+
+    Collectives of a group are served one at a time, in the `order` "fifo" or "lifo", each in as many `pieces`; on endpoints those
+    of a data-parallel loop run together. `overlap` False: one collective of all gradients behind each iteration. `compute`: the
+    accelerator is as many times as fast. `what_if`: changes, each timed by itself, such as "method=ring" or "bandwidth=2"
+    (`certree.api.training.changes`). Raises InputError and UnsupportedError.
+
+    >>> import certree.api as ct
+    >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
+    <TrainingRun astra-resnet50 on torus:4x4: ms 6.258, exposed 82.7 %>
+    """
+    from certree.api.training.changes import alternatives, parse_change
+
+    topology = parsing.topology(network)
+    chosen = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
+    for what, name, known in (("timing", timing, list(Timing)), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
+        if name not in known:
+            raise InputError(unknown_name(what, name, known))
+    found = workload if isinstance(workload, Workload) else load_workload(str(workload), accelerator)
+    settings = Settings(
+        workload=found,
+        topology=topology,
+        machine=machine_for(topology, machine, progress),
+        networks={group: parsing.topology(one) for group, one in (groups or {}).items()},
+        methods=parse_methods([method] if isinstance(method, str) else list(method)),
+        timing=Timing(timing),
+        flow=flow,
+        without_routers=without_routers,
+        endpoint=chosen,
+        system=chosen.system(system).name,
+        iterations=iterations,
+        order=Order(order),
+        pieces=pieces,
+        overlap=overlap,
+        speeds=Speeds(compute=parse_factor(compute, "compute")),
+    )
+    changes = [parse_change(text, settings) for text in what_if]  # an unknown one is an error before any work
+    made: Made = {}
+    run = run_settings(settings, made, progress)
+    return replace(run, alternatives=alternatives(run, changes, made, progress)) if what_if else run
+
+
+def run_settings(settings: Settings, made: Made | None = None, progress: Tell = silent) -> TrainingRun:
+    """The run that settings describe; `made`: schedules that other runs have made, and that this one adds to."""
+    workload = settings.workload if settings.overlap else settings.workload.all_at_the_end()
+    workload = workload.scaled(1 / settings.speeds.compute / _training_share(settings))
+    used = replace(settings, workload=workload)
+    return TrainingRun(used, run_training(workload, Timers(used, made, progress).servers(), settings.iterations))
+
+
+def _training_share(settings: Settings) -> Fraction:
+    """The share of the accelerator that training has: all of it, unless endpoints take some of it for collectives."""
+    if settings.timing is not Timing.ENDPOINTS or settings.endpoint is None or settings.system is None:
+        return Fraction(1)
+    return settings.endpoint.system(settings.system).training_share

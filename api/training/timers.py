@@ -1,0 +1,156 @@
+"""Seconds of collectives: by closed form, by simulation, with the costs of endpoints, or added in switches."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+from certree.api.comparison import Entry
+from certree.api.reports.text import one_line, size_words
+from certree.api.runs.aggregation import aggregate
+from certree.api.runs.endpoints import endpoints
+from certree.api.settings import Tell, silent
+from certree.api.training.settings import AUTO, Settings, Timing
+from certree.hw.endpoints.program import Payload
+from certree.hw.engines.runs import Options
+from certree.hw.run import run as run_schedule
+from certree.models.common.errors import CertreeError, InputError, UnsupportedError
+from certree.models.network.topology import Topology
+from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.workload.queue import Queue, Server, Together
+from certree.models.workload.workload import Communication, Loop
+from certree.synth.method import Request, load_methods
+
+ANCHORS = 3  # sizes for which `auto` searches; every other takes the fastest of what it found
+Made = dict[tuple[str, str, CollectiveKind, int], AnySchedule]
+
+
+class WrongDataError(CertreeError):
+    """A simulated collective ended with wrong data."""
+
+    exit_code = 1
+
+
+class Timers:
+    """Seconds of the collectives of a run, each timed once. `made`: schedules of other runs, which are not made again."""
+
+    def __init__(self, settings: Settings, made: Made | None = None, tell: Tell = silent) -> None:
+        self.settings, self._tell = settings, tell
+        self.machine, self.endpoint = settings.with_links_scaled()
+        self._made = {} if made is None else made
+        self._seconds: dict[Communication, Fraction] = {}
+        self._sizes = _sizes(settings)
+        self._joint: dict[tuple[tuple[Fraction, Communication], ...], list[Fraction]] = {}
+
+    def servers(self) -> dict[str, Server]:
+        """The network of each group of the workload."""
+        settings, groups = self.settings, {found.group for found in self.settings.workload.communications()}
+        if settings.timing is Timing.ENDPOINTS and settings.workload.loop is Loop.DATA and not settings.speeds.free:
+            if settings.pieces > 1:
+                raise InputError(f"pieces is {settings.pieces}; endpoints cut collectives into chunks themselves; allowed: 1")
+            return {group: Together(self._together) for group in groups}
+        return {group: Queue(self.seconds, settings.order, settings.pieces) for group in groups}
+
+    def seconds(self, asked: Communication) -> Fraction:
+        """Seconds of a collective that has the network to itself."""
+        if self.settings.speeds.free:
+            return Fraction(0)
+        if asked not in self._seconds:
+            self._seconds[asked] = self._timed(asked)
+        return self._seconds[asked]
+
+    def _timed(self, asked: Communication) -> Fraction:
+        settings, topology = self.settings, self.settings.network(asked.group)
+        if settings.timing is Timing.ENDPOINTS:
+            return self._together([(Fraction(0), asked)])[0]
+        if settings.timing is Timing.AGGREGATE:
+            return self._aggregated(asked, topology)
+        made = self._fastest(asked, topology)
+        return Fraction(self._cycles(made, asked.bytes), self.machine.clock_hz)
+
+    def _fastest(self, asked: Communication, topology: Topology) -> AnySchedule:
+        """The schedule of the method that was named; otherwise the fastest, in closed form, of those of `auto` for a few sizes."""
+        method = self.settings.method(asked.kind)
+        if method is not None and method.method != AUTO:
+            return self._schedule(asked, asked.bytes, topology)
+        sizes = [size for kind, size in self._sizes.get(asked.group, []) if kind is asked.kind]
+        found = {made.digest: made for made in (self._schedule(asked, size, topology) for size in _spread(sizes or [asked.bytes]))}
+        return min(found.values(), key=self._request(asked, asked.bytes, topology).cycles)
+
+    def _request(self, asked: Communication, size: int, topology: Topology) -> Request:
+        root = int(topology.endpoints[0]) if asked.kind in WITH_ONE_ROOT else None
+        method = self.settings.method(asked.kind)
+        return Request(topology, Collective(asked.kind, root), size, self.machine, options=method.options if method else {})
+
+    def _schedule(self, asked: Communication, size: int, topology: Topology) -> AnySchedule:
+        method = self.settings.method(asked.kind) or Entry(AUTO, AUTO, {})
+        key = topology.digest, f"{method.text} {self.machine}", asked.kind, size
+        if key not in self._made:
+            self._tell(f"{asked.kind} of {size_words(size)} on {one_line(topology.name)} by {method.text}")
+            self._made[key] = load_methods()[method.method](self._request(asked, size, topology))
+        return self._made[key]
+
+    def _cycles(self, made: AnySchedule, size: int) -> int:
+        settings, machine = self.settings, self.machine
+        if settings.timing is Timing.CLOSED_FORM:
+            return Request(made.topology, made.collective, size, machine).cycles(made)
+        self._tell(f"simulating {size_words(size)} on {one_line(made.topology.name)}")
+        options = Options(mode=str(settings.timing), framing=settings.flow, without_routers=settings.without_routers)
+        try:
+            result = run_schedule(made, options, message_bytes=size, machine=machine)
+        except UnsupportedError:
+            if settings.timing is Timing.SLOTTED:
+                raise
+            result = run_schedule(made, replace(options, mode=str(Timing.SLOTTED)), message_bytes=size, machine=machine)
+        if not result.data_ok:
+            raise WrongDataError(f"{made.title()}, {size} bytes: the simulation ends with wrong data")
+        return result.cycles
+
+    def _aggregated(self, asked: Communication, topology: Topology) -> Fraction:
+        if asked.kind is not CollectiveKind.ALL_REDUCE:
+            raise UnsupportedError(f"{asked.kind}: switches add; timing aggregate is for all-reduce only")
+        found = aggregate(topology, size=asked.bytes, machine=self.machine, without_routers=self.settings.without_routers)
+        if not found.result.data_ok:
+            raise WrongDataError(f"{found.title()}, {asked.bytes} bytes: the simulation ends with wrong data")
+        return Fraction(found.result.cycles, self.machine.clock_hz)
+
+    def _together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
+        """Seconds from the first asking to the end of each; the endpoints count whole cycles."""
+        key = tuple(asked)
+        if key not in self._joint:
+            self._joint[key] = self._run_together(key)
+        return self._joint[key]
+
+    def _run_together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
+        settings, endpoint, first = self.settings, self.endpoint, asked[0][1]
+        if endpoint is None or settings.system is None:
+            raise InputError("timing endpoints needs a system, such as ace")
+        if any((found.kind, found.group) != (first.kind, first.group) for _, found in asked):
+            raise UnsupportedError("collectives that run together on endpoints must be of one kind")
+        method = settings.method(first.kind)
+        clock = endpoint.interface.clock_hertz
+        payloads = [Payload(found.bytes, ceil(begin * clock)) for begin, found in asked]
+        runs = endpoints(
+            settings.network(first.group), Collective(first.kind), method=method.method if method else None,
+            options=method.options if method else None, payloads=payloads, systems=[settings.system], endpoint=endpoint,
+            lifo=settings.order == "lifo",
+        )  # fmt: skip
+        if not runs.correct:
+            raise WrongDataError(f"{runs.title()}: the simulation ends with wrong data, or in a deadlock")
+        return [Fraction(end) / clock for end in runs.results[0].ends]
+
+
+def _sizes(settings: Settings) -> dict[str, list[tuple[CollectiveKind, int]]]:
+    """Different collectives of each group, by size."""
+    found: dict[str, set[tuple[CollectiveKind, int]]] = {}
+    for asked in settings.workload.communications():
+        found.setdefault(asked.group, set()).add((asked.kind, asked.bytes))
+    return {group: sorted(entries, key=lambda entry: entry[1]) for group, entries in found.items()}
+
+
+def _spread(sizes: Sequence[int]) -> list[int]:
+    """At most ANCHORS of the sizes: the ends, and others evenly spread between them."""
+    if len(sizes) <= ANCHORS:
+        return list(sizes)
+    return [sizes[number * (len(sizes) - 1) // (ANCHORS - 1)] for number in range(ANCHORS)]

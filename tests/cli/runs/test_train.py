@@ -1,0 +1,108 @@
+"""`certree train`."""
+
+import json
+from fractions import Fraction
+from itertools import pairwise
+
+from certree import api as ct
+from certree.models.workload.workload_file import load_workload
+from tests.cli.running import certree, json_of
+
+SMALL = ("train", "astra-dlrm", "ring:4", "--method", "ring", "--method", "all-to-all=ring-all-to-all")
+
+
+def test_report():
+    document = json_of(*SMALL)
+    assert document["methods"] == {"all-reduce": "ring", "all-to-all": "ring-all-to-all"}
+    total, compute, exposed = (Fraction(document[f"{name}_seconds"]) for name in ("iteration", "compute", "exposed"))
+    assert total == compute + exposed
+    assert compute == Fraction(51678 - 300, 10**9)  # the embedding's input gradient is not computed
+    assert exposed == sum(Fraction(layer["waited_seconds"]) for layer in document["layers"])
+    assert document["groups"][0]["collectives"] == 9
+    words = certree(*SMALL).out
+    assert words.startswith("astra-dlrm on ring:4: ")
+    assert "dlrm loop, all-reduce by ring, all-to-all by ring-all-to-all; in closed form, machine multitree, fifo" in words
+
+
+def test_a_collective_takes_what_its_closed_form_and_its_simulation_say():
+    workload = load_workload("astra-resnet50")
+    sizes = [layer.weight_gradient.communication.bytes for layer in workload.layers]
+    cycles = {size: ct.synthesize("ring:4", method="ring", size=size) for size in set(sizes)}
+    times = {size: ct.simulate(made).cycles for size, made in cycles.items()}
+    for timing in ("closed-form", "slotted"):
+        run = ct.train("astra-resnet50", "ring:4", method="ring", timing=timing, iterations=1)
+        busy = run.training.busy("all")
+        assert busy * 10**9 == sum(times[size] for size in sizes)
+    paced = ct.train("astra-resnet50", "ring:4", method="ring", timing="paced", flow="packet", iterations=1)
+    assert paced.training.busy("all") != busy
+
+
+def test_endpoints_run_the_collectives_of_a_pass_together():
+    command = ("train", "astra-resnet50", "ace-torus:2x2x2", "--timing", "endpoints", "--iterations", "1")
+    ace, baseline = json_of(*command), json_of(*command, "--system", "baseline")
+    assert (ace["system"], ace["machine"], ace["methods"]) == ("ace", "ace", {"all-reduce": "hierarchical"})
+    assert Fraction(baseline["compute_seconds"]) == Fraction(ace["compute_seconds"]) / Fraction("0.95")
+    # all of them at once take as long as the endpoints say of the same payloads
+    run = ct.train("astra-resnet50", "ace-torus:2x2x2", timing="endpoints", iterations=1)
+    asked = [(one.asked - run.training.collectives[0].asked, one.communication.bytes) for one in run.training.collectives]
+    payloads = [f"{size}@{-(-begin * 10**9 // 1)}" for begin, size in asked]
+    found = ct.endpoints("ace-torus:2x2x2", payloads=payloads, systems=["ace"])
+    ends = [run.training.collectives[0].asked + Fraction(end, 10**9) for end in found.results[0].ends]
+    assert [one.ended for one in run.training.collectives] == ends
+
+
+def test_switches_that_add():
+    document = json_of("train", "astra-resnet50", "switch:4,reducing=switches", "--timing", "aggregate", "--iterations", "1")
+    assert document["methods"] == {"all-reduce": "netreduce"}
+    assert Fraction(document["groups"][0]["utilization"]) > Fraction(1, 2)
+
+
+def test_what_if_is_sorted_and_equals_a_run_of_its_own():
+    changes = ["method=ring", "bandwidth=2", "communication=free", "compute=1/2", "overlap=none", "order=lifo", "timing=aggregate"]
+    options = [word for change in changes for word in ("--what-if", change)]
+    document = json_of("train", "astra-resnet50", "ring:4", "--method", "multitree", *options)
+    found = {entry["change"]: entry for entry in document["what_if"]}
+    times = [entry["iteration_seconds"] for entry in document["what_if"]]
+    known = [Fraction(one) for one in times if one is not None]
+    assert known == sorted(known)
+    assert (times[-1], "no switch" in found["timing=aggregate"]["reason"]) == (
+        None,
+        "no switch" in document["what_if"][-1]["reason"],
+    )
+    assert (
+        found["method=ring"]["iteration_seconds"]
+        == json_of("train", "astra-resnet50", "ring:4", "--method", "ring")["iteration_seconds"]
+    )
+    free = Fraction(found["communication=free"]["iteration_seconds"])
+    assert free - Fraction(document["compute_seconds"]) < Fraction(document["exposed_seconds"]) / 100  # updates alone
+    slower = Fraction(found["compute=1/2"]["iteration_seconds"])
+    assert slower > Fraction(document["iteration_seconds"])
+    saved = Fraction(found["bandwidth=2"]["saved"])
+    assert saved == 1 - Fraction(found["bandwidth=2"]["iteration_seconds"]) / Fraction(document["iteration_seconds"])
+    assert (
+        "communication=free: "
+        in certree("train", "astra-resnet50", "ring:4", "--method", "ring", "--what-if", "communication=free").out
+    )
+
+
+def test_groups_have_networks_of_their_own():
+    document = json_of(
+        "train", "astra-mlp-hybrid", "torus:4x4", "--group", "local=ring:4", "--group", "across=mesh:2x2", "--method", "auto"
+    )
+    assert [(group["group"], group["topology"]) for group in document["groups"]] == [("across", "mesh:2x2"), ("local", "ring:4")]
+    model = "transformer:layers=2,width=64,heads=4,sequence=32,data=4,pipeline=2,micro_batches=2,batch=2"
+    words = certree("train", model, "ring:4", "--group", "pipeline=ring:2")
+    assert "idle in the pipeline" in words.out
+    assert "network of group pipeline, ring:2, busy" in words.out
+
+
+def test_a_timeline_for_perfetto(tmp_path):
+    outcome = certree(*SMALL, "--trace", tmp_path / "t.json")
+    assert outcome.err.endswith(f"wrote {tmp_path / 't.json'}\n")
+    events = json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    tracks = {(event["pid"], event["tid"]): event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    assert tracks == {(0, 0): "compute", (0, 1): "wait", (1, 0): "all"}
+    own = [event for event in slices if event["pid"] == 0]
+    assert all(abs(one["ts"] + one["dur"] - two["ts"]) < 1e-6 for one, two in pairwise(own))  # no gaps
+    assert "Embedding all-to-all, 96 KiB" in {event["name"] for event in slices}
