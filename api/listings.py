@@ -66,8 +66,8 @@ def explain(name: str) -> str:
 
 @cache
 def schemas() -> dict[str, dict[str, Any]]:
-    """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `workload`, `deadlock`, `tables` of
-    files, and `certree-KIND-report` and `certree-error` of what `--json` prints.
+    """The schema documents: `topology`, `schedule`, `symmetric-schedule`, `certificate`, `machine`, `workload`, `deadlock`,
+    `tables` of files, and `certree-KIND-report` and `certree-error` of what `--json` prints.
 
     Those of files are `schemas/*.schema.json` in `models` and `hw`; where these leave a name open, the registered names fill it.
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 
 from certree.api import parsing
 from certree.api.settings import Tell, machine_for
-from certree.api.training.running import Alternative, TrainingRun, run_settings
+from certree.api.training.runs import Alternative, TrainingRun, run_settings
 from certree.api.training.settings import Settings, Timing, parse_factor, parse_methods
 from certree.api.training.timers import Made
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, unknown_name

@@ -8,7 +8,7 @@ from typing import Any
 
 from certree.api.reports.text import counted, one_line, size_words
 from certree.api.reports.times import seconds_words
-from certree.api.training.running import TrainingRun
+from certree.api.training.runs import TrainingRun
 from certree.api.training.settings import AUTO, Timing
 from certree.models.common.files import write_atomically
 from certree.models.workload.passes import Act

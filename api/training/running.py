@@ -1,77 +1,24 @@
 """Training: iterations of a workload on a network, with collectives that overlap with computing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 
 from certree.api import parsing
 from certree.api.parsing import Network
 from certree.api.settings import Tell, machine_for, silent
+from certree.api.training.changes import alternatives, parse_change
+from certree.api.training.runs import TrainingRun, run_settings
 from certree.api.training.settings import Settings, Speeds, Timing, parse_factor, parse_methods
-from certree.api.training.timers import Made, Timers
+from certree.api.training.timers import Made
 from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError, unknown_name
-from certree.models.common.shown import Shown
 from certree.models.machine.endpoint import Endpoint, load_endpoint
 from certree.models.machine.machine import Machine
-from certree.models.workload.passes import Act
 from certree.models.workload.queue import Order
-from certree.models.workload.training import Training
-from certree.models.workload.training import train as run_training
 from certree.models.workload.workload import Workload
 from certree.models.workload.workload_file import load_workload
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """What-if: the run with one `change`; a `reason` where it cannot be."""
-
-    change: str
-    seconds: Fraction | None
-    reason: str | None = None
-
-
-@dataclass(frozen=True, repr=False)
-class TrainingRun(Shown):
-    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first."""
-
-    settings: Settings
-    training: Training
-    alternatives: tuple[Alternative, ...] = ()
-
-    def title(self) -> str:
-        """The workload and the network."""
-        return f"{self.settings.workload.name} on {self.settings.topology.name}"
-
-    def facts(self) -> dict[str, object]:
-        """Times in milliseconds of an iteration."""
-        return {"ms": f"{1000 * float(self.iteration_seconds):.4g}", "exposed": f"{100 * float(self.exposed_share):.1f} %"}
-
-    @property
-    def seconds(self) -> Fraction:
-        """Of all iterations, with the collectives of the last one."""
-        return self.training.seconds
-
-    @property
-    def iteration_seconds(self) -> Fraction:
-        """The mean."""
-        return self.seconds / self.settings.iterations
-
-    @property
-    def compute_seconds(self) -> Fraction:
-        """Of an iteration."""
-        return self.training.total(Act.COMPUTE) / self.settings.iterations
-
-    @property
-    def exposed_seconds(self) -> Fraction:
-        """Of an iteration: waiting for collectives."""
-        return self.training.total(Act.WAIT) / self.settings.iterations
-
-    @property
-    def exposed_share(self) -> Fraction:
-        """Of the time of an iteration."""
-        return self.exposed_seconds / self.iteration_seconds if self.iteration_seconds else Fraction(0)
 
 
 def train(
@@ -112,8 +59,6 @@ def train(
     >>> ct.train("astra-resnet50", "torus:4x4", method="multitree")
     <TrainingRun astra-resnet50 on torus:4x4: ms 6.258, exposed 82.7 %>
     """
-    from certree.api.training.changes import alternatives, parse_change
-
     topology = parsing.topology(network)
     chosen = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
     for what, name, known in (("timing", timing, list(Timing)), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
@@ -141,18 +86,3 @@ def train(
     made: Made = {}
     run = run_settings(settings, made, progress)
     return replace(run, alternatives=alternatives(run, changes, made, progress)) if what_if else run
-
-
-def run_settings(settings: Settings, made: Made | None = None, progress: Tell = silent) -> TrainingRun:
-    """The run that settings describe; `made`: schedules that other runs have made, and that this one adds to."""
-    workload = settings.workload if settings.overlap else settings.workload.all_at_the_end()
-    workload = workload.scaled(1 / settings.speeds.compute / _training_share(settings))
-    used = replace(settings, workload=workload)
-    return TrainingRun(used, run_training(workload, Timers(used, made, progress).servers(), settings.iterations))
-
-
-def _training_share(settings: Settings) -> Fraction:
-    """The share of the accelerator that training has: all of it, unless endpoints take some of it for collectives."""
-    if settings.timing is not Timing.ENDPOINTS or settings.endpoint is None or settings.system is None:
-        return Fraction(1)
-    return settings.endpoint.system(settings.system).training_share

@@ -1,0 +1,78 @@
+"""Runs of training: what is found for settings."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from certree.api.settings import Tell, silent
+from certree.api.training.settings import Settings, Timing
+from certree.api.training.timers import Made, Timers
+from certree.models.common.shown import Shown
+from certree.models.workload.passes import Act
+from certree.models.workload.training import Training
+from certree.models.workload.training import train as run_training
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """What-if: the run with one `change`; a `reason` where it cannot be."""
+
+    change: str
+    seconds: Fraction | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class TrainingRun(Shown):
+    """A training run: what was asked for, what the accelerators did, and the what-if runs, fastest first."""
+
+    settings: Settings
+    training: Training
+    alternatives: tuple[Alternative, ...] = ()
+
+    def title(self) -> str:
+        """The workload and the network."""
+        return f"{self.settings.workload.name} on {self.settings.topology.name}"
+
+    def facts(self) -> dict[str, object]:
+        """Times in milliseconds of an iteration."""
+        return {"ms": f"{1000 * float(self.iteration_seconds):.4g}", "exposed": f"{100 * float(self.exposed_share):.1f} %"}
+
+    @property
+    def seconds(self) -> Fraction:
+        """Of all iterations, with the collectives of the last one."""
+        return self.training.seconds
+
+    @property
+    def iteration_seconds(self) -> Fraction:
+        """The mean."""
+        return self.seconds / self.settings.iterations
+
+    @property
+    def compute_seconds(self) -> Fraction:
+        """Of an iteration."""
+        return self.training.total(Act.COMPUTE) / self.settings.iterations
+
+    @property
+    def exposed_seconds(self) -> Fraction:
+        """Of an iteration: waiting for collectives."""
+        return self.training.total(Act.WAIT) / self.settings.iterations
+
+    @property
+    def exposed_share(self) -> Fraction:
+        """Of the time of an iteration."""
+        return self.exposed_seconds / self.iteration_seconds if self.iteration_seconds else Fraction(0)
+
+
+def run_settings(settings: Settings, made: Made | None = None, progress: Tell = silent) -> TrainingRun:
+    """The run that settings describe; `made`: schedules that other runs have made, and that this one adds to."""
+    workload = settings.workload if settings.overlap else settings.workload.all_at_the_end()
+    workload = workload.scaled(1 / settings.speeds.compute / _training_share(settings))
+    used = replace(settings, workload=workload)
+    return TrainingRun(used, run_training(workload, Timers(used, made, progress).servers(), settings.iterations))
+
+
+def _training_share(settings: Settings) -> Fraction:
+    """The share of the accelerator that training has: all of it, unless endpoints take some of it for collectives."""
+    if settings.timing is not Timing.ENDPOINTS or settings.endpoint is None or settings.system is None:
+        return Fraction(1)
+    return settings.endpoint.system(settings.system).training_share
