@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from certree.api.papers.gallery import gallery as gallery
     from certree.api.papers.reproduction import reproduce as reproduce
     from certree.api.parsing import collective as collective
+    from certree.api.parsing import demand as demand
     from certree.api.parsing import machine as machine
     from certree.api.parsing import size as size
     from certree.api.parsing import topology as topology
@@ -129,6 +130,7 @@ _PARTS = {
     "certree.api.papers.reproduction": ("reproduce",),
     "certree.api.parsing": (
         "collective",
+        "demand",
         "machine",
         "size",
         "topology",

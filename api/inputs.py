@@ -179,5 +179,13 @@ def size_or_default(size: int | str | None) -> int:
 
 
 def _require(path: Path, schedule: AnySchedule, collective: Collective | None) -> None:
-    if collective is not None and collective.fitted(schedule.topology) != schedule.collective:
+    if collective is None:
+        return
+    asked, made = collective.fitted(schedule.topology), schedule.collective
+    if asked.demand is not None and made.demand is not None and asked != made:
+        blocks = sorted(set(asked.demand.blocks) ^ set(made.demand.blocks))
+        raise InputError(
+            f"{path}: its demand is another one; a block that only one of the two has: {blocks[0]} (from, to, granules)"
+        )
+    if asked != made:
         raise InputError(f"{path}: the collective is {schedule.collective.words}, not {collective.words}")

@@ -1,12 +1,13 @@
 """Networks, collectives, machines and sizes, from the texts that the command line takes or from objects of the data model."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from certree.models.common.errors import InputError
 from certree.models.common.quantities import parse_duration, read_size
+from certree.models.demand import Demand, demand_of_bytes, load_demand
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
@@ -55,9 +56,32 @@ def topology(network: Network) -> Topology:
     raise InputError(f"network {network!r}: expected a text such as 'torus:8x8', a path, a Topology or a networkx graph")
 
 
-def collective(kind: str | Collective, root: int | None = None, members: Iterable[int] | None = None) -> Collective:
+def demand(amounts: str | Path | Sequence[Sequence[int]], network: Network, granule_bytes: int | None = None) -> Demand:
+    """The demand of a matrix of bytes, or of a CSV with one: entry (i, j) is what endpoint number i has for endpoint number j.
+
+    Each block is padded to granules of `granule_bytes`, by default those of machine multitree. Entries from an endpoint to
+    itself do not count. Raises InputError for matrices of another size than the network, and for other entries than whole
+    numbers from 0.
+
+    >>> import certree.api as ct
+    >>> ct.demand([[0, 64, 32], [0, 0, 16], [0, 0, 0]], "ring:3").blocks
+    ((0, 1, 4), (0, 2, 2), (1, 2, 1))
+    """
+    size, wanted = granule_bytes or machine().flit_bytes, topology(network)
+    if isinstance(amounts, str | Path):
+        return load_demand(Path(amounts), wanted, size)
+    return demand_of_bytes(amounts, wanted, size)
+
+
+def collective(
+    kind: str | Collective,
+    root: int | None = None,
+    members: Iterable[int] | None = None,
+    demand: Demand | None = None,
+) -> Collective:
     """The collective of a name, or itself. `root`: the endpoint at the centre of a broadcast, reduce, gather or scatter. `members`:
-    ids of the endpoints that take part, by default all; the others contribute and need nothing, and may hold and forward.
+    ids of the endpoints that take part, by default all; the others contribute and need nothing, and may hold and forward. `demand`:
+    of an `alltoallv`, how much each endpoint has for each other one.
 
     Raises InputError for an unknown name, for a root that is missing or does not apply, and for fewer than two members.
 
@@ -70,10 +94,10 @@ def collective(kind: str | Collective, root: int | None = None, members: Iterabl
     if isinstance(kind, Collective):
         if root is not None and root != kind.root:
             raise InputError(f"root {root} contradicts {kind.words}")
-        if members is not None:
-            raise InputError(f"members of {kind.words} are those that it names")
+        if members is not None or demand is not None:
+            raise InputError(f"members and demand of {kind.words} are those that it names")
         return kind
-    return parse_collective(kind, root, members)
+    return parse_collective(kind, root, members, demand)
 
 
 def machine(parameters: str | Path | Machine = DEFAULT_MACHINE) -> Machine:

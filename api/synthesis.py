@@ -58,11 +58,12 @@ def synthesize(
     _require_one_budget(effort, time_limit)
     if run != "slotted" and method != "auto":
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
-    wanted, message = parsing.topology(network), size_or_default(size)
+    wanted, asked = parsing.topology(network), parsing.collective(collective, root)
     on = machine_for(wanted, machine, progress or silent)
+    message = _message_bytes(asked, size, on)
     request = Request(
         topology=wanted,
-        collective=parsing.collective(collective, root),
+        collective=asked,
         message_bytes=message,
         machine=on,
         chunks=chunks,
@@ -137,6 +138,16 @@ def improve(
     if interrupted:
         raise SearchInterrupted(certified)
     return certified
+
+
+def _message_bytes(collective: Collective, size: int | str | None, machine: Machine) -> int:
+    """The size of the message: the one given, or the default one, or that of a demand."""
+    if collective.demand is None:
+        return size_or_default(size)
+    demanded = collective.demand.granules * machine.flit_bytes
+    if size is not None and size_or_default(size) != demanded:
+        raise InputError(f"size {size}: the demand is for {demanded} bytes on machine {machine.name}, and needs no size")
+    return demanded
 
 
 def _require_one_budget(effort: int | None, time_limit: object) -> None:

@@ -3,6 +3,7 @@
 - `common`: errors, registries, files, checked columns
 - `network`: topologies, families by name, imported descriptions, routes
 - `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
+- `demand`: how much each endpoint has for each other one
 - `machine`: parameters of links, routers and endpoints, with presets
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute; `table_form`: checks of their form

@@ -251,7 +251,7 @@ class Method:
     `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_anytime`: within no time it
     returns its first schedule. `is_sized`: its schedule depends on the size. `side_by_side`: it is tried several times at once as
     well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods. `takes_members`: it also
-    makes schedules in which only some endpoints take part (`Request.members`).
+    makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
     """
 
     name: str
@@ -268,6 +268,7 @@ class Method:
     is_sized: bool = False
     uses_others: bool = False
     takes_members: bool = False
+    takes_demand: bool = False
 
     def __post_init__(self) -> None:  # the text of `certree list NAME`
         object.__setattr__(self, "__doc__", self.make.__doc__)
@@ -278,6 +279,8 @@ class Method:
         require_collective(request, self.name, self.collectives)
         if not self.takes_members:
             request.collective.require_everyone(f"method {self.name}")
+        elif not self.takes_demand:
+            request.collective.require_equal_blocks(f"method {self.name}")
         known = self.options(request) if callable(self.options) else self.options
         return request.remember(self.make(request, read_options(request, self.name, known)))
 

@@ -43,7 +43,7 @@ def schedule_report(
     document: dict[str, Any] = {
         "valid": verdict.valid,
         "topology": schedule.topology.name,
-        "collective": str(schedule.collective.kind),
+        "collective": schedule.collective.name,
         "root": schedule.collective.root,
         **members_of(schedule.collective),
         "method": _said(schedule, "method"),
@@ -77,8 +77,10 @@ def schedule_report(
     return document
 
 
-def members_of(collective: Collective) -> dict[str, list[int]]:
-    """`members` of a report; without it all endpoints take part."""
+def members_of(collective: Collective) -> dict[str, Any]:
+    """`members` of a report, without which all endpoints take part; of a demand the numbers of its `blocks` and `granules`."""
+    if collective.demand is not None:
+        return {"blocks": len(collective.demand.blocks), "granules": collective.demand.granules}
     return {} if collective.members is None else {"members": list(collective.members)}
 
 

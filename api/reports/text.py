@@ -3,7 +3,7 @@
 from fractions import Fraction
 from typing import Any
 
-from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.collective import ALLTOALLV, blocks_text, parse_collective
 
 #: names of the two quantities of a schedule for people, and their units
 QUANTITIES = {"bandwidth": "bandwidth time", "latency": "latency"}
@@ -17,6 +17,8 @@ def one_line(text: str) -> str:
 
 def collective_words(report: dict[str, Any]) -> str:
     """The collective of a report, with its root and its members, which it states only where not all endpoints take part."""
+    if report["collective"] == ALLTOALLV:
+        return f"{ALLTOALLV} of {blocks_text(report['blocks'])}"
     return parse_collective(report["collective"], report["root"], report.get("members")).words
 
 

@@ -6,15 +6,17 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 import click
+from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, require_suffix
 from certree.models.common.quantities import parse_duration, parse_size
+from certree.models.demand import Demand, load_demand
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
-from certree.models.schedule.collective import WITH_ONE_ROOT, Collective, CollectiveKind, parse_kind, parse_members
+from certree.models.schedule.collective import ALLTOALLV, WITH_ONE_ROOT, CollectiveKind, parse_collective, parse_kind, parse_members
 from certree.models.schedule.schedule_file import CSV_ROUTINGS
 
 T = TypeVar("T")
@@ -72,6 +74,9 @@ class Count(click.IntRange):
 SIZE, DURATION = Parsed("size", parse_size), Parsed("time", parse_duration)
 TOPOLOGY, MACHINE = Parsed("topology", parse_topology, _family_names), Parsed("machine", load_machine, MACHINES.names)
 KIND = Parsed("collective", parse_kind, lambda: map(str, CollectiveKind))
+NAME = Parsed(
+    "collective", lambda text: text if text == ALLTOALLV else parse_kind(text), lambda: [*map(str, CollectiveKind), ALLTOALLV]
+)
 COUNT, WHOLE = Count(min=1), Count(min=0)
 MEMBERS = Parsed("members", parse_members)
 
@@ -146,18 +151,32 @@ def option_without_routers() -> Decorator:
     return click.option("--without-routers", is_flag=True, help=help_text)
 
 
+def _demand(path: Path, arguments: dict[str, Any]) -> Demand:
+    """The demand in a file, for the network of a command; its granules are those of the machine. Where the command takes a
+    size, this becomes that of the demand; InputError where one was typed."""
+    topology, machine = arguments.get("topology"), arguments.get("machine") or load_machine(DEFAULT_MACHINE)
+    if topology is None:
+        raise InputError("--demand needs --topology: its lines are those of the endpoints of a network")
+    demand = load_demand(path, topology, machine.flit_bytes)
+    if "size" in arguments:
+        if click.get_current_context().get_parameter_source("size") is ParameterSource.COMMANDLINE:
+            raise InputError("--size does not go with --demand, which says how many bytes there are")
+        arguments["size"] = demand.granules * machine.flit_bytes
+    return demand
+
+
 def option_collective(*, required: bool = True, members: bool = False, help_text: str = "") -> Decorator:
-    """--collective, --root and, for commands that take collectives of some endpoints only, --members, which the command gets as one
-    `collective: Collective`; None without `required` and --collective.
+    """--collective, --root and, for commands that take collectives of version 2 of the schedule, --members and --demand, which the
+    command gets as one `collective: Collective`; None without `required` and --collective.
 
     Where the command also takes a `topology`, root and members must be endpoints of it.
     """
-    known = f"One of {', '.join(CollectiveKind)}."
+    known = f"One of {', '.join([*CollectiveKind, ALLTOALLV] if members else CollectiveKind)}."
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def with_collective(
-            kind: CollectiveKind | None, root: int | None, named: tuple[int, ...] | None = None, **arguments: Any
+            kind: str | None, root: int | None, named: tuple[int, ...] | None = None, demand: Path | None = None, **arguments: Any
         ) -> Any:
             if kind is None and root is not None:
                 raise InputError(f"--root {root} needs --collective: {', '.join(WITH_ONE_ROOT)}")
@@ -165,7 +184,12 @@ def option_collective(*, required: bool = True, members: bool = False, help_text
                 raise InputError(f"--members needs --collective: {', '.join(CollectiveKind)}")
             if kind in WITH_ONE_ROOT and root is None:
                 raise InputError(f"{kind} needs --root: the id of an endpoint")
-            collective = None if kind is None else Collective(kind, root, named)
+            if (kind == ALLTOALLV) != (demand is not None):
+                raise InputError(
+                    f"{ALLTOALLV} needs --demand: a CSV of bytes" if demand is None else f"--demand is for {ALLTOALLV}"
+                )
+            wanted = None if demand is None else _demand(demand, arguments)
+            collective = None if kind is None else parse_collective(kind, root, named, wanted)
             if collective is not None and arguments.get("topology") is not None:
                 collective = collective.fitted(arguments["topology"])
             return function(collective=collective, **arguments)
@@ -176,8 +200,11 @@ def option_collective(*, required: bool = True, members: bool = False, help_text
         if members:
             members_help = "The endpoints that take part, such as 0,2,4-7; by default all. Others may hold and forward data."
             with_root = click.option("--members", "named", type=MEMBERS, metavar="LIST", help=members_help)(with_root)
+            demand_help = f"For {ALLTOALLV}: a CSV with the bytes from endpoint number i (line) to number j (cell)."
+            with_root = click.option("--demand", type=click.Path(path_type=Path), metavar="FILE", help=demand_help)(with_root)
         what = help_text or known
-        return click.option("--collective", "kind", type=KIND, default=default, show_default=required, help=what)(with_root)
+        kinds = NAME if members else KIND
+        return click.option("--collective", "kind", type=kinds, default=default, show_default=required, help=what)(with_root)
 
     return decorate
 

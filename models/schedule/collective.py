@@ -8,6 +8,7 @@ import numpy as np
 
 from certree.models.common.errors import InputError, UnsupportedError, located, short, unknown_name
 from certree.models.common.fields import Fields
+from certree.models.demand import Demand, read_demand
 from certree.models.network.topology import MAX_NODES, Int32, Topology
 
 NAMED_MEMBERS = 8  # that `words` lists
@@ -26,6 +27,8 @@ class CollectiveKind(StrEnum):
     SCATTER = "scatter"
 
 
+#: the name of an all-to-all with a demand of its own
+ALLTOALLV = "alltoallv"
 #: the kinds that are an all-gather, its reversal, or the two of them one after the other
 SYMMETRIC_KINDS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER)
 #: the kinds with one endpoint at the centre
@@ -40,6 +43,9 @@ class Collective:
 
     `members`: the ids, ascending, of the endpoints that take part; None for all of them. Other endpoints contribute nothing and
     need nothing, and start empty; they may hold and forward. In the table endpoints are members, N of them.
+
+    `demand`: of an all-to-all, which is then an *alltoallv*: how much each endpoint has for each other one, where that differs. The
+    message is all of it, and chunks have sizes (`Schedule.chunk_granules`).
 
     | kind | at the start | at the end | the message of M bytes is | chunks of it |
     |---|---|---|---|---|
@@ -63,6 +69,7 @@ class Collective:
     kind: CollectiveKind
     root: int | None = None
     members: tuple[int, ...] | None = None
+    demand: Demand | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", parse_kind(self.kind))  # a plain string would not be identical to the member it equals
@@ -72,6 +79,9 @@ class Collective:
             raise InputError(f"{self.kind} has no single root; root {self.root} does not apply")
         if self.root is not None and (type(self.root) is not int or self.root < 0):
             raise InputError(f"root {self.root!r} of {self.kind}: expected the id of an endpoint")
+        if self.demand is not None and (self.kind is not CollectiveKind.ALL_TO_ALL or self.members is not None):
+            what = f"{self.kind} has none" if self.members is None else "members follow from it"
+            raise InputError(f"a demand is for an {CollectiveKind.ALL_TO_ALL} of all endpoints: {what}")
         if self.members is not None:
             object.__setattr__(self, "members", _read_members(self.members))
             if self.root is not None and self.root not in self.members:
@@ -103,9 +113,16 @@ class Collective:
         return self.kind in (CollectiveKind.ALL_REDUCE, CollectiveKind.ALL_GATHER, CollectiveKind.BROADCAST)
 
     @property
+    def name(self) -> str:
+        """The kind, or `alltoallv`."""
+        return str(self.kind) if self.demand is None else ALLTOALLV
+
+    @property
     def words(self) -> str:
-        """`broadcast from node 3`, or just the kind; with members `all-reduce among nodes 0, 2, 5`."""
-        words = str(self.kind)
+        """`broadcast from node 3`, or just the name; with members `all-reduce among nodes 0, 2, 5`."""
+        words = self.name
+        if self.demand is not None:
+            words += f" of {blocks_text(len(self.demand.blocks))}"
         if self.root is not None:
             outward = self.kind in (CollectiveKind.BROADCAST, CollectiveKind.SCATTER)
             words += f" {'from' if outward else 'to'} node {self.root}"
@@ -122,6 +139,8 @@ class Collective:
             if node is not None and (node >= len(topology.kind) or topology.rank[node] < 0):
                 first, last = int(topology.endpoints[0]), int(topology.endpoints[-1])
                 raise InputError(f"{what} {node} is not an endpoint of {topology.name}; endpoints are in {first} to {last}")
+        if self.demand is not None:
+            self.demand.require_fits(topology)
 
     def fitted(self, topology: Topology) -> "Collective":
         """The same collective, without `members` where these are all endpoints of the network. Errors as `require_fits`."""
@@ -130,9 +149,15 @@ class Collective:
         return replace(self, members=None) if everyone else self
 
     def require_everyone(self, what: str) -> None:
-        """Raise UnsupportedError where `what` (a few words) would get a collective of some endpoints only."""
+        """Raise UnsupportedError where `what` (a few words) would get a collective of some endpoints only, or with a demand."""
         if self.members is not None:
             raise UnsupportedError(f"{what}: not supported for collectives of some endpoints only (members)")
+        self.require_equal_blocks(what)
+
+    def require_equal_blocks(self, what: str) -> None:
+        """Raise UnsupportedError where `what` (a few words) would get a collective with a demand."""
+        if self.demand is not None:
+            raise UnsupportedError(f"{what}: not supported for {ALLTOALLV}, whose blocks differ in size")
 
 
 def _read_members(members: Iterable[int]) -> tuple[int, ...]:
@@ -150,24 +175,36 @@ def _read_members(members: Iterable[int]) -> tuple[int, ...]:
     return found
 
 
+def blocks_text(count: int) -> str:
+    """`1 block`, `12 blocks`."""
+    return f"{count:,} block{'s' * (count != 1)}"
+
+
 def _listed(members: tuple[int, ...]) -> str:
     if len(members) > NAMED_MEMBERS:
         return f"{len(members)} members"
     return f"nodes {', '.join(map(str, members))}"
 
 
-def read_collective(fields: Fields, *, members: bool = False) -> Collective:
-    """The collective in the fields `kind` and `root` of a document, and `members`, which may be missing, where that is allowed."""
-    fields.only("kind", "root", optional=["members"] if members else [])
+def read_collective(fields: Fields, *, version_2: bool = False) -> Collective:
+    """The collective in the fields `kind` and `root` of a document; of version 2 also `members` and `demand`, where they
+    are there."""
+    fields.only("kind", "root", optional=["members", "demand"] if version_2 else [])
     kind, root = fields.text("kind"), fields.whole_or_none("root")
-    named = fields.entries("members", empty=True) if members and "members" in fields else None
+    named = fields.entries("members", empty=True) if "members" in fields else None
+    demand = read_demand(fields.table_of("demand")) if "demand" in fields else None
     with located(fields.where, fields.error):
-        return parse_collective(kind, root, named)
+        return parse_collective(kind, root, named, demand)
 
 
-def parse_collective(name: str, root: int | None = None, members: Iterable[int] | None = None) -> Collective:
-    """The collective of that name; InputError lists the known ones, or says that it needs a root or has none."""
-    return Collective(parse_kind(name), root, None if members is None else tuple(members))
+def parse_collective(
+    name: str, root: int | None = None, members: Iterable[int] | None = None, demand: Demand | None = None
+) -> Collective:
+    """The collective of that name; InputError lists the known ones, or says that it needs a root or a demand, or has none."""
+    if (name == ALLTOALLV) != (demand is not None):
+        raise InputError(f"{ALLTOALLV} needs a demand" if demand is None else f"a demand is for {ALLTOALLV}, not for {name}")
+    kind = CollectiveKind.ALL_TO_ALL if name == ALLTOALLV else parse_kind(name)
+    return Collective(kind, root, None if members is None else tuple(members), demand)
 
 
 def parse_members(text: str) -> tuple[int, ...]:

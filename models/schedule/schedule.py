@@ -16,6 +16,7 @@ from certree.models.common.columns import check_range, is_sorted, json_list, who
 from certree.models.common.errors import InputError, ScheduleFormatError, UnsupportedError
 from certree.models.common.files import canonical_json
 from certree.models.common.shown import Shown
+from certree.models.demand import MAX_GRANULES
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
@@ -56,7 +57,9 @@ class Schedule(Shown):
     holds the data, the others are scratch. `src_buffer`, `dst_buffer` (int32): which one each transfer reads and which it writes;
     None just when B is 1 (None given with a larger B means 0 in every row). A transfer from a node to itself moves data between
     two of its buffers. `virtual_channel`: of each entry of `routes`; None where all are 0. `collective.members`: the endpoints
-    that take part; None where all do.
+    that take part; None where all do. `collective.demand`, and `chunk_granules` with it: the size of each chunk. A round is then
+    the time of a granule on a unit link, and a step of r rounds takes messages of up to r granules, of c·r in all over a link of
+    capacity c. None where chunks have one size.
 
     The constructor checks shapes and ranges (ScheduleFormatError names column and row); `certree.verify` checks whether the
     transfers are *valid*. O(rows) time and memory.
@@ -86,9 +89,10 @@ class Schedule(Shown):
     src_buffer: Int32 | None = None
     dst_buffer: Int32 | None = None
     virtual_channel: Int32 | None = None
+    chunk_granules: Int32 | None = None
 
     def __post_init__(self) -> None:
-        optional = ("chunk_target", *BUFFER_COLUMNS, "virtual_channel")
+        optional = ("chunk_target", *BUFFER_COLUMNS, "virtual_channel", "chunk_granules")
         for name in ("chunk_root", "rounds", *TRANSFER_COLUMNS, *optional):
             given = getattr(self, name)
             if given is not None or name not in optional:
@@ -102,6 +106,7 @@ class Schedule(Shown):
         self._check_columns()
         self._check_buffers()
         self._check_channels()
+        self._check_sizes()
 
     def _check_scalars(self) -> None:
         for name in ("delay", "repeats", "period", "buffers"):
@@ -218,6 +223,19 @@ class Schedule(Shown):
             if collective.has_one_root and (name == "target") == inwards:
                 self._require_ids(name, column, column == collective.root, f"{collective.root} in a {collective.words}")
 
+    def _check_sizes(self) -> None:
+        """Sizes of chunks come with a demand, and then nothing repeats."""
+        if (self.collective.demand is None) != (self.chunk_granules is None):
+            what = "given" if self.collective.demand is None else "missing"
+            raise ScheduleFormatError(f"chunks.granules is {what}; chunks have sizes in a schedule with a demand, and only there")
+        if self.chunk_granules is None:
+            return
+        if len(self.chunk_granules) != self.chunks:
+            raise ScheduleFormatError(f"chunks.granules has {len(self.chunk_granules)} rows; chunks.root has {self.chunks}")
+        check_range(self.chunk_granules, "chunks.granules", 1, MAX_GRANULES, ScheduleFormatError)
+        if self.period is not None:
+            raise ScheduleFormatError(f"period is {self.period}; a schedule with a demand does not repeat")
+
     def _require_ids(self, name: str, column: Int32, good: NDArray[np.bool_], allowed: str) -> None:
         if len(column) != self.chunks:
             raise ScheduleFormatError(f"chunks.{name} has {len(column)} rows; chunks.root has {self.chunks}")
@@ -233,7 +251,9 @@ class Schedule(Shown):
     @property
     def message_chunks(self) -> int:
         """Chunks that the message of one iteration is cut into (`collective`): K, or with targets the N blocks of one
-        endpoint's buffer, one for each of the N endpoints that take part."""
+        endpoint's buffer, one for each of the N endpoints that take part; with a demand its granules."""
+        if self.collective.demand is not None:
+            return self.collective.demand.granules
         if not self.collective.has_targets:
             return self.chunks
         members = len(self.collective.members_of(self.topology))
@@ -274,6 +294,7 @@ class Schedule(Shown):
             "buffers": self.buffers > 1,
             "virtual_channel": self.virtual_channel is not None,
             "members": self.collective.members is not None,
+            "demand": self.collective.demand is not None,
         }
         return tuple(name for name, flag in used.items() if flag)
 
@@ -303,6 +324,8 @@ class Schedule(Shown):
                 "rounds": self.rounds.tolist(),
                 "routes": [list(route) for route in self.routes],
                 **({"buffers": self.buffers} if self.buffers > 1 else {}),
+                **({} if self.collective.demand is None else {"demand": self.collective.demand.document()}),
+                **({} if self.chunk_granules is None else {"granules": self.chunk_granules.tolist()}),
                 **({} if self.virtual_channel is None else {"virtual_channel": self.virtual_channel.tolist()}),
             }
         )

@@ -24,6 +24,7 @@ from certree.models.common.files import (
     require_suffix,
     write_atomically,
 )
+from certree.models.demand import MAX_GRANULES
 from certree.models.network.dimension_order import DimensionOrder
 from certree.models.network.routing import DIRECT, routes_between
 from certree.models.network.topology import MAX_NODES, Topology
@@ -89,6 +90,8 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
     chunks: dict[str, Any] = {"root": schedule.chunk_root.tolist() if schedule.collective.is_rooted else [None] * schedule.chunks}
     if schedule.chunk_target is not None:
         chunks["target"] = schedule.chunk_target.tolist()
+    if schedule.chunk_granules is not None:
+        chunks["granules"] = schedule.chunk_granules.tolist()
     return {
         "format": FORMAT,
         "version": VERSION_2 if schedule.version_2_fields else VERSION,
@@ -112,7 +115,8 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
 def collective_document(collective: Collective) -> dict[str, Any]:
     """The table `collective` of a schedule's document."""
     named = {} if collective.members is None else {"members": list(collective.members)}
-    return {"kind": str(collective.kind), "root": collective.root, **named}
+    demand = {} if collective.demand is None else {"demand": collective.demand.document()}
+    return {"kind": collective.name, "root": collective.root, **named, **demand}
 
 
 def schedule_from_document(document: Any, where: str) -> Schedule:
@@ -120,7 +124,7 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
     fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError, VERSION_2)
     fields.only(*_KEYS, optional=[MADE_FOR, *(_KEYS_2 if document["version"] == VERSION_2 else ())])
     topology = topology_from_document(fields.raw("topology"), f"{where}: topology")
-    collective = read_collective(fields.table_of("collective"), members=document["version"] == VERSION_2)
+    collective = read_collective(fields.table_of("collective"), version_2=document["version"] == VERSION_2)
     values: dict[str, Any] = {
         **_chunks(fields.table_of("chunks"), collective),
         "rounds": fields.column("rounds", 1, MAX_STEPS),
@@ -151,11 +155,13 @@ def evidence(fields: Fields) -> dict[str, Any]:
 
 
 def _chunks(chunks: Fields, collective: Collective) -> dict[str, np.ndarray]:
-    """The columns `chunk_root` and, in a collective with targets, `chunk_target`."""
+    """The columns `chunk_root` and, in a collective with targets, `chunk_target`, with a demand also `chunk_granules`."""
     names = ["root", "target"] if collective.has_targets else ["root"]
-    chunks.only(*names)
+    sizes = [] if collective.demand is None else ["granules"]
+    chunks.only(*names, *sizes)
     if collective.is_rooted:
-        return {f"chunk_{name}": chunks.column(name, 0, MAX_NODES) for name in names}
+        columns = {f"chunk_{name}": chunks.column(name, 0, MAX_NODES) for name in names}
+        return columns | {f"chunk_{name}": chunks.column(name, 1, MAX_GRANULES) for name in sizes}
     roots = chunks.entries("root", empty=True)
     if any(root is not None for root in roots):
         chunks.refuse(f"root entries must be null in an {collective.kind}")
@@ -216,6 +222,7 @@ def load_schedule_csv(path: Path, topology: Topology, collective: Collective, ro
     neighbours take the routes of `routing`, one of CSV_ROUTINGS; without it no link carries them, and the schedule is invalid.
     Columns `src_buffer,dst_buffer` may follow these: `buffers` is then one more than the largest number in them.
     """
+    collective.require_equal_blocks(f"{path}: a CSV does not say the sizes of chunks")
     if routing not in (None, *CSV_ROUTINGS):
         raise InputError(unknown_name("routing", routing, CSV_ROUTINGS))
     try:

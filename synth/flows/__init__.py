@@ -1,1 +1,2 @@
-"""Personalised collectives as flows: `paths` for the blocks of all pairs, of one root or of a group, and their `slots`."""
+"""Personalised collectives as flows: `paths` for the blocks of all pairs, of one root or of a group, and their
+`slots`; `demand`: of blocks that differ in size."""

@@ -73,6 +73,18 @@ def roundings(length: Int64) -> list[Int64]:
     return [*found, length]
 
 
+def _owed(instance: Instance) -> dict[int, dict[int, int]]:
+    """By source the blocks, or granules of a demand, that it has for each other node."""
+    demand = instance.collective.demand
+    if demand is None:
+        members = instance.collective.members_of(instance.topology).tolist()
+        return {start: dict.fromkeys(members, 1) for start in members}
+    owed: dict[int, dict[int, int]] = {}
+    for source, target, granules in demand.blocks:
+        owed.setdefault(source, {})[target] = granules
+    return owed
+
+
 def _dual_lengths(instance: Instance) -> Int64:
     """Lengths that solve the dual of the multicommodity flow between all pairs of endpoints that take part, each link for itself.
 
@@ -86,12 +98,13 @@ def _dual_lengths(instance: Instance) -> Int64:
     links = list(zip(topology.src.tolist(), topology.dst.tolist(), topology.capacity.tolist(), strict=True))
     lengths = [program.NumVar(0, program.infinity(), "") for _ in links]
     program.Add(sum(capacity * length for (_, _, capacity), length in zip(links, lengths, strict=True)) == 1)
-    endpoints, total_distance = instance.collective.members_of(topology).tolist(), []
-    for start in endpoints:
+    total_distance, owed = [], _owed(instance)
+    largest = max(max(ends.values()) for ends in owed.values())
+    for start, ends in owed.items():
         far = [program.NumVar(0, 0 if node == start else program.infinity(), "") for node in range(len(topology.kind))]
         for (tail, head, _), length in zip(links, lengths, strict=True):
             program.Add(far[head] <= far[tail] + length)
-        total_distance += [far[node] for node in endpoints]
+        total_distance += [amount / largest * far[node] for node, amount in ends.items()]
     program.Maximize(sum(total_distance))
     if program.Solve() != program.OPTIMAL:
         return np.ones(len(links), np.int64)
@@ -108,6 +121,8 @@ class _Planes:
 
         self._instance, topology = instance, instance.topology
         self._alike = classes_of_links(topology, instance.is_member)
+        if instance.collective.demand is not None:  # by which links differ that look alike
+            self._alike = np.arange(len(topology.src), dtype=np.int64)
         volume = np.bincount(self._alike, weights=topology.capacity).tolist()
         self._program: Any = pywraplp.Solver.CreateSolver("GLOP")
         self._lengths = [self._program.NumVar(0, self._program.infinity(), "") for _ in volume]
@@ -138,6 +153,11 @@ def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
     """Uses of each link, per chunk of the message, by the routing that is shortest under these lengths."""
     topology = instance.topology
     finer = length * len(topology.kind) + 1  # of equally long paths the one with fewer links: no path turns in circles
+    if instance.collective.demand is not None:
+        source, target, granules = instance.collective.demand.columns
+        sources, row = np.unique(source, return_inverse=True)
+        uses = _along_paths(topology, finer, distances(topology, finer, sources), row, target, granules)
+        return uses / instance.collective.demand.granules
     if instance.collective.has_targets:
         starts = instance.collective.members_of(topology)
         start, end = (grid.ravel() for grid in np.meshgrid(np.arange(len(starts)), starts, indexing="ij"))
@@ -150,19 +170,23 @@ def links_used(instance: Instance, length: Int64) -> NDArray[np.float64]:
     return 2 * _along_paths(topology, finer, far, start, end)
 
 
-def _along_paths(topology: Topology, length: Int64, far: Int64, start: NDArray[Any], end: NDArray[Any]) -> NDArray[np.float64]:
-    """The number of shortest paths from row `start` of `far` to node `end` that use each link. O(pairs · hops + rows · links)."""
+def _along_paths(
+    topology: Topology, length: Int64, far: Int64, start: NDArray[Any], end: NDArray[Any], amount: NDArray[Any] | None = None
+) -> NDArray[np.float64]:
+    """The number of shortest paths from row `start` of `far` to node `end` that use each link, each counted `amount` times.
+    O(pairs · hops + rows · links)."""
     before = np.full(far.shape, -1, np.int64)  # the last link of a shortest path from each start to each node
     for link, (tail, head, step) in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), length.tolist(), strict=True)):
         before[far[:, tail] + step == far[:, head], head] = link
-    used, at = np.zeros(len(length), np.int64), end
+    used, at = np.zeros(len(length)), end
+    amount = np.ones(len(end)) if amount is None else amount.astype(np.float64)
     while True:
         moving = before[start, at] >= 0
-        start, at = start[moving], at[moving]
+        start, at, amount = start[moving], at[moving], amount[moving]
         if not len(at):
-            return used.astype(np.float64)
+            return used
         link = before[start, at]
-        used += np.bincount(link, minlength=len(length))
+        used += np.bincount(link, amount, minlength=len(length))
         at = topology.src[link]
 
 

@@ -16,7 +16,7 @@ PAIRWISE_ENDPOINTS = 4096
 SEARCHED_BYTES = 4096
 
 
-@method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True, takes_members=True)
+@method("auto", tuple(CollectiveKind), published=False, tier=Tier.NAMED, uses_others=True, takes_members=True, takes_demand=True)
 def auto(request: Request, _options: Options) -> AnySchedule:
     """The best of all methods at the given size and machine, by the closed form of slotted runs or by `Request.form`.
 
@@ -24,8 +24,10 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
     DENSE_ENDPOINTS. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that
-    reached it.
+    reached it. A demand is left to `flows`, which alone makes schedules for one.
     """
+    if request.collective.demand is not None:
+        return METHODS["flows"](request)
     form = request.form or Form("in slots", request.cycles)
     inner = request if request.form is None else replace(request, monitor=request.monitor.watching())  # it compares other times
     considered: dict[str, str] = {}

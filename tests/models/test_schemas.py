@@ -11,7 +11,7 @@ from certree.models.common.errors import InputError
 from certree.models.machine.machine import MACHINES, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology_file import topology_document, topology_from_document
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import ALLTOALLV, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
@@ -44,7 +44,7 @@ def test_schema_is_a_schema(name):
 
 
 def test_schemas_name_what_the_code_knows():
-    assert SCHEMAS["schedule"]["properties"]["collective"]["properties"]["kind"]["enum"] == list(CollectiveKind)
+    assert SCHEMAS["schedule"]["properties"]["collective"]["properties"]["kind"]["enum"] == [*CollectiveKind, ALLTOALLV]
     assert set(SCHEMAS["tables"]["properties"]["collective"]["enum"]) < set(CollectiveKind)
 
 

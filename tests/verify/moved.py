@@ -7,6 +7,7 @@ the digits of a number, to the base 1000, say how often each is in it.
 from collections import Counter, defaultdict
 from random import Random
 
+from certree.models.demand import Demand
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
@@ -22,7 +23,18 @@ def fault(schedule: Schedule) -> str | None:
     """The first thing that is wrong with a schedule on a network of endpoints joined by single links of capacity 1; None if all is
     right."""
     moves = _moves(schedule)
-    return _link_fault(schedule, moves) or _data_fault(schedule, moves)
+    return _size_fault(schedule) or _link_fault(schedule, moves) or _data_fault(schedule, moves)
+
+
+def _size_fault(schedule: Schedule) -> str | None:
+    """Whether chunks are not what a demand asks for."""
+    if schedule.collective.demand is None:
+        return None
+    asked = {(source, target): granules for source, target, granules in schedule.collective.demand.blocks}
+    moved = Counter[tuple[int, int]]()
+    for source, target, granules in zip(schedule.chunk_root, schedule.chunk_target, schedule.chunk_granules, strict=True):
+        moved[int(source), int(target)] += int(granules)
+    return None if dict(moved) == asked else "blocks are not those of the demand"
 
 
 def _moves(schedule: Schedule) -> list[tuple[int, int, Cell, Cell]]:
@@ -36,13 +48,15 @@ def _moves(schedule: Schedule) -> list[tuple[int, int, Cell, Cell]]:
 def _link_fault(schedule: Schedule, moves: list[tuple[int, int, Cell, Cell]]) -> str | None:
     links = set(zip(schedule.topology.src.tolist(), schedule.topology.dst.tolist(), strict=True))
     load = Counter[tuple[int, int, int]]()
-    for step, _, (u, _, a), (v, _, b) in moves:
+    for step, _, (u, chunk, a), (v, _, b) in moves:
         if (u, a) == (v, b):
             return "a cell sends to itself"
         if u != v and (u, v) not in links:
             return "no link"
         if u != v:
-            load.update((step + i * (schedule.period or 0), u, v) for i in range(schedule.repeats))
+            size = 1 if schedule.chunk_granules is None else int(schedule.chunk_granules[chunk])
+            for i in range(schedule.repeats):
+                load[step + i * (schedule.period or 0), u, v] += size
     rounds = schedule.rounds.tolist()
     room = {at: rounds[at[0]] if schedule.period is None else 1 for at in load}
     return "a link is overfilled" if any(load[at] > room[at] for at in load) else None
@@ -211,6 +225,39 @@ def _pruned_tree(rng: Random, network: Topology, root: int, keep: list[int]) -> 
     return edges
 
 
+def drawn_demand(rng: Random) -> Schedule:
+    """A valid alltoallv on a small network: blocks cut into chunks at random, each along a random path, every step as long as it
+    must be."""
+    name = rng.choice(("ring:5", "mesh:2x3", "full:4", "mesh:1x4"))
+    topology, sizes = parse_topology(name), dict[tuple[int, int], int]()
+    nodes = len(topology.kind)
+    for _ in range(rng.randint(1, 4)):
+        source, target = rng.sample(range(nodes), 2)
+        sizes[source, target] = rng.randint(1, 9)
+    chunks = []
+    for (source, target), whole in sizes.items():
+        left = whole
+        while left:
+            part = rng.randint(1, left)
+            chunks.append((source, target, part))
+            left -= part
+    rows: list[tuple[int, int, int, int, int]] = []
+    load = Counter[tuple[int, int, int]]()
+    for chunk, (source, target, granules) in enumerate(chunks):
+        step = 0
+        for u, v in _pruned_tree(rng, topology, source, [target]):
+            step += rng.choice((0, 0, 1))
+            rows.append((chunk, COPY, step, u, v))
+            load[step, u, v] += granules
+            step += 1
+    steps = 1 + max(row[2] for row in rows)
+    rounds = [max([1, *(load[at] for at in load if at[0] == step)]) + rng.choice((0, 0, 1)) for step in range(steps)]
+    demand = Demand(tuple((source, target, granules) for (source, target), granules in sizes.items()))
+    roots, targets, granules = (list(column) for column in zip(*chunks, strict=True))
+    collective = Collective(CollectiveKind.ALL_TO_ALL, demand=demand)
+    return build(topology, collective, rows, roots=roots, targets=targets, chunk_granules=granules, rounds=rounds)
+
+
 def changed(rng: Random, schedule: Schedule) -> Schedule:
     """The schedule with one entry of one row changed, or a row left out or doubled; itself when it has no rows."""
     if not schedule.transfers:
@@ -230,5 +277,6 @@ def changed(rng: Random, schedule: Schedule) -> Schedule:
     return build(
         schedule.topology, schedule.collective, rows, roots=schedule.chunk_root.tolist(), buffers=schedule.buffers,
         targets=None if schedule.chunk_target is None else schedule.chunk_target.tolist(), delay=schedule.delay,
+        chunk_granules=schedule.chunk_granules, rounds=None if schedule.chunk_granules is None else schedule.rounds.tolist(),
         src_buffer=columns["src_buffer"], dst_buffer=columns["dst_buffer"],
     )  # fmt: skip

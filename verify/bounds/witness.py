@@ -55,7 +55,7 @@ class Instance:
     `shares`: the part of the message that is rooted at each endpoint, in rank order, summing to 1. All-gather and reduce-scatter
     may have any shares (equal by default); in a broadcast or reduce the root has the whole message; other collectives ignore them.
     Endpoints that take no part (`collective.members`) have no share: bounds count what members need (M2 in
-    docs/decisions/0007-schedule-version-2.md).
+    docs/decisions/0007-schedule-version-2.md). With a demand the message is all of it.
     """
 
     topology: Topology
@@ -114,6 +114,16 @@ class Instance:
         return flags
 
     @property
+    def blocks(self) -> int:
+        """The blocks of equal size that the message of a collective with targets is cut into: N, or the granules of a demand."""
+        return self.count if self.collective.demand is None else self.collective.demand.granules
+
+    def owes(self, source: int, target: int) -> bool:
+        """Whether data of one endpoint is due at another one (node ids), which are a source and a sink."""
+        demand = self.collective.demand
+        return demand is None or bool(((demand.columns[0] == source) & (demand.columns[1] == target)).any())
+
+    @property
     def noun(self) -> str:
         """What messages call an endpoint that takes part."""
         return "an endpoint" if self.collective.members is None else "a member"
@@ -130,12 +140,17 @@ class Instance:
 
     @cached_property
     def sources(self) -> NDArray[np.bool_]:
-        """By rank: endpoints whose data is due elsewhere. Part of a source's initial data is due at every sink except itself."""
+        """By rank: endpoints whose data is due elsewhere. Part of a source's initial data is due at every sink except itself, or
+        with a demand at some sinks."""
+        if self.collective.demand is not None:
+            return np.isin(self.topology.endpoints, self.collective.demand.columns[0])
         return self._rooted(self.collective.gathers, CollectiveKind.SCATTER)
 
     @cached_property
     def sinks(self) -> NDArray[np.bool_]:
-        """By rank: endpoints at which data of every source is due."""
+        """By rank: endpoints at which data of every source is due, or with a demand of some sources."""
+        if self.collective.demand is not None:
+            return np.isin(self.topology.endpoints, self.collective.demand.columns[1])
         return self._rooted(self.collective.reduces, CollectiveKind.GATHER)
 
     def _rooted(self, by_share: bool, at_root: CollectiveKind) -> NDArray[np.bool_]:
@@ -160,7 +175,11 @@ class Instance:
 
     def addressed(self, outside: NDArray[np.bool_], inside: NDArray[np.bool_]) -> Fraction:
         """The part of the message that endpoints of `outside` send to endpoints of `inside`, in a collective with targets: one of
-        the N blocks from every source to every sink (disjoint flags by node id)."""
+        the N blocks from every source to every sink, or what the demand says (disjoint flags by node id)."""
+        demand = self.collective.demand
+        if demand is not None:
+            source, target, granules = demand.columns
+            return Fraction(int(granules[outside[source] & inside[target]].sum()), demand.granules)
         sources, sinks = self.sources & outside[self.topology.endpoints], self.sinks & inside[self.topology.endpoints]
         return Fraction(int(sources.sum()) * int(sinks.sum()), self.count)
 

@@ -1,6 +1,7 @@
 """Rules for the transfers of a schedule.
 
 - `wiring`: self, link, write-conflict; `contention`: capacity, period; `shares`: targets and shares
+- `demand`: chunks that differ in size
 - `buffers`: in-flight
 - `semantics`: not-held, duplicate, original-lost, missing, overwritten, causality, from `contributions` (what each cell holds),
   `obligations` (what it owes) and `history` (one chunk executed again to explain a violation)

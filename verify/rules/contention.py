@@ -80,7 +80,34 @@ def _window_counts(group: Int64, position: Int64, window: int) -> tuple[Int64, I
     return order, low, np.arange(1, len(order) + 1) - low
 
 
-def _resource_text(schedule: Schedule, uses: Claims, resource: int) -> str:
+def loads_in_granules(schedule: Schedule) -> tuple[Claims, Int64, Int64, Int64]:
+    """Uses by (step, resource), the first use of each such group, its granules, and those of its longest message; for schedules
+    whose chunks have sizes. O(uses log uses)."""
+    assert schedule.chunk_granules is not None
+    found = claims(schedule)
+    step = schedule.step[found.row]
+    order = np.lexsort((found.row, found.resource, step))
+    uses = Claims(found.resource[order], found.row[order], found.capacity, found.pair)
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (np.diff(step[order]) != 0) | (np.diff(uses.resource) != 0)
+    first, size = np.flatnonzero(fresh), schedule.chunk_granules[schedule.chunk[uses.row]].astype(np.int64)
+    if not len(first):
+        return uses, first, first, first
+    return uses, first, np.add.reduceat(size, first), np.maximum.reduceat(size, first)
+
+
+def granule_rounds(schedule: Schedule) -> Int64:
+    """For every step the fewest rounds in which its links carry what it sends, at least 1; for schedules whose chunks have sizes
+    (`verify.rules.demand` proves that they are enough). O(uses log uses)."""
+    uses, first, load, largest = loads_in_granules(schedule)
+    rounds = np.ones(schedule.steps, np.int64)
+    needed = np.maximum(largest, -(-load // uses.capacity[uses.resource[first]]))
+    np.maximum.at(rounds, schedule.step[uses.row[first]], needed)
+    return rounds
+
+
+def resource_text(schedule: Schedule, uses: Claims, resource: int) -> str:
+    """What messages call a resource: the link between two nodes, or one of several."""
     topology = schedule.topology
     pair = uses.pair[resource]
     ends = f"{topology.pair_src[pair]}>{topology.pair_dst[pair]}"
@@ -142,8 +169,9 @@ def _direct_rows_fit(schedule: Schedule) -> bool:
     "full:2 broadcast@0: copy 0 0>1 @0; copy 1 0>1 @0",
 )
 def check_capacity(schedule: Schedule, findings: Findings) -> None:
-    """Report links overfilled by one step of one iteration: more transfers than capacity × rounds. O(rows log rows)."""
-    if _direct_rows_fit(schedule):
+    """Report links overfilled by one step of one iteration: more transfers than capacity × rounds. O(rows log rows). Where chunks
+    have sizes, `check_sizes` does."""
+    if schedule.chunk_granules is not None or _direct_rows_fit(schedule):
         return
     uses = claims(schedule)
     if _all_fit(schedule, uses.resource, schedule.step[uses.row], uses.capacity):
@@ -162,7 +190,7 @@ def check_capacity(schedule: Schedule, findings: Findings) -> None:
         rows = sorted(uses.row[order[low[entry] : entry + 1]].tolist())
         here, rounds = int(at[entry]), int(schedule.rounds[at[entry]])
         limit = f"capacity {uses.capacity[resource[entry]]}" + (f" x {rounds} rounds" if rounds > 1 else "")
-        where = _resource_text(schedule, uses, int(resource[entry]))
+        where = resource_text(schedule, uses, int(resource[entry]))
         which = list_text([row_text(schedule, row) for row in rows], " and ")
         return here, tuple(rows), f"step {here}: {where} carries {len(rows)} transfers ({limit}): {which}"
 
@@ -208,7 +236,7 @@ def check_period(schedule: Schedule, findings: Findings) -> None:
             for row, start in zip(rows, schedule.step[rows].tolist(), strict=True)
         ]
         limit = f"capacity {uses.capacity[resource[entry]]}, period {period}"
-        where = _resource_text(schedule, uses, int(resource[entry]))
+        where = resource_text(schedule, uses, int(resource[entry]))
         return here, tuple(rows), f"step {here}: {where} carries {len(rows)} transfers ({limit}): {list_text(meeting, ' and ')}"
 
     findings.add_each("period", bad.tolist(), tell)
@@ -220,6 +248,8 @@ def serialized_rounds(schedule: Schedule) -> int | None:
 
     O(rows log rows) where iterations do not overlap, else O(stages · (rows log rows + period)).
     """
+    if schedule.chunk_granules is not None:
+        return int(granule_rounds(schedule).sum())
     apart = schedule.period is None or schedule.period >= schedule.steps or schedule.repeats == 1
     if apart:
         idle = (schedule.repeats - 1) * ((schedule.period or schedule.steps) - schedule.steps)

@@ -36,7 +36,8 @@ def check_shares(schedule: Schedule, findings: Findings) -> None:
         )
 
     findings.add_each("shares", stays.tolist(), tell_staying)
-    _check_blocks(schedule, schedule.chunk_target, findings)
+    if schedule.chunk_granules is None:  # else rule `demand` says how much each block has
+        _check_blocks(schedule, schedule.chunk_target, findings)
 
 
 def _check_blocks(schedule: Schedule, chunk_target: NDArray[np.int32], findings: Findings) -> None:

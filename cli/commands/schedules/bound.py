@@ -48,7 +48,7 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
     """The JSON document of `bound`; the best of each quantity first."""
     return {
         "topology": found.topology.name,
-        "collective": str(found.collective.kind),
+        "collective": found.collective.name,
         "root": found.collective.root,
         **members_of(found.collective),
         "bandwidth_bound": str(found.bandwidth),

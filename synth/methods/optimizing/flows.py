@@ -12,6 +12,7 @@ from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import WITH_TARGETS, CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule import Op, Schedule, make_schedule
+from certree.synth.flows.demand import demanded_schedule
 from certree.synth.flows.paths import SWEEPS, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths
 from certree.synth.flows.slots import Moves, moves_of, slots_of
@@ -39,6 +40,7 @@ WIDER = 4  # periods from the load of the fullest link on that are tried
     order=22,
     is_sized=True,
     takes_members=True,
+    takes_demand=True,
 )
 def flows(request: Request, options: Options) -> Schedule:
     """Blocks along paths that load links evenly, each hop in a slot of its own: all-to-all, gather and scatter on any network.
@@ -46,9 +48,13 @@ def flows(request: Request, options: Options) -> Schedule:
     Gather and scatter: a maximum flow, decomposed into paths, in as few rounds as the best cut allows. All-to-all: paths of all
     pairs by rerouting with negotiated congestion; on networks that look the same from every node the paths of one node,
     translated to all. Slots come from list scheduling, the longest path first. Where that takes more slots than the fullest link
-    needs, a period that repeats is tried, too. With switches a path between two endpoints passes them within one slot. Options:
-    copies=C, blocks for each pair; delay=D, slots until a block can move on; by default what is fastest at the size.
+    needs, a period that repeats is tried, too. With switches a path between two endpoints passes them within one slot. The
+    blocks of a demand are cut into chunks of about equal size, which take the places of blocks. Options: copies=C, blocks for
+    each pair, with a demand chunks of the largest block; delay=D, slots until a block can move on; by default what is fastest at
+    the size.
     """
+    if request.collective.demand is not None:
+        return request.offer(demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1))
     timed = [found for plan in _plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]
     fitting = [found for found in timed if request.steps is None or found.steps <= request.steps]
     return request.offer(_schedule(request, min(fitting or timed, key=lambda found: found.cycles)))

@@ -69,14 +69,22 @@ def _alone(instance: Instance, case: tuple[int, ...]) -> Fraction:
         return Fraction(1, min(case))
     if instance.collective.has_targets:
         into, out, arriving, leaving = case
-        return max(Fraction(arriving, instance.count * into), Fraction(leaving, instance.count * out))
+        return max(Fraction(arriving, instance.blocks * into), Fraction(leaving, instance.blocks * out))
     others, own, part = case
     whole = instance.parts[1]
     return max(Fraction(whole - part, whole * others), Fraction(part, whole * own))
 
 
 def _addressed_at(instance: Instance) -> tuple[list[int], list[int]]:
-    """The blocks of the message addressed to each endpoint that takes part and from each, by id, in a collective with targets."""
+    """The blocks of the message addressed to each endpoint that takes part and from each, by id, in a collective with targets; of a
+    demand the granules."""
+    if instance.collective.demand is not None:
+        amounts = np.zeros((2, len(instance.topology.kind)), np.int64)
+        source, target, granules = instance.collective.demand.columns
+        np.add.at(amounts[0], target, granules)
+        np.add.at(amounts[1], source, granules)
+        into, out = amounts[:, instance.topology.endpoints].tolist()
+        return into, out
     from_source, to_sink = instance.sources.astype(np.int64), instance.sinks.astype(np.int64)
     arriving, leaving = to_sink * (from_source.sum() - from_source), from_source * (to_sink.sum() - to_sink)
     return arriving[instance.members].tolist(), leaving[instance.members].tolist()
@@ -93,7 +101,8 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
     leaves in step 0 at the earliest, each of the others at least `delay` steps after the one before, and the last takes one step.
     Transfers that start or end at a reducing switch only increase their number. The initial data of `from` is due at `to`: any two
     endpoints in an all-reduce or all-to-all; from an endpoint that roots a chunk in an all-gather or broadcast, to such an
-    endpoint in a reduce-scatter or reduce; to the root in a gather, from the root in a scatter. Where transfers may pass endpoints
+    endpoint in a reduce-scatter or reduce; to the root in a gather, from the root in a scatter; with a demand from a source of
+    it to a target that it has data for. Where transfers may pass endpoints
     (`passing`), a single transfer may reach any node, and only hops = 1 is proved.
     """
     only_fields("distance", witness, ["from", "to", "hops", "label"])
@@ -113,6 +122,8 @@ def distance(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fract
             raise WitnessError(
                 "witness-wrong", f"distance witness: {what.format(node)} other nodes in a {instance.collective.words}"
             )
+    if not instance.owes(start, end):
+        raise WitnessError("witness-wrong", f"distance witness: nothing of node {start} is due at node {end}")
     if instance.passing and hops > 1:
         raise WitnessError("witness-wrong", "distance witness: routes that pass endpoints take one step, however far they lead")
     if label[start] != 0 or label[end] != hops:
@@ -135,6 +146,8 @@ def longest_distance(instance: Instance) -> Bound:
     topology = instance.topology
     if instance.passing:
         return _one_hop(instance)
+    if instance.collective.demand is not None:
+        return _farthest_block(instance)
     senders, receivers = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
     if len(receivers) == 1:
         senders = senders[senders != receivers[0]]
@@ -170,9 +183,26 @@ def _one_hop(instance: Instance) -> Bound:
     endpoints = instance.topology.endpoints
     sources, sinks = (endpoints[flags][:2].tolist() for flags in (instance.sources, instance.sinks))
     start, end = next((source, sink) for source in sources for sink in sinks if source != sink)
+    if instance.collective.demand is not None:
+        start, end, _ = instance.collective.demand.blocks[0]
     label = np.where(instance.exists, 1, -1)
     label[start] = 0
     return {"from": start, "to": end, "hops": 1, "label": label.tolist()}
+
+
+def _farthest_block(instance: Instance) -> Bound:
+    """The distance witness for the block of a demand that has the longest way; ties are broken by (from, to). A search from each
+    source, of as many as SEARCH_WORK allows: the bound holds, if others are farther apart."""
+    demand, best = instance.collective.demand, (0, 0, 0)
+    assert demand is not None
+    source, target, _ = demand.columns
+    for start in np.unique(source)[: max(1, SEARCH_WORK // (16 * len(instance.topology.src)))].tolist():
+        ends = target[source == start]
+        label = _labels(instance, start)[ends]
+        if label.max() > best[0]:
+            best = (int(label.max()), start, int(ends[label.argmax()]))
+    hops, start, end = best
+    return {"from": start, "to": end, "hops": hops, "label": _labels(instance, start).tolist()}
 
 
 class _Spread:

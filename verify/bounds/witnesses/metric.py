@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import int_column
+from certree.models.demand import Demand
 from certree.models.network.topology import Topology
 from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, malformed, only_fields
 
@@ -33,7 +34,8 @@ def metric(instance: Instance, witness: Mapping[str, Any]) -> tuple[str, Fractio
     - all-to-all, gather, scatter: the sum over sources s and sinks t of d(s, t), divided by N (a block is 1/N of the message)
 
     In a collective of some endpoints only (`Collective.members`) the others are holders, but p(t) counts classes with a member, and
-    sources and sinks are members, N of them.
+    sources and sinks are members, N of them. With a demand the sum is over its blocks, each times its granules, divided by all
+    granules.
 
     Proof. A transfer from u to v puts one message on each link of its route, so it uses at least d(u, v) of the sum of
     capacity · length that one round offers. So rounds · sum(capacity · length) is at least the total distance of all transfers of
@@ -74,12 +76,22 @@ def total(values: Int64) -> int:
 def needed_length(instance: Instance, length: Int64) -> Fraction:
     """The total distance that the transfers of one chunk must cover. WitnessError on networks that are too large."""
     topology = instance.topology
+    if instance.collective.demand is not None:
+        return _demanded_length(topology, length, instance.collective.demand)
     if instance.collective.has_targets:
         sources, sinks = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
         far = distances(topology, length, sources)
         return Fraction(sum(total(row) for row in far[:, sinks]), instance.count)
     phases = 1 if instance.collective.is_rooted else 2
     return Fraction(phases * sum(weight for weight, _, _ in linkage(instance, length)))
+
+
+def _demanded_length(topology: Topology, length: Int64, demand: Demand) -> Fraction:
+    """The distance of each granule of a demand, on average."""
+    source, target, granules = demand.columns
+    starts, row = np.unique(source, return_inverse=True)
+    far = distances(topology, length, starts)[row, target].tolist()
+    return Fraction(sum(amount * way for amount, way in zip(granules.tolist(), far, strict=True)), demand.granules)
 
 
 def linkage(instance: Instance, length: Int64) -> list[tuple[int, int, int]]:
