@@ -51,7 +51,7 @@ def test_the_core_agrees_with_the_reference_on_hasty_tables_whatever_the_clocks(
 
 
 @given_at_least(10, mutations())
-@examples(100)
+@examples(200)
 def test_one_wrong_entry_is_refused_or_runs_as_the_reference_runs_it(mutation: tuple[Tables, dict[str, Any]]) -> bool:
     tables, column = mutation
     try:
