@@ -5,12 +5,16 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
-.PHONY: demo test fuzz lint types wheel-test docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
 test: setup
-	$(BIN)/pytest -q -n 2 --dist worksteal
+	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser
+
+# Reports in a browser; needs Chromium.
+browser-test: setup
+	$(BIN)/pytest -q tests/browser
 
 # Property tests with other examples in every run, twenty times as many: exploration, not for CI.
 fuzz: setup

@@ -10,7 +10,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
-- `pictures`: draw; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
+- `pictures`: draw; `pages`: report; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
 """
 
 from importlib import import_module
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from certree.api.listings import explain as explain
     from certree.api.listings import names as names
     from certree.api.listings import schemas as schemas
+    from certree.api.pages.report import report as report
     from certree.api.papers.gallery import gallery as gallery
     from certree.api.papers.reproduction import reproduce as reproduce
     from certree.api.parsing import collective as collective
@@ -126,6 +127,7 @@ _PARTS = {
         "names",
         "schemas",
     ),
+    "certree.api.pages.report": ("report",),
     "certree.api.papers.gallery": ("gallery",),
     "certree.api.papers.reproduction": ("reproduce",),
     "certree.api.parsing": (

@@ -32,6 +32,8 @@ COMMANDS = (
     ("bundle schedule.json --without-tla -o schedule.certree", "valid: bundle of all-reduce on torus:4x4"),
     ("verify schedule.certree", "as this certree writes it"),
     ("topology show torus:4x4 -o torus.svg", "16 endpoints"),
+    ("draw schedule.json -o schedule.png", None),
+    ("report schedule.json -o report.html", None),
     ("cost ring:4 --methods ring --size 1MB", "start-up"),
     ("endpoints ace-torus:2x2x2 --size 64KiB --system ace", "data: right at every rank"),
     ("aggregate switch:4,reducing=switches --size 64KiB", "data: right at every rank"),
@@ -52,6 +54,7 @@ run = ct.simulate(tables)
 assert run.data_ok and run.cycles == run.closed_form_cycles, run
 assert len(ct.schemas()) >= 5 and ct.bound("torus:4x4").bounds
 ct.draw("torus:4x4", "api.svg")
+ct.report(schedule, "api.html", published=False)
 assert ct.compare("ring:4", sizes=["1KiB"], methods=["ring"]).cells
 for name, module in sys.modules.items():
     file = getattr(module, "__file__", None)

@@ -15,11 +15,12 @@ Int64 = NDArray[np.int64]
 @dataclass(frozen=True)
 class Uses:
     """The uses of channels in one iteration, one entry each, by (pair, step, row): the transfer's `row`, the joined `pair` of nodes
-    (`Topology.pair_index`), the `round` from the iteration's start, the `lane` of the pair's capacity, and whether it `fits`: uses
-    of a step beyond rounds times capacity do not, and are given the step's last round."""
+    (`Topology.pair_index`), its place in the transfer's route (`hop`), the `round` from the iteration's start, the `lane` of the
+    pair's capacity, and whether it `fits`: uses of a step beyond rounds times capacity do not, and get the step's last round."""
 
     row: Int64
     pair: Int64
+    hop: Int64
     round: Int64
     lane: Int64
     fits: NDArray[np.bool_]
@@ -34,16 +35,20 @@ def uses_of(schedule: Schedule) -> Uses:
     links = np.fromiter(chain.from_iterable(paths), np.int64)
     row = np.concatenate((direct, np.repeat(routed, [len(path) for path in paths]))).astype(np.int64)
     pair = np.concatenate((schedule.pair[direct].astype(np.int64), topology.pair_of_link[links].astype(np.int64)))
+    lengths = np.array([len(path) for path in paths], np.int64)
+    hop = np.concatenate(
+        (np.zeros(len(direct), np.int64), np.arange(len(links)) - np.repeat(np.cumsum(lengths) - lengths, lengths))
+    )
     step = schedule.step[row].astype(np.int64)
     order = np.lexsort((row, step, pair))
-    row, pair, step = row[order], pair[order], step[order]
+    row, pair, hop, step = row[order], pair[order], hop[order], step[order]
     group = pair * schedule.steps + step
     turn = np.arange(len(row)) - np.searchsorted(group, group)
     capacity = topology.pair_capacity[pair].astype(np.int64)
     rounds = schedule.rounds[step].astype(np.int64)
     late = turn // capacity
     start = np.concatenate(([0], np.cumsum(schedule.rounds, dtype=np.int64)))
-    return Uses(row, pair, start[step] + np.minimum(late, rounds - 1), turn % capacity, late < rounds)
+    return Uses(row, pair, hop, start[step] + np.minimum(late, rounds - 1), turn % capacity, late < rounds)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,251 @@
+"""Reports in a browser: steps, replay, filters, keys, clicks, comparison, print."""
+
+import random
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import certree.api as ct
+from certree.models.schedule.schedule import Op, make_schedule
+
+VIEW = ".viewer"
+
+
+@pytest.fixture(scope="module")
+def schedule():
+    """Iterations overlap: prologue, steady state and epilogue."""
+    return ct.synthesize("mesh:3x3", method="packing", size="256KiB")
+
+
+@pytest.fixture(scope="module")
+def routed():
+    """Messages over switches, in steps of several rounds."""
+    return ct.synthesize("fattree:2x2", method="cps", size="16KiB", options={"rounds": "published"})
+
+
+def written(folder, *schedules, **options):
+    path = folder / "report.html"
+    ct.report(list(schedules), path, published=False, simulate=False, force=True, **options)
+    return path
+
+
+@pytest.fixture
+def page(schedule, opened, tmp_path):
+    return opened(written(tmp_path, schedule))
+
+
+def go_to(page, step):
+    page.locator(f"{VIEW} [data-is=slot]").fill(str(step))
+
+
+def step_of(page):
+    return int(page.locator(f"{VIEW} [data-is=slot]").input_value())
+
+
+def listed(page):
+    """(row, iteration) of every transfer in the list."""
+    lines = page.locator(f"{VIEW} .transfers tbody tr").evaluate_all(
+        "lines => lines.map(line => [line.dataset.row, line.dataset.iteration])"
+    )
+    return {(int(row), int(iteration)) for row, iteration in lines}
+
+
+def expected(schedule, step):
+    found = set()
+    for iteration in range(schedule.repeats):
+        rows = np.flatnonzero(schedule.step == step - iteration * (schedule.period or 0))
+        found |= {(row, iteration) for row in rows.tolist()}
+    return found
+
+
+def choose(page, name, text):
+    field = page.locator(f"{VIEW} [data-is={name}]")
+    field.fill(text)
+    field.press("Enter")
+
+
+def marked(page):
+    """The channels whose arrow heads are drawn."""
+    return set(
+        page.locator(f"{VIEW} svg.network .channel").evaluate_all(
+            "all => all.filter(one => one.children[1].getAttribute('fill') !== 'none').map(one => one.dataset.channel)"
+        )
+    )
+
+
+def test_ten_random_steps_show_the_transfers_of_the_schedule(page, schedule):
+    assert schedule.repeats > 1
+    assert schedule.period is not None
+    steps = random.Random(18).sample(range(schedule.total_steps), 10)
+    for step in steps:
+        go_to(page, step)
+        assert listed(page) == expected(schedule, step), step
+        rows = [row for row, _ in expected(schedule, step)]
+        assert marked(page) == {f"{schedule.src[row]}>{schedule.dst[row]}" for row in rows}
+
+
+def test_ten_random_steps_over_switches(routed, opened, tmp_path):
+    page = opened(written(tmp_path, routed))
+    for step in random.Random(18).choices(range(routed.total_steps), k=10):
+        go_to(page, step)
+        assert listed(page) == expected(routed, step)
+    words = page.locator(f"{VIEW} .transfers tbody tr").first.inner_text()
+    hops = [hop.split(">") for hop in words.split("\t")[-1].split()]
+    assert all(here[1] == there[0] for here, there in pairwise(hops)), hops
+
+
+def test_buttons_and_keys(page, schedule):
+    last = schedule.total_steps - 1
+    for action, step in (("last", last), ("back", last - 1), ("first", 0), ("forward", 1)):
+        page.locator(f"{VIEW} [data-do={action}]").click()
+        assert step_of(page) == step
+    page.locator(VIEW).focus()
+    for key, step in (("End", last), ("ArrowLeft", last - 1), ("Home", 0), ("ArrowRight", 1), ("PageDown", 11), ("PageUp", 1)):
+        page.keyboard.press(key)
+        assert step_of(page) == step
+
+
+def test_replay_runs_and_stops(page):
+    page.locator(f"{VIEW} [data-is=speed]").select_option("20")
+    play = page.locator(f"{VIEW} [data-do=play]")
+    play.click()
+    page.wait_for_function("document.querySelector('.viewer [data-is=slot]').value >= 5")
+    play.click()
+    assert play.inner_text() == "▶ play"
+    step = step_of(page)
+    page.evaluate("new Promise(done => setTimeout(done, 200))")
+    assert step_of(page) == step
+
+
+def test_replay_ends_with_the_schedule(page, schedule):
+    go_to(page, schedule.total_steps - 3)
+    page.locator(VIEW).focus()
+    page.keyboard.press(" ")
+    page.wait_for_function("document.querySelector('.viewer [data-do=play]').textContent.includes('play')")
+    assert step_of(page) == schedule.total_steps - 1
+
+
+def test_filters(page, schedule):
+    step = schedule.steps // 2
+    go_to(page, step)
+    everything = expected(schedule, step)
+    row = min(everything)[0]
+    chunk, src, dst = int(schedule.chunk[row]), int(schedule.src[row]), int(schedule.dst[row])
+    choose(page, "chunk", str(chunk))
+    assert listed(page) == {one for one in everything if schedule.chunk[one[0]] == chunk}
+    page.locator(f"{VIEW} [data-do=clear]").click()
+    choose(page, "channel", f"{src} > {dst}")
+    assert listed(page) == {one for one in everything if (schedule.src[one[0]], schedule.dst[one[0]]) == (src, dst)}
+    page.locator(f"{VIEW}").focus()
+    page.keyboard.press("Escape")
+    choose(page, "node", str(src))
+    assert listed(page) == {one for one in everything if src in (schedule.src[one[0]], schedule.dst[one[0]])}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("chunk", "9999", "chunks are 0 to"),
+        ("chunk", "x", "chunks are 0 to"),
+        ("channel", "0>8", "no channel 0>8"),
+        ("node", "77", "nodes are 0 to 8"),
+    ],
+)
+def test_unknown_filters_are_named_and_change_nothing(page, name, text, message):
+    before = listed(page)
+    choose(page, name, text)
+    assert message in page.locator(f"{VIEW} .message").inner_text()
+    assert listed(page) == before
+
+
+def test_the_tree_of_a_chunk_grows(page, schedule):
+    choose(page, "chunk", "0")
+    rows = np.flatnonzero(schedule.chunk == 0)
+    sizes = []
+    for step in range(0, schedule.steps, 3):
+        go_to(page, step)
+        if step < schedule.period:  # the oldest iteration is the first one
+            done = rows[schedule.step[rows] <= step]
+            assert {f"{schedule.src[row]}>{schedule.dst[row]}" for row in done} <= marked(page)
+        sizes.append(len(marked(page)))
+    go_to(page, schedule.steps - 1)
+    assert marked(page) == {f"{schedule.src[row]}>{schedule.dst[row]}" for row in rows}
+    assert sizes[0] < sizes[-1]
+    assert (schedule.op[rows] == Op.REDUCE).any()
+
+
+def test_clicks_on_network_and_canvas_filter(page):
+    page.locator(f"{VIEW} svg.network [data-node='4']").click()
+    assert page.locator(f"{VIEW} [data-is=node]").input_value() == "4"
+    page.locator(f"{VIEW} svg.network [data-node='4']").click()
+    assert page.locator(f"{VIEW} [data-is=node]").input_value() == ""
+    box = page.locator(f"{VIEW} canvas").bounding_box()
+    view = "const t = viewers[0].time"
+    place = "[t.width, t.height, t.schedule.use_round[0], t.lineOf.get(t.schedule.use_channel[0])]"
+    width, height, column, line = page.evaluate(f"(() => {{ {view}; return {place} }})()")
+    page.locator(f"{VIEW} canvas").click(position={"x": 74 + (column + 0.5) * width, "y": 34 + (line + 0.5) * height})
+    assert page.locator(f"{VIEW} [data-is=chunk]").input_value() == str(
+        page.evaluate("schedules[0].chunk[schedules[0].use_row[0]]")
+    )
+    assert box["width"] > 300
+
+
+def test_hover_tells_the_transfer(page):
+    page.locator(f"{VIEW} svg.network [data-node='4']").hover()
+    assert page.locator("#tip").inner_text() == "node 4"
+    page.locator(f"{VIEW} [data-is=load]").check()
+    page.locator(f"{VIEW} svg.network .channel").first.hover()
+    assert "% in use" in page.locator("#tip").inner_text()
+
+
+def test_zoom(page):
+    width = "viewers[0].time.width"
+    before = page.evaluate(width)
+    page.locator(f"{VIEW} [data-do=out]").click()
+    assert page.evaluate(width) < before
+    page.locator(VIEW).focus()
+    page.keyboard.press("+")
+    assert page.evaluate(width) == before
+
+
+def test_several_schedules_stand_side_by_side(schedule, routed, opened, tmp_path):
+    page = opened(written(tmp_path, schedule, routed))
+    header = page.locator("#comparison thead th")
+    assert header.all_inner_texts() == ["", "schedule 1", "schedule 2"]
+    assert page.locator("#comparison svg.map .channel").count() == 24 + 16
+    go_to_second = page.locator(f"{VIEW} [data-is=slot]").nth(1)
+    go_to_second.fill("1")
+    assert page.locator(f"{VIEW} [data-is=slot]").first.input_value() == "0"
+
+
+def test_an_invalid_schedule_shows_what_is_wrong(opened, tmp_path):
+    (tmp_path / "mine.csv").write_text("chunk,op,src,dst,step\n0,reduce,1,0,0\n0,reduce,2,0,0\n0,copy,0,1,1\n0,copy,0,2,0\n")
+    page = opened(written(tmp_path, tmp_path / "mine.csv", topology="ring:3", collective="all-reduce"))
+    assert "causality" in page.locator(".violations").inner_text()
+    assert page.locator("tr.wrong").evaluate_all("lines => lines.map(line => line.dataset.row)") == ["0", "3"]
+
+
+def test_a_large_network_is_aggregated(opened, tmp_path):
+    """1,024 endpoints, a million transfers."""
+    nodes = 1024
+    chunk, step = (part.ravel() for part in np.meshgrid(np.arange(nodes), np.arange(nodes - 1), indexing="ij"))
+    src = (chunk + step) % nodes
+    columns = {"chunk": chunk, "op": np.ones_like(chunk), "step": step, "src": src, "dst": (src + 1) % nodes}
+    large = make_schedule(ct.topology("ring:1024"), ct.collective("all-gather"), np.arange(nodes), columns)
+    path = written(tmp_path, large)
+    assert path.stat().st_size < 2_000_000
+    page = opened(path)
+    assert "1,047,552 transfers per iteration are too many for a page" in page.locator(f"{VIEW} .left-out").first.inner_text()
+    assert page.locator(f"{VIEW} [data-is=aggregate]").is_checked()
+    assert page.evaluate("schedules[0].aggregate.busy[0][5]") == 50  # every node uses one of its two channels
+    go_to(page, 7)
+    assert listed(page) == {(int(row), 0) for row in np.flatnonzero((large.step == 7) & (large.chunk < 19))}
+    page.locator(f"{VIEW} [data-is=aggregate]").uncheck()
+    assert "Channels over time" in page.locator(f"{VIEW} [data-is=time-caption]").inner_text()
+
+
+def test_print(page):
+    page.emulate_media(media="print")
+    assert not page.locator(f"{VIEW} .controls").first.is_visible()
+    assert page.pdf().startswith(b"%PDF")
