@@ -10,7 +10,8 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
-- `pictures`: draw; `pages`: report; `papers`: reproduce, gallery; `reports`: results as JSON documents and in words
+- `sweeps`: sweep, plan_sweep; `workers`: processes of this computer or of a cluster; `papers`: reproduce, gallery
+- `pictures`: draw; `pages`: report; `reports`: results as JSON documents and in words
 """
 
 from importlib import import_module
@@ -61,11 +62,15 @@ if TYPE_CHECKING:
     from certree.api.runs.injection import inject as inject
     from certree.api.runs.model_checks import model_check as model_check
     from certree.api.runs.simulation import simulate as simulate
+    from certree.api.sweeps.running import plan_sweep as plan_sweep
+    from certree.api.sweeps.running import sweep as sweep
+    from certree.api.sweeps.specification import sweep_example as sweep_example
     from certree.api.synthesis import improve as improve
     from certree.api.synthesis import synthesize as synthesize
     from certree.api.tables import export as export
     from certree.api.tables import import_tables as import_tables
     from certree.api.training.running import train as train
+    from certree.api.workers.pool import Workers as Workers
     from certree.hw.engines.runs import Run as Run
     from certree.hw.reducing.setup import AggregationRules as AggregationRules
     from certree.models.bundle.bundle import Bundle as Bundle
@@ -147,6 +152,11 @@ _PARTS = {
     ),
     "certree.api.runs.model_checks": ("model_check",),
     "certree.api.runs.simulation": ("simulate",),
+    "certree.api.sweeps.running": (
+        "plan_sweep",
+        "sweep",
+    ),
+    "certree.api.sweeps.specification": ("sweep_example",),
     "certree.api.synthesis": (
         "improve",
         "synthesize",
@@ -156,6 +166,7 @@ _PARTS = {
         "import_tables",
     ),
     "certree.api.training.running": ("train",),
+    "certree.api.workers.pool": ("Workers",),
     "certree.hw.engines.runs": ("Run",),
     "certree.hw.reducing.setup": ("AggregationRules",),
     "certree.models.bundle.bundle": ("Bundle",),

@@ -127,6 +127,7 @@ class Comparison:
     seed: int
     run: str | None  # how to simulate; None: not at all
     without_routers: bool = False
+    search: bool = True  # for bounds, in addition to those of the verifier
     _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any]]] = field(default_factory=dict)
     _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
@@ -154,7 +155,7 @@ class Comparison:
     def _judge(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any]]:
         key = (entry.text, made.digest)
         if key not in self._judged:
-            schedule, verdict = certified_or_fail(made)
+            schedule, verdict = certified_or_fail(made, search=self.search)
             self._judged[key] = schedule, schedule_report(schedule, verdict, size, self.machine)
         return self._judged[key]
 

@@ -281,8 +281,12 @@ class Method:
             request.collective.require_everyone(f"method {self.name}")
         elif not self.takes_demand:
             request.collective.require_equal_blocks(f"method {self.name}")
+        return request.remember(self.make(request, self.read(request)))
+
+    def read(self, request: Request) -> Options:
+        """The values of all options for a request; InputError says what is wrong with those that it states."""
         known = self.options(request) if callable(self.options) else self.options
-        return request.remember(self.make(request, read_options(request, self.name, known)))
+        return read_options(request, self.name, known)
 
 
 METHODS: Registry[Method] = Registry("method")

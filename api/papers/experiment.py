@@ -1,53 +1,18 @@
-"""Parts of a figure or table of a paper: tasks for worker processes, cells, a plot; and the registry of experiments."""
+"""Parts of a figure or table of a paper: tasks, cells, a plot; and the registry of experiments."""
 
-import functools
-import hashlib
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 from certree.api.pictures.figure import Plot
+from certree.api.workers.task import Task
 from certree.models.common.errors import InputError
 from certree.models.common.fields import Fields
-from certree.models.common.files import canonical_json, sha256
 from certree.models.common.registry import Registry, import_folder
 
 Value = Fraction | str
-
-
-@dataclass(frozen=True)
-class Task:
-    """One piece of work: `function`, of a module's top level, gets `arguments` (plain JSON) in a worker and gives plain JSON.
-
-    `arguments` must hold everything that the result depends on, contents of files included: results are stored under `key`.
-    """
-
-    label: str
-    function: Callable[[Mapping[str, Any]], dict[str, Any]]
-    arguments: Mapping[str, Any]
-
-    @property
-    def key(self) -> str:
-        """The same for the same work by the same program."""
-        name = f"{self.function.__module__}.{self.function.__qualname__}"
-        return sha256(canonical_json([name, self.arguments, program_digest()]))[:24]
-
-
-@functools.cache
-def program_digest() -> str:
-    """SHA-256 of certree's own code that synthesizes, checks, simulates or measures: results of another version are not reused."""
-    digest = hashlib.sha256()
-    for package in ("models", "synth", "verify", "hw", "api"):
-        for folder in importlib.import_module(f"certree.{package}").__path__:
-            for path in sorted(Path(folder).rglob("*.py")):
-                digest.update(path.read_bytes())
-    for native in ("certree.hw._core", "certree.synth._native"):
-        digest.update(Path(importlib.import_module(native).__file__ or "").read_bytes())
-    return digest.hexdigest()
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from certree.api.papers.target import Compared, Target, compared, load_target, table_csv, table_markdown
-from certree.api.papers.workers import run_tasks
 from certree.api.pictures.figure import Plot
 from certree.api.reports.text import one_line
+from certree.api.workers.batch import run_tasks
+from certree.api.workers.pool import Workers
+from certree.api.workers.store import Store
 from certree.models.common.errors import InputError
 from certree.models.common.files import canonical_json, write_atomically
 from certree.models.common.shown import Shown
@@ -58,19 +60,19 @@ def reproduce(
     *,
     networks: Sequence[str] = (),
     smoke: bool = False,
-    jobs: int = 2,
+    workers: int | Workers | None = None,
     output: str | Path | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Reproduced:
     """Compute every cell of a figure or table of a paper, exactly.
 
     `target`: one of `names()["targets"]`, or a TOML file. `networks`: in place of its own; `smoke`: a subset that takes seconds;
-    `jobs`: processes. `output`: a folder for table.md, table.csv, cells.json, target.toml, the plot, and finished cells: the same
-    call resumes from it after an interruption. `progress` receives a line for each cell. Raises InputError for a target
+    `workers`: as in `sweep`. `output`: a folder for table.md, table.csv, cells.json, target.toml, the plot, and finished cells:
+    the same call resumes from it after an interruption. `progress` receives a line for each cell. Raises InputError for a target
     that is unknown or malformed.
 
     >>> import certree.api as ct
-    >>> ct.reproduce("multitree-fig2", smoke=True, jobs=1)
+    >>> ct.reproduce("multitree-fig2", smoke=True, workers=1)
     <Reproduced multitree-fig2: cells 2, agree with the paper 1 of 1>
     """
     asked = load_target(target)
@@ -79,23 +81,14 @@ def reproduce(
     if smoke:
         asked = asked.smoke()
     folder = None if output is None else Path(output)
-    kept = None if folder is None else _kept_cells(folder)
+    store = None if folder is None else Store(folder)
     tasks = asked.experiment.tasks()
-    done = run_tasks(tasks, jobs, kept, progress or (lambda _text: None))
+    done = run_tasks(tasks, Workers.of(workers), store, progress or (lambda _text: None))
     results = asked.experiment.cells(done.results)
     found = Reproduced(asked, tuple(compared(asked, results)), asked.experiment.plot(results), len(tasks), done.cpu_seconds)
     if folder is not None:
         _write(folder, found, [f"--topology {network}" for network in networks] + ["--smoke"] * smoke)
     return found
-
-
-def _kept_cells(output: Path) -> Path:
-    """The folder of finished cells; InputError when `output` cannot be such a folder."""
-    try:
-        (output / "cells").mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot write {output}: {error.strerror}") from None
-    return output / "cells"
 
 
 def _write(output: Path, found: Reproduced, changes: Sequence[str]) -> None:

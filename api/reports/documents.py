@@ -57,6 +57,10 @@ PARTS = {
         gap?: gaps
         engine?: text?
         """,
+    "swept": """
+        label? key network? drawn? collective? method? machine? run? status? message?: text
+        size? seed? draw?: count
+        """,
     "checked": "path: text\nvalid: bool\nerror? topology? collective?: text",
     "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
     "group": "group topology: text\ncollectives bytes: count\nbusy_seconds utilization: rational",
@@ -204,6 +208,7 @@ DOCUMENTS = {
         """,
     "model-check": "models: [model]",
     "reproduce": "target? title?: text\ncells?: [cell]\nremarks?: [text]\ntargets?: [target]",
+    "sweep": "title: text\ncells: [swept]\nfolder?: text\npresent? unmeasured?: count\nestimated_cpu_seconds?: number",
     "gallery": "folder: text\nexamples: [{text}]",
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
     "topology-show": """

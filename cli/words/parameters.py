@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from click.shell_completion import CompletionItem
 
 from certree.api.parsing import DEFAULT_MACHINE, DEFAULT_SIZE
+from certree.api.workers.pool import CLUSTERS, Cluster, Workers
 from certree.models.common.errors import InputError
 from certree.models.common.files import check_writable, require_suffix
 from certree.models.common.quantities import parse_duration, parse_size
@@ -143,6 +144,27 @@ def options_search() -> Decorator:
         click.option("--seed", type=WHOLE, default=0, show_default=True),
     )
     return lambda function: functools.reduce(lambda inner, option: option(inner), reversed(options), function)
+
+
+def options_workers(what: str, default: int | None = None) -> Decorator:
+    """--workers (or --jobs), --scheduler and --cluster, which the command gets as one `workers: Workers`. `what` runs on them, by
+    default on `default` processes, or one for each core."""
+    number = f"{default}" if default else "one for each core"
+    options = (
+        click.option("--workers", "--jobs", type=COUNT, help=f"Processes, or jobs of --cluster, for {what}; {number} by default."),
+        click.option("--scheduler", metavar="ADDRESS", help="Run on the workers of this Dask scheduler, such as tcp://HOST:8786."),
+        click.option("--cluster", type=click.Choice(CLUSTERS), help="Run in --workers jobs of this batch system, through Dask."),
+    )
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def with_workers(workers: int | None, scheduler: str | None, cluster: Cluster | None, **arguments: Any) -> Any:
+            asked = Workers(workers or (None if scheduler or cluster else default), scheduler, cluster)
+            return function(workers=asked, **arguments)
+
+        return functools.reduce(lambda inner, option: option(inner), reversed(options), with_workers)
+
+    return decorate
 
 
 def option_without_routers() -> Decorator:

@@ -6,7 +6,8 @@ import click
 
 from certree.api.papers.reproduction import reproduce
 from certree.api.papers.target import load_target, targets
-from certree.cli.words.parameters import COUNT, completing, option_json
+from certree.api.workers.pool import Workers
+from certree.cli.words.parameters import completing, option_json, options_workers
 from certree.cli.words.progress import working
 from certree.cli.words.terminal import emit, next_step, note, say
 
@@ -15,8 +16,8 @@ from certree.cli.words.terminal import emit, next_step, note, say
 @click.argument("target", metavar="[TARGET]", required=False, shell_complete=completing(lambda: dict(targets())))
 @click.option("--topology", "networks", multiple=True, help="Another network instead of the target's (repeatable).")
 @click.option("--smoke", is_flag=True, help="Run a subset that takes seconds.")
-@click.option("--jobs", "workers", type=COUNT, default=2, show_default=True, help="Parallel processes.")
-@click.option("--configuration", is_flag=True, help="Print an editable TOML file of the target (use it for your own sweeps).")
+@options_workers("cells")
+@click.option("--configuration", is_flag=True, help="Print an editable TOML file of the target.")
 @click.option(
     "-o",
     "--output",
@@ -28,7 +29,7 @@ def reproduce_command(
     target: str | None,
     networks: tuple[str, ...],
     smoke: bool,
-    workers: int,
+    workers: Workers,
     configuration: bool,
     output: Path | None,
     as_json: bool,
@@ -47,7 +48,7 @@ def reproduce_command(
         return
     with working(f"reproducing {target}") as tell:
         try:
-            found = reproduce(target, networks=networks, smoke=smoke, jobs=workers, output=output, progress=tell)
+            found = reproduce(target, networks=networks, smoke=smoke, workers=workers, output=output, progress=tell)
         except KeyboardInterrupt:
             note("without -o, finished cells are lost" if output is None else f"the same command resumes from {output}")
             raise

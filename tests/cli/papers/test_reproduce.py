@@ -12,8 +12,8 @@ import pytest
 
 from certree.api.papers.experiments.collectives.all_reduce_runs import WITHOUT_ROUTERS
 from certree.api.papers.experiments.collectives.authors_runs import run_as_authors
-from certree.api.papers.experiments.collectives.dead_links import less_links
 from certree.api.papers.target import load_target, targets
+from certree.api.sweeps.faults import less_links
 from certree.hw.authors.faults import Fault
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import load_machine

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import Task
+from certree.api.workers.task import Task
 from certree.hw.reducing.run import simulate_aggregation
 from certree.hw.reducing.setup import MAX_ADDERS, AggregationRules
 from certree.hw.reducing.trees import AggregationTrees

@@ -5,8 +5,9 @@ from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.workers.task import Task
 from certree.models.common.fields import Fields, Limits
 from certree.models.cost.hardware import PARTS, Hardware, hardware_of, prices_from_shares
 from certree.models.machine.machine import Machine, load_machine, machine_from_document

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
+from certree.api.workers.task import Task
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine
 

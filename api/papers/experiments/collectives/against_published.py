@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.papers.experiments.collectives.all_reduce_runs import (
     CLOSED_FORM,
     WITHOUT_ROUTERS,
@@ -16,6 +16,7 @@ from certree.api.papers.experiments.collectives.all_reduce_runs import (
 )
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
+from certree.api.workers.task import Task
 from certree.hw.engines.runs import FASTEST
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine

@@ -5,8 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.reports.text import size_words
+from certree.api.workers.task import Task
 from certree.hw.authors.baselines import pipelined_trees, row_and_column_rings
 from certree.hw.authors.faults import Fault
 from certree.hw.authors.interface import AuthorsInterfaces

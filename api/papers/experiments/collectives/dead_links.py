@@ -6,14 +6,13 @@ from fractions import Fraction
 from statistics import median
 from typing import Any
 
-import networkx as nx
-import numpy as np
-
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.papers.experiments.collectives.against_published import rival_of
 from certree.api.papers.experiments.collectives.all_reduce_runs import Line, all_reduce_task
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
+from certree.api.sweeps.faults import SEEDS, less_links
+from certree.api.workers.task import Task
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.common.fields import Fields
 from certree.models.machine.machine import Machine, load_machine, machine_from_document
@@ -21,29 +20,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.packing.spanning_trees import network_of
 
-SEEDS = 1000  # draw d of n dead links has the seed SEEDS · n + d
-DRAWS = 1000  # of one network, until one is connected
 BOUND = "bandwidth bound"
-
-
-def less_links(spec: str, links: int, seed: int, nodes: int = 0) -> str:
-    """The network without N random links (both directions) and nodes, drawn until the rest is connected.
-
-    No drawn link ends at a drawn node. InputError where DRAWS draws do not suffice.
-    """
-    topology, draws = parse_topology(spec), np.random.default_rng(seed)
-    cables = np.flatnonzero(topology.src < topology.dst)
-    for _ in range(DRAWS if links <= len(cables) else 0):
-        cut = draws.choice(cables, links, replace=False)
-        gone = draws.choice(topology.endpoints, nodes, replace=False)
-        graph = nx.Graph(zip(topology.src.tolist(), topology.dst.tolist(), strict=True))
-        graph.remove_edges_from((int(topology.src[link]), int(topology.dst[link])) for link in cut)
-        graph.remove_nodes_from(gone.tolist())
-        touching = np.isin(topology.src[cut], gone) | np.isin(topology.dst[cut], gone)
-        if nx.is_connected(graph) and not touching.any():
-            parts = [f"without-link={topology.src[link]}-{topology.dst[link]}" for link in cut.tolist()]
-            return ",".join([spec, *parts, *[f"without-node={node}" for node in gone.tolist()]])
-    raise InputError(f"{spec} less {links} links and {nodes} nodes: none of {DRAWS} draws (seed {seed}) is connected")
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
+from certree.api.workers.task import Task
 from certree.hw.engines.runs import AUTO, MODES, Engine, Options
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.run import run as run_schedule

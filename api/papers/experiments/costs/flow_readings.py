@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.papers.experiments.costs.flow_times import FlowTimes
 from certree.api.papers.target import Target, compared, load_target
+from certree.api.workers.task import Task
 from certree.models.common.fields import Fields
 from certree.models.cost.flows.time import all_readings
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
+from certree.api.workers.task import Task
 from certree.models.common.fields import Fields, exact_number
 from certree.models.common.files import sha256
 from certree.models.cost.models.genmodel import load_genmodel

@@ -7,9 +7,10 @@ from itertools import chain, pairwise
 from math import prod
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.papers.experiments.costs.gentree_picks import read_floats
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.workers.task import Task
 from certree.models.common.fields import Fields
 from certree.models.cost.models.genmodel import GenModel, load_genmodel
 from certree.models.cost.profile import Profile, factored_profile, halving_profile, pairwise_profile

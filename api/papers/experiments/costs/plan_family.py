@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.papers.experiments.costs.gentree_picks import network_arguments, read_floats
+from certree.api.workers.task import Task
 from certree.models.common.fields import Fields
 from certree.models.cost.flows.time import FlowTimer, Reading, parse_reading
 from certree.models.cost.models.genmodel import FLOAT_BYTES, load_genmodel

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.parsing import DEFAULT_MACHINE
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.workers.task import Task
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.cost.counting import count
 from certree.models.cost.model import load_parameters

@@ -1,0 +1,65 @@
+"""The results of a sweep as rows, and as files: CSV, and Parquet where pyarrow is installed."""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from certree.models.common.files import write_atomically
+
+TEXT, COUNT, FLAG = "text", "count", "flag"
+#: columns and their types, for values that may be missing; exact numbers are texts such as "9/16"
+COLUMNS = {
+    "network": TEXT, "failures": TEXT, "draw": COUNT, "drawn": TEXT, "collective": TEXT, "size": COUNT, "method": TEXT,
+    "machine": TEXT, "seed": COUNT, "run": TEXT, "status": TEXT, "message": TEXT, "chunks": COUNT, "steps": COUNT,
+    "total_steps": COUNT, "delay": COUNT, "period": COUNT, "repeats": COUNT, "transfers": COUNT, "bandwidth_time": TEXT,
+    "bandwidth_bound": TEXT, "gap_bandwidth": TEXT, "latency_steps": COUNT, "latency_bound": COUNT, "gap_latency": TEXT,
+    "optimal_in": TEXT, "time_cycles": COUNT, "seconds": TEXT, "bytes_per_second": TEXT, "time_unknown": TEXT,
+    "bound_cycles": TEXT, "time_over_bound": TEXT, "simulated_cycles": COUNT, "simulated_seconds": TEXT,
+    "contention_cycles": COUNT, "late": COUNT, "data_ok": FLAG, "exact": FLAG, "engine": TEXT, "not_simulated": TEXT, "key": TEXT,
+}  # fmt: skip
+_GROUP = 10_000  # rows of Parquet that are written at once
+
+Row = Mapping[str, Any]
+
+
+def write_csv(rows: Iterable[Row], path: Path) -> None:
+    """A line for each row, empty where there is no value; `true` and `false`."""
+    stream = io.StringIO()
+    writer = csv.writer(stream, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow([_written(row.get(name)) for name in COLUMNS])
+    write_atomically(path, stream.getvalue().encode(), force=True)
+
+
+def _written(value: Any) -> Any:
+    return str(value).lower() if isinstance(value, bool) else "" if value is None else value
+
+
+def write_parquet(rows: Iterable[Row], path: Path) -> bool:
+    """The same as Parquet; whether pyarrow is there to write it."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        return False
+    types = {TEXT: pa.string(), COUNT: pa.int64(), FLAG: pa.bool_()}
+    schema = pa.schema([(name, types[kind]) for name, kind in COLUMNS.items()])
+    stream = io.BytesIO()
+    with pq.ParquetWriter(stream, schema) as writer:
+        for group in _groups(iter(rows)):
+            writer.write_table(pa.Table.from_pylist(group, schema))
+    write_atomically(path, stream.getvalue(), force=True)
+    return True
+
+
+def _groups(rows: Iterator[Row]) -> Iterator[list[dict[str, Any]]]:
+    while group := [{name: _typed(row.get(name), kind) for name, kind in COLUMNS.items()} for row in islice(rows, _GROUP)]:
+        yield group
+
+
+def _typed(value: Any, kind: str) -> Any:
+    return str(value) if kind == TEXT and value is not None else value

@@ -1,0 +1,1 @@
+"""`sweep`: many cells on many workers."""
