@@ -9,6 +9,7 @@ from certree.api.bundles.evidence import TRUST, Evidence, ItemResult, Opened, St
 from certree.api.bundles.page import page
 from certree.api.bundles.reading import frontier
 from certree.api.errors import InvalidBundleError
+from certree.api.settings import Tell, silent
 from certree.models.bundle.bundle import PAGE, Bundle, load_bundle
 from certree.models.common.errors import CertreeError, InputError, ToolMissingError, unknown_name
 from certree.models.common.files import sha256
@@ -49,18 +50,23 @@ class BundleVerdict(Shown):
 
 
 def verify_bundle(
-    source: str | Path | Bundle, *, trust: str = TRUST[0], topology: Topology | None = None, collective: Collective | None = None
+    source: str | Path | Bundle,
+    *,
+    trust: str = TRUST[0],
+    topology: Topology | None = None,
+    collective: Collective | None = None,
+    tell: Tell = silent,
 ) -> BundleVerdict:
     """Re-check every item of a bundle.
 
     `trust`: "hashes" takes the results of TLC on trust once the hashes of modules and tool are right; "none" runs TLC again.
-    `topology`, `collective`: what the bundle must be for, where they are given. Wrong evidence does not raise: its item has failed.
-    Raises InputError for files that are damaged or no bundles, and for evidence of unknown kinds, ToolMissingError where TLC is
-    needed and missing.
+    `topology`, `collective`: what the bundle must be for, where they are given. `tell` receives a line for each model that TLC has
+    checked. Wrong evidence does not raise: its item has failed. Raises InputError for files that are damaged or no bundles, and for
+    evidence of unknown kinds, ToolMissingError where TLC is needed and missing.
     """
     if trust not in TRUST:
         raise InputError(unknown_name("trust", trust, TRUST))
-    opened = Opened(source if isinstance(source, Bundle) else load_bundle(Path(source)), trust)
+    opened = Opened(source if isinstance(source, Bundle) else load_bundle(Path(source)), trust, tell)
     bundle, known = opened.bundle, load_evidence(opened.bundle.kind)
     for item in bundle.items:
         if item.name not in known:
@@ -68,9 +74,9 @@ def verify_bundle(
             kind = unknown_name("item of evidence", item.name, known)
             raise InputError(f"{bundle.source} was made with certree {made}: {kind}")
     opened.results.append(_archive(bundle))
+    opened.results.extend(_as_asked(opened, topology, collective))
     for name, evidence in known.items():
         opened.results.extend(_checked(name, evidence, opened))
-    opened.results.extend(_as_asked(opened, topology, collective))
     opened.results.extend(_origin(bundle))
     return BundleVerdict(bundle, trust, tuple(opened.results))
 

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from certree.api.bundles import reading
+from certree.api.settings import Tell, silent
 from certree.models.bundle.bundle import Bundle, Item
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.registry import Registry, import_folder
@@ -48,7 +49,7 @@ class Source:
     """What a bundle is made of: a certified schedule that records its size and machine, with `tables` where it has some, else
     `no_tables`, the reason; or the document of a checked frontier.
 
-    `runs`: the modes that are simulated. `tla`: whether TLC runs.
+    `runs`: the modes that are simulated. `tla`: whether TLC runs. `tell` receives a line now and then.
     """
 
     schedule: AnySchedule | None = None
@@ -58,6 +59,7 @@ class Source:
     format: str = "readmemh"
     runs: tuple[str, ...] = ("slotted",)
     tla: bool = True
+    tell: Tell = silent
 
     @property
     def kind(self) -> str:
@@ -73,10 +75,11 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Opened:
-    """A bundle that is being checked, and what several items need of it, computed once."""
+    """A bundle that is being checked, and what several items need of it, computed once. `tell` as in `Source`."""
 
     bundle: Bundle
     trust: str = TRUST[0]
+    tell: Tell = silent
     results: list[ItemResult] = field(default_factory=list)
 
     @cached_property

@@ -15,7 +15,7 @@ from certree.api.evidence import add_certificate
 from certree.api.frontiers import FoundFrontier, verify_frontier
 from certree.api.inputs import is_frontier, on_machine, schedule_of
 from certree.api.parsing import Network
-from certree.api.settings import setting
+from certree.api.settings import setting, silent
 from certree.hw.engines.runs import MODES, check_known
 from certree.hw.formats import load_formats
 from certree.hw.run import through_files
@@ -51,8 +51,8 @@ def bundle(
     `source`: a schedule, tables, a frontier, or the path of one; `topology`, `collective`, `root` and `route` as in `verify`. A
     schedule without certificate gets one. `size` and `machine` are by default what it was made for, or 64 MiB and multitree;
     the schedule in the bundle records them. `format`: of the tables. `runs`: the modes that are simulated, "slotted" and "paced".
-    `tla`: whether TLC checks the models, and tables that are small enough. `progress` receives a line for each item. The same
-    input gives the same bytes.
+    `tla`: whether TLC checks the models, and tables that are small enough. `progress` receives a line for each model that
+    TLC has checked. The same input gives the same bytes.
 
     Raises InvalidScheduleError for a schedule that breaks rules, InputError for a path that does not end in .certree or exists
     (unless `force`), for an invalid frontier and for options that do not apply, ToolMissingError without Java or TLC (unless `tla`
@@ -76,7 +76,7 @@ def bundle(
     else:
         wanted = _schedule_source(source, topology, collective, root, route, size, machine)
         wanted = replace(wanted, format=format, runs=tuple(runs), tla=tla)
-    made = _collected(wanted, progress)
+    made = _collected(replace(wanted, tell=progress or silent))
     checked = verify_bundle(bundle_of(made.data, str(target)))
     if (wrong := next((item for item in checked.items if not item.passed), None)) is not None:
         raise DisagreementError(f"the bundle that was made is invalid: {wrong.name}: {wrong.text}")
@@ -84,13 +84,11 @@ def bundle(
     return checked
 
 
-def _collected(source: Source, progress: Callable[[str], None] | None) -> Bundle:
+def _collected(source: Source) -> Bundle:
     """The bundle of a source."""
     items: list[Item] = []
     members: dict[str, bytes] = {}
     for name, evidence in load_evidence(source.kind).items():
-        if progress is not None:
-            progress(f"collecting {name}")
         try:
             found = evidence.collect(source)
         except UnsupportedError as error:

@@ -114,8 +114,9 @@ def _checked_files(files: Mapping[str, bytes], directory: Path, stated: Fields) 
         fault = "is missing" if name in stated.table else "is not in the manifest"
         raise TableFormatError(f"{directory / name} {fault}")
     for name, data in present.items():
-        entry = stated.table_of(name)
-        for field, actual in file_entry(data).items():
+        actuals = file_entry(data)
+        entry = stated.table_of(name).only(*actuals)
+        for field, actual in actuals.items():
             if entry.raw(field, None) != actual:
                 raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest has {short(entry.raw(field, None))}")
     return present

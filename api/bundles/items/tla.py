@@ -14,9 +14,11 @@ from typing import Any
 
 from certree.api.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.api.bundles.reading import MODELS
+from certree.api.settings import Tell
 from certree.models.common.errors import InputError, UnsupportedError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, sha256
+from certree.models.common.progress import Counted
 from certree.models.tables import Tables
 from certree.verify.tla.model_file import listed
 from certree.verify.tla.models import configuration_file, model_check
@@ -47,7 +49,7 @@ class TlaEvidence(Evidence):
         if source.tables is None:
             raise absent(f"there are no tables, which are what the models execute: {source.no_tables}")
         texts = _texts(source.tables)
-        models = [_entry(result) for result in model_check(_names())]
+        models = [_entry(result) for result in _checked_models(source.tell)]
         return _members(texts, models, _check_tables(source.tables))
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
@@ -61,7 +63,7 @@ class TlaEvidence(Evidence):
             yield ItemResult(name, Status.FAILED, f"{fault} (made with certree {opened.bundle.made_with.get('certree')})")
             return
         again = opened.trust == "none"
-        yield _compared_models(f"{name}: models", stated["models"], again=again)
+        yield _compared_models(f"{name}: models", stated["models"], opened.tell, again=again)
         yield _compared_tables(f"{name}: tables", stated["tables"], tables, again=again)
 
 
@@ -72,6 +74,11 @@ def _names() -> list[str]:
         for name, model in listed().models.items()
         if model.module in MODULES and model.runtime == "small" and model.expected.result is Result.SUCCESS
     ]
+
+
+def _checked_models(tell: Tell) -> list[ModelResult]:
+    """The results of TLC on these models."""
+    return model_check(_names(), report=lambda result, done, total: tell(Counted(f"TLC: {result.name}", done, total)))
 
 
 def _texts(tables: Tables) -> dict[str, bytes]:
@@ -161,7 +168,7 @@ def _fault(found: Mapping[str, bytes], texts: Mapping[str, bytes], stated: Field
     return None
 
 
-def _compared_models(name: str, stated: Any, *, again: bool) -> ItemResult:
+def _compared_models(name: str, stated: Any, tell: Tell, *, again: bool) -> ItemResult:
     """The results of the models: as `specs/models.toml` expects them, and with `again` as TLC has them now."""
     expected = []
     for model in (listed().models[one] for one in _names()):
@@ -173,7 +180,7 @@ def _compared_models(name: str, stated: Any, *, again: bool) -> ItemResult:
     if not again:
         told = f"success of {len(expected)} models, as specs/models.toml of this certree has them; modules and tool by hash"
         return ItemResult(name, Status.TRUSTED, f"TLC's word: {told}")
-    if wrong := [result for result in model_check(_names()) if not result.as_expected]:
+    if wrong := [result for result in _checked_models(tell) if not result.as_expected]:
         return ItemResult(name, Status.FAILED, f"{wrong[0].name}: {wrong[0].result}: {wrong[0].message}")
     return ItemResult(name, Status.RERAN, f"{len(expected)} models succeed, with the stated numbers of states")
 
