@@ -6,6 +6,7 @@ given to another one. At most AHEAD tasks per thread are with the scheduler: it 
 
 import logging
 import queue
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -89,6 +90,10 @@ def _run_there(request: Mapping[str, Any], digest: str) -> dict[str, Any]:
         idle.put(slot)
 
 
+def _digest_there() -> str:
+    return program_digest()
+
+
 @cache
 def _idle_slots() -> "queue.SimpleQueue[Slot]":
     """Slots of this worker that run nothing: as many are made as tasks run at once."""
@@ -97,7 +102,7 @@ def _idle_slots() -> "queue.SimpleQueue[Slot]":
 
 def _require_same_program(client: Any) -> None:
     """InputError where a worker that is there already has no certree, or another one."""
-    for address, digest in client.run(program_digest, on_error="return").items():
+    for address, digest in client.run(_digest_there, on_error="return").items():
         if isinstance(digest, BaseException):
             raise InputError(f"the worker {address} cannot run certree: {type(digest).__name__}: {digest}")
         if digest != program_digest():
@@ -133,14 +138,17 @@ def _started_jobs(name: str, count: int) -> Iterator[Any]:
         import dask_jobqueue
     except ImportError:
         raise ToolMissingError(f"--cluster {name} needs dask-jobqueue: {_INSTALL}") from None
-    kinds: dict[str, Callable[..., Any]] = {
-        "slurm": dask_jobqueue.SLURMCluster,
-        "pbs": dask_jobqueue.PBSCluster,
-        "lsf": dask_jobqueue.LSFCluster,
+    kinds: dict[str, tuple[Callable[..., Any], str]] = {
+        "slurm": (dask_jobqueue.SLURMCluster, "sbatch"),
+        "pbs": (dask_jobqueue.PBSCluster, "qsub"),
+        "lsf": (dask_jobqueue.LSFCluster, "bsub"),
     }
+    kind, command = kinds[name]
+    if shutil.which(command) is None:
+        raise ToolMissingError(f"--cluster {name} needs {command}, which is not installed here")
     memory = dask.config.get(f"jobqueue.{name}.memory", None) or DEFAULT_MEMORY
     try:
-        cluster = kinds[name](cores=1, processes=1, memory=memory)
+        cluster = kind(cores=1, processes=1, memory=memory, scheduler_options={"dashboard_address": ":0"})
         cluster.scale(jobs=count)
     except (OSError, RuntimeError, ValueError) as error:
         raise InputError(f"--cluster {name}: {' '.join(str(error).split())}") from None
