@@ -70,6 +70,7 @@ def demonstrate() -> None:
     models = command(model_check_words, "model-check", "--schedule", small)
     command(bundle_words, "bundle", mesh, "-o", evidence)
     _summary(bound, made, [checked, read_back], ran, rivals, models)
+    _report(mesh, FOLDER / "report.html")
 
 
 def _summary(
@@ -116,6 +117,15 @@ def _summary(
     if not all(passed for _, passed, _ in checks):
         raise StepFailedError("the checks do not agree")
     say(f"\nall of this to hand over, with TLC's results: {FOLDER}/mesh8x8.certree; certree verify re-checks it")
+
+
+def _report(schedule: str, output: Path) -> None:
+    """Write the report; say where it is."""
+    arguments = ("report", schedule, "-o", str(output))
+    say(f"\n$ certree {shlex.join(arguments)}")
+    if (code := run(arguments)) != 0:
+        raise StepFailedError(f"exit code {code}: certree {shlex.join(arguments)}")
+    say(f"open {output} in a browser: verdict, bounds, times, and the transfers step by step")
 
 
 def _rival_words(report: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from pathlib import Path
 from shlex import quote
 from typing import Any
 
@@ -14,12 +15,14 @@ from certree.api.reports.schedules import schedule_words
 from certree.api.reports.text import QUANTITIES, UNITS, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_words, seconds_words
 from certree.hw.formats.layout import Widths
-from certree.models.common.errors import UnsupportedError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import MACHINES, Machine, load_machine
+from certree.models.network.spec import parse_topology
 from certree.models.network.topology import NodeKind, Topology
 from certree.models.pictures.ground import MOST_NAMED
 from certree.models.pictures.witness import witness_picture
 from certree.models.tables import Tables
+from certree.verify.deadlock.freedom import Freedom
 
 Rows = list[tuple[str, str]]
 UNNAMED = "SCHEDULE.json"
@@ -45,7 +48,9 @@ def context(subject: Subject, number: int) -> dict[str, Any]:
         "time_plot": time_plot(subject.cells, f"time over size, machine {one_line(subject.used.machine.name)}"),
         "tables": table_rows(subject.tables) if subject.tables else None,
         "run": run_rows(subject),
-        "models": [(model.name, str(model.result), one_line(model.message)) for model in subject.models],
+        "models": subject.models,
+        "deadlock": freedom_rows(subject.freedom),
+        "evidence": subject.evidence,
         "left_out": {name: one_line(text) for name, text in subject.left_out.items()},
         "commands": commands(subject),
     }
@@ -189,30 +194,52 @@ def run_rows(subject: Subject) -> Rows | None:
     ]
 
 
+def freedom_rows(freedom: Freedom | None) -> Rows | None:
+    """Whether messages can deadlock in the routers, and why not."""
+    if freedom is None:
+        return None
+    rows = [("answer", freedom.explanation()), ("machine", one_line(freedom.machine.name))]
+    if freedom.numbering is not None:
+        numbered = f"{len(freedom.numbering):,} channels are numbered; a packet waits only for larger numbers than those it holds"
+        proof = numbered if freedom.numbering else "no packet ever waits for a channel while it holds another"
+        rows.append(("proof", proof))
+    if freedom.absorbing:
+        rows.append(("buffers", f"those of {len(freedom.absorbing):,} channels hold all that ever comes"))
+    return rows
+
+
 def commands(subject: Subject) -> dict[str, str]:
-    """Section -> the command that re-checks it."""
-    path = quote(subject.name or UNNAMED)
+    """Section -> the command that re-checks it, where there is one. `UNNAMED` stands for a schedule that is in no file."""
+    path, collective, topology = quote(subject.name or UNNAMED), subject.schedule.collective, subject.schedule.topology
+    source = Path(subject.name or UNNAMED)
+    what = f"--collective {collective.kind}" + (f" --root {collective.root}" if collective.root is not None else "")
     setting = f" --size {subject.used.message_bytes}" if subject.schedule.made_for != subject.used else ""
     name = subject.used.machine.name
     if setting and name in MACHINES.names() and load_machine(name) == subject.used.machine:
         setting += f" --params {name}"
-    collective, network = subject.schedule.collective, quote(one_line(subject.schedule.topology.name))
-    root = f" --root {collective.root}" if collective.root is not None else ""
-    is_csv = path.endswith(".csv")
-    given = f" --topology {network} --collective {collective.kind}{root}" if is_csv else ""
+    given = f" --topology {quote(one_line(topology.name))} {what}" if source.suffix == ".csv" else ""
     found = {
         "verdict": f"certree verify {path}{given}",
-        "certificate": f"certree bound {network} --collective {collective.kind}{root}",
-        "times": f"certree compare {network} --collective {collective.kind}{root} --size {subject.used.message_bytes}",
         "view": f"certree draw {path}{given} -o spacetime.svg",
         "load": f"certree draw {path}{given} --view load -o load.svg",
-        "tables": f"certree export {path} -o tables",
-        "run": f"certree simulate {path}{setting}",
-        "models": f"certree model-check --schedule {path}{setting}",
     }
-    if is_csv:
-        return {name: found[name] for name in ("verdict", "certificate", "times", "view", "load")}
+    if collective.members is None and collective.demand is None and _has_this_name(topology):
+        network = f"{quote(topology.name)} {what}"
+        found["certificate"] = f"certree bound {network}"
+        found["times"] = f"certree compare {network} --size {subject.used.message_bytes}"
+    if source.suffix != ".csv":
+        found["tables"] = f"certree verify {path}" if source.is_dir() else f"certree export {path}{setting} -o tables"
+        found["run"] = f"certree simulate {path}{setting}"
+        found["models"] = f"certree model-check --schedule {path}{setting}"
     return found
+
+
+def _has_this_name(topology: Topology) -> bool:
+    """Whether the command line makes this network of its name."""
+    try:
+        return parse_topology(topology.name).digest == topology.digest
+    except InputError:
+        return False
 
 
 def comparison(contexts: Iterable[Mapping[str, Any]], subjects: Iterable[Subject]) -> list[tuple[str, list[str]]]:

@@ -5,13 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from certree.api.inputs import schedule_of, verify_path
+from certree.api.inputs import on_machine, schedule_of, verify_path
 from certree.api.pages.timing import Cell, times
 from certree.api.reports.schedules import schedule_report
 from certree.api.reports.text import one_line
 from certree.api.settings import setting
 from certree.hw.engines.runs import Options, Run
 from certree.hw.run import run, tables_or_plan
+from certree.models.bundle.bundle import is_bundle
 from certree.models.common.errors import InputError, ToolMissingError, UndecidedError
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -20,6 +21,7 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.tables import Tables
 from certree.verify.checker import verify_schedule
+from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
 from certree.verify.verdict import Verdict
 
 MOST_MESSAGES = 4_000_000  # of a run that a report simulates
@@ -38,7 +40,11 @@ class Extent:
 
 @dataclass
 class Subject:
-    """One schedule. `name`: the path that commands take, None of an object; `left_out`: section -> why it has nothing."""
+    """One schedule. `name`: the path that commands take, None of an object; `left_out`: section -> why it has nothing.
+
+    `models`: (name, result, extent) of checks by TLC, those of a bundle if it has any; `evidence`: (item, what was done about it,
+    result) of a bundle.
+    """
 
     name: str | None
     schedule: AnySchedule
@@ -48,7 +54,9 @@ class Subject:
     tables: Tables | None = None
     run: Run | None = None
     cells: list[Cell] = field(default_factory=list)
-    models: list[Any] = field(default_factory=list)
+    models: list[tuple[str, str, str]] = field(default_factory=list)
+    freedom: Freedom | None = None
+    evidence: list[tuple[str, str, str]] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
 
 
@@ -62,22 +70,30 @@ def read_subject(
     """The schedule of a source with its verdict; InputError for what cannot be read."""
     slot_cycles = None
     if isinstance(source, str | Path):
-        checked = verify_path(Path(source), topology, collective)
+        checked = verify_path(Path(source), topology, collective, size=size, machine=machine)
         schedule, verdict, slot_cycles = checked.schedule, checked.verdict, checked.slot_cycles
         if slot_cycles is not None and (size is not None or machine is not None):
             raise InputError(f"{source}: tables are made for one size and machine; another does not apply")
     else:
         schedule = schedule_of(source)
-        verdict = verify_schedule(schedule, topology=topology)
+        verdict = on_machine(schedule, verify_schedule(schedule, topology=topology), size, machine)
     used = setting(schedule, size, machine)
     report = schedule_report(schedule, verdict, used.message_bytes, used.machine, slot_cycles)
-    return Subject(one_line(str(source)) if isinstance(source, str | Path) else None, schedule, verdict, used, report)
+    subject = Subject(one_line(str(source)) if isinstance(source, str | Path) else None, schedule, verdict, used, report)
+    if isinstance(source, str | Path) and is_bundle(Path(source)):
+        from certree.api.bundles.checking import verify_bundle
+
+        items = verify_bundle(Path(source)).items
+        subject.evidence = [(item.name, str(item.status), one_line(item.text)) for item in items]
+    return subject
 
 
 def complete(subject: Subject, extent: Extent, tell: Callable[[str], None]) -> None:
     """Add tables, run, times and model checks of a valid schedule; what cannot be added has its reason in `left_out`."""
     if not subject.verdict.valid:
         return
+    tell("deadlock")
+    _attempt(subject, "deadlock", lambda: _add_freedom(subject))
     tell("tables")
     _attempt(subject, "tables", lambda: _add_tables(subject))
     tell("simulation")
@@ -93,6 +109,11 @@ def _attempt(subject: Subject, section: str, add: Callable[[], None]) -> None:
         add()
     except (InputError, UndecidedError, ToolMissingError) as error:
         subject.left_out[section] = str(error)
+
+
+def _add_freedom(subject: Subject) -> None:
+    used = subject.used
+    subject.freedom = deadlock_of_schedule(subject.schedule, used.machine, used.message_bytes)
 
 
 def _add_tables(subject: Subject) -> None:
@@ -126,10 +147,14 @@ def _add_times(subject: Subject, extent: Extent) -> None:
 
 
 def _add_models(subject: Subject, extent: Extent) -> None:
+    subject.models = [entry for entry in subject.evidence if entry[0].startswith("tla") and entry[1] != "absent"]
+    if subject.models:
+        return
     if not extent.model_check:
         subject.left_out["models"] = "TLC was not asked for (it takes minutes for small tables, and is out of reach for large ones)"
         return
     from certree.api.runs.model_checks import model_check
 
     used = subject.used
-    subject.models = list(model_check(schedule=subject.schedule, size=used.message_bytes, machine=used.machine))
+    found = model_check(schedule=subject.schedule, size=used.message_bytes, machine=used.machine)
+    subject.models = [(model.name, str(model.result), one_line(model.message)) for model in found]

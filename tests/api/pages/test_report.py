@@ -1,8 +1,11 @@
 """Reports as files: what they say, that they load nothing, that bytes repeat, and what is refused."""
 
+import html
 import json
 import re
+import shlex
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +14,7 @@ from certree.api.pages import viewer
 from certree.api.pages.viewer import viewer_document
 from certree.models.common.errors import InputError
 from certree.models.schedule.collective import CollectiveKind
+from tests.cli.running import certree
 from tests.models.examples import ring_all_gather
 
 SECTIONS = """
@@ -100,6 +104,40 @@ def test_more_transfers_than_a_page_has(monkeypatch):
     assert document["aggregate"]["busy"][0] == [50] * 7
     monkeypatch.setattr(viewer, "MOST_TRANSFERS", 3)
     assert viewer_document(made, made.made_for)["chunk"] == []
+
+
+@pytest.mark.parametrize("kind", ["file", "tables", "csv", "bundle"])
+def test_every_command_that_is_named_works(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    schedule = ct.synthesize("ring:4", method="ring", size="4KiB")
+    ct.save(schedule, "ring.json")
+    sources = {"file": "ring.json", "tables": "exported", "csv": "mine.csv", "bundle": "ring.certree"}
+    ct.export(schedule, "json", "exported")
+    ct.bundle(schedule, "ring.certree", tla=False)
+    (tmp_path / "mine.csv").write_text("chunk,op,src,dst,step\n0,reduce,1,0,0\n0,copy,0,1,1\n")
+    given = {"topology": "ring:2", "collective": "all-reduce"} if kind == "csv" else {}
+    ct.report(sources[kind], "report.html", **QUICK, **given)
+    page = Path("report.html").read_text()
+    named = [html.unescape(command) for command in re.findall("Re-check: <code>(.*?)</code>", page)]
+    assert len(named) >= 6
+    for command in named:
+        if "model-check" not in command and (kind == "file" or "compare" not in command):
+            for written_file in ("spacetime.svg", "load.svg"):
+                Path(written_file).unlink(missing_ok=True)
+            outcome = certree(*shlex.split(command)[1:])
+            assert outcome.code == 0, (command, outcome)
+    assert ("Evidence in the bundle" in page) == (kind == "bundle")
+
+
+def test_networks_that_have_no_name_are_not_named(tmp_path):
+    schedule = ct.synthesize("ring:4", method="ring", size="4KiB")
+    page = written(tmp_path, replace(schedule, topology=replace(schedule.topology, name="my network")))
+    assert "certree bound" not in page
+    assert "my network" in page
+
+
+def test_freedom_of_deadlock(tmp_path):
+    assert "no circle of waits among" in written(tmp_path, ct.synthesize("mesh:3x3", method="multitree", size="4KiB"))
 
 
 def test_refusals(tmp_path):
