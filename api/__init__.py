@@ -6,7 +6,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `parsing`: networks, collectives, machines and sizes; `inputs`: files and folders; `errors`
 - `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
-- `tables`: export, import_tables; `bundles`: bundle, and what verify does with one
+- `tables`: export, import_tables, row_bits; `bundles`: bundle, and what verify does with one
 - `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from certree.api.synthesis import synthesize as synthesize
     from certree.api.tables import export as export
     from certree.api.tables import import_tables as import_tables
+    from certree.api.tables import row_bits as row_bits
     from certree.api.training.running import train as train
     from certree.api.workers.pool import Workers as Workers
     from certree.hw.engines.runs import Run as Run
@@ -164,6 +165,7 @@ _PARTS = {
     "certree.api.tables": (
         "export",
         "import_tables",
+        "row_bits",
     ),
     "certree.api.training.running": ("train",),
     "certree.api.workers.pool": ("Workers",),

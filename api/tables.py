@@ -6,6 +6,7 @@ from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.inputs import schedule_of, verify_path
 from certree.api.settings import setting
 from certree.hw.formats import load_formats
+from certree.hw.formats.layout import Widths
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.bundle.bundle import is_bundle
@@ -52,6 +53,18 @@ def export(
     if not verdict.valid:
         raise DisagreementError(f"the tables written to {folder} are invalid: {verdict.violations[0].message}")
     return tables
+
+
+def row_bits(tables: Tables) -> dict[str, int]:
+    """The bits of a row and of an expected arrival, as `row_bits` and `arrival_bits`.
+
+    >>> import certree.api as ct
+    >>> ct.row_bits(ct.export(ct.synthesize("ring:4", size="1MiB"), "readmemh", "ring4"))
+    {'row_bits': 50, 'arrival_bits': 10}
+    """
+    widths = Widths.of(tables)
+    bits = {"row_bits": widths.row(), "arrival_bits": widths.arrival()}
+    return {name: sum(field.bits for field in fields) for name, fields in bits.items()}
 
 
 def import_tables(folder: str | Path) -> AnySchedule:

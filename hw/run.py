@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from certree.hw.engines.engine import RowEngine
 from certree.hw.engines.flit import FlitEngine
 from certree.hw.engines.lanes import LaneEngine
-from certree.hw.engines.program import first_cells, first_wrong
+from certree.hw.engines.program import first_cells, first_wrong, initial_cells
 from certree.hw.engines.runs import Engine, Options, Run
 from certree.hw.engines.schedule_run import Plan, parts
 from certree.hw.engines.table_rows import NotPacedError
@@ -58,7 +58,7 @@ def run(
     try:
         return _run_whole(prepared, options)
     except NotPacedError as error:
-        if isinstance(prepared, Tables) or not _may_be_cut(options):
+        if not _may_be_cut(options):
             raise
         try:
             return _run_parts(prepared, options)
@@ -130,7 +130,7 @@ def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[
 
 
 def _run_whole(source: Tables | Plan, options: Options) -> Run:
-    ended = _ended(source, options, lambda: first_cells(source.topology, source.chunks * source.repeats))
+    ended = _ended(source, options, lambda: first_cells(source))
     engine = ended.engine
     if options.trace is not None:
         engine.write_trace(options.trace, force=options.force)
@@ -151,10 +151,10 @@ def _may_be_cut(options: Options) -> bool:
     return options.in_parts and all(option is None for option in needs_one_run)
 
 
-def _run_parts(plan: Plan, options: Options) -> Run:
+def _run_parts(plan: Tables | Plan, options: Options) -> Run:
     """Run each of the parts of a schedule on the data that the one before left. `cycles` are from the start of the first to the
     last arrival of the last, the barriers between them taking no time."""
-    cells, ended = first_cells(plan.topology, plan.chunks), []
+    cells, ended = initial_cells(len(plan.topology.kind), plan.chunks), []
     for tables in parts(plan.schedule, plan.message_bytes, plan.machine):
         ended.append(_ended(tables, options, cells.copy))
         cells = ended[-1].engine.cells
@@ -167,7 +167,7 @@ def _run_parts(plan: Plan, options: Options) -> Run:
 def _shown(source: Tables | Plan, options: Options, ended: Sequence[_Ended]) -> Run:
     """The counters of all parts, the data after the last one, and the engine with routers if any part needs it."""
     total = {name: sum(one.counters[name] for one in ended) for name in _COUNTERS}
-    wrong, deadlock = first_wrong(source.schedule, ended[-1].engine.cells), ended[-1].deadlock
+    wrong, deadlock = first_wrong(source, ended[-1].engine.cells), ended[-1].deadlock
     names = [one.engine.name for one in ended]
     busiest = Fraction(total["busiest_lane_cycles"], max(1, total["cycles"]))
     return Run(

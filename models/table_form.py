@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import TableFormatError
 from certree.models.schedule.timing import chunk_bytes_of
+from certree.models.table_memory import NOWHERE, cell_addresses, message_chunks
 from certree.models.tables import NIL, RowOp, Tables
 
 Told = tuple[int, tuple[int, ...], str]  # a step, the table rows that are wrong, and a sentence that names them
@@ -83,29 +84,32 @@ def faults_of_rows(
 def row_faults(tables: Tables) -> Iterator[Fault]:
     """Rule `row`: every row commands something; its children ascend and nil comes after them."""
     empty = tables.children == NIL
-    idle = (
-        (tables.op == RowOp.NOP)
-        | ((tables.op == RowOp.REDUCE) & (tables.parent == NIL))
-        | ((tables.op == RowOp.GATHER) & empty.all(axis=1))
-    )
+    reduces = tables.op == RowOp.REDUCE
+    sends = tables.is_counted | (tables.op == RowOp.GATHER)  # to its children
+    idle = (tables.op == RowOp.NOP) | (~sends & reduces & (tables.parent == NIL)) | (sends & empty.all(axis=1))
     left, right = tables.children[:, :-1], tables.children[:, 1:]
     gap = (empty[:, :-1] & ~empty[:, 1:]).any(axis=1)
     mixed = (~empty[:, :-1] & ~empty[:, 1:] & (left >= right)).any(axis=1)
-    several = (tables.op == RowOp.GATHER) & (tables.route != NIL) & ~empty[:, 1:].all(axis=1)
+    alone = empty[:, 1:].all(axis=1)
+    several = sends & (tables.route != NIL) & ~alone
+    home = tables.children == tables.node[:, None]
+    own = tables.is_counted & home.any(axis=1) & (~alone | (tables.route != NIL))
     rows = np.arange(len(idle))
     yield from faults_of_rows(tables, "row", idle, rows, lambda _: "commands nothing")
     yield from faults_of_rows(tables, "row", gap, rows, lambda _: "has a child after a nil")
     yield from faults_of_rows(tables, "row", mixed, rows, lambda _: "names a child twice or behind a larger one")
     yield from faults_of_rows(tables, "row", several, rows, lambda _: "has one route for several destinations")
+    yield from faults_of_rows(tables, "row", own, rows, lambda _: "sends to its own node and elsewhere, or by a route")
 
 
 def order_faults(tables: Tables) -> Iterator[Fault]:
-    """Rule `order`: rows by node, then step, op, flow, first destination; no two equal in all five, and of rows without a route no
-    two equal in the first four, which one row could be."""
-    columns = (tables.node, tables.step, tables.op, tables.flow, tables.first_destination)
-    keys = np.stack([column.astype(np.int64) for column in columns])
-    direct = np.flatnonzero(tables.route == NIL)
-    for rows, depth in ((np.arange(len(tables.node)), 5), (direct, 4)):
+    """Rule `order`: rows by node, then step, op, flow, buffers, first destination; no two equal in all, and of rows to neighbours
+    no two equal in all but the last, which one row could be."""
+    columns = [tables.node, tables.step, tables.op, tables.flow]
+    columns += [tables.src_buffer, tables.dst_buffer] if tables.buffers > 1 else []
+    keys = np.stack([column.astype(np.int64) for column in (*columns, tables.first_destination)])
+    direct = np.flatnonzero((tables.route == NIL) & ~(tables.is_counted & (tables.first_destination == tables.node)))
+    for rows, depth in ((np.arange(len(tables.node)), len(columns) + 1), (direct, len(columns))):
         difference = np.diff(keys[:depth, rows], axis=1)
         leading = (difference != 0).argmax(axis=0)
         bad = np.flatnonzero(np.take_along_axis(difference, leading[None], axis=0)[0] <= 0)
@@ -125,38 +129,61 @@ def _order_teller(tables: Tables, rows: NDArray[np.int64]) -> Callable[[int], To
 
 
 def size_faults(tables: Tables) -> Iterator[Fault]:
-    """Rules `size` and `address`: chunk size from message, K, repeats and granule; chunk c of iteration 0 at c · size."""
-    needed = chunk_bytes_of(tables.message_bytes, tables.chunks, tables.repeats, tables.machine)
+    """Rules `size` and `address`: chunk size from message, K, repeats and granule; addresses of the cells that rows read, and of
+    those that arrivals are written to."""
+    chunks = message_chunks(tables)
+    needed = chunk_bytes_of(tables.message_bytes, chunks, tables.repeats, tables.machine)
     if tables.chunk_bytes != needed:
-        cut = f"{tables.message_bytes} bytes in {tables.chunks} x {tables.repeats} chunks of whole {tables.machine.flit_bytes}-byte"
+        cut = f"{tables.message_bytes} bytes in {chunks} x {tables.repeats} chunks of whole {tables.machine.flit_bytes}-byte"
         message = f"chunks of {tables.chunk_bytes} bytes; {cut} granules take {needed} each"
         yield Fault("size", [0], lambda _: (0, (), message))
     granules = needed // tables.machine.flit_bytes
-    for name, column, right in (
-        ("size", tables.size, np.full(len(tables.flow), granules)),
-        ("address", tables.addr, tables.flow.astype(np.int64) * granules),
-    ):
+    addresses = tables.flow.astype(np.int64) * granules
+    if tables.is_counted:
+        addresses = cell_addresses(tables, tables.node, tables.flow, tables.src_buffer)
+    for name, column, right in (("size", tables.size, np.full(len(tables.flow), granules)), ("address", tables.addr, addresses)):
         rows = np.flatnonzero(column != right)
         reason = _wrong_number(name, column[rows], right[rows])
         yield from faults_of_rows(tables, name, np.ones(len(rows), np.bool_), rows, reason)
+    if tables.is_counted:
+        yield from _arrival_addresses(tables)
 
 
 def _wrong_number(rule: str, column: NDArray[np.int64], right: NDArray[np.int64]) -> Callable[[int], str]:
-    return lambda index: f"has {rule} {column[index]}; needed: {right[index]} granules"
+    def reason(index: int) -> str:
+        if right[index] == NOWHERE:
+            return "reads a cell to which nothing is sent"
+        return f"has {rule} {column[index]}; needed: {right[index]} granules"
+
+    return reason
+
+
+def _arrival_addresses(tables: Tables) -> Iterator[Fault]:
+    right = cell_addresses(tables, tables.arrival_node, tables.arrival_flow, tables.arrival_buffer)
+    wrong = np.flatnonzero(tables.arrival_addr != right)
+
+    def tell(line: int) -> Told:
+        node, what = _arrival_text(tables, int(tables.arrival_keys()[line]))
+        return 0, (), f"node {node} writes {what} to address {tables.arrival_addr[line]}; needed: {right[line]} granules"
+
+    if len(wrong):
+        yield Fault("address", wrong.tolist(), tell)
 
 
 def arrival_faults(tables: Tables) -> Iterator[Fault]:
-    """Rule `arrivals`: the expected arrivals are the transfers that end at each node, one to one, in order."""
-    due, expected = np.sort(tables.transfer_keys()), tables.arrival_keys()
-    if np.array_equal(due, expected):
+    """Rule `arrivals`: the expected arrivals are the transfers that end at each node, one to one or counted, in order."""
+    due, listed = np.sort(tables.transfer_keys()), tables.arrival_keys()
+    if not tables.is_counted and np.array_equal(due, listed):
         return
-    expected = np.sort(expected)
-    if np.array_equal(due, expected):
-        message = "the expected arrivals are not sorted by node, op, flow and peer"
-        yield Fault("arrivals", [0], lambda _: (0, (), message))
+    kinds = np.union1d(due, listed)
+    sent = np.searchsorted(due, kinds, "right") - np.searchsorted(due, kinds)
+    awaited = np.zeros(len(kinds), np.int64)
+    np.add.at(awaited, np.searchsorted(kinds, listed), tables.arrival_count)
+    if np.array_equal(sent, awaited):
+        if (np.diff(listed) < int(tables.is_counted)).any():
+            keys = "node, flow and buffer, each cell once" if tables.is_counted else "node, op, flow and peer"
+            yield Fault("arrivals", [0], lambda _: (0, (), f"the expected arrivals are not sorted by {keys}"))
         return
-    kinds = np.union1d(due, expected)
-    sent, awaited = (np.searchsorted(keys, kinds, "right") - np.searchsorted(keys, kinds) for keys in (due, expected))
 
     def tell(kind: int) -> Told:
         node, what = _arrival_text(tables, int(kinds[kind]))
@@ -179,6 +206,10 @@ def _require_expected(tables: Tables) -> None:
 
 def _arrival_text(tables: Tables, key: int) -> tuple[int, str]:
     """The node at which an arrival is expected, and what arrives, of a number as `Tables.arrival_keys` gives them."""
+    if tables.is_counted:
+        key, buffer = divmod(key, tables.buffers)
+        node, flow = divmod(key, tables.chunks)
+        return node, f"flow {flow}" + (f" in buffer {buffer}" if tables.buffers > 1 else "")
     key, peer = divmod(key, len(tables.topology.kind))
     key, flow = divmod(key, tables.chunks)
     node, op = divmod(key, len(RowOp))

@@ -4,8 +4,8 @@
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,12 +21,23 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import MAX_CHUNKS, MAX_REPEATS, MAX_STEPS, NO_ROOT, Op, Schedule, make_schedule
+from certree.models.schedule.schedule import (
+    BUFFER_COLUMNS,
+    MAX_BUFFERS,
+    MAX_CHUNKS,
+    MAX_REPEATS,
+    MAX_STEPS,
+    NO_ROOT,
+    Op,
+    Schedule,
+    make_schedule,
+)
 
 NIL = -1
-_WIDE = ("addr", "size")  # the columns of 64 bits
+_WIDE = ("addr", "size", "arrival_addr")  # the columns of 64 bits
 MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule of the rows lists the length of every step
 MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
+MAX_WAIT = 1 << 20  # arrivals of one cell
 COUNTS = {  # field -> largest value allowed
     "chunks": MAX_CHUNKS,
     "delay": MAX_STEPS,
@@ -38,6 +49,14 @@ COUNTS = {  # field -> largest value allowed
 }
 
 
+class Profile(StrEnum):
+    """What a network interface must support to execute tables (`docs/reference/tables.md`, "Profiles")."""
+
+    TREES = "trees"
+    BLOCKS = "blocks"
+    BUFFERS = "buffers"
+
+
 class RowOp(IntEnum):
     """Opcodes of table rows."""
 
@@ -46,16 +65,36 @@ class RowOp(IntEnum):
     GATHER = 2
 
 
+#: all columns of rows and of arrivals
+ROW_COLUMNS = ("node", "op", "flow", "parent", "wait", "src_buffer", "dst_buffer", "children", "step", "addr", "size", "route")
+ARRIVAL_COLUMNS = (
+    "arrival_node", "arrival_op", "arrival_flow", "arrival_peer", "arrival_buffer", "arrival_count", "arrival_addr",
+)  # fmt: skip
+#: columns of `blocks` and `buffers`, and what they say in tables of `trees`, which leave them out
+COUNTED_COLUMNS = {"wait": 0, "src_buffer": 0, "dst_buffer": 0}
+COUNTED_ARRIVALS = {"arrival_buffer": 0, "arrival_count": 1, "arrival_addr": 0}
+
+
+def _left_out() -> NDArray[Any]:
+    return np.zeros(0, np.int32)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Tables(Shown):
     """The tables of all nodes for one message.
 
-    Row columns, sorted by (node, step, op, flow, first destination), no two equal in all five: `node`, `op`, `flow`, `parent`,
+    Row columns, sorted by (node, step, op, flow, buffers, first destination), no two equal in all: `node`, `op`, `flow`, `parent`,
     `step`, `addr`, `size` (granules), `route`, and `children` of shape (rows, width); NIL (-1) where a field is empty. `routes`:
     link numbers of each source route; `route` is NIL in rows to neighbours, otherwise an index into it: such a row has one
     destination.
     Arrival columns, sorted: `arrival_node`, `arrival_op`, `arrival_flow`, `arrival_peer`: the transfers each node expects, once an
     iteration; a node is done when all have counted, and a GATHER without parent waits for all REDUCE arrivals of its flow.
+
+    `profile`: what an interface must support. In `blocks` and `buffers` (`is_counted`) rows have `wait`, and `children` are the
+    destinations of all rows; `parent` is NIL. An arrival is a cell with the number of its arrivals, `arrival_buffer`,
+    `arrival_count` and `arrival_addr`; `arrival_op` is NOP and `arrival_peer` NIL: any. `buffers`: of each node and chunk;
+    `src_buffer` and `dst_buffer`: which one a row reads, and which one its messages are for. `in_flight`: W. `chunk_root` and
+    `chunk_target`: as of a schedule. In `trees` these columns are left out, and read as constants.
 
     The constructor checks shapes and ranges (TableFormatError names column and row); `certree.verify` checks whether rows and
     arrivals are *valid*. O(entries) time and memory.
@@ -88,21 +127,78 @@ class Tables(Shown):
     arrival_flow: Int32
     arrival_peer: Int32
     routes: tuple[tuple[int, ...], ...] = ()
+    profile: Profile = Profile.TREES
+    buffers: int = 1
+    in_flight: int = 1
+    wait: Int32 = field(default_factory=_left_out)
+    src_buffer: Int32 = field(default_factory=_left_out)
+    dst_buffer: Int32 = field(default_factory=_left_out)
+    arrival_buffer: Int32 = field(default_factory=_left_out)
+    arrival_count: Int32 = field(default_factory=_left_out)
+    arrival_addr: NDArray[np.int64] = field(default_factory=_left_out)
+    chunk_root: Int32 | None = None
+    chunk_target: Int32 | None = None
 
     def __post_init__(self) -> None:
-        for name, high in COUNTS.items():
+        for name, high in (COUNTS | {"buffers": MAX_BUFFERS, "in_flight": self.repeats}).items():
             value = getattr(self, name)
             if not (name == "period" and value is None) and (type(value) is not int or not 1 <= value <= high):
                 raise TableFormatError(f"{name} is {short(value)}; allowed: whole numbers from 1 to {high}")
         last, flows, numbers = len(self.topology.kind) - 1, (0, self.chunks - 1), (0, np.iinfo(np.int64).max)
         rows = {"node": (0, last), "op": (0, 2), "flow": flows, "parent": (NIL, last), "children": (NIL, last)}
         rows |= {"step": (0, MAX_TABLE_STEPS - 1), "addr": numbers, "size": numbers, "route": (NIL, len(self.routes) - 1)}
-        self._check_columns(rows)
         arrivals = {"arrival_node": (0, last), "arrival_op": (1, 2), "arrival_flow": flows, "arrival_peer": (0, last)}
+        self._check_profile()
+        if self.is_counted:
+            rows |= {"parent": (NIL, NIL), "wait": (0, MAX_WAIT), **dict.fromkeys(BUFFER_COLUMNS, (0, self.buffers - 1))}
+            arrivals |= {"arrival_op": (0, 0), "arrival_peer": (NIL, NIL), "arrival_buffer": (0, self.buffers - 1)}
+            arrivals |= {"arrival_count": (1, MAX_WAIT), "arrival_addr": numbers}
+        else:
+            self._leave_out(COUNTED_COLUMNS, len(self.node))
+            self._leave_out(COUNTED_ARRIVALS, len(self.arrival_node))
+        self._check_columns(rows)
         self._check_columns(arrivals)
 
-        if (last + 1) ** 2 * self.chunks * len(RowOp) >= 1 << 63:
+        if (last + 1) ** 2 * self.chunks * self.buffers * len(RowOp) >= 1 << 63:
             raise UnsupportedError(f"{last + 1} nodes and {self.chunks} chunks are more than tables can number")
+
+    def _check_profile(self) -> None:
+        """Refuse fields that the profile does not have, and roots and targets of another collective."""
+        if self.collective.has_targets != (self.profile is Profile.BLOCKS):
+            raise TableFormatError(f"profile {self.profile}: not for {self.collective.kind}; blocks are for chunks with targets")
+        if self.buffers > 1 and self.profile is not Profile.BUFFERS:
+            raise TableFormatError(f"buffers is {self.buffers}; allowed in profile {self.profile}: 1")
+        if self.in_flight > 1 and not self.is_counted:
+            raise TableFormatError(f"in_flight is {self.in_flight}; allowed in profile {self.profile}: 1")
+        last = len(self.topology.kind) - 1
+        for name, due in (
+            ("chunk_root", self.is_counted and self.collective.is_rooted),
+            ("chunk_target", self.collective.has_targets),
+        ):
+            given = getattr(self, name)
+            if due != (given is not None):
+                raise TableFormatError(
+                    f"{name} is {'missing' if due else 'given'} in tables of {self.profile} of {self.collective.kind}"
+                )
+            if given is not None:
+                column = whole_column(given, name, np.int32, TableFormatError)
+                if len(column) != self.chunks:
+                    raise TableFormatError(f"{name} has {len(column)} rows; there are {self.chunks} chunks")
+                check_range(column, name, 0, last, TableFormatError)
+                strangers = np.flatnonzero(self.topology.rank[column] < 0)
+                if len(strangers):
+                    raise TableFormatError(f"{name} row {strangers[0]}: node {column[strangers[0]]} is not an endpoint")
+                object.__setattr__(self, name, column)
+
+    def _leave_out(self, columns: Mapping[str, int], length: int) -> None:
+        """Constants in place of columns that the profile does not have: they take no memory."""
+        for name, value in columns.items():
+            object.__setattr__(self, name, np.broadcast_to(np.array(value, np.int32), length))
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether rows wait for numbers of arrivals, not for named peers."""
+        return self.profile != Profile.TREES
 
     def _check_columns(self, limits: Mapping[str, tuple[int, int]]) -> None:
         """Make the columns of a table read-only, once they are whole numbers within the limits, of one length, of endpoints."""
@@ -120,31 +216,51 @@ class Tables(Shown):
             raise TableFormatError(f"{nodes} row {strangers[0]}: node {owner[strangers[0]]} is not an endpoint")
 
     def transfers(self) -> dict[str, Int32]:
-        """The transfers that the rows command: columns `row` (of the sender), `chunk`, `op`, `step`, `src`, `dst`, `route`."""
-        reduces = np.flatnonzero((self.op == RowOp.REDUCE) & (self.parent != NIL))
-        gathers, column = np.nonzero((self.op == RowOp.GATHER)[:, None] & (self.children != NIL))
-        row = np.concatenate((reduces, gathers))
-        return {
+        """The transfers that the rows command: columns `row` (of the sender), `chunk`, `op`, `step`, `src`, `dst`, `route`; where
+        there are several buffers also `src_buffer` and `dst_buffer`."""
+        if self.is_counted:
+            row, column = np.nonzero((self.op != RowOp.NOP)[:, None] & (self.children != NIL))
+            dst = self.children[row, column]
+        else:
+            reduces = np.flatnonzero((self.op == RowOp.REDUCE) & (self.parent != NIL))
+            gathers, column = np.nonzero((self.op == RowOp.GATHER)[:, None] & (self.children != NIL))
+            row = np.concatenate((reduces, gathers))
+            dst = np.concatenate((self.parent[reduces], self.children[gathers, column]))
+        moved = {
             "row": row.astype(np.int32),
             "chunk": self.flow[row],
-            "op": np.repeat(np.array([Op.REDUCE, Op.COPY], np.int32), [len(reduces), len(gathers)]),
+            "op": np.array([Op.REDUCE, Op.REDUCE, Op.COPY], np.int32)[self.op[row]],
             "step": self.step[row],
             "src": self.node[row],
-            "dst": np.concatenate((self.parent[reduces], self.children[gathers, column])),
+            "dst": dst,
             "route": np.where(self.route[row] == NIL, DIRECT, self.route[row]),
         }
+        return moved if self.buffers == 1 else moved | {name: getattr(self, name)[row] for name in BUFFER_COLUMNS}
 
     def arrival_keys(self) -> NDArray[np.int64]:
-        """A number for each expected arrival, in the order of (node, op, flow, peer)."""
+        """A number for each expected arrival, in the order of (node, op, flow, peer), or of (node, flow, buffer)."""
+        if self.is_counted:
+            return self.cells(self.arrival_node, self.arrival_flow, self.arrival_buffer)
         return self._keys(self.arrival_node, self.arrival_op, self.arrival_flow, self.arrival_peer)
 
     def transfer_keys(self) -> NDArray[np.int64]:
         """The arrival that each of `transfers` causes, numbered as by `arrival_keys`."""
         sent = self.transfers()
+        if self.is_counted:
+            return self.cells(sent["dst"], sent["chunk"], self.dst_buffer[sent["row"]])
         return self._keys(sent["dst"], np.array([RowOp.REDUCE, RowOp.GATHER])[sent["op"]], sent["chunk"], sent["src"])
 
+    def cells(self, node: Int32, flow: Int32, buffer: Int32) -> NDArray[np.int64]:
+        """A number for each cell, in the order of (node, flow, buffer)."""
+        cell: NDArray[np.int64] = (node.astype(np.int64) * self.chunks + flow) * self.buffers + buffer
+        return cell
+
     def awaited(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """(row, arrival) for each arrival that a row names, its parent or children, numbered as by `arrival_keys`."""
+        """(row, arrival) for each arrival that a row names, its parent or children, numbered as by `arrival_keys`; where rows are
+        counted, the cell of each row that waits."""
+        if self.is_counted:
+            row = np.flatnonzero(self.wait > 0)
+            return row, self.cells(self.node[row], self.flow[row], self.src_buffer[row])
         reduces, column = np.nonzero((self.op == RowOp.REDUCE)[:, None] & (self.children != NIL))
         gathers = np.flatnonzero((self.op == RowOp.GATHER) & (self.parent != NIL))
         row = np.concatenate((reduces, gathers))
@@ -157,25 +273,29 @@ class Tables(Shown):
 
     @property
     def first_destination(self) -> Int32:
-        """The parent of each REDUCE row, the first child of each GATHER row."""
+        """The parent of each REDUCE row of `trees`, the first child of every other row."""
+        if self.is_counted:
+            return self.children[:, 0] if self.children.shape[1] else self.parent
         return np.where(self.op == RowOp.REDUCE, self.parent, self.children[:, 0]) if self.children.shape[1] else self.parent
 
     @cached_property
     def schedule(self) -> Schedule:
         """The schedule that the rows execute, in canonical row order, made for the size and machine of the tables.
 
-        The root of chunk c is the node that gathers it without a parent, or that receives reductions and passes none on.
+        The root of chunk c in `trees` is the node that gathers it without a parent, or that receives reductions and passes none on.
         Raises TableFormatError when a rooted collective's chunk has no such node, or several.
         """
         columns = self.transfers()
-        roots = np.full(self.chunks, NO_ROOT, np.int32)
-        if self.collective.is_rooted:
+        roots = np.full(self.chunks, NO_ROOT, np.int32) if self.chunk_root is None else self.chunk_root
+        if self.collective.is_rooted and not self.is_counted:
             roots = self._roots(columns)
         return make_schedule(
             self.topology,
             self.collective,
             roots,
             columns,
+            self.chunk_target,
+            buffers=self.buffers,
             routes=self.routes,
             delay=self.delay,
             period=self.period,

@@ -149,7 +149,10 @@ DOCUMENTS = {
         items: [item]
         violations?: [violation]
         """,
-    "export": "encoding machine schedule_digest: text\nnodes rows chunk_bytes padded_bytes slot_cycles message_bytes: count",
+    "export": """
+        encoding machine schedule_digest profile: text
+        nodes rows chunk_bytes padded_bytes slot_cycles message_bytes row_bits arrival_bits: count
+        """,
     "simulate": """
         topology collective engine: text
         message_bytes: count

@@ -100,13 +100,14 @@ class FlitEngine(RowEngine):
         first, lanes = self.network.lanes_of_pair()
         if (sent["route"] == DIRECT).all():  # any lane to the neighbour, whichever has the least to send
             pair = topology.pair_index(sent["src"], sent["dst"])
-            width = np.diff(first)[pair]
+            width = np.where(sent["src"] == sent["dst"], 0, np.diff(first)[pair])
             begin = np.concatenate(([0], np.cumsum(width)))
             choices = np.repeat(first[pair] - begin[:-1], width) + np.arange(begin[-1])
             ways, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
         else:
             ways = self._ways_on_lanes_of_their_own(first, lanes)
-            begin, choices = np.arange(len(ways) + 1), np.arange(len(ways))
+            begin = np.concatenate(([0], np.cumsum(sent["src"] != sent["dst"])))
+            choices = np.arange(len(ways))
             starts = np.array([way[0] for way in ways], np.int64)
         plan: dict[str, NDArray[np.integer]] = {
             "ways_begin": narrowed("ways_begin", begin),
@@ -116,13 +117,17 @@ class FlitEngine(RowEngine):
         return ways, plan
 
     def _ways_on_lanes_of_their_own(self, first: Int64, lanes: Int64) -> list[Int64]:
-        """For every message the lanes of its route: messages of one slot that share a link take one lane of it after the other."""
+        """For every message to another node the lanes of its route: messages of one slot that share a link take one lane of it
+        after the other."""
         topology, sent, routes = self.source.topology, self.rows.sent, self.source.schedule.routes
         direct = topology.pair_index(sent["src"], sent["dst"]).tolist()
         slots = (sent["step"].astype(np.int64) % self.rows.scalars["period"]).tolist()
         taken: dict[tuple[int, int], int] = {}
         ways = []
-        for route, pair, slot in zip(sent["route"].tolist(), direct, slots, strict=True):
+        local = (sent["src"] == sent["dst"]).tolist()
+        for route, pair, slot, stays in zip(sent["route"].tolist(), direct, slots, local, strict=True):
+            if stays:
+                continue
             pairs = [pair] if route == DIRECT else topology.pair_of_link[list(routes[route])].tolist()
             way = []
             for hop in pairs:

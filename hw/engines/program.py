@@ -9,10 +9,10 @@ from certree.hw.core_ranges import check_fits, narrowed
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError
-from certree.models.network.topology import NodeKind, Topology
+from certree.models.network.topology import NodeKind
 from certree.models.schedule.paths import link_cycles, way_of
-from certree.models.schedule.schedule import Schedule
-from certree.models.tables import Tables
+from certree.models.table_memory import cell_addresses, layout
+from certree.models.tables import Profile, Tables
 
 Int64 = NDArray[np.int64]
 MAX_STAGES = 1 << 30  # flits in all wires and pipelines: 4 GiB
@@ -34,7 +34,9 @@ class Program:
 
     def _lanes(self) -> dict[str, NDArray[np.integer]]:
         sent = self._rows.sent
-        message, pair = way_of(self._topology, sent["src"], sent["dst"], sent["route"], self._routes)
+        far = np.flatnonzero((sent["src"] != sent["dst"]) | ~self._rows.has_local)
+        message, pair = way_of(self._topology, sent["src"][far], sent["dst"][far], sent["route"][far], self._routes)
+        message = far[message]
         if (pair < 0).any():
             lost = int(message[np.argmax(pair < 0)])
             raise TableFormatError(f"node {sent['src'][lost]} sends to node {sent['dst'][lost]}, and no link joins them")
@@ -57,7 +59,7 @@ class Program:
         key = np.sort(message * (int(bundle.max(initial=0)) + 1) + bundle)
         if (np.diff(key) == 0).any():
             raise UnsupportedError("a route passes one link twice; the simulator runs routes without circles")
-        if len(message) > len(self._rows.sent["src"]) and (latency + self._machine.router_cycles == 0).any():
+        if (np.diff(message) == 0).any() and (latency + self._machine.router_cycles == 0).any():
             raise UnsupportedError("routes over several links need routers or links that take a cycle; these take none")
 
     def check_stages(self) -> None:
@@ -88,18 +90,30 @@ def mixed(node: NDArray[Any], number: NDArray[Any]) -> NDArray[np.uint64]:
     return last
 
 
-def first_cells(topology: Topology, chunks: int) -> NDArray[np.uint64]:
-    """`initial_cells`, with empty accumulators (zero) at switches."""
-    cells = initial_cells(len(topology.kind), chunks)
+def first_cells(source: Tables | Plan) -> NDArray[np.uint64]:
+    """The initial data of a run, shape (nodes, cells of a node): `initial_cells`, with empty accumulators (zero) at switches. Cells
+    that hold no data at the start hold other numbers, which must not get into a result."""
+    topology = source.topology
+    cells = initial_cells(len(topology.kind), _cells_of_node(source))
     cells[topology.kind != NodeKind.ENDPOINT] = 0
     return cells
 
 
-def first_wrong(schedule: Schedule, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
+def _cells_of_node(source: Tables | Plan) -> int:
+    if not isinstance(source, Tables) or not source.is_counted:
+        return source.chunks * source.repeats
+    memory, size = layout(source), source.chunk_bytes // source.machine.flit_bytes
+    return (memory.work_base + memory.in_flight * memory.work_stride) // size
+
+
+def first_wrong(source: Tables | Plan, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
     """The first (rank, chunk of all iterations) with a wrong value, or None when all are correct.
 
     Sums are recomputed here from the initial values, modulo 2^64.
     """
+    if isinstance(source, Tables) and source.profile is Profile.BLOCKS:
+        return _first_wrong_block(source, cells)
+    schedule, cells = source.schedule, cells[:, : source.chunks * source.repeats]
     endpoints = schedule.topology.endpoints
     initial = initial_cells(len(schedule.topology.kind), cells.shape[1])
     roots = np.tile(schedule.chunk_root, schedule.repeats)
@@ -115,3 +129,18 @@ def first_wrong(schedule: Schedule, cells: NDArray[np.uint64]) -> tuple[int, int
         return None
     rank, chunk = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
     return int(rank), int(chunk)
+
+
+def _first_wrong_block(tables: Tables, cells: NDArray[np.uint64]) -> tuple[int, int] | None:
+    """The same for chunks with targets: each is where its target receives it, as its source had it."""
+    root, target, flow = tables.chunk_root, tables.chunk_target, np.arange(tables.chunks, dtype=np.int32)
+    assert root is not None
+    assert target is not None
+    size, zero = tables.chunk_bytes // tables.machine.flit_bytes, np.zeros(tables.chunks, np.int32)
+    sent, due = (cell_addresses(tables, node, flow, zero) // size for node in (root, target))
+    moved = np.arange(tables.repeats)[:, None] * (layout(tables).stride // size)
+    wrong = cells[target, due + moved] != initial_cells(len(cells), cells.shape[1])[root, sent + moved]
+    if not wrong.any():
+        return None
+    number = int(np.argmax(wrong))
+    return int(tables.topology.rank[target[number % tables.chunks]]), number

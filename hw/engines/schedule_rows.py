@@ -49,14 +49,18 @@ class ScheduleRows(Rows):
         return {
             "row_begin": np.searchsorted(columns["src"], nodes),
             "row_op": np.where(columns["op"] == Op.REDUCE, RowOp.REDUCE, RowOp.GATHER),
-            "row_flow": columns["chunk"],
+            "row_flow": columns["chunk"],  # for traces
+            "row_cell": columns["chunk"],
             "row_step": columns["step"],
             "row_waits_begin": waits_begin,
             "row_waits": waits,
+            "row_needs": np.ones(len(waits), np.int32),
             "row_messages_begin": np.append(self._lead, len(self._order)),
             "row_messages": np.arange(len(self._order)),
             "message_arrival": place[self._order],
+            "message_cell": self.sent["chunk"],
             "arrival_begin": np.searchsorted(self._arrivals.node, nodes),
+            "arrival_count": np.ones(len(self._order), np.int32),
         }
 
     def check_paced(self) -> None:

@@ -12,6 +12,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.table_form import require_sound
+from certree.models.table_memory import layout
 from certree.models.tables import NIL, RowOp, Tables
 
 Int64 = NDArray[np.int64]
@@ -34,9 +35,13 @@ class Rows(ABC):
     scalars: dict[str, int]
     rows: dict[str, NDArray[np.uint32]]
     sent: dict[str, NDArray[np.integer]]
+    has_local: bool = False  # whether a transfer from a node to itself is one between two of its buffers
 
     def _fill(self, sizes: dict[str, int], topology: Topology, machine: Machine, chunk_bytes: int) -> None:
+        """`sizes`: chunks, repeats, period and slot_cycles, and where memory is not one vector the fields of `_memory`."""
         nodes = len(topology.kind)
+        vector = sizes["chunks"] * sizes["repeats"]
+        sizes = {"cells": vector, "stride": sizes["chunks"], "work_base": vector, "work_stride": 0, "in_flight": 1} | sizes
         flits = serialization_cycles(chunk_bytes, machine, topology.scale)  # a flit for every cycle
         buffer = machine.ni_buffer_flits * topology.scale
         self.scalars = {
@@ -67,7 +72,7 @@ class Rows(ABC):
         scalars = self.scalars
         steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
         check_fits("cycles", steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES)
-        check_fits("chunks in all nodes", scalars["nodes"] * scalars["chunks"] * scalars["repeats"], MAX_CELLS)
+        check_fits("chunks in all nodes", scalars["nodes"] * scalars["cells"], MAX_CELLS)
         check_fits("flits in one message", scalars["message_flits"], MAX_FLITS)
         check_fits("router_cycles", scalars["router_cycles"])
 
@@ -105,7 +110,7 @@ class TableRows(Rows):
 
     def __init__(self, tables: Tables) -> None:
         require_sound(tables)
-        self.tables = tables
+        self.tables, self.has_local = tables, tables.buffers > 1
         sent = tables.transfers()
         self._order = np.lexsort((sent["dst"], sent["row"]))
         self.sent = {name: column[self._order] for name, column in sent.items()}
@@ -115,32 +120,52 @@ class TableRows(Rows):
             "period": tables.period or int(tables.step.max(initial=0)) + 1,
             "slot_cycles": tables.slot_cycles,
         }
-        self._fill(sizes, tables.topology, tables.machine, tables.chunk_bytes)
+        self._fill(sizes | self._memory(), tables.topology, tables.machine, tables.chunk_bytes)
+
+    def _memory(self) -> dict[str, int]:
+        """The layout of a node's memory, in chunks."""
+        if not self.tables.is_counted:
+            return {}
+        size, memory = self._size, layout(self.tables)
+        strides = {name: getattr(memory, name) // size for name in ("stride", "work_base", "work_stride")}
+        return strides | {"in_flight": memory.in_flight, "cells": strides["work_base"] + memory.in_flight * strides["work_stride"]}
+
+    @property
+    def _size(self) -> int:
+        return self.tables.chunk_bytes // self.tables.machine.flit_bytes
 
     def _rows(self) -> dict[str, NDArray[np.integer]]:
         tables, nodes = self.tables, np.arange(len(self.tables.topology.kind) + 1)
         waits_row, waits = self._waits()
         rows = np.arange(len(tables.node) + 1)
+        arrival = np.searchsorted(tables.arrival_keys(), tables.transfer_keys()[self._order])
+        counted, size = tables.is_counted, self._size
         return {
             "row_begin": np.searchsorted(tables.node, nodes),
             "row_op": tables.op,
-            "row_flow": tables.flow,
+            "row_flow": tables.flow,  # for traces
+            "row_cell": tables.addr // size if counted else tables.flow,
             "row_step": tables.step,
             "row_waits_begin": np.searchsorted(waits_row, rows),
             "row_waits": waits,
+            "row_needs": tables.wait[waits_row] if counted else np.ones(len(waits), np.int32),
             "row_messages_begin": np.searchsorted(self.sent["row"], rows),
             "row_messages": np.arange(len(self._order)),
-            "message_arrival": np.searchsorted(tables.arrival_keys(), tables.transfer_keys()[self._order]),
+            "message_arrival": arrival,
+            "message_cell": tables.arrival_addr[arrival] // size if counted else self.sent["chunk"],
             "arrival_begin": np.searchsorted(tables.arrival_node, nodes),
+            "arrival_count": tables.arrival_count,
         }
 
     def _waits(self) -> tuple[Int64, Int64]:
         """(row, arrival) for everything that a row waits for, rows ascending.
 
-        A GATHER without parent waits for all REDUCE arrivals of its flow.
+        A GATHER of `trees` without parent waits for all REDUCE arrivals of its flow.
         """
         tables = self.tables
         named_by, named = tables.awaited()
+        if tables.is_counted:
+            return named_by, np.searchsorted(tables.arrival_keys(), named)
         roots = np.flatnonzero((tables.op == RowOp.GATHER) & (tables.parent == NIL))
         reductions = np.flatnonzero(tables.arrival_op == RowOp.REDUCE)
         cell = tables.arrival_node[reductions].astype(np.int64) * tables.chunks + tables.arrival_flow[reductions]
@@ -153,11 +178,29 @@ class TableRows(Rows):
         return row[order], arrival[order]
 
     def check_paced(self) -> None:
-        """Rows of tables wait for everything that they pass on."""
+        """Raise NotPacedError unless each row waits for all that its cell ever gets, as rows of `trees` do."""
+        tables = self.tables
+        if not tables.is_counted:
+            return
+        keys = tables.arrival_keys()
+        cell = tables.cells(tables.node, tables.flow, tables.src_buffer)
+        place = np.minimum(np.searchsorted(keys, cell), max(0, len(keys) - 1))
+        gets = np.where(keys[place] == cell, tables.arrival_count[place], 0) if len(keys) else np.zeros(len(cell), np.int64)
+        early = np.flatnonzero(tables.wait < gets)
+        if len(early):
+            row = early[0]
+            raise NotPacedError(
+                f"node {tables.node[row]} sends chunk {tables.flow[row]} in step {tables.step[row]} and receives it later; "
+                "only slots keep the two apart: run it slotted"
+            )
 
     def describe_arrival(self, arrival: int) -> str:
         """An expected arrival in words."""
         tables = self.tables
+        if tables.is_counted:
+            number = f"{tables.arrival_count[arrival]} arrival" + "s" * (tables.arrival_count[arrival] > 1)
+            buffer = f" in buffer {tables.arrival_buffer[arrival]}" if tables.buffers > 1 else ""
+            return f"the {number} of flow {tables.arrival_flow[arrival]}{buffer}"
         op = RowOp(int(tables.arrival_op[arrival])).name
         return f"the {op} of flow {tables.arrival_flow[arrival]} from node {tables.arrival_peer[arrival]}"
 

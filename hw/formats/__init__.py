@@ -9,11 +9,9 @@ from certree.hw.formats.layout import Widths
 from certree.models.common.registry import Registry, import_folder
 from certree.models.tables import Tables
 
-#: the row and arrival columns of `Tables`, by name, and the ports of its routes
+#: the columns of `Tables` that `Widths.row_columns` and `Widths.arrival_columns` name, and the ports of its routes
 Columns = dict[str, NDArray[Any]]
-ROW_COLUMNS = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
 ROUTE_COLUMN = "ports"  # of shape (routes, longest + 1)
-ARRIVAL_COLUMNS = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
 
 
 class TableFormat(Protocol):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROUTE_COLUMN, ROW_COLUMNS, Columns
+from certree.hw.formats import FORMATS, ROUTE_COLUMN, Columns
 from certree.hw.formats.layout import MAX_BITS, Widths
 from certree.hw.formats.source_routes import EJECT, route_ports
 from certree.models.common.columns import int_column
@@ -18,7 +18,7 @@ from certree.models.tables import NIL, RowOp, Tables
 FILE = "table.json"
 _OPS = {op.name: int(op) for op in RowOp}
 _NULLABLE = ("parent", "route")
-_WIDE = ("addr", "size")
+_WIDE = ("addr", "size", "arrival_addr")
 
 
 @FORMATS.register("json")
@@ -26,12 +26,13 @@ class JsonFormat:
     """Only table.json: one row per line, columns named once, nil as null."""
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
-        """`table.json`; `widths` are ignored."""
-        rows = zip(*(_written(name, getattr(tables, name)) for name in ROW_COLUMNS), strict=True)
-        arrivals = zip(*(_written(name, getattr(tables, name)) for name in ARRIVAL_COLUMNS), strict=True)
+        """`table.json`; of the widths only the names of the columns are used."""
+        names, arriving = widths.row_columns, widths.arrival_columns
+        rows = zip(*(_written(name, getattr(tables, name)) for name in names), strict=True)
+        arrivals = zip(*(_written(name, getattr(tables, name)) for name in arriving), strict=True)
         text = (
-            f'{{"row_columns": {json.dumps(ROW_COLUMNS)},\n"rows": [\n{_lines(rows)}],\n'
-            f'"arrival_columns": {json.dumps(ARRIVAL_COLUMNS)},\n"arrivals": [\n{_lines(arrivals)}]{_routes(tables)}}}\n'
+            f'{{"row_columns": {json.dumps(names)},\n"rows": [\n{_lines(rows)}],\n'
+            f'"arrival_columns": {json.dumps(arriving)},\n"arrivals": [\n{_lines(arrivals)}]{_routes(tables)}}}\n'
         )
         return {FILE: text.encode()}
 
@@ -43,8 +44,8 @@ class JsonFormat:
         expected = {"row_columns", "rows", "arrival_columns", "arrivals"} | ({"routes"} if widths.hops > 1 else set())
         if not isinstance(document, dict) or set(document) != expected:
             raise TableFormatError(f"{FILE} must hold {', '.join(sorted(expected))}")
-        columns = _table(document, "row_columns", "rows", ROW_COLUMNS, widths)
-        columns |= _table(document, "arrival_columns", "arrivals", ARRIVAL_COLUMNS, widths)
+        columns = _table(document, "row_columns", "rows", widths.row_columns, widths)
+        columns |= _table(document, "arrival_columns", "arrivals", widths.arrival_columns, widths)
         routes = document.get("routes", [])
         if not isinstance(routes, list):
             raise TableFormatError(f"{FILE}: routes must be a list of lists of ports")

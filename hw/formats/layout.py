@@ -1,6 +1,6 @@
 """Bit layout of table rows: fields, widths and order."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 import numpy as np
@@ -13,6 +13,8 @@ MAX_BITS = 62  # a field fits a signed 64-bit integer with room for "all ones"
 MAX_CHILDREN = 4096
 MAX_LINKS = 1 << 16  # of a route, and the eject behind them
 _Bits = Annotated[int, Limits(1, MAX_BITS)]
+_ROW = ("node", "op", "flow", "parent", "children", "step", "addr", "size", "route")
+_ARRIVAL = ("arrival_node", "arrival_op", "arrival_flow", "arrival_peer")
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,11 @@ class Field:
 
 @dataclass(frozen=True)
 class Widths:
-    """Bits of each kind of field, and how many children a row and ports a route has. All tables of one export share them."""
+    """Bits of each kind of field, and how many children a row and ports a route has. All tables of one export share them.
+
+    `wait` and `count` are 0 where rows wait for named peers, `buffer` is 0 where a node has one buffer for each chunk: such tables
+    do not have these fields.
+    """
 
     flow: _Bits
     node: _Bits
@@ -37,40 +43,67 @@ class Widths:
     route: _Bits
     port: _Bits
     hops: Annotated[int, Limits(1, MAX_LINKS)]
+    wait: _Bits = 0
+    count: _Bits = 0
+    buffer: _Bits = 0
 
     @classmethod
     def of(cls, tables: Tables) -> "Widths":
         """The narrowest layout that holds every row: node and route ids keep all ones free for nil."""
-        highest = {name: int(getattr(tables, name).max(initial=0)) for name in ("step", "addr", "size", "route")}
+        names = ("step", "addr", "size", "route", "wait", "arrival_addr", "arrival_count")
+        highest = {name: int(getattr(tables, name).max(initial=0)) for name in names}
         used = np.flatnonzero((tables.children != NIL).any(axis=0))
         return cls(
             flow=max(1, (tables.chunks - 1).bit_length()),
             node=len(tables.topology.kind).bit_length(),
             children=int(used[-1]) + 1 if len(used) else 1,
             step=max(1, highest["step"].bit_length()),
-            addr=max(1, highest["addr"].bit_length()),
+            addr=max(1, highest["addr"].bit_length(), highest["arrival_addr"].bit_length()),
             size=max(1, highest["size"].bit_length()),
             route=(highest["route"] + 1).bit_length() if (tables.route != NIL).any() else 1,
             port=int(np.bincount(tables.topology.src).max()).bit_length() if tables.routes else 1,
             hops=max(map(len, tables.routes), default=0) + 1,
+            wait=max(1, highest["wait"].bit_length()) if tables.is_counted else 0,
+            count=max(1, highest["arrival_count"].bit_length()) if tables.is_counted else 0,
+            buffer=(tables.buffers - 1).bit_length(),
         )
+
+    def document(self) -> dict[str, int]:
+        """The fields as the manifest has them."""
+        return {name: bits for name, bits in asdict(self).items() if bits}
+
+    @property
+    def row_columns(self) -> tuple[str, ...]:
+        """The columns of `Tables` that rows have, in the order of their fields."""
+        if not self.wait:
+            return _ROW
+        at, buffers = _ROW.index("parent"), ("src_buffer", "dst_buffer") if self.buffer else ()
+        return (*_ROW[:at], "wait", *buffers, *_ROW[at + 1 :])
+
+    @property
+    def arrival_columns(self) -> tuple[str, ...]:
+        """The columns of `Tables` that expected arrivals have."""
+        if not self.wait:
+            return _ARRIVAL
+        return ("arrival_node", "arrival_flow", *(("arrival_buffer",) if self.buffer else ()), "arrival_count", "arrival_addr")
 
     def row(self) -> list[Field]:
         """The fields of a row, most significant first."""
-        return [
-            Field("op", OP_BITS, False),
-            Field("flow", self.flow, False),
-            Field("parent", self.node, True),
-            *(Field(f"children[{index}]", self.node, True) for index in range(self.children)),
-            Field("step", self.step, False),
-            Field("addr", self.addr, False),
-            Field("size", self.size, False),
-            Field("route", self.route, True),
-        ]
+        fields = []
+        for name in self.row_columns[1:]:
+            if name == "children":
+                fields += [Field(f"children[{index}]", self.node, True) for index in range(self.children)]
+            else:
+                fields.append(self._field(name))
+        return fields
 
     def arrival(self) -> list[Field]:
         """The fields of an expected arrival, most significant first."""
-        return [Field("op", OP_BITS, False), Field("flow", self.flow, False), Field("peer", self.node, False)]
+        return [self._field(name.removeprefix("arrival_")) for name in self.arrival_columns[1:]]
+
+    def _field(self, name: str) -> Field:
+        bits = {"op": OP_BITS, "parent": self.node, "peer": self.node, "src_buffer": self.buffer, "dst_buffer": self.buffer}
+        return Field(name, bits[name] if name in bits else getattr(self, name), name in ("parent", "route"))
 
     def ports(self) -> list[Field]:
         """The fields of a source route, most significant first; nil ejects."""

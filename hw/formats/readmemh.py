@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.formats import ARRIVAL_COLUMNS, FORMATS, ROUTE_COLUMN, ROW_COLUMNS, Columns
+from certree.hw.formats import FORMATS, ROUTE_COLUMN, Columns
 from certree.hw.formats.json import FILE as READABLE_FILE
 from certree.hw.formats.json import JsonFormat
 from certree.hw.formats.layout import Field, Widths, hex_digits, layout_document
@@ -30,7 +30,7 @@ class ReadmemhFormat:
         """All files. Time O(rows), memory about one byte for each bit of the images."""
         row_fields, arrival_fields = widths.row(), widths.arrival()
         rows = encode(_row_matrix(tables, widths), row_fields)
-        arrivals = encode(np.stack((tables.arrival_op, tables.arrival_flow, tables.arrival_peer), axis=1), arrival_fields)
+        arrivals = encode(np.stack([getattr(tables, name) for name in widths.arrival_columns[1:]], axis=1), arrival_fields)
         endpoints = tables.topology.endpoints
         files = JsonFormat().files(tables, widths) | {LAYOUT_FILE: layout_document(widths).encode()}
         if tables.routes:
@@ -56,9 +56,7 @@ class ReadmemhFormat:
             raise TableFormatError(f"{LAYOUT_FILE} does not describe the widths in the manifest")
         node, rows = _images(files, "node", widths.row(), endpoints)
         owner, arrivals = _images(files, "arrivals", widths.arrival(), endpoints)
-        last = 3 + widths.children
-        values = (node, rows[:, 0], rows[:, 1], rows[:, 2], rows[:, 3:last], *rows[:, last:].T)
-        columns = dict(zip(ROW_COLUMNS, values, strict=True)) | dict(zip(ARRIVAL_COLUMNS, (owner, *arrivals.T), strict=True))
+        columns = {"node": node} | _by_name(rows, widths) | dict(zip(widths.arrival_columns, (owner, *arrivals.T), strict=True))
         columns[ROUTE_COLUMN] = decode(files.get(ROUTES_FILE, b""), widths.ports(), ROUTES_FILE)
         for name, readable in JsonFormat().columns({READABLE_FILE: files[READABLE_FILE]}, widths, endpoints).items():
             if not np.array_equal(columns[name], readable):
@@ -72,9 +70,17 @@ def file_name(prefix: str, node: int) -> str:
 
 
 def _row_matrix(tables: Tables, widths: Widths) -> Int64:
-    before = np.stack((tables.op, tables.flow, tables.parent), axis=1)
-    after = np.stack((tables.step, tables.addr, tables.size, tables.route), axis=1)
-    return np.concatenate((before, tables.children[:, : widths.children], after), axis=1).astype(np.int64)
+    parts = [getattr(tables, name) for name in widths.row_columns[1:]]
+    return np.hstack([part[:, : widths.children] if part.ndim == 2 else part[:, None] for part in parts]).astype(np.int64)
+
+
+def _by_name(rows: Int64, widths: Widths) -> Columns:
+    """The columns of a matrix with a column for each field."""
+    names = widths.row_columns[1:]
+    at = names.index("children")
+    end = at + widths.children
+    parts = (*rows[:, :at].T, rows[:, at:end], *rows[:, end:].T)
+    return dict(zip(names, parts, strict=True))
 
 
 def _images(files: Mapping[str, bytes], prefix: str, fields: list[Field], endpoints: list[int]) -> tuple[Int64, Int64]:

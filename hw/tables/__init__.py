@@ -1,1 +1,2 @@
-"""Tables: `lowering` converts a schedule to rows, `directory` and `manifest` write and read them."""
+"""Tables: `lowering` converts a schedule to rows of `trees`, or by `counted` to rows of `blocks` and `buffers`; `lines` has what
+they share. `directory` and `manifest` write and read tables."""

@@ -4,16 +4,20 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
-from certree.hw.formats import ROUTE_COLUMN, load_formats
+import numpy as np
+
+from certree.hw.formats import ROUTE_COLUMN, Columns, load_formats
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.source_routes import links_of_ports
-from certree.hw.tables.manifest import check_manifest, file_entry, header_fields, manifest_document
+from certree.hw.tables.manifest import check_layout, check_manifest, file_entry, header_fields, manifest_document
 from certree.models.common.errors import InputError, TableFormatError, located, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, check_writable, parse_json, read_bytes, read_json
+from certree.models.schedule.schedule import BUFFER_COLUMNS
 from certree.models.table_form import require_sound
-from certree.models.tables import Tables
+from certree.models.tables import NIL, Profile, RowOp, Tables
 
 MANIFEST = "manifest.json"
 
@@ -102,8 +106,9 @@ def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:
     with located(str(directory), TableFormatError):
         columns = formats[encoding]().columns(files, widths, header["topology"].endpoints.tolist())
         routes = links_of_ports(header["topology"], columns["node"], columns["route"], columns.pop(ROUTE_COLUMN))
-        tables = Tables(**header, **columns, routes=routes)  # type: ignore[arg-type]
+        tables = Tables(**header, **_completed(columns, header), routes=routes)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
+        check_layout(manifest, tables)
     return tables
 
 
@@ -120,6 +125,16 @@ def _checked_files(files: Mapping[str, bytes], directory: Path, stated: Fields) 
             if entry.raw(field, None) != actual:
                 raise TableFormatError(f"{directory / name}: {field} is {actual}; the manifest has {short(entry.raw(field, None))}")
     return present
+
+
+def _completed(columns: Columns, header: Mapping[str, Any]) -> Columns:
+    """The columns, with those that files of the profile leave out."""
+    if header.get("profile", Profile.TREES) is Profile.TREES:
+        return columns
+    rows, arrivals = len(columns["node"]), len(columns["arrival_node"])
+    empty = {name: np.zeros(rows, np.int32) for name in BUFFER_COLUMNS} | {"parent": np.full(rows, NIL)}
+    empty |= {"arrival_buffer": np.zeros(arrivals, np.int32), "arrival_peer": np.full(arrivals, NIL)}
+    return empty | {"arrival_op": np.full(arrivals, RowOp.NOP)} | columns
 
 
 def _check_against_manifest(tables: Tables, widths: Widths) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.hw.tables.counted import lower_counted
+from certree.hw.tables.lines import match, ragged, widen
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
@@ -18,20 +20,19 @@ Int64 = NDArray[np.int64]
 
 
 def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
-    """The tables of all nodes that execute `schedule` on a message of that many bytes (`docs/reference/tables.md`, "A row").
+    """The tables of all nodes that execute `schedule` on a message of that many bytes, in the smallest profile that has rows for it
+    (`docs/reference/tables.md`).
 
-    `slotted` spreads steps of several rounds over unit rounds. Raises UnsupportedError, naming node and chunk, when rows cannot
-    represent the schedule: a node that sends a chunk's REDUCE twice or gets its COPY twice, a switch that holds data. The verifier
-    decides whether the schedule is valid. O(rows log rows) time, O(rows · widest row) memory.
+    `slotted` spreads steps of several rounds over unit rounds. Raises UnsupportedError, naming node and chunk, when no rows can
+    represent the schedule ("Schedules without tables"). The verifier decides whether the schedule is valid. O(rows log rows) time,
+    O(rows · widest row) memory.
     """
     schedule.require_version_1("tables")
-    if schedule.collective.has_targets:
-        raise UnsupportedError(
-            f"tables address one vector that all endpoints share; {schedule.collective.kind} has a block for each"
-        )
     plan, timing = slotted(schedule, message_bytes, machine)
     plan = _without_idle_routes(plan)
-    _refuse_other_than_trees(plan)
+    _refuse_switches(plan)
+    if plan.collective.has_targets or plan.buffers > 1 or not _are_trees(plan):
+        return lower_counted(plan, timing, machine)
     rows = _rows(plan)
     size = timing.chunk_bytes // machine.flit_bytes
     tables = Tables(
@@ -52,7 +53,9 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
         **rows,
         **_arrivals(plan),
     )
-    return replace(tables, schedule_digest=_executed(tables, plan).digest)
+    if not _are_told(tables, plan):
+        return lower_counted(plan, timing, machine)
+    return replace(tables, schedule_digest=tables.schedule.digest)
 
 
 def _without_idle_routes(plan: Schedule) -> Schedule:
@@ -65,9 +68,9 @@ def _without_idle_routes(plan: Schedule) -> Schedule:
     return replace(plan, route=route, routes=tuple(plan.routes[index] for index in used.tolist()))
 
 
-def _refuse_other_than_trees(plan: Schedule) -> None:
-    """Raise UnsupportedError for the first transfer that a row cannot represent."""
-    if len(plan.topology.kind) * plan.chunks * plan.steps >= 1 << 62:
+def _refuse_switches(plan: Schedule) -> None:
+    """Raise UnsupportedError for the first transfer from or to a switch."""
+    if len(plan.topology.kind) * plan.chunks * plan.buffers * plan.steps >= 1 << 62:
         raise UnsupportedError(
             f"{len(plan.topology.kind)} nodes, {plan.chunks} chunks and {plan.steps} steps are too many for tables"
         )
@@ -77,30 +80,20 @@ def _refuse_other_than_trees(plan: Schedule) -> None:
             raise UnsupportedError(
                 f"node {side[bad[0]]} is not an endpoint, but handles chunk {plan.chunk[bad[0]]}; only endpoints have tables"
             )
-    for op, side, fault in (
-        (Op.REDUCE, plan.src, "sends more than one REDUCE"),
-        (Op.COPY, plan.dst, "receives more than one GATHER"),
-    ):
-        rows = plan.op == op
-        key = np.sort(_cell(plan, side)[rows])
-        twice = key[1:][key[1:] == key[:-1]]
-        if len(twice):
-            node, chunk = divmod(int(twice[0]), plan.chunks)
-            raise UnsupportedError(f"node {node} {fault} of chunk {chunk}; tables hold trees, in which each node has one parent")
-    _refuse_exchanges(plan)
 
 
-def _refuse_exchanges(plan: Schedule) -> None:
-    """Raise UnsupportedError when two nodes reduce into each other: each REDUCE row would wait for the other's arrival."""
-    reduce = np.flatnonzero(plan.op == Op.REDUCE)
-    first, second = _match(_cell(plan, plan.dst)[reduce], _cell(plan, plan.src)[reduce])
-    mutual = np.flatnonzero(plan.src[reduce][first] == plan.dst[reduce][second])
-    if len(mutual):
-        row = reduce[first[mutual[0]]]
-        raise UnsupportedError(
-            f"nodes {plan.src[row]} and {plan.dst[row]} reduce chunk {plan.chunk[row]} into each other; "
-            "a table's REDUCE waits for all that its node receives, so neither would fire"
-        )
+def _are_trees(plan: Schedule) -> bool:
+    """Whether for each chunk a node sends one REDUCE at most and gets one COPY at most, passes on what is reduced into it, and no
+    two nodes reduce into each other: each REDUCE row would wait for the other's arrival. O(rows log rows)."""
+    cells = [_cell(plan, side) for side in (plan.src, plan.dst)]
+    reduce, copy = plan.op == Op.REDUCE, plan.op == Op.COPY
+    for key in (cells[0][reduce], cells[1][copy]):
+        if len(np.unique(key)) < len(key):
+            return False
+    if np.isin(np.intersect1d(cells[1][reduce], cells[1][copy]), cells[0][reduce], invert=True).any():
+        return False
+    first, second = match(cells[1][reduce], cells[0][reduce])
+    return not (plan.src[reduce][first] == plan.dst[reduce][second]).any()
 
 
 def _cell(plan: Schedule, node: Int32) -> Int64:
@@ -118,13 +111,13 @@ def _rows(plan: Schedule) -> dict[str, Any]:
     gathers, first, of_gather = np.unique(shared * (len(plan.topology.kind) + 1) + alone, return_index=True, return_inverse=True)
     lead = np.concatenate((reduce, copy[first]))
     cell = _cell(plan, plan.src)[lead]
-    destinations = _ragged(of_gather, plan.dst[copy], len(gathers))
+    destinations = ragged(of_gather, plan.dst[copy], len(gathers))
     # A REDUCE row waits for every reduction that its node receives of the chunk.
     arriving = _cell(plan, plan.dst)[reduce]
-    waits, position = _match(cell[: len(reduce)], arriving)
-    children = _ragged(waits, plan.src[reduce][position], len(reduce))
+    waits, position = match(cell[: len(reduce)], arriving)
+    children = ragged(waits, plan.src[reduce][position], len(reduce))
     parents = np.full(len(gathers), NIL, np.int32)
-    index, source = _match(cell[len(reduce) :], _cell(plan, plan.dst)[copy])
+    index, source = match(cell[len(reduce) :], _cell(plan, plan.dst)[copy])
     parents[index] = plan.src[copy][source]
     width = max(1, destinations.shape[1], children.shape[1])
     columns = {
@@ -132,36 +125,13 @@ def _rows(plan: Schedule) -> dict[str, Any]:
         "op": np.repeat(np.array([RowOp.REDUCE, RowOp.GATHER], np.int32), [len(reduce), len(gathers)]),
         "flow": plan.chunk[lead],
         "parent": np.concatenate((plan.dst[reduce], parents)).astype(np.int32),
-        "children": np.concatenate((_widen(children, width), _widen(destinations, width))),
+        "children": np.concatenate((widen(children, width), widen(destinations, width))),
         "step": plan.step[lead],
         "route": np.where(plan.route[lead] == DIRECT, NIL, plan.route[lead]),
     }
     destination = np.where(columns["op"] == RowOp.REDUCE, columns["parent"], columns["children"][:, 0])
     order = np.lexsort((destination, columns["flow"], columns["op"], columns["step"], columns["node"]))
     return {name: np.ascontiguousarray(column[order]) for name, column in columns.items()}
-
-
-def _match(wanted: Int64, offered: Int64) -> tuple[Int64, Int64]:
-    """All pairs (i, j) with wanted[i] == offered[j], as two index columns; `wanted` may repeat and so may `offered`."""
-    order = np.argsort(offered, kind="stable")
-    low, high = (np.searchsorted(offered[order], wanted, side) for side in ("left", "right"))
-    count = high - low
-    first = np.repeat(np.cumsum(count) - count, count)
-    return np.repeat(np.arange(len(wanted)), count), order[np.repeat(low, count) + np.arange(count.sum()) - first]
-
-
-def _ragged(group: Int64, value: Int32, groups: int) -> Int32:
-    """One line per group, its values ascending and filled up with NIL."""
-    order = np.lexsort((value, group))
-    group, value = group[order], value[order]
-    place = np.arange(len(group)) - np.searchsorted(group, group)
-    lines = np.full((groups, int(place.max()) + 1 if len(place) else 0), NIL, np.int32)
-    lines[group, place] = value
-    return lines
-
-
-def _widen(lines: Int32, width: int) -> Int32:
-    return np.pad(lines, ((0, 0), (0, width - lines.shape[1])), constant_values=NIL)
 
 
 def _arrivals(plan: Schedule) -> dict[str, Any]:
@@ -176,16 +146,10 @@ def _arrivals(plan: Schedule) -> dict[str, Any]:
     }
 
 
-def _executed(tables: Tables, plan: Schedule) -> Schedule:
-    """The schedule that the rows execute; UnsupportedError when its chunks have roots other than the plan's."""
+def _are_told(tables: Tables, plan: Schedule) -> bool:
+    """Whether the rows show the root of every chunk, as those of trees must."""
     try:
         executed = tables.schedule
-    except TableFormatError as error:
-        raise UnsupportedError(f"rows cannot tell the root of every chunk: {error}") from None
-    other = np.flatnonzero(executed.chunk_root != plan.chunk_root)
-    if len(other):
-        chunk = other[0]
-        raise UnsupportedError(
-            f"chunk {chunk} has root {plan.chunk_root[chunk]}, but its transfers make node {executed.chunk_root[chunk]} the root"
-        )
-    return executed
+    except TableFormatError:
+        return False
+    return np.array_equal(executed.chunk_root, plan.chunk_root)

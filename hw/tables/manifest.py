@@ -6,15 +6,18 @@ from dataclasses import asdict
 from typing import Any
 
 from certree.hw.formats.layout import Widths
+from certree.models.common.columns import int_column
 from certree.models.common.errors import TableFormatError, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import sha256
 from certree.models.machine.machine import machine_document, read_machine
+from certree.models.network.topology import MAX_NODES
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import parse_collective
-from certree.models.tables import COUNTS, Tables
+from certree.models.table_memory import layout, message_chunks, message_chunks_of
+from certree.models.tables import COUNTS, Profile, Tables
 
-FORMAT, VERSION = "certree-tables", 1
+FORMAT, VERSION, COUNTED_VERSION = "certree-tables", 1, 2
 _NOTE = "generated, do not edit"
 _KEYS = (
     "note", "encoding", "topology", "topology_digest", "collective", "root", "schedule_digest", "machine",
@@ -22,11 +25,14 @@ _KEYS = (
 )  # fmt: skip
 
 
+_PROFILE_KEYS = ("profile", "buffers", "stride", "work_base", "work_stride", "in_flight", "chunk_root", "chunk_target")
+
+
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
     """The JSON document (schema: hw/schemas/tables.schema.json)."""
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": COUNTED_VERSION if tables.is_counted else VERSION,
         "note": _NOTE,
         "encoding": encoding,
         "topology_digest": tables.topology.digest,
@@ -34,13 +40,25 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
         "collective": str(tables.collective.kind),
         "root": tables.collective.root,
         **{name: getattr(tables, name) for name in COUNTS},
-        "padded_bytes": tables.chunk_bytes * tables.chunks * tables.repeats,
+        "padded_bytes": tables.chunk_bytes * message_chunks(tables) * tables.repeats,
         "granule_bytes": tables.machine.flit_bytes,
         "chunk_granules": tables.chunk_bytes // tables.machine.flit_bytes,
-        "widths": asdict(widths),
+        "widths": widths.document(),
+        **(_profile_document(tables) if tables.is_counted else {}),
         "machine": machine_document(tables.machine),
         "files": {name: file_entry(data) for name, data in sorted(files.items())},
         "topology": topology_document(tables.topology),
+    }
+
+
+def _profile_document(tables: Tables) -> dict[str, Any]:
+    """The fields of version 2."""
+    roots = {name: getattr(tables, name) for name in ("chunk_root", "chunk_target")}
+    return {
+        "profile": str(tables.profile),
+        "buffers": tables.buffers,
+        **asdict(layout(tables)),
+        **{name: None if column is None else column.tolist() for name, column in roots.items()},
     }
 
 
@@ -51,7 +69,8 @@ def file_entry(data: bytes) -> dict[str, Any]:
 
 def check_manifest(document: Any, where: str) -> Fields:
     """The fields of the document, after checking format, version and field names."""
-    manifest = Fields.of_format(document, FORMAT, VERSION, where, TableFormatError).only(*_KEYS)
+    manifest = Fields.of_format(document, FORMAT, VERSION, where, TableFormatError, COUNTED_VERSION)
+    manifest.only(*_KEYS, *(_PROFILE_KEYS if document["version"] == COUNTED_VERSION else ()))
     manifest.choice("note", [_NOTE])
     for name in ("encoding", "collective", "schedule_digest", "topology_digest"):
         manifest.text(name)
@@ -59,24 +78,48 @@ def check_manifest(document: Any, where: str) -> Fields:
 
 
 def header_fields(manifest: Fields) -> dict[str, Any]:
-    """The fields of `Tables` that are not columns; TableFormatError when the manifest contradicts itself."""
+    """The fields of `Tables` that are not columns of rows; TableFormatError when the manifest contradicts itself."""
     counts: dict[str, Any] = {
         name: (manifest.whole_or_none if name == "period" else manifest.whole)(name, 1, high) for name, high in COUNTS.items()
     }
     topology = topology_from_document(manifest.raw("topology"), f"{manifest.where}: topology")
     machine = read_machine(manifest.raw("machine"), f"{manifest.where}: machine")
-    for name, implied in {
-        "topology_digest": topology.digest,
-        "granule_bytes": machine.flit_bytes,
-        "chunk_granules": counts["chunk_bytes"] // machine.flit_bytes,
-        "padded_bytes": counts["chunk_bytes"] * counts["chunks"] * counts["repeats"],
-    }.items():
-        if manifest.raw(name) != implied:
-            manifest.refuse(f"{name} is {short(manifest.raw(name))}; the other fields imply {implied!r}")
-    return {
+    header = {
         "topology": topology,
         "collective": parse_collective(manifest.text("collective"), manifest.raw("root")),
         "machine": machine,
         "schedule_digest": manifest.text("schedule_digest"),
         **counts,
+        **(_profile_fields(manifest) if "profile" in manifest else {}),
     }
+    chunks = message_chunks_of(header["collective"], len(topology.endpoints), counts["chunks"])
+    for name, implied in {
+        "topology_digest": topology.digest,
+        "granule_bytes": machine.flit_bytes,
+        "chunk_granules": counts["chunk_bytes"] // machine.flit_bytes,
+        "padded_bytes": counts["chunk_bytes"] * chunks * counts["repeats"],
+    }.items():
+        if manifest.raw(name) != implied:
+            manifest.refuse(f"{name} is {short(manifest.raw(name))}; the other fields imply {implied!r}")
+    return header
+
+
+def _profile_fields(manifest: Fields) -> dict[str, Any]:
+    profile = Profile(manifest.text("profile", known=[one.value for one in Profile if one is not Profile.TREES]))
+    fields: dict[str, Any] = {
+        "profile": profile,
+        "buffers": manifest.whole("buffers", 1),
+        "in_flight": manifest.whole("in_flight", 1),
+    }
+    for name in ("chunk_root", "chunk_target"):
+        given = manifest.raw(name)
+        where = f"{manifest.where}: {name}"
+        fields[name] = None if given is None else int_column(given, where, 0, MAX_NODES, error=TableFormatError)
+    return fields
+
+
+def check_layout(manifest: Fields, tables: Tables) -> None:
+    """TableFormatError where the manifest states other strides than the tables have."""
+    for name, implied in asdict(layout(tables)).items() if tables.is_counted else ():
+        if manifest.raw(name) != implied:
+            manifest.refuse(f"{name} is {short(manifest.raw(name))}; the rows imply {implied!r}")

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from certree.hw.formats import ROW_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Schedule
-from certree.models.tables import Tables
+from certree.models.tables import ROW_COLUMNS, Tables
 from certree.synth.method import Request, load_methods
 from tests.models.examples import schedule
 from tests.verify.build import network

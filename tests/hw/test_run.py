@@ -13,6 +13,7 @@ from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine, load_machine
 from certree.models.routers.transparency import SHARED_INTERFACE
 from certree.models.schedule.schedule import Schedule
+from tests.hw.made import STAR
 from tests.hw.made import made as made_for
 from tests.hw.runs import on_lanes, on_routers
 
@@ -88,10 +89,12 @@ def test_schedules_run_as_their_tables_or_from_their_own_transfers():
     )
     doubling = made("recursive-doubling", "switch:8", MULTITREE)
     result = run(doubling, **sizes)
+    assert (result.source, result.data_ok, result.no_tables) == ("tables", True, None)
+    assert replace(result, source="schedule") == run(Plan.of(doubling, SIZE, MULTITREE))
+    result = run(STAR, **sizes)
     assert (result.source, result.data_ok) == ("schedule", True)
-    assert result.no_tables is not None
-    assert "sends more than one REDUCE" in result.no_tables
-    assert replace(result, no_tables=None) == run(Plan.of(doubling, SIZE, MULTITREE))
+    assert result.no_tables == "node 4 is not an endpoint, but handles chunk 0; only endpoints have tables"
+    assert replace(result, no_tables=None) == run(Plan.of(STAR, SIZE, MULTITREE))
     with pytest.raises(InputError, match="message_bytes and machine are needed"):
         run(replace(tree, made_for=None), message_bytes=SIZE)
     for given in ({"message_bytes": 2 * SIZE}, {"machine": BOOKSIM2}):

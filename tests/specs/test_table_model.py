@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from certree.hw.formats import ROW_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.machine.machine import load_machine
@@ -14,7 +13,7 @@ from certree.models.network.spec import parse_topology
 from certree.models.pictures.network import MARK
 from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.schedule import NO_ROOT, Op, make_schedule
-from certree.models.tables import NIL, RowOp
+from certree.models.tables import NIL, ROW_COLUMNS, RowOp
 from certree.verify.tla import table_constants, table_model
 from certree.verify.tla.table_model import model_check_tables
 

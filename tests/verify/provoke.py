@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from certree.hw.formats import ARRIVAL_COLUMNS, ROW_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.common.files import sha256
@@ -21,7 +20,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.default_shares import chunk_owners
 from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
 from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
-from certree.models.tables import Tables
+from certree.models.tables import ARRIVAL_COLUMNS, ROW_COLUMNS, Tables
 from certree.synth.exact.frontier import FrontierSearch
 from certree.synth.method import Monitor, load_methods
 from certree.verify.checker import verify_schedule

@@ -30,6 +30,8 @@ class Moves:
     src: Int32
     dst: Int32
     route: Int32
+    src_buffer: Int32 | None = None
+    dst_buffer: Int32 | None = None
 
     @classmethod
     def of(cls, tables: Tables) -> Self:
@@ -39,7 +41,8 @@ class Moves:
     @property
     def order(self) -> Int64:
         """The move of each row of `Tables.schedule`."""
-        return np.lexsort((self.route, self.dst, self.src, self.chunk, self.op, self.step))
+        buffers = () if self.src_buffer is None or self.dst_buffer is None else (self.dst_buffer, self.src_buffer)
+        return np.lexsort((*buffers, self.route, self.dst, self.src, self.chunk, self.op, self.step))
 
 
 class _Arrivals:
@@ -88,7 +91,9 @@ def tell_rows(
 
 @check(Subject.TABLES, Stage.WIRING)
 def check_moves(tables: Tables, findings: Findings) -> None:
-    """Report arrivals and dependencies that do not fit what the rows move."""
+    """Report arrivals and dependencies of `trees` that do not fit what the rows move."""
+    if tables.is_counted:
+        return
     moves = Moves.of(tables)
     check_arrivals(tables, findings)
     check_dependencies(tables, moves, findings)
@@ -97,7 +102,8 @@ def check_moves(tables: Tables, findings: Findings) -> None:
 @rule(
     "dependency",
     "a REDUCE does not wait for exactly the reductions that its node receives, a GATHER does not wait for its copy, or (at the "
-    "root) a row fires before its arrivals have counted, or reads its chunk while a transfer into it is in flight",
+    "root) a row fires before its arrivals have counted, or reads its chunk while a transfer into it is in flight; in `blocks` and "
+    "`buffers` a row waits for another number of arrivals than have landed, or a copy may land before or after another transfer",
     "parent.1 = 0",
     Subject.TABLES,
 )
@@ -114,7 +120,7 @@ def check_dependencies(tables: Tables, moves: Moves, findings: Findings) -> None
 @rule(
     "tree",
     "a node sends the REDUCE of a flow twice, gets its GATHER twice, or does not pass on what is reduced into it; a flow has no "
-    "root, or several",
+    "root, or several; in `blocks` a chunk leaves or reaches a node twice, returns to its source, or is reduced",
     "rows = [0, 1, 1, 2]; step.2 = 2; children.2 = [2, -1]; arrivals = [0, 1, 2, 3, 3]",
     Subject.TABLES,
 )

@@ -63,14 +63,12 @@ class Plan:
 def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
     """The plan of the tables; of all iterations when `whole`, otherwise of as many as can overlap and one more.
 
-    Later iterations find the same rows, links and counters in the same slots. Raises UnsupportedError for tables that are too large
-    for TLC and for chunks with one target, TableFormatError for rows that command nothing, have a child twice or data of another
-    chunk, and when a chunk of a rooted collective does not have exactly one root.
+    Later iterations find the same rows, links and counters in the same slots. Raises UnsupportedError for tables that are too
+    large for TLC and for profiles other than `trees`, TableFormatError for rows that command nothing, have a child twice or data
+    of another chunk, and when a chunk of a rooted collective does not have exactly one root.
     """
-    if tables.collective.has_targets:
-        raise UnsupportedError(
-            f"tables of {tables.collective.kind} cannot be model-checked: the specification has no targets of chunks"
-        )
+    if tables.is_counted:
+        raise UnsupportedError(f"tables of profile {tables.profile} cannot be model-checked: the specification has rows of trees")
     require_rows(tables)  # the model has chunks, not addresses, and would ignore NOPs
     steps = int(tables.step.max()) + 1 if len(tables.step) else 1
     period = tables.period or steps

@@ -12,7 +12,7 @@ from certree.api.bundles.documents import bundle_report, bundle_words
 from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import read_schedule, verify_path
 from certree.api.settings import setting
-from certree.api.tables import export
+from certree.api.tables import export, row_bits
 from certree.cli.words.parameters import check_output, option_json, option_output, option_params, option_size
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
@@ -22,6 +22,7 @@ from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
+from certree.models.table_memory import message_chunks
 
 
 @click.command("export")
@@ -48,8 +49,10 @@ def export_command(
         "nodes": len(tables.topology.endpoints),
         "rows": len(tables.node),
         "chunk_bytes": tables.chunk_bytes,
-        "padded_bytes": tables.chunk_bytes * tables.chunks * tables.repeats,
+        "padded_bytes": tables.chunk_bytes * message_chunks(tables) * tables.repeats,
         "slot_cycles": tables.slot_cycles,
+        "profile": str(tables.profile),
+        **row_bits(tables),
         "message_bytes": tables.message_bytes,
         "machine": tables.machine.name,
         "schedule_digest": tables.schedule_digest,

@@ -45,11 +45,11 @@ std::vector<T> column(const nanobind::mapping& columns, const char* name) {
 
 using Cells = nanobind::ndarray<std::uint64_t, nanobind::ndim<2>, nanobind::c_contig, nanobind::device::cpu>;
 
-// The memory of a run of tables: an integer for each node (row) and chunk of all iterations.
+// The memory of a run of tables: an integer for each node (row) and chunk that it has room for.
 inline std::span<std::uint64_t> run_memory(const nanobind::mapping& scalars, const Cells& cells) {
-  const auto chunks = scalar<std::uint64_t>(scalars, "chunks") * scalar<std::uint64_t>(scalars, "repeats");
+  const auto chunks = scalar<std::uint64_t>(scalars, "cells");
   if (cells.shape(0) != scalar<std::uint64_t>(scalars, "nodes") || cells.shape(1) != chunks) {
-    throw std::invalid_argument("simulator memory must have shape (nodes, chunks of all iterations)");
+    throw std::invalid_argument("simulator memory must have shape (nodes, cells of a node)");
   }
   return {cells.data(), cells.size()};
 }
@@ -58,7 +58,6 @@ inline std::span<std::uint64_t> run_memory(const nanobind::mapping& scalars, con
 inline Program read_rows(const nanobind::mapping& scalars, const nanobind::mapping& columns) {
   Program program;
   program.nodes = scalar<std::uint32_t>(scalars, "nodes");
-  program.chunks = scalar<std::uint32_t>(scalars, "chunks");
   program.repeats = scalar<std::uint32_t>(scalars, "repeats");
   program.period = scalar<std::uint32_t>(scalars, "period");
   program.slot_cycles = scalar<std::uint64_t>(scalars, "slot_cycles");
@@ -69,17 +68,25 @@ inline Program read_rows(const nanobind::mapping& scalars, const nanobind::mappi
   program.reduce_chunk_cycles = scalar<std::uint64_t>(scalars, "reduce_chunk_cycles");
   program.interface_cycles = scalar<std::uint64_t>(scalars, "interface_cycles");
   program.router_cycles = scalar<std::uint32_t>(scalars, "router_cycles");
+  program.cells = scalar<std::uint64_t>(scalars, "cells");
+  program.stride = scalar<std::uint64_t>(scalars, "stride");
+  program.work_base = scalar<std::uint64_t>(scalars, "work_base");
+  program.work_stride = scalar<std::uint64_t>(scalars, "work_stride");
+  program.in_flight = scalar<std::uint32_t>(scalars, "in_flight");
   program.row_begin = column<std::uint32_t>(columns, "row_begin");
   program.row_op = column<std::uint32_t>(columns, "row_op");
-  program.row_flow = column<std::uint32_t>(columns, "row_flow");
+  program.row_cell = column<std::uint32_t>(columns, "row_cell");
   program.row_step = column<std::uint32_t>(columns, "row_step");
   program.row_waits = {column<std::uint32_t>(columns, "row_waits_begin"), column<std::uint32_t>(columns, "row_waits")};
+  program.row_needs = column<std::uint32_t>(columns, "row_needs");
   program.row_messages = {column<std::uint32_t>(columns, "row_messages_begin"), column<std::uint32_t>(columns, "row_messages")};
   program.message_arrival = column<std::uint32_t>(columns, "message_arrival");
+  program.message_cell = column<std::uint32_t>(columns, "message_cell");
   program.clock_skew = column<std::uint32_t>(columns, "clock_skew");
   program.clock_numerator = column<std::uint32_t>(columns, "clock_numerator");
   program.clock_denominator = column<std::uint32_t>(columns, "clock_denominator");
   program.arrival_begin = column<std::uint32_t>(columns, "arrival_begin");
+  program.arrival_count = column<std::uint32_t>(columns, "arrival_count");
   return program;
 }
 

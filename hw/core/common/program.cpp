@@ -1,5 +1,6 @@
 #include "common/program.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -24,7 +25,8 @@ void require_below(const std::vector<std::uint32_t>& column, std::size_t size, s
 
 void Program::validate_rows() const {
   const std::size_t rows = row_op.size(), messages = message_arrival.size();
-  require(nodes > 0 && chunks > 0 && repeats > 0 && period > 0 && slot_cycles > 0 && message_flits > 0, "a scalar is zero");
+  require(nodes > 0 && cells > 0 && in_flight > 0 && repeats > 0 && period > 0 && slot_cycles > 0 && message_flits > 0,
+          "a scalar is zero");
   require(!arrival_begin.empty(), "bounds are missing");
   const std::size_t arrivals = arrival_begin.back();
   require_bounds(row_begin, nodes, rows, "row_begin");
@@ -32,11 +34,21 @@ void Program::validate_rows() const {
   require_bounds(row_waits.begin, rows, row_waits.values.size(), "row_waits");
   require_bounds(row_messages.begin, rows, row_messages.values.size(), "row_messages");
   require_below(row_op, rows, 3, "row_op; allowed: 0 (nop), 1 (reduce), 2 (gather)");
-  require_below(row_flow, rows, chunks, "row_flow");
+  require(row_cell.size() == rows, "row_cell");
   require(row_step.size() == rows, "row_step");
   require_below(row_waits.values, row_waits.values.size(), arrivals, "row_waits");
   require_below(row_messages.values, row_messages.values.size(), messages, "row_messages");
+  require(row_needs.size() == row_waits.values.size(), "row_needs");
   require_below(message_arrival, messages, arrivals, "message_arrival");
+  require(message_cell.size() == messages, "message_cell");
+  require(arrival_count.size() == arrivals, "arrival_count");
+  for (const std::vector<std::uint32_t>* column : {&row_cell, &message_cell}) {
+    for (const std::uint32_t cell : *column) {
+      for (const std::uint32_t iteration : {std::uint32_t{0}, std::min(in_flight, repeats) - 1, repeats - 1}) {
+        require(cell_of(cell, iteration) < cells, "a cell beyond the memory");
+      }
+    }
+  }
   require(clock_skew.size() == nodes && clock_numerator.size() == nodes && clock_denominator.size() == nodes, "clocks");
   for (std::uint32_t node = 0; node < nodes; ++node) require(clock_numerator[node] > 0 && clock_denominator[node] > 0, "clocks");
 }
@@ -52,8 +64,14 @@ void Program::validate_lanes() const {
   require(bundle_latency.size() == bundles, "bundle_latency");
   for (std::uint32_t bundle : message_hops.values)
     require(bundle_begin[bundle] < bundle_begin[bundle + 1], "a bundle without lanes");
+  for (std::uint32_t node = 0; node < nodes; ++node) {
+    for (std::uint32_t i = row_messages.begin[row_begin[node]]; i < row_messages.begin[row_begin[node + 1]]; ++i) {
+      const std::uint32_t message = row_messages.values[i];
+      const bool has_hops = message_hops.begin[message] < message_hops.begin[message + 1];
+      require(has_hops != is_local(node, message), "a message without hops, or one with hops within a node");
+    }
+  }
   for (std::size_t message = 0; message < messages; ++message) {
-    require(message_hops.begin[message] < message_hops.begin[message + 1], "a message without hops");
     for (std::uint32_t hop = message_hops.begin[message] + 1; hop < message_hops.begin[message + 1]; ++hop) {
       const std::uint32_t before = message_hops.values[hop - 1];
       require(bundle_destination[before] == bundle_source[message_hops.values[hop]], "hops that do not meet");

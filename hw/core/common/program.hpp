@@ -17,7 +17,6 @@ struct Lists {
 struct Program {
   // Scalars. Single-iteration tables have period = number of steps and repeats = 1.
   std::uint32_t nodes = 0;
-  std::uint32_t chunks = 0;
   std::uint32_t repeats = 0;
   std::uint32_t period = 0;
   std::uint64_t slot_cycles = 0;
@@ -28,15 +27,24 @@ struct Program {
   std::uint64_t reduce_chunk_cycles = 0;
   std::uint64_t interface_cycles = 0;  // of a message, at both ends of its way together
   std::uint32_t router_cycles = 0;
+  // Memory of a node, in chunks. In iteration i a cell c below `work_base` is c + i · stride, and any other
+  // c + (i mod in_flight) · work_stride.
+  std::uint64_t cells = 0;
+  std::uint64_t stride = 0;
+  std::uint64_t work_base = 0;
+  std::uint64_t work_stride = 0;
+  std::uint32_t in_flight = 1;
   // Rows, those of one node together and in table order.
   std::vector<std::uint32_t> row_begin;  // first row of each node, and the end
   std::vector<std::uint32_t> row_op;
-  std::vector<std::uint32_t> row_flow;
+  std::vector<std::uint32_t> row_cell;  // that it reads
   std::vector<std::uint32_t> row_step;
-  Lists row_waits;     // row -> expected arrivals it waits for
-  Lists row_messages;  // row -> messages it sends
+  Lists row_waits;                       // row -> expected arrivals it waits for
+  std::vector<std::uint32_t> row_needs;  // and how often each of these must have counted in its iteration
+  Lists row_messages;                    // row -> messages it sends
   // Messages a row sends, in table order.
   std::vector<std::uint32_t> message_arrival;  // the counter it raises at its destination
+  std::vector<std::uint32_t> message_cell;     // where it is written there
   // Lanes to one neighbour are consecutive: a bundle. Empty where routers carry the messages.
   Lists message_hops;                       // message -> the bundles on its way: it takes a lane of each
   std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end
@@ -49,6 +57,16 @@ struct Program {
   std::vector<std::uint32_t> clock_denominator;
   // Expected arrivals, those of one node together.
   std::vector<std::uint32_t> arrival_begin;  // first arrival of each node, and the end
+  std::vector<std::uint32_t> arrival_count;  // messages of one iteration that raise it
+
+  // Whether a message of this node, number `index` of those that rows send, is for the node itself.
+  bool is_local(std::uint32_t node, std::uint32_t index) const {
+    return arrival_begin[node] <= message_arrival[index] && message_arrival[index] < arrival_begin[node + 1];
+  }
+
+  std::uint64_t cell_of(std::uint32_t cell, std::uint32_t iteration) const {
+    return cell < work_base ? cell + iteration * stride : cell + iteration % in_flight * work_stride;
+  }
 
   // How long `cycles` of the counters of a node last, and when they are over if they count from its start.
   std::uint64_t local_cycles(std::uint32_t node, std::uint64_t cycles) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -41,11 +42,12 @@ struct TraceRecord {
 
 struct Ledger {
   Ledger(const Program& program, std::span<std::uint64_t> cells, bool traced)
-      : memory(cells, std::uint64_t{program.chunks} * program.repeats),
-        scoreboard(program.arrival_begin.back()),
+      : memory(cells, program.cells),
+        scoreboard(program),
         is_traced(traced),
         rows_left(std::uint64_t{program.repeats} * program.row_op.size()),
-        arrivals_left(std::uint64_t{program.repeats} * program.arrival_begin.back()) {
+        arrivals_left(program.repeats *
+                      std::accumulate(program.arrival_count.begin(), program.arrival_count.end(), std::uint64_t{0})) {
     arrival_node.reserve(program.arrival_begin.back());
     for (std::uint32_t node = 0; node < program.nodes; ++node) arrival_node.resize(program.arrival_begin[node + 1], NodeId{node});
   }
@@ -53,7 +55,7 @@ struct Ledger {
   // The chunk of a message is in memory at time `usable`: its arrival counts.
   void count(MessageId id, Cycle usable) {
     const Message& message = messages[id];
-    scoreboard.count(message.arrival);
+    scoreboard.count(message.arrival, message.iteration);
     if (statistics.end < usable) statistics.end = usable;
     if (is_traced) {
       trace.push_back({message.number, message.row, message.iteration, message.destination, message.fired, message.first,

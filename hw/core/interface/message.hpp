@@ -15,7 +15,7 @@ struct Message {
   NodeId destination;
   ArrivalId arrival;  // the counter at the destination that it will raise
   RowOp op = RowOp::kNop;
-  std::uint64_t chunk = 0;  // of all iterations: iteration · K + flow
+  std::uint64_t cell = 0;   // in the memory of its destination
   std::uint64_t value = 0;  // the one integer that stands for the chunk's data
   std::uint32_t hop = 0;    // the bundle that it is on, as an index into the program's list of hops
   std::uint32_t hops_end = 0;

@@ -1,5 +1,7 @@
 #include "interface/network_interface.hpp"
 
+#include <algorithm>
+
 namespace certree {
 
 NetworkInterface::NetworkInterface(const Program& program, Ledger& ledger, Transport& transport, NodeId node,
@@ -9,10 +11,11 @@ NetworkInterface::NetworkInterface(const Program& program, Ledger& ledger, Trans
       transport_(transport),
       node_(node),
       sequencer_(std::move(sequencer)),
-      reduction_unit_(program.reduce_start_cycles, program.reduce_chunk_cycles) {}
+      reduction_unit_(program.reduce_start_cycles, program.reduce_chunk_cycles),
+      copy_unit_(0, program.message_flits) {}
 
 void NetworkInterface::evaluate(Cycle now) {
-  retire_reductions(now);
+  settle(now, now);
   sequencer_->begin_cycle(now, units());
   for (auto firing = sequencer_->head(now); firing && is_ready(*firing); firing = sequencer_->head(now)) {
     fire(*firing, now);
@@ -20,38 +23,50 @@ void NetworkInterface::evaluate(Cycle now) {
   }
   wake_ = sequencer_->wake(now, units());
   is_listening_ = sequencer_->is_listening(now);
-  wake(reduction_unit_.next_finish());
+  wake(std::min(reduction_unit_.next_finish(), copy_unit_.next_finish()));
 }
 
-void NetworkInterface::retire_reductions(Cycle now) {
-  while (reduction_unit_.next_finish() <= now) {
-    const Cycle finish = reduction_unit_.next_finish();
-    const MessageId id = reduction_unit_.retire();
-    const Message& message = ledger_.messages[id];
-    ledger_.memory.at(node_, message.chunk) += message.value;
-    ledger_.count(id, finish);
+void NetworkInterface::settle(Cycle copies_until, Cycle sums_until) {
+  while (true) {
+    const Cycle copied = copy_unit_.next_finish(), added = reduction_unit_.next_finish();
+    if (copied <= copies_until && copied <= added) {
+      const MessageId id = copy_unit_.retire();
+      ledger_.messages[id].first = {copied.value - program_.message_flits};
+      land(id, copied);
+    } else if (added <= sums_until) {
+      const MessageId id = reduction_unit_.retire();
+      const Message& message = ledger_.messages[id];
+      ledger_.memory.at(node_, message.cell) += message.value;
+      ledger_.count(id, added);
+    } else {
+      return;
+    }
   }
 }
 
-void NetworkInterface::receive(MessageId id, Cycle complete) {
+void NetworkInterface::land(MessageId id, Cycle complete) {
   Message& message = ledger_.messages[id];
   message.complete = complete;
   if (message.op == RowOp::kReduce) {
     reduction_unit_.accept(id, complete);
-    wake(reduction_unit_.next_finish());
   } else {
-    retire_reductions({complete.value - 1});  // memory sees everything in the order of time; a sum of this very time comes after
-    ledger_.memory.at(node_, message.chunk) = message.value;
+    ledger_.memory.at(node_, message.cell) = message.value;
     ledger_.count(id, complete);
-    wake(complete);
   }
+}
+
+void NetworkInterface::receive(MessageId id, Cycle complete) {
+  const bool is_sum = ledger_.messages[id].op == RowOp::kReduce;
+  settle(complete, {complete.value - 1});  // memory sees everything in the order of time; a sum of this very time comes after
+  land(id, complete);
+  wake(is_sum ? reduction_unit_.next_finish() : complete);
 }
 
 std::optional<ArrivalId> NetworkInterface::missing(const Firing& firing) const {
   const Lists& waits = program_.row_waits;
   for (std::uint32_t i = waits.begin[firing.row.value]; i < waits.begin[firing.row.value + 1]; ++i) {
     const ArrivalId arrival{waits.values[i]};
-    if (!ledger_.scoreboard.has(arrival, firing.iteration)) return arrival;
+    if (!ledger_.scoreboard.has(arrival, firing.iteration, program_.row_needs[i])) return arrival;
   }
   return std::nullopt;
 }
@@ -62,26 +77,32 @@ void NetworkInterface::fire(const Firing& firing, Cycle now) {
   message.row = firing.row;
   message.iteration = firing.iteration;
   message.op = static_cast<RowOp>(program_.row_op[row]);
-  message.chunk = std::uint64_t{firing.iteration} * program_.chunks + program_.row_flow[row];
-  message.value = ledger_.memory.at(node_, message.chunk);
+  message.value = ledger_.memory.at(node_, program_.cell_of(program_.row_cell[row], firing.iteration));
   message.fired = now;
   const Lists& sent = program_.row_messages;
   for (std::uint32_t i = sent.begin[row]; i < sent.begin[row + 1]; ++i) {
     const std::uint32_t index = sent.values[i];
     message.arrival = {program_.message_arrival[index]};
     message.destination = ledger_.arrival_node[message.arrival.value];
+    message.cell = program_.cell_of(program_.message_cell[index], firing.iteration);
     message.number = ledger_.statistics.messages++;
-    transport_.send(ledger_.messages.add(message), index);
+    if (message.destination == node_) {
+      copy_unit_.accept(ledger_.messages.add(message), now);
+    } else {
+      transport_.send(ledger_.messages.add(message), index);
+    }
   }
   --ledger_.rows_left;
 }
 
-UnitState NetworkInterface::units() const { return {transport_.is_settled(node_) && reduction_unit_.is_idle()}; }
+UnitState NetworkInterface::units() const {
+  return {transport_.is_settled(node_) && reduction_unit_.is_idle() && copy_unit_.is_idle()};
+}
 
 std::optional<Waiting> NetworkInterface::waiting() const {
   if (const auto firing = sequencer_->pending()) return Waiting{node_, firing, missing(*firing)};
   for (std::uint32_t arrival = program_.arrival_begin[node_.value]; arrival < program_.arrival_begin[node_.value + 1]; ++arrival) {
-    if (!ledger_.scoreboard.has({arrival}, program_.repeats - 1)) return Waiting{node_, std::nullopt, ArrivalId{arrival}};
+    if (!ledger_.scoreboard.is_over({arrival})) return Waiting{node_, std::nullopt, ArrivalId{arrival}};
   }
   return std::nullopt;
 }

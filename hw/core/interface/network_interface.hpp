@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "interface/ledger.hpp"
-#include "interface/reduction_unit.hpp"
+#include "interface/queued_unit.hpp"
 #include "interface/sequencer.hpp"
 #include "interface/transport.hpp"
 
@@ -38,7 +38,10 @@ class NetworkInterface {
   std::optional<Waiting> waiting() const;
 
  private:
-  void retire_reductions(Cycle now);
+  // What the units of this node have done: copies up to a time, sums up to another, in the order of time, and copies first.
+  void settle(Cycle copies_until, Cycle sums_until);
+  // A message that is complete is written, or handed to the reduction unit.
+  void land(MessageId message, Cycle complete);
   bool is_ready(const Firing& firing) const { return !missing(firing).has_value(); }
   std::optional<ArrivalId> missing(const Firing& firing) const;
   void fire(const Firing& firing, Cycle now);
@@ -49,7 +52,8 @@ class NetworkInterface {
   Transport& transport_;
   NodeId node_;
   std::unique_ptr<Sequencer> sequencer_;
-  ReductionUnit reduction_unit_;
+  QueuedUnit reduction_unit_;
+  QueuedUnit copy_unit_;      // messages of the node to itself
   Cycle wake_;                // nothing that others can see changes at this node before
   bool is_listening_ = true;  // otherwise arrivals can wait until then
 };

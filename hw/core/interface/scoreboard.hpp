@@ -1,20 +1,39 @@
-// Counts arrivals: iteration i of a row waits for counters of i + 1.
+// Counts arrivals. Each has a counter for every iteration modulo `in_flight`, which goes on counting: where an iteration brings n
+// arrivals, one that waits for the first `need` of iteration i waits until it has counted to i div in_flight · n + need.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "common/program.hpp"
 #include "common/types.hpp"
 
 namespace certree {
 
 class Scoreboard {
  public:
-  explicit Scoreboard(std::size_t arrivals) : counts_(arrivals) {}
-  void count(ArrivalId arrival) { ++counts_[arrival.value]; }
-  bool has(ArrivalId arrival, std::uint32_t iteration) const { return counts_[arrival.value] > iteration; }
+  explicit Scoreboard(const Program& program)
+      : program_(program), counts_(std::size_t{program.arrival_begin.back()} * program.in_flight) {}
+  void count(ArrivalId arrival, std::uint32_t iteration) { ++counts_[place(arrival, iteration)]; }
+  bool has(ArrivalId arrival, std::uint32_t iteration, std::uint32_t need) const {
+    const std::uint64_t before = std::uint64_t{iteration / program_.in_flight} * program_.arrival_count[arrival.value];
+    return counts_[place(arrival, iteration)] >= before + need;
+  }
+  // Whether everything of all iterations has counted.
+  bool is_over(ArrivalId arrival) const {
+    for (std::uint32_t back = 0; back < std::min(program_.in_flight, program_.repeats); ++back) {
+      if (!has(arrival, program_.repeats - 1 - back, program_.arrival_count[arrival.value])) return false;
+    }
+    return true;
+  }
 
  private:
-  std::vector<std::uint32_t> counts_;
+  std::size_t place(ArrivalId arrival, std::uint32_t iteration) const {
+    return std::size_t{arrival.value} * program_.in_flight + iteration % program_.in_flight;
+  }
+
+  const Program& program_;
+  std::vector<std::uint64_t> counts_;
 };
 
 }  // namespace certree

@@ -11,8 +11,10 @@ from certree.hw.engines.runs import Run
 from certree.hw.run import run
 from certree.models.cost.models.genmodel import load_genmodel
 from certree.models.cost.profile import factored_profile
+from certree.models.schedule.schedule_file import save_schedule
 from tests.cli.artefacts import schedule_file, without_first_transfer
 from tests.cli.running import assert_bad_input, certree, json_of
+from tests.hw.made import STAR
 
 KEYS = {"cycles", "closed_form_cycles", "contention_cycles", "late", "data_ok", "engine", "max_link_utilization"}
 
@@ -192,9 +194,11 @@ def test_every_flit_on_lanes_says_the_same(file):
 
 
 def test_a_schedule_without_tables_runs_from_its_transfers(tmp_path):
-    """Recursive doubling is no tree: export refuses it, simulate says what it plays instead."""
-    path = schedule_file(tmp_path, "switch:8", "recursive-doubling", name="doubling.json", size="64KiB")
-    assert_bad_input(certree("export", path, "-o", tmp_path / "t"), "sends more than one REDUCE")
+    """A switch that adds has no table: export refuses the schedule, simulate says what it runs instead."""
+    path = tmp_path / "star.json"
+    save_schedule(STAR, path)
+    refused = certree("export", path, "-o", tmp_path / "t", "--size", "64KiB")
+    assert (refused.code, "node 4 is not an endpoint" in refused.err) == (2, True)
     outcome = certree("simulate", path, "--size", "64KiB", "--json")
     assert (outcome.code, outcome.document["source"], outcome.document["data_ok"]) == (0, "schedule", True)
     assert outcome.document["cycles"] == outcome.document["closed_form_cycles"]

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from certree.hw.formats import ARRIVAL_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.machine.machine import load_machine
-from certree.models.tables import Tables
+from certree.models.tables import ARRIVAL_COLUMNS, Tables
 from tests.hw.made import made, tables_of, with_rows
 from tests.hw.runs import on_lanes, on_routers
 

@@ -11,7 +11,8 @@ from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.program import initial_cells
 from certree.models.network.topology import UNKNOWN_LATENCY
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.table_memory import layout
+from certree.models.tables import NIL, Profile, RowOp, Tables
 
 
 @dataclass
@@ -25,6 +26,7 @@ class Message:
     op: int
     flow: int
     value: int
+    buffer: int
     way: list[tuple[int, int]]
     requested: int  # when its first flit stood before the lane it is on
     hop: int = 0
@@ -47,9 +49,11 @@ class Node:
     """The state of one network interface."""
 
     pending: deque[tuple[int, int, int]]  # (slot, row, iteration) in firing order
-    counts: Counter[tuple[int, int, int]] = field(default_factory=Counter)  # (op, flow, peer) -> arrivals
+    counts: Counter[tuple[int, int, int]] = field(default_factory=Counter)  # (op, flow, peer), or (flow, buffer, i mod W)
     reductions: deque[tuple[int, Message]] = field(default_factory=deque)  # (finish, message)
     free_at: int = 0
+    copies: deque[tuple[int, Message]] = field(default_factory=deque)  # (finish, message)
+    copied_at: int = 0
     timestep: int = 0
     down_counter: int = 0
 
@@ -85,7 +89,10 @@ class ReferenceMachine:
             wire = machine.link_latency_cycles if latency == UNKNOWN_LATENCY else latency
             for lane in self.bundles[src, dst]:
                 lane.crossing = max(lane.crossing, machine.router_cycles + wire)
-        self.cells = [list(map(int, row)) for row in initial_cells(len(topology.kind), tables.chunks * tables.repeats)]
+        self.size = tables.chunk_bytes // machine.flit_bytes
+        self.memory = layout(tables)
+        places = (self.memory.work_base + tables.in_flight * self.memory.work_stride) // self.size
+        self.cells = [list(map(int, row)) for row in initial_cells(len(topology.kind), places)]
         self.initial = [row[:] for row in self.cells]
         self.nodes = [Node(deque(sorted(self._firings(node)))) for node in range(len(topology.kind))]
         # by cycle: flits that come to a router where their message goes on, and flits that are received
@@ -107,10 +114,10 @@ class ReferenceMachine:
         patience = max(self.clocks.skew) + ceil((last_slot + 1) * max(self.tables.slot_cycles, self.step_time) * slowest) + 3
         quiet = 0
         while not self._is_done() and quiet < patience:
-            before = (self.messages, self.flit_hops, sum(len(node.reductions) for node in self.nodes))
+            before = (self.messages, self.flit_hops)
             self._cycle()
-            moved = before != (self.messages, self.flit_hops, sum(len(node.reductions) for node in self.nodes))
-            busy = moved or self.flying or self.crossing or any(node.reductions for node in self.nodes)
+            moved = before != (self.messages, self.flit_hops)
+            busy = moved or self.flying or self.crossing or any(node.reductions or node.copies for node in self.nodes)
             quiet = 0 if busy else quiet + 1
         busiest = max(lane.sent for lanes in self.bundles.values() for lane in lanes)
         done, data = self._is_done(), self._data_ok()
@@ -118,7 +125,9 @@ class ReferenceMachine:
 
     def _is_done(self) -> bool:
         counted = sum(sum(node.counts.values()) for node in self.nodes)
-        return not any(node.pending for node in self.nodes) and counted == len(self.tables.arrival_node) * self.tables.repeats
+        return (
+            not any(node.pending for node in self.nodes) and counted == int(self.tables.arrival_count.sum()) * self.tables.repeats
+        )
 
     def _cycle(self) -> None:
         for ends, _, message in sorted(self.crossing.pop(self.now, []), key=lambda flit: flit[:2]):
@@ -133,25 +142,52 @@ class ReferenceMachine:
         for ends in sorted(self.bundles):
             for index, lane in enumerate(self.bundles[ends]):
                 self._send_flit(ends, index, lane)
+        for node in self.nodes:
+            self._copy(node)
         for _, _, message in sorted(self.flying.pop(self.now, []), key=lambda flit: flit[:2]):
             self._receive_flit(message)
         for node in self.nodes:
             node.down_counter = max(0, node.down_counter - 1)
         self.now += 1
 
+    def _copy(self, node: Node) -> None:
+        """M8, M6: messages of a node to itself are complete, before those that come from elsewhere at the same time."""
+        while node.copies and node.copies[0][0] <= self.now + 1:
+            finish, message = node.copies.popleft()
+            self._land(node, message, finish)
+
     def _retire(self, number: int, node: Node) -> None:
         while node.reductions and node.reductions[0][0] <= self.now:
             finish, message = node.reductions.popleft()
-            chunk = self._chunk(message.iteration, message.flow)
-            self.cells[number][chunk] = (self.cells[number][chunk] + message.value) % 2**64
+            cell = self._written(message)
+            self.cells[number][cell] = (self.cells[number][cell] + message.value) % 2**64
             self._count(node, message, finish)
 
     def _count(self, node: Node, message: Message, when: int) -> None:
-        node.counts[message.op, message.flow, message.source] += 1
+        key = (message.op, message.flow, message.source)
+        if self.tables.is_counted:
+            key = (message.flow, message.buffer, message.iteration % self.tables.in_flight)
+        node.counts[key] += 1
         self.end = max(self.end, when)
 
-    def _chunk(self, iteration: int, flow: int) -> int:
-        return iteration * self.tables.chunks + flow
+    def _cell(self, address: int, iteration: int) -> int:
+        """D5: the place of an address of iteration 0 in a later one."""
+        if address < self.memory.work_base:
+            return (address + iteration * self.memory.stride) // self.size
+        return (address + iteration % self.tables.in_flight * self.memory.work_stride) // self.size
+
+    def _written(self, message: Message) -> int:
+        """The place that a message is for: where the destination's list of arrivals says."""
+        if not self.tables.is_counted:
+            return self._cell(message.flow * self.size, message.iteration)
+        return self._cell(
+            int(self.tables.arrival_addr[self._line(message.destination, message.flow, message.buffer)]), message.iteration
+        )
+
+    def _line(self, node: int, flow: int, buffer: int) -> int:
+        tables = self.tables
+        ours = (tables.arrival_node == node) & (tables.arrival_flow == flow) & (tables.arrival_buffer == buffer)
+        return int(np.flatnonzero(ours)[0])
 
     def _advance_timestep(self, number: int, node: Node) -> None:
         steps = {slot for slot, _, _ in node.pending}
@@ -159,7 +195,7 @@ class ReferenceMachine:
             backlog = max(
                 (self._backlog(lane) for ends, lanes in self.bundles.items() if ends[0] == number for lane in lanes), default=0
             )
-            idle = backlog <= self.tables.machine.ni_buffer_flits and not node.reductions
+            idle = backlog <= self.tables.machine.ni_buffer_flits and not node.reductions and not node.copies
             if not steps or node.timestep in steps or node.down_counter or not idle:
                 return
             node.timestep += 1
@@ -174,33 +210,55 @@ class ReferenceMachine:
             slot, row, iteration = node.pending[0]
             opening = self.clocks.skew[number] + ceil(slot * self.tables.slot_cycles * (1 + self.clocks.drift[number]))
             is_open = slot == node.timestep if self.paced else opening <= self.now
-            if not is_open or not all(node.counts[key] > iteration for key in self._awaited(number, row)):
+            if not is_open or not all(node.counts[key] >= least for key, least in self._awaited(number, row, iteration)):
                 return
             node.pending.popleft()
             self.late += not self.paced and opening < self.now
             self._fire(number, row, iteration)
 
-    def _awaited(self, number: int, row: int) -> list[tuple[int, int, int]]:
+    def _awaited(self, number: int, row: int, iteration: int) -> list[tuple[tuple[int, int, int], int]]:
+        """The counters that a row looks at, and what they must have reached."""
         tables, flow = self.tables, int(self.tables.flow[row])
+        if tables.is_counted:
+            return self._awaited_number(number, row, iteration)
         if tables.op[row] == RowOp.REDUCE:
-            return [(RowOp.REDUCE, flow, child) for child in tables.children[row].tolist() if child != NIL]
+            return [((RowOp.REDUCE, flow, child), iteration + 1) for child in tables.children[row].tolist() if child != NIL]
         if tables.parent[row] != NIL:
-            return [(RowOp.GATHER, flow, int(tables.parent[row]))]
+            return [((RowOp.GATHER, flow, int(tables.parent[row])), iteration + 1)]
         ours = (tables.arrival_node == number) & (tables.arrival_op == RowOp.REDUCE) & (tables.arrival_flow == flow)
-        return [(RowOp.REDUCE, flow, peer) for peer in tables.arrival_peer[ours].tolist()]
+        return [((RowOp.REDUCE, flow, peer), iteration + 1) for peer in tables.arrival_peer[ours].tolist()]
+
+    def _awaited_number(self, number: int, row: int, iteration: int) -> list[tuple[tuple[int, int, int], int]]:
+        """A8: nothing, or one counter."""
+        tables, flow, buffer = self.tables, int(self.tables.flow[row]), int(self.tables.src_buffer[row])
+        if not tables.wait[row]:
+            return []
+        turn, place = divmod(iteration, tables.in_flight)
+        arrivals = int(tables.arrival_count[self._line(number, flow, buffer)])
+        return [((flow, buffer, place), turn * arrivals + int(tables.wait[row]))]
 
     def _fire(self, number: int, row: int, iteration: int) -> None:
         tables, op, flow = self.tables, int(self.tables.op[row]), int(self.tables.flow[row])
-        destinations = [int(tables.parent[row])] if op == RowOp.REDUCE else [c for c in tables.children[row].tolist() if c != NIL]
-        value = self.cells[number][self._chunk(iteration, flow)]
+        destinations = [child for child in tables.children[row].tolist() if child != NIL]
+        if op == RowOp.REDUCE and not tables.is_counted:
+            destinations = [int(tables.parent[row])]
+        value = self.cells[number][self._cell(int(tables.addr[row]), iteration)]
         for destination in destinations:
             way = [(number, destination)]
             if tables.route[row] != NIL:
                 links = tables.routes[tables.route[row]]
                 way = [(int(tables.topology.src[link]), int(tables.topology.dst[link])) for link in links]
-            message = Message(row, iteration, number, destination, op, flow, value, way, self.now, come=Counter({0: self.flits}))
-            self._queue(message)
+            buffer = int(tables.dst_buffer[row])
+            message = Message(
+                row, iteration, number, destination, op, flow, value, buffer, way, self.now, come=Counter({0: self.flits})
+            )
             self.messages += 1
+            if destination == number:
+                node = self.nodes[number]
+                node.copied_at = max(node.copied_at, self.now) + self.flits
+                node.copies.append((node.copied_at, message))
+            else:
+                self._queue(message)
 
     def _queue(self, message: Message) -> None:
         """Behind the others at the lane with the fewest flits to send."""
@@ -240,18 +298,24 @@ class ReferenceMachine:
         message.received += 1
         if message.received < self.flits:
             return
-        complete, node, machine = self.now + 1, self.nodes[message.destination], self.tables.machine
+        self._land(self.nodes[message.destination], message, self.now + 1)
+
+    def _land(self, node: Node, message: Message, complete: int) -> None:
+        """A complete message is handed to the reduction unit, or is written."""
+        machine = self.tables.machine
         if message.op == RowOp.REDUCE:
             node.free_at = max(node.free_at, complete + machine.reduce_start_cycles)
             node.free_at += reduction_cycles(self.tables.chunk_bytes, machine)
             node.reductions.append((node.free_at, message))
         else:
-            self.cells[message.destination][self._chunk(message.iteration, message.flow)] = message.value
+            self.cells[message.destination][self._written(message)] = message.value
             self._count(node, message, complete)
 
     def _data_ok(self) -> bool:
+        if self.tables.profile is Profile.BLOCKS:
+            return self._blocks_ok()
         endpoints, collective = self.tables.topology.endpoints.tolist(), self.tables.collective
-        for chunk in range(len(self.cells[0])):
+        for chunk in range(self.tables.chunks * self.tables.repeats):
             root = int(self.tables.schedule.chunk_root[chunk % self.tables.chunks])
             promised = (
                 sum(self.initial[node][chunk] for node in endpoints) % 2**64 if collective.reduces else self.initial[root][chunk]
@@ -259,4 +323,22 @@ class ReferenceMachine:
             due = endpoints if collective.gathers else [root]
             if any(self.cells[node][chunk] != promised for node in due):
                 return False
+        return True
+
+    def _blocks_ok(self) -> bool:
+        """D3, counted out: blocks of the pairs in the order of ranks, chunks within a block in the order of their numbers."""
+        tables, ranks = self.tables, self.tables.topology.endpoints.tolist()
+        assert tables.chunk_root is not None
+        assert tables.chunk_target is not None
+        pairs = list(zip(tables.chunk_root.tolist(), tables.chunk_target.tolist(), strict=True))
+        each = max(Counter(pairs).values())
+        block, seen = each * tables.repeats, Counter[tuple[int, int]]()
+        for source, target in pairs:
+            for iteration in range(tables.repeats):
+                place = iteration * each + seen[source, target]
+                sent = ranks.index(target) * block + place
+                received = (len(ranks) + ranks.index(source)) * block + place
+                if self.cells[target][received] != self.initial[source][sent]:
+                    return False
+            seen[source, target] += 1
         return True

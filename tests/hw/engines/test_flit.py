@@ -285,7 +285,7 @@ def test_flits_carry_the_codes_of_table_ii(flow: str):
     assert tables.chunk_bytes == 320
     others = packets((0, 1, 1, 0), (1, 0, 4, 0))
     lengths = packet_lengths(tables, flow)
-    cells = first_cells(tables.topology, tables.chunks)
+    cells = first_cells(tables)
     engine = FlitEngine(tables, Options(framing=flow, others=others), cells)
     while not engine.core.advance(1 << 20):
         pass

@@ -13,7 +13,6 @@ import pytest
 from certree.hw.engines.clocks import Clocks
 from certree.hw.engines.program import initial_cells
 from certree.hw.engines.runs import Run
-from certree.hw.formats import ARRIVAL_COLUMNS
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models import table_form
@@ -22,7 +21,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import NO_ROOT, Op
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables import ARRIVAL_COLUMNS, NIL, RowOp, Tables
 from tests.hw.made import in_order, with_rows
 from tests.hw.runs import agree, on_lanes, same_in_both
 from tests.hw.trees import MULTITREE, tree_schedule
@@ -148,11 +147,7 @@ def test_skew_and_drift_move_the_opening_of_slots():
 def test_a_copy_and_a_sum_of_the_same_time():
     """The copy is written, then the sum is added. Node 2 gets 1's copy of v1 + v2 and 0's v0 at one time and passes all on."""
     tables = built("ring:3", "all-reduce", [NO_ROOT], "2+1 0+2@11 1>2@12 2>0@30 2>1@30")
-    # By hand: node 2 does not wait for 0 before it reduces, node 1 not for 2's final copy before it copies.
-    children = np.where((tables.op == RowOp.REDUCE)[:, None], NIL, tables.children)
-    parent = np.where((tables.op == RowOp.GATHER) & (tables.node == 1), NIL, tables.parent)
-    slot = MULTITREE.reduce_start_cycles + MULTITREE.reduce_quantum_cycles
-    tables = replace(tables, children=children, parent=parent, slot_cycles=slot)
+    tables = replace(tables, slot_cycles=MULTITREE.reduce_start_cycles + MULTITREE.reduce_quantum_cycles)
     assert on_lanes(tables).data_ok
     agree(tables, "slotted")
 

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from certree.hw.formats import ARRIVAL_COLUMNS, ROW_COLUMNS, load_formats
+from certree.hw.formats import load_formats
 from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.readmemh import ReadmemhFormat, decode, encode
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError, TableFormatError
 from certree.models.schedule.schedule import NO_ROOT, Schedule
-from certree.models.tables import NIL, Tables
+from certree.models.tables import ARRIVAL_COLUMNS, NIL, ROW_COLUMNS, Tables
 from tests.drawn import examples
 from tests.hw.trees import MULTITREE, ROUTED, schedules
 from tests.models.examples import schedule as by_hand

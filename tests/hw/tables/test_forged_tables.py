@@ -95,7 +95,7 @@ UNSEALED = {
     "no-manifest": (lambda d: (d / "manifest.json").unlink(), r"cannot read .*manifest.json"),
     "manifest-cut-short": (lambda d: (d / "manifest.json").write_text('{"format": '), r"manifest.json is not JSON"),
     "manifest-of-another-kind": (lambda d: remanifest(d, format="certree-schedule"), r"format is 'certree-schedule'"),
-    "manifest-of-another-version": (lambda d: remanifest(d, version=2), r"version 2 cannot be read; expected 1"),
+    "manifest-of-another-version": (lambda d: remanifest(d, version=3), r"version 3 cannot be read; expected 1 or 2"),
     "unknown-encoding": (lambda d: remanifest(d, encoding="vhdl"), r"encoding 'vhdl'; known: .*readmemh"),
     "unknown-field": (lambda d: remanifest(d, colour="red"), "unknown field 'colour'"),
     "zero-repeats": (lambda d: remanifest(d, repeats=0), r"repeats is 0; allowed: whole numbers from 1"),

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from certree.hw.formats import ARRIVAL_COLUMNS
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.collective import CollectiveKind
-from certree.models.tables import NIL, RowOp, Tables
+from certree.models.tables import ARRIVAL_COLUMNS, NIL, RowOp, Tables
 from certree.verify.checker import verify_schedule
 from certree.verify.tables.checker import verify_tables
 from tests.hw.made import in_order, tables_of, with_rows

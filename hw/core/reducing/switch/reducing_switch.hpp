@@ -3,7 +3,7 @@
 
 #include <unordered_map>
 
-#include "interface/reduction_unit.hpp"
+#include "interface/queued_unit.hpp"
 #include "reducing/switch/aggregator.hpp"
 #include "reducing/switch/payload_buffer.hpp"
 
@@ -22,7 +22,7 @@ class ReducingSwitch {
 
   ReducingSwitch(NodeId node, std::uint64_t buffer_packets, std::uint32_t adders, std::uint64_t start_cycles,
                  std::uint64_t packet_cycles)
-      : node_(node), buffer_(buffer_packets), adders_(adders, ReductionUnit(start_cycles, packet_cycles)) {}
+      : node_(node), buffer_(buffer_packets), adders_(adders, QueuedUnit(start_cycles, packet_cycles)) {}
 
   // `flow_of` of every edge below is `flow`, children in this order.
   void add_flow(std::uint32_t flow, std::uint32_t places, std::vector<EdgeId> below, std::optional<EdgeId> above);
@@ -50,7 +50,7 @@ class ReducingSwitch {
   };
   NodeId node_;
   PayloadBuffer buffer_;
-  std::vector<ReductionUnit> adders_;
+  std::vector<QueuedUnit> adders_;
   std::unordered_map<std::uint32_t, Aggregator> flows_;
   std::unordered_map<std::uint32_t, Port> ports_;  // by edge
   Occupancy used_;                                 // aggregators of all flows

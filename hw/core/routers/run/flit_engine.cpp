@@ -20,8 +20,13 @@ MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLay
   require(plan.ways.begin.size() == messages + 1 && plan.ways.begin.front() == 0 &&
               plan.ways.begin.back() == plan.ways.values.size() && ways < layout.routes.begin.size(),
           "ways");
-  for (std::size_t message = 0; message < messages; ++message)
-    require(plan.ways.begin[message] < plan.ways.begin[message + 1], "ways");
+  for (std::uint32_t node = 0; node < program.nodes; ++node) {
+    for (std::uint32_t i = program.row_messages.begin[program.row_begin[node]];
+         i < program.row_messages.begin[program.row_begin[node + 1]]; ++i) {
+      const std::uint32_t message = program.row_messages.values[i];
+      require(program.is_local(node, message) || plan.ways.begin[message] < plan.ways.begin[message + 1], "ways");
+    }
+  }
   for (const std::uint32_t way : plan.ways.values) require(way < ways, "ways");
   const std::uint64_t flits = std::accumulate(plan.packet_flits.begin(), plan.packet_flits.end(), std::uint64_t{0});
   require(!plan.packet_flits.empty() && flits == program.message_flits, "packet_flits");

@@ -1,4 +1,4 @@
-// Adds arriving chunks to memory: store and forward, first come first served.
+// A unit that works on whole chunks one by one, first come first served: adds them to memory, or moves them within the node.
 #pragma once
 
 #include <algorithm>
@@ -8,10 +8,9 @@
 
 namespace certree {
 
-class ReductionUnit {
+class QueuedUnit {
  public:
-  ReductionUnit(std::uint64_t start_cycles, std::uint64_t chunk_cycles)
-      : start_cycles_(start_cycles), chunk_cycles_(chunk_cycles) {}
+  QueuedUnit(std::uint64_t start_cycles, std::uint64_t chunk_cycles) : start_cycles_(start_cycles), chunk_cycles_(chunk_cycles) {}
 
   // Takes a message that is complete at time `complete`.
   void accept(MessageId message, Cycle complete) {
@@ -20,7 +19,7 @@ class ReductionUnit {
   }
   bool is_idle() const { return jobs_.empty(); }
 
-  // When the chunk in front will have been added; kNever without a chunk.
+  // When the chunk in front will be done; kNever without a chunk.
   Cycle next_finish() const { return jobs_.empty() ? kNever : jobs_.front().finish; }
 
   MessageId retire() {
