@@ -28,8 +28,7 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
     `time_limit` seconds do not suffice. Raises the errors of `plan_of`, and ToolMissingError without Java or TLC.
     """
     plan = plan_of(tables)
-    exhaustive = _is_small(plan)
-    simulation = None if exhaustive else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
+    simulation = None if _is_small(plan) else Simulation(SIMULATION_RUNS, _longest_run(plan), seed)
     run = _model(plan).run(time_limit=time_limit, simulation=simulation)
     return ModelResult(
         name=f"tables of {tables.topology.name} {tables.collective.kind}",
@@ -38,9 +37,9 @@ def model_check_tables(tables: Tables, time_limit: float = 300.0, seed: int = 0)
         distinct_states=run.distinct_states,
         total_states=run.total_states,
         seconds=run.seconds,
-        mode="exhaustive" if exhaustive else "simulation",
+        mode=_mode(plan),
         trace=table_of_slots(run),
-        message=_message(plan, run, simulation),
+        message=_message(plan, run, seed),
         as_expected=run.result is Result.SUCCESS,
         picture=picture(run, tables.topology),
     )
@@ -50,6 +49,12 @@ def table_model_files(tables: Tables) -> dict[str, str]:
     """The generated module and configuration of that check, by file name. They extend modules of `specs/`. Errors as `plan_of`."""
     model = _model(plan_of(tables))
     return {f"{model.name}{suffix}": text for suffix, text in zip((".tla", ".cfg"), model.texts(), strict=True)}
+
+
+def extent_of_success(tables: Tables, seed: int = 0) -> tuple[str, str]:
+    """Mode and message of a check that finds no error. Errors as `plan_of`."""
+    plan = plan_of(tables)
+    return _mode(plan), _extent(plan, seed)
 
 
 def _is_small(plan: Plan) -> bool:
@@ -72,7 +77,7 @@ def _model(plan: Plan) -> Generated:
     )
 
 
-def _message(plan: Plan, run: TlcRun, simulation: Simulation | None) -> str:
+def _message(plan: Plan, run: TlcRun, seed: int) -> str:
     """The violation that was found, or the extent of a success."""
     if run.broken == "SlotIsLongEnough":
         return (
@@ -81,9 +86,17 @@ def _message(plan: Plan, run: TlcRun, simulation: Simulation | None) -> str:
         )
     if run.result is not Result.SUCCESS:
         return explain(run)
-    how = f"{simulation.runs} random runs, seed {simulation.seed}" if simulation else "all states"
-    iterations = "" if plan.tables.repeats == 1 else f", {plan.repeats} of {plan.tables.repeats} iterations"
-    return how + iterations
+    return _extent(plan, seed)
+
+
+def _mode(plan: Plan) -> str:
+    return "exhaustive" if _is_small(plan) else "simulation"
+
+
+def _extent(plan: Plan, seed: int) -> str:
+    """The extent of a success."""
+    how = "all states" if _is_small(plan) else f"{SIMULATION_RUNS} random runs, seed {seed}"
+    return how if plan.tables.repeats == 1 else f"{how}, {plan.repeats} of {plan.tables.repeats} iterations"
 
 
 def _longest_run(plan: Plan) -> int:

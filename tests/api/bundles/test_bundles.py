@@ -16,7 +16,7 @@ from certree.models.bundle.bundle import FRONTIER, PAGE, SCHEDULE, Bundle, Item,
 from certree.models.common.errors import InputError
 from certree.models.common.files import canonical_json
 
-FEW = ("MCAllReduce",)  # models of TLC, enough here
+FEW = ("MCSchedule",)  # models of TLC, enough here
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -117,7 +117,7 @@ def test_each_kind_of_evidence_has_its_members_and_a_line_on_the_page(ring) -> N
     owned = {item.name: item.members for item in ring.items}
     assert owned["schedule"] == (SCHEDULE,)
     assert "tables/manifest.json" in owned["tables"]
-    assert {"tla/results.json", "tla/NILockstep.tla", "tla/MCAllReduce.cfg", "tla/GeneratedCheckNILockstep.tla"} < set(owned["tla"])
+    assert {"tla/results.json", "tla/NILockstep.tla", "tla/MCSchedule.cfg", "tla/GeneratedCheckNILockstep.tla"} < set(owned["tla"])
 
 
 def test_tlc_can_run_again(ring) -> None:
@@ -249,12 +249,17 @@ def test_wrong_evidence_is_found_by_its_item(plain, name, change, items) -> None
 @pytest.mark.parametrize(
     ("change", "items"),
     [
-        (lambda d: d["models"][0].update(distinct_states=513), ["tla: models"]),
+        (lambda d: d["models"][0].update(distinct_states=122), ["tla: models"]),
         (lambda d: d["models"].pop(), ["tla: models"]),
         (lambda d: d["models"][0].update(result="safety"), ["tla: models"]),
         (lambda d: d["tool"].update(sha256="0" * 64), ["tla"]),
         (lambda d: d["modules"].update({"NILockstep.tla": "0" * 64}), ["tla"]),
         (lambda d: d["tables"].update(result="unknown"), ["tla: tables"]),
+        (lambda d: d["tables"].update(mode="simulation"), ["tla: tables"]),
+        (lambda d: d["tables"].update(message="all states, twice"), ["tla: tables"]),
+        (lambda d: d["tables"].update(distinct_states=None), ["tla: tables"]),
+        (lambda d: d["tables"].update(distinct_states="63"), ["tla"]),
+        (lambda d: d["tables"].update(total_states=0), ["tla"]),
         (lambda d: d["tables"].pop("message"), ["tla"]),
         (lambda d: d.update(version=2), ["tla"]),
     ],
@@ -264,7 +269,7 @@ def test_wrong_results_of_tlc_are_found(ring, change, items) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["NILockstep.tla", "MCAllReduce.cfg", "GeneratedCheckNILockstep.tla", "GeneratedCheckNILockstep.cfg"]
+    "name", ["NILockstep.tla", "MCSchedule.cfg", "GeneratedCheckNILockstep.tla", "GeneratedCheckNILockstep.cfg"]
 )
 def test_what_tlc_read_is_compared(ring, name) -> None:
     """With a weaker module TLC would find nothing."""
