@@ -29,6 +29,7 @@ MAX_REPEATS = 1 << 30
 MAX_HOPS = 1 << 25  # links of the routes of all transfers: each is checked
 MAX_BUFFERS = 1 << 10
 MAX_CHANNELS = 1 << 8
+MAX_SLOT_CYCLES = 1 << 30
 #: the columns of every transfer, and those that a schedule with several buffers has as well
 TRANSFER_COLUMNS = ("chunk", "op", "step", "src", "dst", "route")
 BUFFER_COLUMNS = ("src_buffer", "dst_buffer")
@@ -59,7 +60,9 @@ class Schedule(Shown):
     two of its buffers. `virtual_channel`: of each entry of `routes`; None where all are 0. `collective.members`: the endpoints
     that take part; None where all do. `collective.demand`, and `chunk_granules` with it: the size of each chunk. A round is then
     the time of a granule on a unit link, and a step of r rounds takes messages of up to r granules, of c·r in all over a link of
-    capacity c. None where chunks have one size.
+    capacity c. None where chunks have one size. `slot_cycles`: with fine slots the cycles of a step on the machine and at the size
+    that `made_for` then states (docs/decisions/0009-fine-slots.md); what is sent can be used when it has landed there, whatever
+    `delay` says, which is 1. None elsewhere: steps are as long as a message needs.
 
     The constructor checks shapes and ranges (ScheduleFormatError names column and row); `certree.verify` checks whether the
     transfers are *valid*. O(rows) time and memory.
@@ -90,6 +93,7 @@ class Schedule(Shown):
     dst_buffer: Int32 | None = None
     virtual_channel: Int32 | None = None
     chunk_granules: Int32 | None = None
+    slot_cycles: int | None = None
 
     def __post_init__(self) -> None:
         optional = ("chunk_target", *BUFFER_COLUMNS, "virtual_channel", "chunk_granules")
@@ -107,6 +111,7 @@ class Schedule(Shown):
         self._check_buffers()
         self._check_channels()
         self._check_sizes()
+        self._check_fine_slots()
 
     def _check_scalars(self) -> None:
         for name in ("delay", "repeats", "period", "buffers"):
@@ -236,6 +241,22 @@ class Schedule(Shown):
         if self.period is not None:
             raise ScheduleFormatError(f"period is {self.period}; a schedule with a demand does not repeat")
 
+    def _check_fine_slots(self) -> None:
+        """Fine slots are for one size and machine, and for transfers between endpoints."""
+        if self.slot_cycles is None:
+            return
+        if type(self.slot_cycles) is not int or not 1 <= self.slot_cycles <= MAX_SLOT_CYCLES:
+            raise ScheduleFormatError(f"slot_cycles is {self.slot_cycles!r}; allowed: 1 to {MAX_SLOT_CYCLES}")
+        for wrong, reason in (
+            (self.made_for is None, "made_for is missing; fine slots are for one message size and machine"),
+            (self.delay != 1, f"delay is {self.delay}; allowed with slot_cycles: 1"),
+            (bool((self.rounds != 1).any()), "rounds are not all 1; steps of slot_cycles have one length"),
+            (self.chunk_granules is not None, "slot_cycles is given with a demand; chunks of a demand differ in size"),
+            (bool(self.topology.reducing.any()), "slot_cycles is given for a network whose switches reduce"),
+        ):
+            if wrong:
+                raise ScheduleFormatError(reason)
+
     def _require_ids(self, name: str, column: Int32, good: NDArray[np.bool_], allowed: str) -> None:
         if len(column) != self.chunks:
             raise ScheduleFormatError(f"chunks.{name} has {len(column)} rows; chunks.root has {self.chunks}")
@@ -295,6 +316,7 @@ class Schedule(Shown):
             "virtual_channel": self.virtual_channel is not None,
             "members": self.collective.members is not None,
             "demand": self.collective.demand is not None,
+            "slot_cycles": self.slot_cycles is not None,
         }
         return tuple(name for name, flag in used.items() if flag)
 
@@ -307,8 +329,8 @@ class Schedule(Shown):
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of everything but certificate, provenance and made_for, with rows in canonical order. Fields of version 2 count
-        where they are used, so that a schedule of version 1 keeps its digest."""
+        """SHA-256 of everything but certificate, provenance and, without fine slots, made_for, with rows in canonical order. Fields
+        of version 2 count where they are used, so that a schedule of version 1 keeps its digest."""
         keys = [getattr(self, name) for name in ("step", "op", *(name for name in self.columns if name not in ("step", "op")))]
         order = slice(None) if is_sorted(keys) else np.lexsort(keys[::-1])
         rest = canonical_json(
@@ -326,6 +348,7 @@ class Schedule(Shown):
                 **({"buffers": self.buffers} if self.buffers > 1 else {}),
                 **({} if self.collective.demand is None else {"demand": self.collective.demand.document()}),
                 **({} if self.chunk_granules is None else {"granules": self.chunk_granules.tolist()}),
+                **self._fine_document(),
                 **({} if self.virtual_channel is None else {"virtual_channel": self.virtual_channel.tolist()}),
             }
         )
@@ -336,6 +359,12 @@ class Schedule(Shown):
                 digest.update(piece)
         digest.update(b"}\n")
         return digest.hexdigest()
+
+    def _fine_document(self) -> dict[str, Any]:
+        """What fine slots add to the digest: with them the transfers mean something on one machine and at one size only."""
+        if self.slot_cycles is None or self.made_for is None:
+            return {}
+        return {"slot_cycles": self.slot_cycles, "made_for": self.made_for.document()}
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
         """The same transfers with another certificate."""

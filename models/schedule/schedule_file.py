@@ -38,6 +38,7 @@ from certree.models.schedule.schedule import (
     MAX_CHANNELS,
     MAX_CHUNKS,
     MAX_REPEATS,
+    MAX_SLOT_CYCLES,
     MAX_STEPS,
     NO_ROOT,
     TRANSFER_COLUMNS,
@@ -55,7 +56,7 @@ LIMITS = {
     "route": (DIRECT, MAX_CHUNKS),
 }  # fmt: skip
 _BUFFER_LIMITS = dict.fromkeys(BUFFER_COLUMNS, (0, MAX_BUFFERS - 1))
-_KEYS_2 = ("buffers", "virtual_channel")  # keys of version 2, each there where it is used
+_KEYS_2 = ("buffers", "virtual_channel", "slot_cycles")  # keys of version 2, each there where it is used
 MADE_FOR = "made_for"  # a key that may be missing: files had none before schedules remembered it
 #: what zipfile, the decompressors and numpy's header parser raise for a damaged or a forged archive; RuntimeError: encrypted
 _NPZ_ERRORS = (
@@ -109,6 +110,7 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
         **({} if schedule.made_for is None else {MADE_FOR: schedule.made_for.document()}),
         **({} if schedule.buffers == 1 else {"buffers": schedule.buffers}),
         **({} if schedule.virtual_channel is None else {"virtual_channel": schedule.virtual_channel.tolist()}),
+        **({} if schedule.slot_cycles is None else {"slot_cycles": schedule.slot_cycles}),
     }
 
 
@@ -144,7 +146,11 @@ def schedule_from_document(document: Any, where: str) -> Schedule:
 def _version_2(fields: Fields) -> dict[str, Any]:
     """The fields of version 2; each may be missing, and says then what it does in version 1."""
     channels = fields.column("virtual_channel", 0, MAX_CHANNELS - 1) if "virtual_channel" in fields else None
-    return {"buffers": fields.whole("buffers", 1, MAX_BUFFERS, default=1), "virtual_channel": channels}
+    return {
+        "buffers": fields.whole("buffers", 1, MAX_BUFFERS, default=1),
+        "virtual_channel": channels,
+        "slot_cycles": fields.whole("slot_cycles", 1, MAX_SLOT_CYCLES) if "slot_cycles" in fields else None,
+    }
 
 
 def evidence(fields: Fields) -> dict[str, Any]:

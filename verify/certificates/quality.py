@@ -5,6 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from certree.models.fine_slots import fine_times
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds
 from certree.verify.bounds.witness import QUANTITIES, Bound, Instance, best_bounds
@@ -19,10 +21,20 @@ def sustained_time(schedule: AnySchedule) -> Fraction:
     A schedule may state a period that is free of contention only because it has too few iterations for them to collide. Longer
     messages cannot use that period, so such a schedule counts as one long schedule.
     """
+    if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
+        return _fine_time(schedule)
     if schedule.period is not None and repeats_for_ever(schedule):
         return Fraction(schedule.period, schedule.message_chunks)
     rounds = int(schedule.rounds.sum(dtype=np.int64)) if schedule.period is None else schedule.total_steps
     return Fraction(rounds, schedule.message_chunks * schedule.repeats)
+
+
+def _fine_time(schedule: Schedule) -> Fraction:
+    """With fine slots: the cycles of a period, or of a run that does not repeat, over those that the payload of an iteration takes
+    on a unit link."""
+    times = fine_times(schedule)
+    cycles = int(times.landing.max(initial=1)) if times.period is None else times.period
+    return Fraction(cycles, schedule.message_chunks * (times.chunk_bytes // times.machine.flit_bytes))
 
 
 def quality_of(schedule: AnySchedule, bounds: Sequence[Bound] = ()) -> Quality:

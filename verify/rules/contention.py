@@ -170,8 +170,8 @@ def _direct_rows_fit(schedule: Schedule) -> bool:
 )
 def check_capacity(schedule: Schedule, findings: Findings) -> None:
     """Report links overfilled by one step of one iteration: more transfers than capacity × rounds. O(rows log rows). Where chunks
-    have sizes, `check_sizes` does."""
-    if schedule.chunk_granules is not None or _direct_rows_fit(schedule):
+    have sizes, `check_sizes` does; with fine slots `check_reservations`."""
+    if schedule.chunk_granules is not None or schedule.slot_cycles is not None or _direct_rows_fit(schedule):
         return
     uses = claims(schedule)
     if _all_fit(schedule, uses.resource, schedule.step[uses.row], uses.capacity):
@@ -216,7 +216,7 @@ def _overlaps(schedule: Schedule, uses: Claims, repeats: int) -> tuple[Int64, In
 )
 def check_period(schedule: Schedule, findings: Findings) -> None:
     """Report links overfilled by overlapping iterations, without writing the iterations out. O(rows log rows) for any `repeats`."""
-    if schedule.period is None or schedule.repeats == 1:
+    if schedule.period is None or schedule.repeats == 1 or schedule.slot_cycles is not None:
         return
     uses = claims(schedule)
     order, low, count = _overlaps(schedule, uses, schedule.repeats)
@@ -288,9 +288,11 @@ class _Load:
 
 
 def repeats_for_ever(schedule: Schedule) -> bool:
-    """Whether the period stays free of contention for any number of repeats. O(rows log rows)."""
+    """Whether the period stays free of contention for any number of repeats; with fine slots a valid one does. O(rows log rows)."""
     if schedule.period is None:
         return False
+    if schedule.slot_cycles is not None:
+        return schedule.repeats > 1
     uses = claims(schedule)
     order, _, count = _overlaps(schedule, uses, schedule.steps)
     return bool((count <= uses.capacity[uses.resource[order]]).all())

@@ -1,10 +1,11 @@
 """The abstract machine: executes one iteration of a schedule on sets of contributions.
 
 Every cell (buffer of an endpoint or a reducing switch, chunk) holds a set of contributions, one bit each; the cells of switches, of
-scratch buffers and of endpoints that take no part start empty. In each step the transfers sent `delay` steps earlier land first,
-then the transfers of the step leave with the contents of their source. A copy replaces the contents of the destination; a reduce
-adds to them, and must add new contributions only: a contribution that both sides have would be counted twice. As long as no such
-fault has been found, every cell holds a contribution at most once, so the sets *are* the multisets.
+scratch buffers and of endpoints that take no part start empty. In each step the transfers sent `delay` steps earlier land first
+(with fine slots, those that have landed by then), then the transfers of the step leave with the contents of their source. A copy
+replaces the contents of the destination; a reduce adds to them, and must add new contributions only: a contribution that both sides
+have would be counted twice. As long as no such fault has been found, every cell holds a contribution at most once, so the sets
+*are* the multisets.
 
 The iterations of a repeating schedule do the same on separate chunks, `period` steps apart. No cell belongs to two of them, so a
 property of one iteration holds for all; they share links only, which `contention` checks.
@@ -20,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import distinct
+from certree.models.fine_slots import fine_times
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.rules.obligations import EVERYONE, Int64, Promise
 
@@ -109,6 +111,7 @@ class _Execution:
     def __init__(self, schedule: Schedule, promise: Promise, rows: Int64) -> None:
         self.rows, self.promise, self.delay = rows, promise, schedule.delay
         self.step, self.is_copy = schedule.step[rows], schedule.op[rows] == Op.COPY
+        self.landing = None if schedule.slot_cycles is None else fine_times(schedule).landing_slot[rows]
         place, self.src = promise.place_of(len(schedule.topology.kind)), schedule.chunk[rows].astype(np.int64)
         self.src *= promise.places
         self.dst = self.src.copy()
@@ -140,6 +143,29 @@ class _Execution:
     def run(self) -> Int64:
         """Execute all steps; returns the due cells that are complete at the end."""
         self.state = self.promise.initial(*np.divmod(self.cell, self.promise.places))
+        if self.landing is None:
+            self._run_in_steps()
+        else:
+            self._run_apart(self.landing)
+        complete = (self.state == self.promise.complete).all(axis=1)
+        done: Int64 = self.cell[complete & self.promise.is_due(*np.divmod(self.cell, self.promise.places))]
+        return done
+
+    def _run_apart(self, landing: Int64) -> None:
+        """Where each row lands in a step of its own."""
+        order = np.argsort(landing, kind="stable")
+        times = distinct(np.concatenate((self.step.astype(np.int64), landing)))
+        bounds = [np.searchsorted(column, times, side=side) for column in (self.step, landing[order]) for side in ("left", "right")]
+        carried = np.zeros((len(self.rows), self.promise.words), np.uint64)
+        for begin, end, low, high in zip(*(bound.tolist() for bound in bounds), strict=True):
+            if low < high:
+                which = np.sort(order[low:high])
+                self._land(which, carried[which])
+            if begin < end:
+                carried[begin:end] = self._send(begin, end)
+
+    def _run_in_steps(self) -> None:
+        """Where what is sent in one step lands in one step."""
         fresh = np.ones(len(self.step), np.bool_)
         np.not_equal(self.step[1:], self.step[:-1], out=fresh[1:])
         times = distinct(np.concatenate((self.step[fresh], self.step[fresh] + np.int32(self.delay))))  # below 2^31
@@ -149,12 +175,9 @@ class _Execution:
         flying: dict[int, NDArray[np.uint64]] = {}
         for begin, end, low, high in zip(first.tolist(), last.tolist(), sent.tolist(), landed.tolist(), strict=True):
             if low < high:
-                self._land(low, high, flying.pop(low))
+                self._land(slice(low, high), flying.pop(low))
             if begin < end:
                 flying[begin] = self._send(begin, end)
-        complete = (self.state == self.promise.complete).all(axis=1)
-        done: Int64 = self.cell[complete & self.promise.is_due(*np.divmod(self.cell, self.promise.places))]
-        return done
 
     def _send(self, begin: int, end: int) -> NDArray[np.uint64]:
         """The contributions that the rows begin..end carry."""
@@ -163,9 +186,9 @@ class _Execution:
             self.empty_source += self.rows[begin:end][~_any(payload)].tolist()
         return payload
 
-    def _land(self, begin: int, end: int, payload: NDArray[np.uint64]) -> None:
-        """Apply the rows begin..end; a copy has its destination to itself."""
-        target, rows, is_copy = self.dst[begin:end], self.rows[begin:end], self.is_copy[begin:end]
+    def _land(self, which: slice | Int64, payload: NDArray[np.uint64]) -> None:
+        """Apply some rows; a copy has its destination to itself."""
+        target, rows, is_copy = self.dst[which], self.rows[which], self.is_copy[which]
         if self.may_be_empty:
             loaded = _any(payload)
             nothing = ~is_copy & loaded & ~self.is_switch[target] & ~_any(self.state[target])

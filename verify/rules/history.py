@@ -12,6 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.fine_slots import fine_times
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.rules.contributions import execution_order
 from certree.verify.rules.obligations import EVERYONE, Promise
@@ -23,6 +24,14 @@ START = -1  # in place of a row: held since the start
 def ranks_of(contributions: int) -> list[int]:
     """The numbers of the bits that are set."""
     return [bit for bit in range(contributions.bit_length()) if contributions >> bit & 1]
+
+
+def landing_column(schedule: Schedule, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The step from which on what each of the rows carries can be used: `delay` steps after it is sent, or with fine slots the
+    first one in which it has landed."""
+    if schedule.slot_cycles is None:
+        return np.asarray(schedule.step[rows].astype(np.int64) + schedule.delay)
+    return fine_times(schedule).landing_slot[rows]
 
 
 class Replay:
@@ -44,6 +53,7 @@ class Replay:
         rows = execution_order(schedule, np.flatnonzero(executed & (schedule.chunk == chunk)))
         ends = (self._cells(schedule.src, schedule.src_buffer, rows), self._cells(schedule.dst, schedule.dst_buffer, rows))
         columns = (rows, schedule.step[rows], *ends, schedule.op[rows])
+        self.landing = dict(zip(rows.tolist(), landing_column(schedule, rows).tolist(), strict=True))  # row -> step
         self._rows = list(zip(*(column.tolist() for column in columns), strict=True))
         self.carried: dict[int, int] = {}  # row -> what it carried
         self.found: dict[int, int] = {}  # row -> what its destination held just before it landed
@@ -76,24 +86,26 @@ class Replay:
         return int(self._cells(self.schedule.dst, self.schedule.dst_buffer, np.array([row]))[0])
 
     def _play(self) -> None:
-        landing = 0
+        # with fine slots transfers of different steps may land in one slot; the machine lets copies land first
+        landing = sorted(range(len(self._rows)), key=lambda at: (self.landing[self._rows[at][0]], -self._rows[at][4]))
+        landed = 0
         for row, step, src, _, _ in self._rows:
-            while landing < len(self._rows) and self._rows[landing][1] + self.schedule.delay <= step:
-                self._land(landing)
-                landing += 1
+            while landed < len(landing) and self.landing[self._rows[landing[landed]][0]] <= step:
+                self._land(landing[landed])
+                landed += 1
             self.carried[row] = self.instead.get(row, self.history[src][-1][1])
-        for index in range(landing, len(self._rows)):
+        for index in landing[landed:]:
             self._land(index)
 
     def _land(self, index: int) -> None:
-        row, step, _, dst, op = self._rows[index]
+        row, _, _, dst, op = self._rows[index]
         before, payload = self.history[dst][-1][1], self.carried[row]
         self.found[row] = before
         if op == Op.REDUCE and before & payload:
             self.doubled.add(row)
         if payload:
             after = payload if op == Op.COPY else before | payload
-            self.history[dst].append((step + self.schedule.delay, after, row))
+            self.history[dst].append((self.landing[row], after, row))
 
     def at_end(self, node: int) -> int:
         """The contents of the data of a node after the last landing."""
@@ -136,7 +148,7 @@ class Replay:
         candidates: list[tuple[int, int, int, int]] = []
         needed = {self.data(node): self._end()}  # cell -> latest time at which it would help
         for row, step, src, dst, _ in reversed(self._rows):
-            if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
+            if self.landing[row] > needed.get(dst, -1) or self.carried[row] >> rank & 1:
                 continue
             later = bisect_right(having[src], step, key=itemgetter(0))
             if later == len(having[src]):
@@ -153,7 +165,7 @@ class Replay:
         candidates: list[tuple[int, int, int, int]] = []
         needed = {self.data(node): self._end()}
         for row, step, src, dst, _ in reversed(self._rows):
-            if step + self.schedule.delay > needed.get(dst, -1) or self.carried[row] >> rank & 1:
+            if self.landing[row] > needed.get(dst, -1) or self.carried[row] >> rank & 1:
                 continue
             losses = [loss for loss in self._losses(src, rank) if loss[0] <= step]
             if losses:
@@ -164,7 +176,7 @@ class Replay:
 
     def _end(self) -> int:
         """When the last transfer lands."""
-        return self._rows[-1][1] + self.schedule.delay if self._rows else 0
+        return max(self.landing.values(), default=0)
 
     def _first_harmless(self, candidates: list[tuple[int, int, int, int]]) -> tuple[int, int] | None:
         """(row, by) of the first of some (step, row, held, by) where nothing would be counted twice if `row` had carried `held`."""

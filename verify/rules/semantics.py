@@ -208,10 +208,11 @@ class _Teller:
     def _tell_early(self, replay: Replay, node: int, lacking: int, row: int, later: int) -> None:
         schedule = self.schedule
         step, source = int(schedule.step[row]), int(schedule.src[row])
-        lands = int(schedule.step[later]) + schedule.delay
+        lands, delay = self.replay(int(schedule.chunk[later])).landing[later], f", delay {schedule.delay}"
+        fine = schedule.slot_cycles is not None
         message = (
             f"step {step}: {row_text(schedule, row)} leaves node {source} before {row_with_step(schedule, later)} has landed there "
-            f"(step {lands}, delay {schedule.delay}): node {node} ends without "
+            f"(step {lands}{'' if fine else delay}): node {node} ends without "
             f"{contributions_text(self.nodes(replay.chunk, lacking))}"
         )
         self.findings.add("causality", step, (row, later), message)

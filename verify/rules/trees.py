@@ -33,10 +33,10 @@ Int64 = NDArray[np.int64]
 def flows_along_trees(schedule: Schedule) -> bool:
     """Whether the proof above holds for a schedule whose rows all run between different nodes that hold data.
 
-    False proves nothing, as for any schedule with several buffers or of some endpoints only. O(transfers) time, 4 bytes of memory
-    per chunk and endpoint.
+    False proves nothing, as for any schedule with several buffers, of some endpoints only or with fine slots. O(transfers)
+    time, 4 bytes of memory per chunk and endpoint.
     """
-    if schedule.buffers > 1 or schedule.collective.members is not None:
+    if schedule.buffers > 1 or schedule.collective.members is not None or schedule.slot_cycles is not None:
         return False
     collective, ranks = schedule.collective, len(schedule.topology.endpoints)
     edges = schedule.chunks * (ranks - 1)

@@ -1,0 +1,183 @@
+"""Times of schedules with fine slots, in cycles: when messages are on links, and when what they carry has landed.
+
+The sentences F1 to F10 of docs/decisions/0009-fine-slots.md say what these times are. All are of the first iteration, counted from
+the opening of its first slot; in a repeating schedule iterations follow each other without end, before and after.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import InputError
+from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.paths import link_cycles, way_of
+from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.timing import MAX_CYCLES, chunk_bytes_of, reduction_cycles, serialization_cycles
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reservations:
+    """The uses of links by messages, one entry each: the `row`, the joined pair of nodes that it passes (`pair`), the link where
+    the route names one, else -1 (`link`), and the cycle in which the first flit enters (`entry`)."""
+
+    row: Int64
+    pair: Int64
+    link: Int64
+    entry: Int64
+
+
+@dataclass(frozen=True, eq=False)
+class FineTimes:
+    """The times of a schedule with `slot_cycles`. Raises InputError where the machine has other link speeds than the network, or
+    the run would last longer than MAX_CYCLES. `ser`: cycles in which a message passes a point of a lane; `red`: of the reduction
+    unit for a chunk."""
+
+    schedule: Schedule
+
+    def __post_init__(self) -> None:
+        if (wrong := contradiction(self.schedule.topology, self.machine)) is not None:
+            raise InputError(wrong)
+        end = (self.schedule.total_steps + 1) * self.slot + self.schedule.transfers * self.red
+        longest = int(self.latency.max(initial=0))
+        if end + longest + self.ser > MAX_CYCLES:
+            raise InputError(f"the run would last more than {MAX_CYCLES} cycles")
+
+    @property
+    def machine(self) -> Machine:
+        """That of `made_for`."""
+        assert self.schedule.made_for is not None
+        return self.schedule.made_for.machine
+
+    @property
+    def slot(self) -> int:
+        """Cycles of a slot."""
+        assert self.schedule.slot_cycles is not None
+        return self.schedule.slot_cycles
+
+    @cached_property
+    def chunk_bytes(self) -> int:
+        """Bytes of a chunk, padded to whole granules."""
+        schedule = self.schedule
+        assert schedule.made_for is not None
+        return chunk_bytes_of(schedule.made_for.message_bytes, schedule.message_chunks, schedule.repeats, self.machine)
+
+    @cached_property
+    def ser(self) -> int:
+        """Cycles in which a message passes a lane."""
+        return serialization_cycles(self.chunk_bytes, self.machine, self.schedule.topology.scale)
+
+    @cached_property
+    def red(self) -> int:
+        """Cycles in which a reduction unit adds a chunk."""
+        return reduction_cycles(self.chunk_bytes, self.machine)
+
+    @property
+    def period(self) -> int | None:
+        """Cycles from one iteration to the next; None where there is one iteration."""
+        schedule = self.schedule
+        return None if schedule.period is None or schedule.repeats == 1 else schedule.period * self.slot
+
+    @cached_property
+    def fire(self) -> Int64:
+        """By row: the cycle in which it fires."""
+        return self.schedule.step * np.int64(self.slot)
+
+    @cached_property
+    def reservations(self) -> Reservations:
+        """All uses of links; local transfers, and transfers without a link, use none. O(rows + hops)."""
+        schedule = self.schedule
+        row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+        row, pair = row[pair >= 0], pair[pair >= 0]
+        link = np.full(len(row), -1, np.int64)
+        if schedule.routes:
+            links, start = schedule.flat_routes
+            place = np.arange(len(row)) - np.searchsorted(row, row)
+            routed = schedule.route[row] != DIRECT
+            link[routed] = links[start[schedule.route[row[routed]]] + place[routed]]
+        way = link_cycles(schedule.topology, self.machine)[pair] + self.machine.router_cycles
+        before = np.cumsum(way) - way
+        before -= before[np.searchsorted(row, row)]
+        return Reservations(row, pair, link, self.fire[row] + before)
+
+    @cached_property
+    def latency(self) -> Int64:
+        """By row: cycles from its firing to the ejection of its head; 0 of a local transfer. O(rows + hops)."""
+        schedule, machine = self.schedule, self.machine
+        row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+        row, pair = row[pair >= 0], pair[pair >= 0]
+        latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
+        np.add.at(latency, row, link_cycles(schedule.topology, machine)[pair] + machine.router_cycles)
+        latency[schedule.src == schedule.dst] = 0
+        return latency
+
+    @cached_property
+    def work(self) -> Int64:
+        """By node id: cycles in which its reduction unit is busy with one iteration."""
+        reduces = self.schedule.dst[self.schedule.op == Op.REDUCE]
+        return np.bincount(reduces, minlength=len(self.schedule.topology.kind)).astype(np.int64) * self.red
+
+    @cached_property
+    def landing(self) -> Int64:
+        """By row: the cycle from which on what it carries is in its cell; of a reduce where the unit serves arrivals in their
+        order, each after all that arrive in the same cycle. Where a unit gets more work than it can do (`work`) the times mean
+        nothing. O(rows log rows)."""
+        landing = self.fire + self.latency + self.ser
+        rows = np.flatnonzero(self.schedule.op == Op.REDUCE)
+        if len(rows):
+            ready = landing[rows] + self.machine.reduce_start_cycles
+            landing[rows] = ready + self._waiting(self.schedule.dst[rows].astype(np.int64), ready)
+        return landing
+
+    @cached_property
+    def landing_slot(self) -> Int64:
+        """By row: the first slot that can use it."""
+        return -(-self.landing // self.slot)
+
+    def _waiting(self, node: Int64, ready: Int64) -> Int64:
+        """For each reduce the cycles from its arrival at the unit of its node until it is done. With a period all iterations are
+        there: two periods in turn, of which the second is like all that follow (its backlog at the start is that of its end)."""
+        period = self.period
+        if period is None:
+            return self._served(node, ready)
+        again = np.tile(ready % period, 2)
+        again[len(ready) :] += period
+        return self._served(np.tile(node, 2), again)[len(ready) :]
+
+    def _served(self, node: Int64, ready: Int64) -> Int64:
+        order = np.lexsort((ready, node))
+        node, ready = node[order], ready[order]
+        first = np.ones(len(node), np.bool_)
+        first[1:] = node[1:] != node[:-1]
+        start = np.maximum.accumulate(np.where(first, np.arange(len(node)), 0))
+        place = np.arange(len(node)) - start
+        # done[k] = max over j <= k of (ready[j] - place[j]·red) + (place[k] + 1)·red, among the jobs of a node
+        values, key = np.unique(ready - place * self.red, return_inverse=True)  # ranks: sums with them stay small
+        base = (np.cumsum(first) - 1) * len(values)
+        latest = values[np.maximum.accumulate(key + base) - base]
+        done = latest + (place + 1) * self.red
+        last = np.append((node[1:] != node[:-1]) | (ready[1:] != ready[:-1]), True)  # of those that come together
+        together = np.flatnonzero(last)
+        done = done[together][np.searchsorted(together, np.arange(len(node)))]
+        waited = np.empty(len(done), np.int64)
+        waited[order] = done - ready
+        return waited
+
+    @property
+    def cycles(self) -> int:
+        """From the common start until everything has landed, of all iterations."""
+        if not self.schedule.transfers:
+            return 0
+        last = (self.schedule.repeats - 1) * (self.schedule.period or 0) * self.slot
+        return self.machine.ni_start_cycles + last + int(self.landing.max())
+
+
+@lru_cache(maxsize=2)
+def fine_times(schedule: Schedule) -> FineTimes:
+    """The times of a schedule with `slot_cycles`; computed once while it is looked at. Errors as `FineTimes`."""
+    return FineTimes(schedule)

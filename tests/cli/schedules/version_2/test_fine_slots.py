@@ -1,0 +1,58 @@
+"""Fine slots from the command line: a schedule is verified and timed, and other commands refuse it."""
+
+from dataclasses import replace
+
+import pytest
+
+from certree.models.machine.machine import load_machine
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule_file import save_schedule
+from tests.cli.running import certree, json_of
+from tests.models.examples import pair_all_reduce
+
+LANDED = 257 + 158 + 1 + 32  # serialization, path, start and work of the reduction unit
+
+
+def written(folder, leaves):
+    """An all-reduce of 4 KiB between two nodes, whose sum leaves in that cycle."""
+    schedule = pair_all_reduce(slot_cycles=1, made_for=MadeFor(4096, load_machine("multitree")))
+    save_schedule(replace(schedule, rounds=[1] * (leaves + 1), step=[0, leaves]), folder / f"{leaves}.json")
+    return folder / f"{leaves}.json"
+
+
+@pytest.fixture
+def made(tmp_path):
+    return written(tmp_path, LANDED)
+
+
+def test_it_is_timed(made):
+    seen = json_of("verify", made)
+    assert (seen["valid"], seen["steps"], seen["message_bytes"]) == (True, LANDED + 1, 4096)
+    assert seen["time_cycles"] == LANDED + 257 + 158
+    other = json_of("verify", made, "--size", "8KiB")
+    assert other["time_unknown"].startswith("its fine slots are for 4 KiB on machine multitree; at other sizes")
+    assert certree("certify", made, "-o", made.with_name("again.npz")).code == 0
+    assert json_of("verify", made.with_name("again.npz"))["time_cycles"] == LANDED + 257 + 158
+
+
+def test_a_cycle_earlier_is_too_early(tmp_path):
+    outcome = certree("verify", written(tmp_path, LANDED - 1))
+    assert outcome.code == 1
+    assert f"is under way there (until step {LANDED})" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("command", "what"),
+    [
+        (("export", "-o", "tables"), "tables"),
+        (("simulate",), "simulation"),
+        (("cost",), "cost models"),
+        (("endpoints",), "endpoints with engines"),
+        (("aggregate",), "reducing switches"),
+    ],
+)
+def test_commands_that_do_not_know_fine_slots(made, tmp_path, command, what):
+    name, *options = command
+    outcome = certree(name, made, *(tmp_path / option if option == "tables" else option for option in options))
+    assert outcome.code == 2
+    assert f"error: {what}: not supported for schedules that use slot_cycles (version 2)" in outcome.err

@@ -1,0 +1,158 @@
+"""Fine slots: the checker against runs cycle by cycle, and wrong schedules by the rule they break: "reserved", "overloaded"."""
+
+from dataclasses import replace
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import strategies as st
+
+from certree.models.fine_slots import fine_times
+from certree.models.network.topology import Topology
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule
+from certree.verify.checker import verify_schedule
+from tests.drawn import examples, given_at_least, rngs
+from tests.verify.build import build, network
+from tests.verify.fine_moved import MACHINE, drawn, fault, shifted
+
+
+def agree(schedule: Schedule) -> bool:
+    """Whether the schedule is valid; checker and reference must say the same."""
+    verdict, wrong = verify_schedule(schedule), fault(schedule)
+    assert verdict.valid == (wrong is None), (verdict.violations, wrong, schedule)
+    return verdict.valid
+
+
+@given_at_least(60, rngs)
+@examples(250)
+def test_drawn_schedules_are_valid_by_both(rng: Random) -> bool:
+    return agree(drawn(rng))
+
+
+@given_at_least(150, rngs, st.integers(1, 3))
+@examples(400)
+def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> bool:
+    schedule = drawn(rng)
+    for _ in range(changes):
+        schedule = shifted(rng, schedule)
+    return not agree(schedule)
+
+
+def fine(topology: Topology | str, collective: str, text: str, granules: int = 1, slot: int = 1, **fields: Any) -> Schedule:
+    """A schedule of chunks of so many granules: `ser` is one more, a way over h links takes 4·h + 3, an addition 2·granules."""
+    made = build(topology, collective, text, **fields)
+    size = granules * made.message_chunks * made.repeats * MACHINE.flit_bytes
+    return replace(made, slot_cycles=slot, made_for=MadeFor(size, MACHINE))
+
+
+def at(*steps: tuple[int, str]) -> str:
+    """Transfers in slots that are far apart."""
+    found = dict(steps)
+    return ";".join(found.get(step, " ") for step in range(max(found) + 1))
+
+
+#: one granule: a copy over a link lands 2 + 7 cycles after it fired, a reduce 2 + 2 later
+ONE_LINK, ADDED = 9, 13
+WIDE = network("ee", [(0, 1, 2), (1, 0, 2)])
+RIGHT = {
+    "a copy, then what it brought": fine("mesh:1x3", "broadcast", at((0, "0>1"), (9, "1>2")), collective_root=0),
+    "in slots of 3 cycles": fine("mesh:1x3", "broadcast", at((0, "0>1"), (3, "1>2")), slot=3, collective_root=0),
+    "a sum, then its copy": fine("full:2", "all-reduce", at((0, "0+1"), (13, "1>0"))),
+    "one message behind the other": fine("full:2", "broadcast", at((0, "0>1"), (2, "1:0>1")), collective_root=0, chunks=2),
+    "two lanes": fine(WIDE, "broadcast", "0>1 1:0>1", collective_root=0, chunks=2),
+    "one added after the other": fine("mesh:1x3", "reduce", "0+1 2+1", collective_root=1),
+    "a period as long as a message": fine("full:2", "broadcast", "0>1; ", collective_root=0, period=2, repeats=9),
+    "a unit that is never idle": fine("full:2", "reduce", "0+1; ", collective_root=1, period=2, repeats=9),
+    "local copies in turn": fine(
+        "full:2", "reduce", at((0, "0>0"), (2, "1:0>0"), (4, "0+1"), (6, "1:0+1")), collective_root=1,
+        chunks=2, buffers=2, src_buffer=[0, 0, 1, 1], dst_buffer=[1, 1, 0, 0]),
+}  # fmt: skip
+#: rule, rows of the first violation, the schedule, and some words of its message
+WRONG = {
+    "a copy that has not landed": (
+        "in-flight", (1, 0), fine("mesh:1x3", "broadcast", at((0, "0>1"), (8, "1>2")), collective_root=0),
+        "leaves node 1 while row 0 (copy of chunk 0, 0>1, step 0) is under way there (until step 9)"),
+    "a slot that opens too early": (
+        "in-flight", (1, 0), fine("mesh:1x3", "broadcast", at((0, "0>1"), (2, "1>2")), slot=4, collective_root=0),
+        "is under way there (until step 3)"),
+    "a sum that is still being added": (
+        "in-flight", (1, 0), fine("full:2", "all-reduce", at((0, "0+1"), (12, "1>0"))), "(until step 13)"),
+    "a sum behind another one": (
+        "in-flight", (2, 1), fine("mesh:1x3", "all-reduce", at((0, "0+1 2+1"), (14, "1>0 1>2"))), "(until step 15)"),
+    "nothing there yet": (
+        "not-held", (0,), fine("mesh:1x3", "broadcast", at((0, "1>2"), (1, "0>1")), collective_root=0),
+        "it lands there in step 10"),
+    "a message runs into another": (
+        "reserved", (1, 0), fine("full:2", "broadcast", at((0, "0>1"), (1, "1:0>1")), collective_root=0, chunks=2),
+        "finds link 0>1 taken for 1 more cycles, by row 0"),
+    "a third message on two lanes": (
+        "reserved", (2, 0, 1), fine(WIDE, "broadcast", at((0, "0>1 1:0>1"), (1, "2:0>1")), collective_root=0, chunks=3),
+        "finds link 0>1 taken for 1 more cycles"),
+    "the next iteration": (
+        "reserved", (0,), fine("full:2", "broadcast", "0>1", collective_root=0, period=1, repeats=2),
+        "a message takes 2 cycles of a lane, a period has 1: it meets itself"),
+    "another message of the next iteration": (
+        "reserved", (0, 1), fine("full:2", "broadcast", "0>1; ; 1:0>1", collective_root=0, chunks=2, period=3, repeats=2),
+        "modulo the period of 3"),
+    "two local transfers at once": (
+        "reserved", (1, 0), fine(
+            "full:2", "reduce", at((0, "0>0"), (1, "1:0>0"), (4, "0+1"), (6, "1:0+1")), collective_root=1,
+            chunks=2, buffers=2, src_buffer=[0, 0, 1, 1], dst_buffer=[1, 1, 0, 0]),
+        "finds the copy unit of node 0 taken for 1 more cycles"),
+    "a unit that falls behind": (
+        "overloaded", (), fine("mesh:1x3", "reduce", "0+1 2+1; ; ", granules=2, collective_root=1, period=3, repeats=2),
+        "node 1 adds for 8 cycles in each iteration, which is one every 3 cycles"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right_schedules_are_accepted(name: str) -> None:
+    assert verify_schedule(RIGHT[name]).violations == ()
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_schedules_are_rejected_by_the_rule_they_break(name: str) -> None:
+    rule, rows, schedule, words = WRONG[name]
+    found = [violation for violation in verify_schedule(schedule).violations if violation.rule == rule]
+    assert found, verify_schedule(schedule).violations
+    assert found[0].rows == rows, found[0]
+    assert words in found[0].message
+
+
+def test_routes_reserve_each_link_later() -> None:
+    """Over a switch: 4 cycles after the first link. Messages to one endpoint that leave together meet on the second link."""
+    star = network("eees", [(0, 3, 1), (3, 0, 1), (1, 3, 1), (3, 1, 1), (2, 3, 1), (3, 2, 1)])
+    fields = {"route": [0, 1], "routes": ((0, 5), (2, 5)), "collective_root": 2}
+    together = fine(star, "reduce", "0+2 1+2", **fields)
+    assert verify_schedule(together).counts == {"reserved": 1}
+    assert fine_times(together).reservations.entry.tolist() == [0, 4, 0, 4]
+    assert verify_schedule(fine(star, "reduce", "0+2; ; 1+2", **fields)).valid
+
+
+def test_ties_at_the_unit_count_against_all() -> None:
+    """Of three arrivals of which two come in one cycle: these land as the second, the third behind them."""
+    schedule = fine("full:4", "reduce", at((0, "0+3 1+3"), (1, "2+3")), collective_root=3)
+    assert fine_times(schedule).landing.tolist() == [15, 15, 17]
+    assert fine_times(schedule).cycles == 17
+
+
+def test_a_unit_in_steady_state() -> None:
+    """Each iteration finds the arrivals of the one before it still there."""
+    text = at((0, "0+3 1+3"), (4, "2+3"))
+    once = fine("full:4", "reduce", text, collective_root=3)
+    often = fine("full:4", "reduce", f"{text}; ", collective_root=3, period=6, repeats=5)
+    assert fine_times(once).landing.tolist() == [15, 15, 17]
+    assert fine_times(often).landing.tolist() == [15, 15, 17]
+    busy = fine("full:4", "reduce", at((0, "0+3 1+3"), (5, "2+3")), collective_root=3, period=6, repeats=5)
+    assert fine_times(busy).landing.tolist() == [16, 16, 18]
+
+
+def test_quality_is_in_cycles() -> None:
+    """A period of 2 cycles for 1 granule; without a period the whole run."""
+    quality = verify_schedule(RIGHT["a period as long as a message"]).quality
+    assert quality is not None
+    assert (quality.bandwidth_time, quality.bandwidth_bound) == (2, 1)
+    alone = verify_schedule(RIGHT["a sum, then its copy"]).quality
+    assert alone is not None
+    assert (alone.bandwidth_time, alone.latency_bound) == (13 + ONE_LINK, 1)
