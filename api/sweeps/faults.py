@@ -1,6 +1,5 @@
 """Networks with failed links and nodes, drawn at random."""
 
-import networkx as nx
 import numpy as np
 
 from certree.models.common.errors import InputError
@@ -15,6 +14,8 @@ def less_links(spec: str, links: int, seed: int, nodes: int = 0) -> str:
 
     No drawn link ends at a drawn node. InputError where DRAWS draws do not suffice.
     """
+    import networkx as nx  # slow to load, and most sweeps have no faults
+
     topology, draws = parse_topology(spec), np.random.default_rng(seed)
     cables = np.flatnonzero(topology.src < topology.dst)
     for _ in range(DRAWS if links <= len(cables) and nodes < len(topology.endpoints) else 0):
