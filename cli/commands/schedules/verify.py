@@ -96,8 +96,8 @@ def verify_command(
     if is_bundle(path):
         if size is not None or machine is not None or proofs is not None:
             raise InputError(f"{path}: a bundle states its size and machine; --size, --params and --proofs do not apply")
-        with working("re-checking") as report:
-            verdict = verify_bundle(path, trust=trust or TRUST[0], topology=topology, collective=collective, tell=report)
+        with working("re-checking") as tell:
+            verdict = verify_bundle(path, trust=trust or TRUST[0], topology=topology, collective=collective, tell=tell)
         show(bundle_report(verdict), bundle_words, kind="bundle", as_json=as_json, then=("import", path, "-o", "schedule.json"))
         return 0 if verdict.valid else 1
     if trust is not None:
