@@ -5,6 +5,7 @@ from typing import Any
 
 from certree.api.bundles.checking import BundleVerdict, subject_of
 from certree.api.bundles.evidence import Status
+from certree.api.reports.schedules import members_of
 from certree.api.reports.text import collective_words, one_line
 from certree.models.common.files import sha256
 
@@ -20,8 +21,9 @@ def bundle_report(verdict: BundleVerdict) -> dict[str, Any]:
         "valid": verdict.valid,
         "kind": bundle.kind,
         "topology": None if subject is None else subject.topology.name,
-        "collective": None if subject is None else str(subject.collective.kind),
+        "collective": None if subject is None else subject.collective.name,
         "root": None if subject is None else subject.collective.root,
+        **({} if subject is None else members_of(subject.collective)),
         "bytes": len(bundle.data),
         "sha256": sha256(bundle.data),
         "made_with": dict(bundle.made_with),

@@ -107,12 +107,18 @@ def _words(schedule: AnySchedule, quality: Quality) -> str:
     """Both quantities with their bounds."""
     kinds = {witness["quantity"]: witness["kind"] for witness in quality.witnesses}
     values = (
-        ("bandwidth", "bandwidth time", quality.bandwidth_time * quality.scale, quality.bandwidth_bound * quality.scale, " M/B"),
-        ("latency", "latency", quality.latency_steps, quality.latency_bound, " steps"),
+        (
+            "bandwidth",
+            "bandwidth time",
+            str(quality.bandwidth_time * quality.scale),
+            quality.bandwidth_bound * quality.scale,
+            "M/B",
+        ),
+        ("latency", "latency", quality.latency_steps, quality.latency_bound, "steps"),
     )
     told = []
     for key, name, value, bound, unit in values:
         gap = quality.gap[key]
         answer = "optimal" if key in quality.optimal_in else f"gap {gap_words(None if gap is None else str(gap))}"
-        told.append(f"{name} {value}{unit}, bound {bound} ({kinds[key]}): {answer}")
+        told.append(f"{name} {counted(value, unit)}, bound {bound} ({kinds[key]}): {answer}")
     return "; ".join(told)

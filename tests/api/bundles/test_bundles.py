@@ -9,6 +9,7 @@ import pytest
 
 import certree.api as ct
 from certree.api.bundles import reading
+from certree.api.bundles.documents import bundle_report, bundle_words
 from certree.api.bundles.evidence import Status, load_evidence
 from certree.api.bundles.items import tla
 from certree.api.errors import InvalidBundleError, InvalidScheduleError
@@ -382,8 +383,9 @@ def test_what_was_asked_for(plain, frontier) -> None:
     ("network", "collective", "method", "has_tables"),
     [
         ("torus:3x3", "all-gather", "symmetric", True),
-        ("mesh:2x2", "all-to-all", "flows", False),
-        ("full:4", "all-reduce", "recursive-doubling", False),
+        ("mesh:2x2", "all-to-all", "flows", True),
+        ("full:4", "all-reduce", "recursive-doubling", True),
+        ("switch:4,reducing=switches", "all-reduce", "netreduce", False),
         ("switch:4", "reduce-scatter", "auto", True),
         ("mesh:2x3,without-link=0-1", "broadcast", "auto", True),
     ],
@@ -398,6 +400,13 @@ def test_schedules_of_every_kind(folder, network, collective, method, has_tables
     assert ct.verify(path).items == found.items
     if not has_tables:
         assert {item.name: item.status for item in found.items}["runs: slotted"] is Status.RERAN
+
+
+def test_collectives_among_some_endpoints(folder) -> None:
+    made = ct.synthesize("mesh:3x3", ct.collective("all-reduce", members=[0, 2, 4, 5, 6, 7]), size="4KiB")
+    report = bundle_report(ct.bundle(made, folder / "members.certree", tla=False))
+    assert report["members"] == [0, 2, 4, 5, 6, 7]
+    assert bundle_words(report).startswith("valid: bundle of all-reduce among nodes 0, 2, 4, 5, 6, 7 on mesh:3x3\n")
 
 
 def test_symmetric_schedules_stay_symmetric(folder) -> None:
