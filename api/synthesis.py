@@ -18,6 +18,7 @@ from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule
 from certree.synth.method import Method, Request, load_methods
+from certree.synth.virtual_channels import with_channels
 from certree.verify.checker import verify_schedule
 
 
@@ -134,7 +135,7 @@ def improve(
         monitor.report(f"kept as it is: {error}")
     except KeyboardInterrupt:
         interrupted, best = True, monitor.best or given
-    certified, _ = certified_or_fail(request.remember(best), search=not interrupted)
+    certified, _ = certified_or_fail(request.remember(with_channels(best, used.machine)), search=not interrupted)
     if interrupted:
         raise SearchInterrupted(certified)
     return certified

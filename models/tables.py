@@ -24,6 +24,7 @@ from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import (
     BUFFER_COLUMNS,
     MAX_BUFFERS,
+    MAX_CHANNELS,
     MAX_CHUNKS,
     MAX_REPEATS,
     MAX_STEPS,
@@ -86,7 +87,7 @@ class Tables(Shown):
     Row columns, sorted by (node, step, op, flow, buffers, first destination), no two equal in all: `node`, `op`, `flow`, `parent`,
     `step`, `addr`, `size` (granules), `route`, and `children` of shape (rows, width); NIL (-1) where a field is empty. `routes`:
     link numbers of each source route; `route` is NIL in rows to neighbours, otherwise an index into it: such a row has one
-    destination.
+    destination. `virtual_channel`: the layer of virtual channels of each route; None where all are 0.
     Arrival columns, sorted: `arrival_node`, `arrival_op`, `arrival_flow`, `arrival_peer`: the transfers each node expects, once an
     iteration; a node is done when all have counted, and a GATHER without parent waits for all REDUCE arrivals of its flow.
 
@@ -138,6 +139,7 @@ class Tables(Shown):
     arrival_addr: NDArray[np.int64] = field(default_factory=_left_out)
     chunk_root: Int32 | None = None
     chunk_target: Int32 | None = None
+    virtual_channel: Int32 | None = None
 
     def __post_init__(self) -> None:
         for name, high in (COUNTS | {"buffers": MAX_BUFFERS, "in_flight": self.repeats}).items():
@@ -149,6 +151,7 @@ class Tables(Shown):
         rows |= {"step": (0, MAX_TABLE_STEPS - 1), "addr": numbers, "size": numbers, "route": (NIL, len(self.routes) - 1)}
         arrivals = {"arrival_node": (0, last), "arrival_op": (1, 2), "arrival_flow": flows, "arrival_peer": (0, last)}
         self._check_profile()
+        self._check_channels()
         if self.is_counted:
             rows |= {"parent": (NIL, NIL), "wait": (0, MAX_WAIT), **dict.fromkeys(BUFFER_COLUMNS, (0, self.buffers - 1))}
             arrivals |= {"arrival_op": (0, 0), "arrival_peer": (NIL, NIL), "arrival_buffer": (0, self.buffers - 1)}
@@ -199,6 +202,16 @@ class Tables(Shown):
     def is_counted(self) -> bool:
         """Whether rows wait for numbers of arrivals, not for named peers."""
         return self.profile != Profile.TREES
+
+    def _check_channels(self) -> None:
+        """One virtual channel for each route; none where all are 0."""
+        if self.virtual_channel is None:
+            return
+        column = whole_column(self.virtual_channel, "virtual_channel", np.int32, TableFormatError)
+        if len(column) != len(self.routes):
+            raise TableFormatError(f"virtual_channel has {len(column)} entries; routes has {len(self.routes)}")
+        check_range(column, "virtual_channel", 0, MAX_CHANNELS - 1, TableFormatError)
+        object.__setattr__(self, "virtual_channel", column if column.any() else None)
 
     def _check_columns(self, limits: Mapping[str, tuple[int, int]]) -> None:
         """Make the columns of a table read-only, once they are whole numbers within the limits, of one length, of endpoints."""
@@ -297,6 +310,7 @@ class Tables(Shown):
             self.chunk_target,
             buffers=self.buffers,
             routes=self.routes,
+            virtual_channel=self.virtual_channel,
             delay=self.delay,
             period=self.period,
             repeats=self.repeats,

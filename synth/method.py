@@ -15,6 +15,7 @@ from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
+from certree.synth.virtual_channels import with_channels
 
 _Made = TypeVar("_Made", bound=AnySchedule)
 
@@ -274,14 +275,14 @@ class Method:
         object.__setattr__(self, "__doc__", self.make.__doc__)
 
     def __call__(self, request: Request) -> AnySchedule:
-        """The schedule, which remembers the request's size and machine; UnsupportedError or UndecidedError says why there is none,
-        InputError what is wrong with the options."""
+        """The schedule, which remembers the request's size and machine, with virtual channels for routes that would deadlock
+        without; UnsupportedError or UndecidedError says why there is none, InputError what is wrong with the options."""
         require_collective(request, self.name, self.collectives)
         if not self.takes_members:
             request.collective.require_everyone(f"method {self.name}")
         elif not self.takes_demand:
             request.collective.require_equal_blocks(f"method {self.name}")
-        return request.remember(self.make(request, self.read(request)))
+        return request.remember(with_channels(self.make(request, self.read(request)), request.machine))
 
     def read(self, request: Request) -> Options:
         """The values of all options for a request; InputError says what is wrong with those that it states."""

@@ -104,7 +104,7 @@ DOCUMENTS = {
         gap: gaps
         optimal_in: [text]
         witnesses: [bound]
-        base_transfers? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
+        base_transfers? virtual_channels? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
         least_slot_cycles? serialized_rounds?: count?
         bandwidth_bound_any_shares?: rational
         compared? time_unknown?: text

@@ -11,6 +11,7 @@ from certree.models.common.errors import InputError
 from certree.models.fine_slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
+from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
@@ -69,7 +70,7 @@ def schedule_report(
         "period": schedule.period,
         "repeats": schedule.repeats,
         "transfers": schedule.transfers,
-        **({"base_transfers": schedule.base.transfers} if isinstance(schedule, SymmetricSchedule) else {}),
+        **({"base_transfers": schedule.base.transfers} if isinstance(schedule, SymmetricSchedule) else _layers(schedule)),
         **_quality(verdict.quality),
         **_any_shares(schedule, verdict),
         "fewest_steps_said": _said(schedule, "fewest_steps"),
@@ -97,6 +98,11 @@ def members_of(collective: Collective) -> dict[str, Any]:
     if collective.demand is not None:
         return {"blocks": len(collective.demand.blocks), "granules": collective.demand.granules}
     return {} if collective.members is None else {"members": list(collective.members)}
+
+
+def _layers(schedule: Schedule) -> dict[str, int]:
+    """The layers of virtual channels that the routes need, where one is not enough."""
+    return {} if schedule.virtual_channel is None else {"virtual_channels": layer_count(schedule.virtual_channel)}
 
 
 def _time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:
@@ -198,6 +204,8 @@ def _shape_words(report: dict[str, Any]) -> str:
         ]
     if report["delay"] > 1:
         parts.append(f"results usable {report['delay']} steps after send")
+    if "virtual_channels" in report:
+        parts.append(f"routes in {report['virtual_channels']} layers of virtual channels")
     stored = f" (stored as {report['base_transfers']:,} and their images)" if "base_transfers" in report else ""
     return " · ".join([*parts, counted(report["transfers"], "transfers") + stored])
 

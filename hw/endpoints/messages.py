@@ -35,7 +35,7 @@ class ChunkRows:
     message_bytes: int | None
 
     def __post_init__(self) -> None:
-        self.schedule.require_version_1("endpoints with engines")
+        self.schedule.require_version_1("endpoints with engines", allowed=("virtual_channel",))
         topology = self.schedule.topology
         ends = np.concatenate((self.schedule.src, self.schedule.dst))
         if (topology.kind[ends] != NodeKind.ENDPOINT).any():

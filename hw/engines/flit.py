@@ -16,7 +16,7 @@ from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.routing import DIRECT
-from certree.models.routers.virtual_channels import class_vcs
+from certree.models.routers.virtual_channels import class_vcs, layer_count
 from certree.models.tables import Tables
 
 Int64 = NDArray[np.int64]
@@ -41,13 +41,13 @@ class FlitEngine(RowEngine):
         self.network = RouterNetwork(
             source.topology, machine, _classes(self.source, lengths, others), issue_cycles=machine.ni_issue_cycles
         )
-        ways, plan = self._plan()
+        ways, layers, plan = self._plan()
         order = np.argsort(others.start, kind="stable")
         self._other_ids = others.id[order]
         columns, routes = packet_columns(self.network, others, order)
         if self.network.table is None:
             columns["route"] = columns["route"] + np.uint32(len(ways))
-        hops = [self.network.hops_of(way) for way in ways]
+        hops = [self.network.hops_of(way, layer) for way, layer in zip(ways, layers, strict=True)]
         hops += [self.network.hops_of(self.network.first_lanes(route)) for route in routes]
         self.core = _core.FlitRun(
             self.rows.scalars,
@@ -94,8 +94,8 @@ class FlitEngine(RowEngine):
         traffic_class, number, destination = entry[:3]
         return f"packet {self._other_ids[number]}" if traffic_class else f"a message to node {destination}"
 
-    def _plan(self) -> tuple[list[Int64], dict[str, NDArray[np.integer]]]:
-        """The routes that messages may take, as lanes, and the choice of each message."""
+    def _plan(self) -> tuple[list[Int64], list[int | None], dict[str, NDArray[np.integer]]]:
+        """The routes that messages may take, as lanes, the layer of virtual channels of each, and the choice of each message."""
         sent, topology = self.rows.sent, self.source.topology
         first, lanes = self.network.lanes_of_pair()
         if (sent["route"] == DIRECT).all():  # any lane to the neighbour, whichever has the least to send
@@ -104,8 +104,10 @@ class FlitEngine(RowEngine):
             begin = np.concatenate(([0], np.cumsum(width)))
             choices = np.repeat(first[pair] - begin[:-1], width) + np.arange(begin[-1])
             ways, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
+            layers: list[int | None] = [None] * len(ways)
         else:
             ways = self._ways_on_lanes_of_their_own(first, lanes)
+            layers = self._layers_of(sent["route"][sent["src"] != sent["dst"]])
             begin = np.concatenate(([0], np.cumsum(sent["src"] != sent["dst"])))
             choices = np.arange(len(ways))
             starts = np.array([way[0] for way in ways], np.int64)
@@ -114,7 +116,14 @@ class FlitEngine(RowEngine):
             "ways": narrowed("ways", choices),
             "way_injector": np.maximum(self.network.injector_of_lane[starts], 0).astype(np.uint32),
         }
-        return ways, plan
+        return ways, layers, plan
+
+    def _layers_of(self, route: NDArray[np.integer]) -> list[int | None]:
+        """The layer of virtual channels of each message; None where routes state none, and to neighbours."""
+        stated = self.source.schedule.virtual_channel
+        if stated is None:
+            return [None] * len(route)
+        return [None if way == DIRECT else int(stated[way]) for way in route.tolist()]
 
     def _ways_on_lanes_of_their_own(self, first: Int64, lanes: Int64) -> list[Int64]:
         """For every message to another node the lanes of its route: messages of one slot that share a link take one lane of it
@@ -153,7 +162,7 @@ def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list
                 f"{what} of {flits} flits is too long: cut-through moves a packet on when a buffer holds all of it, "
                 f"and buffers have {machine.vc_buffer_flits}"
             )
-    collective, other = class_vcs(machine, others=bool(len(others.id)))
+    collective, other = class_vcs(machine, layers=layer_count(source.schedule.virtual_channel), others=bool(len(others.id)))
     return [
         TrafficClass(collective, unit if cut_through else 1, router.sub_message_flits if len(lengths) == 1 else 0),
         TrafficClass(other, WHOLE_PACKET if cut_through else 1),

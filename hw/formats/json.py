@@ -49,7 +49,7 @@ class JsonFormat:
         routes = document.get("routes", [])
         if not isinstance(routes, list):
             raise TableFormatError(f"{FILE}: routes must be a list of lists of ports")
-        return columns | {ROUTE_COLUMN: _number_lists("routes", routes, widths.hops, 1 << 30)}
+        return columns | {ROUTE_COLUMN: _number_lists("routes", routes, widths.route_fields, 1 << 30)}
 
 
 def _written(name: str, column: np.ndarray) -> list[Any]:

@@ -46,6 +46,7 @@ class Widths:
     wait: _Bits = 0
     count: _Bits = 0
     buffer: _Bits = 0
+    channel: _Bits = 0  # of the virtual channel at the head of a route; 0: routes state none
 
     @classmethod
     def of(cls, tables: Tables) -> "Widths":
@@ -66,6 +67,7 @@ class Widths:
             wait=max(1, highest["wait"].bit_length()) if tables.is_counted else 0,
             count=max(1, highest["arrival_count"].bit_length()) if tables.is_counted else 0,
             buffer=(tables.buffers - 1).bit_length(),
+            channel=0 if tables.virtual_channel is None else int(tables.virtual_channel.max()).bit_length(),
         )
 
     def document(self) -> dict[str, int]:
@@ -107,7 +109,13 @@ class Widths:
 
     def ports(self) -> list[Field]:
         """The fields of a source route, most significant first; nil ejects."""
-        return [Field(f"port[{hop}]", self.port, True) for hop in range(self.hops)]
+        channel = [Field("virtual_channel", self.channel, False)] if self.channel else []
+        return [*channel, *(Field(f"port[{hop}]", self.port, True) for hop in range(self.hops))]
+
+    @property
+    def route_fields(self) -> int:
+        """The fields of a source route."""
+        return self.hops + (self.channel > 0)
 
 
 def hex_digits(fields: list[Field]) -> int:

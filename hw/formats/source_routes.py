@@ -25,12 +25,13 @@ def port_numbers(topology: Topology) -> Int32:
 
 
 def route_ports(tables: Tables) -> Int32:
-    """The ports of every route, shape (routes, longest + 1), each filled up with EJECT. O(routes · longest)."""
+    """The ports of every route, shape (routes, longest + 1), each filled up with EJECT; one column more, in front, with the virtual
+    channels where routes state them. O(routes · longest)."""
     ports = port_numbers(tables.topology)
     lines = np.full((len(tables.routes), max(map(len, tables.routes), default=0) + 1), EJECT, np.int32)
     for line, route in zip(lines, tables.routes, strict=True):
         line[: len(route)] = ports[list(route)]
-    return lines
+    return lines if tables.virtual_channel is None else np.column_stack((tables.virtual_channel, lines))
 
 
 def links_of_ports(topology: Topology, node: Int32, route: Int32, ports: NDArray[Any]) -> tuple[tuple[int, ...], ...]:

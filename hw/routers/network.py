@@ -58,6 +58,7 @@ class RouterNetwork:
         self.topology, self.machine, self.classes = topology, machine, tuple(classes)
         self._issue_cycles, self._interfaces_per_node = issue_cycles, interfaces_per_node
         self.grid = Grid.of(topology)
+        self._sets = FIRST_LAYER + max(entry.vcs.layers for entry in self.classes)
         self._lay_lanes()
         self._lay_interfaces()
         self._check_limits()
@@ -179,6 +180,7 @@ class RouterNetwork:
             "rotate_vcs": int(router.vc_choice == "rotate"),
             "reuse_when_empty": int(router.vc_reuse == "empty"),
             "routers": len(self.topology.kind),
+            "vc_sets": self._sets,
         }
 
     def core_columns(self, routes: Sequence[Int64]) -> dict[str, NDArray[np.integer]]:
@@ -186,9 +188,7 @@ class RouterNetwork:
         begin = np.concatenate(([0], np.cumsum([len(hops) for hops in routes], dtype=np.int64)))
         return {
             **self.columns,
-            "vc_mask": np.array(
-                [mask for entry in self.classes for mask in entry.vcs.masks(self.machine)[:FIRST_LAYER]], np.uint64
-            ),
+            "vc_mask": self._vc_masks(),
             "unit_flits": np.array([entry.unit_flits for entry in self.classes], np.uint32),
             "sub_message_flits": np.array([entry.sub_message_flits for entry in self.classes], np.uint32),
             "table": self.table.ravel() if self.table is not None else np.zeros(0, np.uint16),
@@ -196,9 +196,14 @@ class RouterNetwork:
             "route_hops": np.concatenate([np.zeros(0, np.int64), *routes]).astype(np.uint32),
         }
 
-    def hops_of(self, lanes: Int64) -> Int64:
-        """Codes of the hops of a route over lanes, and the ejection at its end."""
-        sets = hop_sets(self.grid, self.lane_link[lanes])
+    def _vc_masks(self) -> NDArray[np.uint64]:
+        """The bits of each set of VCs, class by class; classes with fewer layers than others have whole ones in their place."""
+        masks = [entry.vcs.masks(self.machine) for entry in self.classes]
+        return np.array([mask for of_class in masks for mask in of_class + of_class[:1] * (self._sets - len(of_class))], np.uint64)
+
+    def hops_of(self, lanes: Int64, layer: int | None = None) -> Int64:
+        """Codes of the hops of a route over lanes, in a layer of virtual channels where it has one, and the ejection at its end."""
+        sets = hop_sets(self.grid, self.lane_link[lanes], layer)
         return np.concatenate((self._port_of_lane[lanes] | sets << 14, [EJECT_PORT]))
 
     def first_lanes(self, route: Sequence[int]) -> Int64:

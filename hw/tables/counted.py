@@ -48,6 +48,7 @@ def lower_counted(plan: Schedule, timing: SlotTiming, machine: Machine) -> Table
         addr=addresses[0],
         size=np.full(len(rows["flow"]), size, np.int64),
         routes=plan.routes,
+        virtual_channel=plan.virtual_channel,
         profile=profile,
         buffers=plan.buffers,
         in_flight=min(plan.repeats, ceil_div(moved.longest_use(rows), plan.period)) if plan.period else 1,

@@ -105,8 +105,11 @@ def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:
     widths = manifest.table_of("widths").read(Widths)
     with located(str(directory), TableFormatError):
         columns = formats[encoding]().columns(files, widths, header["topology"].endpoints.tolist())
-        routes = links_of_ports(header["topology"], columns["node"], columns["route"], columns.pop(ROUTE_COLUMN))
-        tables = Tables(**header, **_completed(columns, header), routes=routes)  # type: ignore[arg-type]
+        ports, channel = columns.pop(ROUTE_COLUMN), None
+        if widths.channel:
+            channel, ports = ports[:, 0], ports[:, 1:]
+        routes = links_of_ports(header["topology"], columns["node"], columns["route"], ports)
+        tables = Tables(**header, **_completed(columns, header), routes=routes, virtual_channel=channel)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
         check_layout(manifest, tables)
     return tables

@@ -27,7 +27,7 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     represent the schedule ("Schedules without tables"). The verifier decides whether the schedule is valid. O(rows log rows) time,
     O(rows · widest row) memory.
     """
-    schedule.require_version_1("tables")
+    schedule.require_version_1("tables", allowed=("virtual_channel",))
     plan, timing = slotted(schedule, message_bytes, machine)
     plan = _without_idle_routes(plan)
     _refuse_switches(plan)
@@ -50,6 +50,7 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
         addr=rows["flow"].astype(np.int64) * size,
         size=np.full(len(rows["flow"]), size, np.int64),
         routes=plan.routes,
+        virtual_channel=plan.virtual_channel,
         **rows,
         **_arrivals(plan),
     )
@@ -65,7 +66,8 @@ def _without_idle_routes(plan: Schedule) -> Schedule:
         return plan
     route = plan.route.copy()
     route[route != DIRECT] = place
-    return replace(plan, route=route, routes=tuple(plan.routes[index] for index in used.tolist()))
+    channel = None if plan.virtual_channel is None else plan.virtual_channel[used]
+    return replace(plan, route=route, routes=tuple(plan.routes[index] for index in used.tolist()), virtual_channel=channel)
 
 
 def _refuse_switches(plan: Schedule) -> None:

@@ -172,7 +172,7 @@ def count(schedule: Schedule) -> Counts:
     them do counts as often as it is repeated. O(h log h) time and O(h) memory, h being the hops of these iterations;
     UnsupportedError beyond MAX_ROWS, InputError for transfers that no link carries.
     """
-    schedule.require_version_1("cost models")
+    schedule.require_version_1("cost models", allowed=("virtual_channel",))
     period, stages = _stages(schedule)
     row, pair = hops(schedule)
     kinds = link_kinds(schedule.topology)

@@ -24,7 +24,7 @@ def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:
 def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     """Cycles from the firing of each row to the ejection of its head flit: interfaces, (hops + 1)·router and wires, parallel links
     counting with the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
-    schedule.require_version_1("closed-form times", allowed=("members",))
+    schedule.require_version_1("closed-form times", allowed=("members", "virtual_channel"))
     topology = schedule.topology
     if (wrong := contradiction(topology, machine)) is not None:
         raise InputError(wrong)
@@ -50,7 +50,7 @@ def link_cycles(topology: Topology, machine: Machine) -> Int64:
 
 def hops(schedule: Schedule) -> tuple[Int64, Int64]:
     """`way_of` for the rows of a schedule; UnsupportedError for one with transfers inside a node (version 2)."""
-    schedule.require_version_1("loads of links", allowed=("members",))
+    schedule.require_version_1("loads of links", allowed=("members", "virtual_channel"))
     return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
 
 

@@ -157,7 +157,7 @@ def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tupl
     """
     if isinstance(schedule, SymmetricSchedule):
         schedule = schedule.timed
-    schedule.require_version_1("closed-form times", allowed=("members",))
+    schedule.require_version_1("closed-form times", allowed=("members", "virtual_channel"))
     plan = in_unit_rounds(schedule)
     timing = slot_timing(plan, message_bytes, machine)
     if plan is schedule or schedule.delay > 1:

@@ -30,7 +30,7 @@ def in_unit_rounds(schedule: Schedule, delay: int | None = None) -> Schedule:
     """
     if (schedule.rounds == 1).all():
         return schedule
-    schedule.require_version_1("spreading steps over rounds", allowed=("members",))
+    schedule.require_version_1("spreading steps over rounds", allowed=("members", "virtual_channel"))
     if schedule.delay > 1 or delay is None:
         delay = schedule.delay
     gaps = (schedule.steps - 1) * (delay - schedule.delay)

@@ -185,7 +185,7 @@ def family_of(schedule: Schedule) -> TreeFamily:
 
     UnsupportedError unless each node sends a chunk's sum once and receives the finished chunk once.
     """
-    schedule.require_version_1("trees")
+    schedule.require_version_1("trees", allowed=("virtual_channel",))
     shape = (schedule.chunks, len(schedule.topology.kind))
     up, down, up_route, down_route = (np.full(shape, NONE, np.int32) for _ in range(4))
     for op, table, route, own, other, what in (

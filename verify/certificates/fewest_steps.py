@@ -25,7 +25,7 @@ def question_before(schedule: Schedule) -> Question:
     """The question whether one step less suffices. UnsupportedError for schedules that the claim does not cover: steps of several
     rounds, a delay other than 1, a period, a single step, routes through endpoints (that machine has none, so fewer steps may be
     possible), fields of version 2, or chunks that are not shared out equally."""
-    schedule.require_version_1("claims of fewest steps")
+    schedule.require_version_1("claims of fewest steps", allowed=("virtual_channel",))
     if schedule.delay != 1 or schedule.period is not None or (schedule.rounds != 1).any() or schedule.steps < 2:
         raise UnsupportedError("fewest steps can be claimed for two or more steps of one round each, delay 1, without a period")
     if Instance.of(schedule).passing:

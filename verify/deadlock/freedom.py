@@ -164,19 +164,20 @@ class Freedom(Shown):
         return numbering_fault(self.walks, numbers, self.machine.vc_buffer_flits, frozenset(absorbing))
 
 
-def deadlock(walks: Walks, machine: Machine) -> Freedom:
+def deadlock(walks: Walks, machine: Machine, *, any_size: bool = False) -> Freedom:
     """Whether packets on these walks can deadlock in the routers of the machine, at any timing; interfaces always consume.
 
     Free where the channels can be numbered so that every packet waits only for larger numbers than it holds, which is enough for
     wormhole and for cut-through. A channel whose buffer holds all flits that may ever come to it is nobody's obstacle, provided
     that a VC may be taken when the last tail has left (`vc_reuse = "tail"`). On machines without routers messages wait in memory,
-    and nothing deadlocks. The conditions are sufficient, not necessary. O(hops of all walks, log).
+    and nothing deadlocks. `any_size`: whatever the message size, so that no buffer counts as deep. The conditions are sufficient,
+    not necessary. O(hops of all walks, log).
     """
     if not has_routers(machine):
         walks = no_walks(walks.topology)
     waits = waits_of(walks)
     numbers, absorbing = numbers_of(waits), np.zeros(len(waits.used), np.bool_)
-    if numbers is None and machine.router.vc_reuse == "tail":
+    if numbers is None and machine.router.vc_reuse == "tail" and not any_size:
         absorbing = waits.used & (load_of(walks, waits) <= machine.vc_buffer_flits)
     if numbers is None and absorbing.any():
         numbers = numbers_of(waits.without(absorbing))
@@ -225,7 +226,8 @@ def _answer(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str
     lengths = packet_lengths(chunk_bytes, machine, framing)
     walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), sum(lengths))
     effect = schedule_effect(schedule, machine, min(lengths))
-    return replace(deadlock(walks, machine), agrees=effect is None, agreement=effect)
+    sized = schedule.chunk_granules is not None  # chunks of many sizes: none counts as small
+    return replace(deadlock(walks, machine, any_size=sized), agrees=effect is None, agreement=effect)
 
 
 def _cycle(walks: Walks, waits: Waits, absorbing: np.ndarray) -> tuple[Wait, ...]:

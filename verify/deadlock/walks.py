@@ -16,6 +16,7 @@ from certree.models.routers.virtual_channels import ClassVcs, hop_sets, layer_co
 from certree.models.schedule.schedule import Schedule
 
 Int64 = NDArray[np.int64]
+MOST_FLITS = 1 << 42  # no buffer has as many
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,14 +25,13 @@ class Walks:
 
     Hops of walk w are `begin[w]` to `begin[w + 1]`: `pair`, the neighbours that the hop joins (`Topology.pair_index`; parallel
     links and lanes count as one channel, since a packet may take any of them), and `mask`, the bits of the VCs that it may take.
-    `packets`: how many packets or messages ever take each walk; `flits` of all of them.
+    `flits`: of all packets that ever take each walk, at most MOST_FLITS of them.
     """
 
     topology: Topology
     begin: Int64
     pair: Int64
     mask: NDArray[np.uint64]
-    packets: Int64
     flits: Int64
 
     @property
@@ -55,14 +55,14 @@ class Walks:
         return Walks(
             self.topology,
             np.concatenate((self.begin, self.begin[-1] + other.begin[1:])),
-            *(np.concatenate((getattr(self, name), getattr(other, name))) for name in ("pair", "mask", "packets", "flits")),
+            *(np.concatenate((getattr(self, name), getattr(other, name))) for name in ("pair", "mask", "flits")),
         )
 
 
 def no_walks(topology: Topology) -> Walks:
     """No packets at all."""
     none = np.zeros(0, np.int64)
-    return Walks(topology, np.zeros(1, np.int64), none, none.astype(np.uint64), none, none)
+    return Walks(topology, np.zeros(1, np.int64), none, none.astype(np.uint64), none)
 
 
 def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: int) -> Walks:
@@ -87,8 +87,7 @@ def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: i
         np.concatenate((np.arange(len(pairs) + 1), len(pairs) + np.cumsum([len(way) for way in links], dtype=np.int64))),
         np.concatenate((pairs, *(topology.pair_of_link[way] for way in links))).astype(np.int64),
         masks[np.concatenate((np.zeros(len(pairs), np.int64), *sets))],
-        messages,
-        messages * flits,
+        np.minimum(messages, MOST_FLITS // flits + 1) * flits,
     )
 
 
@@ -120,7 +119,7 @@ def packet_walks(topology: Topology, machine: Machine, vcs: ClassVcs, src: Int64
         sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, np.array(way, np.int64)) for way in routes)])
     of_ends = np.zeros(len(ends), np.int64)
     np.add.at(of_ends, which, flits)
-    return Walks(topology, begin, topology.pair_of_link[link], masks[sets], np.bincount(which, minlength=len(ends)), of_ends)
+    return Walks(topology, begin, topology.pair_of_link[link], masks[sets], of_ends)
 
 
 def _flat(routes: Sequence[Sequence[int]]) -> tuple[Int64, Int64]:

@@ -27,6 +27,7 @@ inline NetworkLayout read_layout(const nanobind::mapping& scalars, const nanobin
   layout.input_order = column<std::uint32_t>(columns, "input_order");
   layout.channel_ejection = column<std::uint32_t>(columns, "channel_ejection");
   layout.channel_ring = column<std::uint32_t>(columns, "channel_ring");
+  layout.vc_sets = number("vc_sets");
   layout.vc_mask = column<std::uint64_t>(columns, "vc_mask");
   layout.unit_flits = column<std::uint32_t>(columns, "unit_flits");
   layout.sub_message_flits = column<std::uint32_t>(columns, "sub_message_flits");

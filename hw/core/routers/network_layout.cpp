@@ -38,7 +38,7 @@ void NetworkLayout::validate() const {
     if (router == kInterface || channel_ejection[channel] == kInterface) continue;  // kInterface: nothing is ejected from there
     require(channel_ejection[channel] < outputs[router], "channel_ejection");
   }
-  require(!vc_mask.empty() && vc_mask.size() == unit_flits.size() * kDatelines, "vc_mask");
+  require(!vc_mask.empty() && vc_sets > kUpperHalf && vc_mask.size() == unit_flits.size() * vc_sets, "vc_mask");
   const std::uint64_t all = vcs == kMaxVcs ? ~std::uint64_t{0} : (std::uint64_t{1} << vcs) - 1;
   for (const std::uint64_t mask : vc_mask) require(mask != 0 && (mask & ~all) == 0, "vc_mask");
   for (const std::uint32_t unit : unit_flits) require(unit > 0, "unit_flits");
@@ -46,16 +46,15 @@ void NetworkLayout::validate() const {
   require(table.empty() || table.size() == std::size_t{routers} * routers, "table");
   for (std::size_t entry = 0; entry < table.size(); ++entry) {
     const Hop hop{table[entry]};
-    require(hop.dateline() < kDatelines, "table");
+    require(hop.vc_set() < vc_sets, "table");
     require(hop.is_ejection() || hop.port() < outputs[entry / routers], "table");
   }
   require(!routes.begin.empty() && routes.begin.front() == 0 && routes.begin.back() == routes.values.size(), "routes");
   for (std::size_t route = 0; route + 1 < routes.begin.size(); ++route) {
     require(routes.begin[route] < routes.begin[route + 1], "routes");
     for (std::uint32_t at = routes.begin[route]; at < routes.begin[route + 1]; ++at) {
-      require(routes.values[at] <= UINT16_MAX, "routes");
-      const Hop hop{static_cast<std::uint16_t>(routes.values[at])};
-      require(hop.dateline() < kDatelines && hop.is_ejection() == (at + 1 == routes.begin[route + 1]), "routes");
+      const Hop hop{routes.values[at]};
+      require(hop.vc_set() < vc_sets && hop.is_ejection() == (at + 1 == routes.begin[route + 1]), "routes");
     }
   }
 }

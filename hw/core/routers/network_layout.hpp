@@ -9,19 +9,19 @@
 namespace certree {
 
 inline constexpr std::uint32_t kInterface = UINT32_MAX;  // the end of a channel that is a network interface
-inline constexpr std::uint32_t kDatelines = 3;           // any VC of the class, its lower half, its upper half
+// Numbers of the sets of VCs of a class: 0 for all of them, then the halves below and above a dateline, then its layers.
 inline constexpr std::uint32_t kLowerHalf = 1;
 inline constexpr std::uint32_t kUpperHalf = 2;
 inline constexpr std::uint32_t kMaxVcs = 64;
 
-// One step of a way: an output port and which half of the VCs the packet may use there (dateline rule). At its end a packet leaves
-// by the port that belongs to the channel it came by, or by the one to interface `port - kEjectAt` of the router.
+// One step of a way: an output port and the set of VCs that the packet may use there. At its end a packet leaves by the port that
+// belongs to the channel it came by, or by the one to interface `port - kEjectAt` of the router.
 struct Hop {
   static constexpr std::uint32_t kEjectAt = 0x2000;
   static constexpr std::uint32_t kEjectPort = 0x3FFF;
-  std::uint16_t code = kEjectPort;
+  std::uint32_t code = kEjectPort;
   std::uint32_t port() const { return code & 0x3FFFU; }
-  std::uint32_t dateline() const { return code >> 14U; }
+  std::uint32_t vc_set() const { return code >> 14U; }
   bool is_ejection() const { return port() >= kEjectAt; }
 };
 
@@ -52,7 +52,8 @@ struct NetworkLayout {
   // kInterface elsewhere.
   std::vector<std::uint32_t> channel_ring;
   // Traffic classes.
-  std::vector<std::uint64_t> vc_mask;            // class · kDatelines + dateline -> VCs it may use
+  std::uint32_t vc_sets = 3;                     // sets of VCs of each class, at least up to the upper half
+  std::vector<std::uint64_t> vc_mask;            // class · vc_sets + set -> VCs it may use
   std::vector<std::uint32_t> unit_flits;         // class -> so much of a packet must fit behind a VC that it takes (1: wormhole)
   std::vector<std::uint32_t> sub_message_flits;  // class -> flits of a sub-message; 0: its packets are ordinary ones
   // Ways.

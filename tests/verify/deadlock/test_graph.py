@@ -24,7 +24,7 @@ def random_walks(rng: Random) -> Walks:
     begin = np.concatenate(([0], np.cumsum([len(hops) for hops in pairs])))
     mask = np.array([rng.choice(MASKS) for _ in range(begin[-1])], np.uint64)
     flits = np.array([rng.randint(1, 9) for _ in ways], np.int64)
-    return Walks(FULL, begin, np.concatenate(pairs), mask, np.ones(len(ways), np.int64), flits)
+    return Walks(FULL, begin, np.concatenate(pairs), mask, flits)
 
 
 def channels(walks: Walks, hop: int) -> list[tuple[int, int]]:

@@ -39,7 +39,7 @@ def check_messages(ran: EndpointTrace, schedule: Schedule, where: str) -> None:
 
     O(transfers log transfers + dependencies + messages of a program squared / 64).
     """
-    schedule.require_version_1("traces of endpoints")
+    schedule.require_version_1("traces of endpoints", allowed=("virtual_channel",))
     require_wired(schedule)
     for name, told, due in (
         ("network", ran.network, schedule.topology.name),

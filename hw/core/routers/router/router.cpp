@@ -88,7 +88,7 @@ void Router::finish_routing(InputVc& input) {
   const std::uint32_t output = hop.is_ejection() ? exit_of(hop, input.port) : hop.port();
   if (output >= outputs_.size()) throw std::logic_error("a packet was routed to a port that does not exist");
   input.output = static_cast<std::uint16_t>(output);
-  input.wanted = routing_.vcs(input.front, dateline_of(input, hop));
+  input.wanted = routing_.vcs(input.front, vc_set_of(input, hop));
   input.needed = std::min(routing_.unit_flits(input.front), input.left);
   input.state = VcState::kWaiting;
   waiting_.push_back(index_of(input));
@@ -102,9 +102,9 @@ std::uint32_t Router::exit_of(Hop hop, std::uint32_t input_port) const {
 }
 
 // Which VCs of its output a packet may take: what its way says, or, where it goes on around a ring, the half that it has.
-std::uint32_t Router::dateline_of(const InputVc& input, Hop hop) const {
+std::uint32_t Router::vc_set_of(const InputVc& input, Hop hop) const {
   const std::uint32_t ring = output_ring_[input.output];
-  if (ring == kInterface || ring != input_ring_[input.port] || !routing_.is_table_routed(input.front)) return hop.dateline();
+  if (ring == kInterface || ring != input_ring_[input.port] || !routing_.is_table_routed(input.front)) return hop.vc_set();
   return (routing_.vcs(input.front, kLowerHalf) >> input.vc & 1U) != 0 ? kLowerHalf : kUpperHalf;
 }
 

@@ -44,7 +44,7 @@ class Router {
   void start_routing(InputVc& input, Cycle front_since, Cycle now);
   void finish_routing(InputVc& input);
   std::uint32_t exit_of(Hop hop, std::uint32_t input_port) const;
-  std::uint32_t dateline_of(const InputVc& input, Hop hop) const;
+  std::uint32_t vc_set_of(const InputVc& input, Hop hop) const;
   std::uint64_t vcs_for(const InputVc& input) const;
   void keep_a_vc(const InputVc& input);
   bool match_vcs();

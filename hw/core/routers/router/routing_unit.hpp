@@ -20,14 +20,14 @@ class RoutingUnit {
       if (++packet.hop > layout_.routers) lost_ = Lost{id, router};
       return {layout_.table[std::size_t{router} * layout_.routers + packet.destination]};
     }
-    return {static_cast<std::uint16_t>(layout_.routes.values[packet.route + packet.hop++])};
+    return {layout_.routes.values[packet.route + packet.hop++]};
   }
 
   std::uint32_t flits(PacketId id) const { return packets_[id.value].flits; }
   std::uint32_t priority(PacketId id) const { return packets_[id.value].priority; }
   bool is_table_routed(PacketId id) const { return packets_[id.value].route == kTableRouted; }
-  std::uint64_t vcs(PacketId id, std::uint32_t dateline) const {
-    return layout_.vc_mask[packets_[id.value].traffic_class * kDatelines + dateline];
+  std::uint64_t vcs(PacketId id, std::uint32_t vc_set) const {
+    return layout_.vc_mask[packets_[id.value].traffic_class * layout_.vc_sets + vc_set];
   }
   // Zero for ordinary packets.
   std::uint32_t sub_message_flits(PacketId id) const { return layout_.sub_message_flits[packets_[id.value].traffic_class]; }

@@ -1,0 +1,107 @@
+"""Routes get layers of virtual channels where they would deadlock without, and only there; tables and routers use them."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import certree.api as ct
+from certree.hw.engines.runs import Options
+from certree.hw.run import run
+from certree.hw.tables.directory import read_tables
+from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule_file import schedule_document, schedule_from_document
+from certree.synth.virtual_channels import with_channels
+from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
+
+TWO = small(vcs=2, flits=8)
+
+
+@pytest.fixture(scope="module")
+def layered() -> Schedule:
+    """All-reduce on a ring of four switches in one direction."""
+    return direct(switch_ring(), TWO)
+
+
+def test_a_ring_of_switches_gets_two_layers(layered: Schedule) -> None:
+    assert layered.virtual_channel is not None
+    assert set(layered.virtual_channel.tolist()) == {0, 1}
+    assert ct.verify(layered).valid
+    assert ct.deadlock(layered).fault() is None
+    assert not ct.deadlock(replace(layered, virtual_channel=None)).free
+
+
+def test_layers_stay_in_files_and_tables(layered: Schedule, tmp_path: Path) -> None:
+    document = schedule_document(layered)
+    assert document["version"] == 2
+    assert schedule_from_document(document, "f").digest == layered.digest
+    for encoding in ("json", "readmemh"):
+        written = ct.export(layered, encoding, tmp_path / encoding)
+        read = read_tables(tmp_path / encoding)
+        assert read.virtual_channel is not None
+        assert read.virtual_channel.tolist() == layered.virtual_channel.tolist()  # type: ignore[union-attr]
+        assert read.schedule.digest == written.schedule_digest
+        assert ct.verify(tmp_path / encoding).valid
+    assert "`virtual_channel`" in (tmp_path / "readmemh" / "layout.md").read_text()
+
+
+def test_another_layer_in_the_tables_is_another_schedule(layered: Schedule, tmp_path: Path) -> None:
+    tables = ct.export(layered, "json", tmp_path / "t")
+    assert tables.virtual_channel is not None
+    other = replace(tables, virtual_channel=1 - tables.virtual_channel)
+    assert set(ct.verify(other).counts) == {"digest"}
+    with pytest.raises(ct.InputError, match="virtual_channel has 1 entries; routes has 12"):
+        replace(tables, virtual_channel=np.zeros(1, np.int32))
+
+
+@pytest.mark.parametrize("mode", ["slotted", "paced"])
+@pytest.mark.parametrize("flow", ["message", "packet"])
+def test_layered_routes_run_where_plain_ones_are_stuck(layered: Schedule, mode: str, flow: str) -> None:
+    options = Options(engine="flit", mode=mode, framing=flow)
+    ended = run(layered, options)
+    assert not ended.deadlock
+    assert ended.data_ok
+    if mode == "slotted":
+        plain = run(replace(layered, virtual_channel=None), options, message_bytes=64 * KIB, machine=small(vcs=1))
+        assert plain.deadlock
+
+
+def test_layers_agree_with_lanes_where_buffers_are_deep(layered: Schedule) -> None:
+    machine = small(vcs=4, flits=400, flow_control="cut-through")
+    answer = ct.deadlock(layered, machine=machine)
+    assert (answer.free, answer.agrees) == (True, True)
+    exact = ct.simulate(layered, machine=machine, engine="flit")
+    assert exact.cycles == exact.closed_form_cycles == ct.simulate(layered, machine=machine, engine="lanes").cycles
+
+
+def test_too_few_channels_leave_routes_plain_and_refused() -> None:
+    schedule = direct(switch_ring(), small(vcs=1))
+    assert schedule.virtual_channel is None
+    verdict = ct.verify(schedule)
+    assert set(verdict.counts) == {"deadlock"}
+    assert "routes in 2 layers of virtual channels (the machine has 1)" in verdict.violations[0].message
+
+
+@pytest.mark.parametrize(
+    ("spec", "method"),
+    [("fattree:2x4", "direct"), ("torus:4x4", "halving-doubling"), ("tree:2x3", "cps"), ("mesh:4x4", "halving-doubling")],
+)
+def test_trees_and_tori_need_no_layers(spec: str, method: str) -> None:
+    """Routes go up and down in trees, and tori have datelines."""
+    schedule = ct.synthesize(spec, method=method, size="64KiB")
+    assert isinstance(schedule, Schedule)
+    assert schedule.virtual_channel is None
+    assert ct.deadlock(schedule).free
+
+
+@pytest.mark.parametrize(
+    ("spec", "method"), [("bigraph:2x4", "direct"), ("cayley:10@1+3", "cps"), ("bigraph:2x4", "halving-doubling")]
+)
+def test_other_networks_do(spec: str, method: str) -> None:
+    schedule = ct.synthesize(spec, method=method, size="64KiB")
+    assert isinstance(schedule, Schedule)
+    assert schedule.virtual_channel is not None
+    assert ct.verify(schedule).valid
+    assert with_channels(schedule, schedule.made_for.machine).digest == schedule.digest  # type: ignore[union-attr]
+    assert ct.simulate(schedule, engine="flit").data_ok
