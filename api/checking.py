@@ -7,17 +7,18 @@ from typing import TYPE_CHECKING, overload
 
 from certree.api import parsing
 from certree.api.errors import InvalidScheduleError
-from certree.api.evidence import add_certificate
+from certree.api.evidence import add_certificate, found_time_bounds
 from certree.api.frontiers import verify_frontier
 from certree.api.inputs import is_frontier, on_machine, schedule_of, verify_path
 from certree.api.parsing import Network
-from certree.api.settings import setting
+from certree.api.settings import machine_for, setting
 from certree.models.bundle.bundle import is_bundle
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.tables import Tables
 from certree.verify.bounds.cheap import cheap_bounds
@@ -154,7 +155,8 @@ class Bounds(Shown):
     as JSON documents with their witnesses, the strongest of each quantity first; the verifier checked each. The values of bandwidth
     bounds there are rounds per chunk: coefficients of M/B once multiplied with `topology.scale`, which is 1 for whole capacities.
     `any_shares`: of an all-gather or reduce-scatter a bound like `bandwidth` that holds whatever parts of the message the endpoints
-    root; None for others and where none was looked for (many endpoints).
+    root; None for others and where none was looked for (many endpoints). `time_cycles`: the cycles that every run takes for the
+    message size and the machine `made_for`, by `time_bounds`, the strongest first; None without a message size.
     """
 
     topology: Topology
@@ -164,6 +166,9 @@ class Bounds(Shown):
     latency: int
     bounds: tuple[Bound, ...]
     any_shares: Fraction | None = None
+    made_for: MadeFor | None = None
+    time_cycles: int | None = None
+    time_bounds: tuple[Bound, ...] = ()
 
     @property
     def model(self) -> tuple[str, ...]:
@@ -177,7 +182,8 @@ class Bounds(Shown):
 
     def facts(self) -> dict[str, object]:
         """The best bound of each quantity."""
-        return {"bandwidth time": f"≥ {self.bandwidth} M/B", "latency": f"≥ {self.latency} steps"}
+        time = {} if self.time_cycles is None else {"time": f"≥ {self.time_cycles} cycles"}
+        return {"bandwidth time": f"≥ {self.bandwidth} M/B", "latency": f"≥ {self.latency} steps", **time}
 
 
 def bound(
@@ -186,18 +192,23 @@ def bound(
     *,
     root: int | None = None,
     delay: int = 1,
+    size: int | str | None = None,
+    machine: str | Path | Machine | None = None,
 ) -> Bounds:
-    """Lower bounds on the bandwidth time and on the steps of schedules, with witnesses.
+    """Lower bounds on the bandwidth time and on the steps of schedules, and with `size` on the time of a run, with witnesses.
 
-    `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. Searches
-    as `certree.synth.bounds.find.find_bounds` (maximum flows and linear programs; seconds for hundreds of nodes), exact. Raises
-    InputError for unsupported input.
+    `network` and `collective` as in `topology` and `collective`. `delay`: steps from a send to the use of what was sent. `size` and
+    `machine`: of the time bound, the machine by default the one that `synthesize` uses. Searches as
+    `certree.synth.bounds.find.find_bounds` and `quickest.time_bounds` (maximum flows and linear programs; seconds for hundreds of
+    nodes), exact. Raises InputError for unsupported input.
 
     >>> import certree.api as ct
     >>> ct.bound("mesh:8x8")
     <Bounds all-reduce on mesh:8x8: bandwidth time ≥ 9/16 M/B, latency ≥ 14 steps>
     >>> ct.bound("dgx1", "broadcast", root=0).bandwidth
     Fraction(1, 6)
+    >>> ct.bound("torus:8x8", size="1KiB").time_cycles
+    1263
     """
     from certree.synth.bounds.find import find_bounds, shares_bound
 
@@ -210,4 +221,12 @@ def bound(
     bandwidth = best["bandwidth"][0] * instance.topology.scale
     free = shares_bound(instance.topology, instance.collective)
     whatever = None if free is None else check_bound(instance, free) * instance.topology.scale
-    return Bounds(instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found), whatever)
+    timed: list[Bound] = []
+    made_for = None if size is None else MadeFor(parsing.size(size), machine_for(instance.topology, machine))
+    if made_for is not None:
+        instance.collective.require_equal_blocks("time bounds")
+        timed = found_time_bounds(instance, [best["bandwidth"][1]], made_for.message_bytes, made_for.machine)
+    return Bounds(
+        instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found), whatever, made_for,
+        int(timed[0]["value"]) if timed else None, tuple(timed),
+    )  # fmt: skip

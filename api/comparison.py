@@ -9,7 +9,7 @@ from typing import Any
 from certree.api import parsing
 from certree.api.evidence import certified_or_fail
 from certree.api.parsing import Network
-from certree.api.reports.schedules import closed_form, schedule_report
+from certree.api.reports.schedules import closed_form, over_bound, schedule_report, time_bound
 from certree.api.reports.text import size_words
 from certree.api.reports.times import clock_times
 from certree.api.settings import machine_for, silent
@@ -24,6 +24,7 @@ from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.method import Request, load_methods
+from certree.verify.verdict import Quality
 
 KEPT = (
     "valid", "steps", "total_steps", "delay", "period", "repeats", "chunks", "transfers", "bandwidth_time", "bandwidth_bound",
@@ -88,7 +89,7 @@ def compare(
 
     `methods`: each `name` or `name:option=value:...`; all by default. `run`: the execution model of the simulation, "slotted" or
     "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `time_over_bound` of a cell is its
-    closed form divided by the time that the best bandwidth bound alone allows. `progress` receives a line for each cell. Raises
+    closed form divided by `time_bound_cycles`, which no run can undercut. `progress` receives a line for each cell. Raises
     InputError for anything malformed; a cell that a method does not cover has `not_applicable`.
 
     >>> import certree.api as ct
@@ -128,7 +129,7 @@ class Comparison:
     run: str | None  # how to simulate; None: not at all
     without_routers: bool = False
     search: bool = True  # for bounds, in addition to those of the verifier
-    _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any]]] = field(default_factory=dict)
+    _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any], Quality | None]] = field(default_factory=dict)
     _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
 
     def cell(self, entry: Entry, size: int) -> dict[str, Any]:
@@ -141,7 +142,7 @@ class Comparison:
             made = load_methods()[entry.method](request)
         except (UnsupportedError, UndecidedError) as error:
             return cell | {"not_applicable": str(error)}
-        schedule, report = self._judge(entry, made, size)
+        schedule, report, quality = self._judge(entry, made, size)
         if not report["valid"]:
             counts = ", ".join(f"{count} × {rule}" for rule, count in report["violation_counts"].items())
             return cell | {"valid": False, "refuted": counts, "violations": report["violations"]}
@@ -149,14 +150,15 @@ class Comparison:
         cell |= {key: report[key] for key in KEPT} | times
         bound = bandwidth_bound_cycles(Fraction(report["bandwidth_bound"]), size, self.machine)
         cell["bound_cycles"] = str(bound)
-        cell["time_over_bound"] = None if times["time_cycles"] is None else str(times["time_cycles"] / bound)
+        cell["time_bound_cycles"] = time_bound(schedule, quality, size, self.machine)
+        cell["time_over_bound"] = over_bound(times["time_cycles"], cell["time_bound_cycles"])
         return cell | self._simulation(schedule, size)
 
-    def _judge(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any]]:
+    def _judge(self, entry: Entry, made: AnySchedule, size: int) -> tuple[AnySchedule, dict[str, Any], Quality | None]:
         key = (entry.text, made.digest)
         if key not in self._judged:
             schedule, verdict = certified_or_fail(made, search=self.search)
-            self._judged[key] = schedule, schedule_report(schedule, verdict, size, self.machine)
+            self._judged[key] = schedule, schedule_report(schedule, verdict, size, self.machine), verdict.quality
         return self._judged[key]
 
     def _simulation(self, schedule: AnySchedule, size: int) -> dict[str, Any]:

@@ -1,11 +1,17 @@
 """Evidence for every schedule: a search for bounds, a certificate, and verification of both."""
 
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 from certree.api.errors import DisagreementError
+from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.verify.bounds.timed import TimeInstance, best_time, make_time_bound
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
 from certree.verify.certificates.certificate import check_certificate, make_certificate, proved_fewest
 from certree.verify.checker import verify_schedule
@@ -17,7 +23,8 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
 
     The certificate has the cheap bounds of the verifier, and with `search` those of `certree.synth.bounds.find`. A symmetric
     schedule needs no others: where all nodes look the same, bounds at one node and the count of all messages are as strong.
-    A proof of the fewest steps that came with the schedule is kept if it is valid.
+    A proof of the fewest steps that came with the schedule is kept if it is valid. A schedule that records what it was made for
+    gets a bound on the time of a run, too.
     """
     bare = schedule.with_certificate(None)
     verdict = verify_schedule(bare)
@@ -25,7 +32,12 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
         return schedule, verdict
     fewest = None if schedule.certificate is None else proved_fewest(schedule)
     bounds = found_bounds(bare) if search and not isinstance(bare, SymmetricSchedule) else []
-    certified = bare.with_certificate(make_certificate(bare, bounds, fewest))
+    instance, time_bounds = Instance.of(bare), []
+    if bare.made_for is not None and verdict.quality is not None:
+        known = [bound for bound in (*bounds, *verdict.quality.witnesses) if bound["quantity"] == "bandwidth"]
+        best = max(known, key=lambda bound: Fraction(bound["value"]))
+        time_bounds = found_time_bounds(instance, [best], bare.made_for.message_bytes, bare.made_for.machine)[:1]
+    certified = bare.with_certificate(make_certificate(bare, bounds, fewest, time_bounds))
     findings = Findings()
     quality = check_certificate(certified, findings)
     return certified, findings.verdict(quality)
@@ -51,6 +63,28 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
         whatever = shares_bound(schedule.topology, schedule.collective)
         return [*([whatever] if whatever else []), *bounds]
     return bounds
+
+
+def found_time_bounds(instance: Instance, bounds: Sequence[Mapping[str, Any]], message_bytes: int, machine: Machine) -> list[Bound]:
+    """Bounds on the time of a run, largest first, each re-checked: by latency and capacity, by all additions, and by the load of
+    each of the given bandwidth bounds. Empty where the network contradicts the machine, and for a collective with a demand."""
+    if contradiction(instance.topology, machine) is not None or instance.collective.demand is not None:
+        return []
+    of = TimeInstance(instance, message_bytes, machine)
+    found = list(_time_bounds(instance.topology, instance.collective, instance.shares, message_bytes, machine))
+    found += [make_time_bound(of, "load", {"bound": dict(bound)}) for bound in bounds if bound["quantity"] == "bandwidth"]
+    best_time(of, found)
+    return sorted(found, key=lambda bound: -int(bound["value"]))
+
+
+@lru_cache(maxsize=32)
+def _time_bounds(
+    topology: Topology, collective: Collective, shares: tuple[Fraction, ...], message_bytes: int, machine: Machine
+) -> list[Bound]:
+    """The search for time bounds, once for all schedules that are compared."""
+    from certree.synth.bounds.quickest import time_bounds
+
+    return time_bounds(TimeInstance(Instance(topology, collective, shares), message_bytes, machine))
 
 
 @lru_cache(maxsize=8)

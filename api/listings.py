@@ -26,6 +26,7 @@ from certree.models.network.topology import NodeKind
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.workload.workload_file import WORKLOADS
 from certree.synth.method import load_methods
+from certree.verify.bounds.timed import load_time_witnesses
 from certree.verify.bounds.witness import load_witnesses
 from certree.verify.exact.refutations.refutation import load_refutations
 from certree.verify.rule import load_rules
@@ -94,6 +95,7 @@ def _registries() -> dict[str, Registry[Any]]:
         "experiments": load_experiments(),
         "rules": load_rules(),
         "witnesses": load_witnesses(),
+        "time witnesses": load_time_witnesses(),
         "refutations": load_refutations(),
         "evidence": all_evidence(),
     }

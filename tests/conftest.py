@@ -1,7 +1,33 @@
-"""Profiles of property tests: none fails because the machine is busy; `make test` draws the same examples in every run."""
+"""Profiles of property tests: none fails because the machine is busy; `make test` draws the same examples in every run. And every
+simulated run of a test is compared with the time bound."""
 
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import HealthCheck, settings
+
+from certree.hw import run as runs
+from tests.time_bounds import least_cycles
 
 settings.register_profile("certree", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("certree"), derandomize=False, max_examples=2000, print_blob=True)
 settings.load_profile("certree")
+
+MOST_NODES = 300
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _no_run_undercuts_the_time_bound() -> Iterator[None]:
+    """Every run on an engine, in whatever test, takes at least the cycles of the time bound."""
+    shown = runs._shown
+
+    def compared(source, options, ended):
+        result = shown(source, options, ended)
+        if result.data_ok and source.schedule.transfers and len(source.schedule.topology.kind) <= MOST_NODES:
+            least = least_cycles(source.schedule, source.message_bytes, source.machine)
+            assert result.cycles >= least, f"a run on {source.schedule.topology.name} undercuts its time bound"
+        return result
+
+    runs._shown = compared
+    yield
+    runs._shown = shown

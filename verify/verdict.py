@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.shown import Shown
+from certree.models.schedule.made_for import MadeFor
 from certree.verify.rule import RULES
 from certree.verify.wording import list_text
 
@@ -33,7 +34,8 @@ class Quality:
     `bandwidth_time` and `bandwidth_bound` are rounds per chunk; times `scale` (Topology) they are coefficients of M/B;
     `latency_steps` are the steps of one iteration. `optimal_in` lists the quantities whose value equals its re-checked bound;
     `gap` is value ÷ bound − 1; `witnesses` are the bound documents that give the two bounds, bandwidth first. `fewest_steps`:
-    the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None.
+    the kind of the re-checked proof that no schedule of as many chunks has fewer steps (`fewest_steps`), or None. `time`: the
+    message size and the machine, and the cycles that every run takes for these, by re-checked bounds; None without.
     """
 
     bandwidth_time: Fraction
@@ -45,6 +47,7 @@ class Quality:
     witnesses: tuple[Mapping[str, Any], ...]
     fewest_steps: str | None = None
     scale: int = 1
+    time: tuple[MadeFor, int] | None = None
 
 
 @dataclass(frozen=True, repr=False)

@@ -4,14 +4,11 @@ import base64
 from fractions import Fraction
 from typing import Any
 
-from certree.api.reports.schedules import closed_form
+from certree.api.reports.schedules import closed_form, over_bound, time_bound
 from certree.api.reports.text import size_words
-from certree.api.reports.times import time_bound_cycles
 from certree.models.common.errors import InputError, UndecidedError
-from certree.models.machine.speeds import contradiction
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.symmetric import AnySchedule
-from certree.models.schedule.timing import bandwidth_bound_cycles
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
 from certree.verify.verdict import Quality
@@ -28,23 +25,23 @@ Cell = dict[str, Any]
 def times(schedule: AnySchedule, quality: Quality, used: MadeFor, *, published: bool) -> tuple[list[Cell], str | None]:
     """(cells as of `compare`, what was left out): the schedule at several sizes, and, if `published`, the algorithms that apply."""
     sizes = sorted({max(LEAST_BYTES, int(used.message_bytes * factor)) for factor in FACTORS})
-    bandwidth = quality.bandwidth_bound * quality.scale
-    cells = [_cell(schedule, quality, used, size) for size in sizes]
+    bounds = {size: time_bound(schedule, quality, size, used.machine) for size in sizes}
+    cells = [_timed(THIS, size, closed_form(schedule, size, used.machine)["time_cycles"], bounds[size]) for size in sizes]
     if not published:
         return cells, "published algorithms were not asked for"
     if len(schedule.topology.endpoints) > MOST_ENDPOINTS:
         return cells, f"published algorithms: the network has more than {MOST_ENDPOINTS} endpoints; certree compare runs them"
     for name in load_methods():
         if name not in OWN:
-            cells += _published(name, schedule, bandwidth, used, sizes)
+            cells += _published(name, schedule, used, bounds)
     return cells, None
 
 
-def _published(name: str, schedule: AnySchedule, bandwidth: Fraction, used: MadeFor, sizes: list[int]) -> list[Cell]:
+def _published(name: str, schedule: AnySchedule, used: MadeFor, bounds: dict[int, int | None]) -> list[Cell]:
     """A method's valid schedules at the sizes, timed; none where it does not apply."""
     cells: list[Cell] = []
     checked: dict[str, bool] = {}
-    for size in sizes:
+    for size, bound in bounds.items():
         try:
             made = load_methods()[name](Request(schedule.topology, schedule.collective, size, used.machine))
             if made.digest not in checked:
@@ -53,26 +50,14 @@ def _published(name: str, schedule: AnySchedule, bandwidth: Fraction, used: Made
         except (InputError, UndecidedError):
             return cells
         if cycles is not None:
-            cells.append(_timed(name, size, cycles, bandwidth_bound_cycles(bandwidth, size, used.machine)))
+            cells.append(_timed(name, size, cycles, bound))
     return cells
 
 
-def _cell(schedule: AnySchedule, quality: Quality, used: MadeFor, size: int) -> Cell:
-    """The schedule at another size, its transfers unchanged."""
-    bandwidth = quality.bandwidth_bound * quality.scale
-    least = bandwidth_bound_cycles(bandwidth, size, used.machine)
-    cycles = closed_form(schedule, size, used.machine)["time_cycles"]
-    bound = None
-    if contradiction(schedule.topology, used.machine) is None:
-        hops = (quality.latency_bound - 1) // schedule.delay + 1
-        bound = time_bound_cycles(schedule.topology, bandwidth, hops, size, used.machine)
-    return _timed(THIS, size, cycles, least) | {"time_bound_cycles": bound}
-
-
-def _timed(name: str, size: int, cycles: int | None, least: Fraction) -> Cell:
+def _timed(name: str, size: int, cycles: int | None, bound: int | None) -> Cell:
     """A cell as the plot of `compare` takes it."""
-    over = None if cycles is None else str(cycles / least)
-    return {"method": name, "message_bytes": size, "time_cycles": cycles, "bound_cycles": str(least), "time_over_bound": over}
+    over = over_bound(cycles, bound)
+    return {"method": name, "message_bytes": size, "time_cycles": cycles, "time_bound_cycles": bound, "time_over_bound": over}
 
 
 def time_table(cells: list[Cell]) -> dict[str, Any]:

@@ -50,12 +50,11 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
             _draw(left, right, shown, "" if index else f"{len(slow)} slower at {size_words(last)}", None)
         for index, (names, shown) in enumerate(lines):
             _draw(left, right, shown, "\n".join(wrap(", ".join(names), WIDEST)), index)
-        bounds = sorted({(cell["message_bytes"], Fraction(cell["bound_cycles"])) for cell in timed})
-        left.plot(
-            [size for size, _ in bounds], [float(cycles) for _, cycles in bounds], color="#999999", linewidth=4, alpha=0.5,
-            label="bandwidth bound", zorder=0,
+        bounds = {cell["message_bytes"]: cell["time_bound_cycles"] for cell in timed}
+        left.plot(sorted(bounds), [bounds[size] for size in sorted(bounds)], color="#999999", linewidth=4, alpha=0.5,
+            label="time bound", zorder=0,
         )  # fmt: skip
-        for axes, label in ((left, "cycles"), (right, "time / bandwidth bound")):
+        for axes, label in ((left, "cycles"), (right, "time / time bound")):
             _scale(axes, sorted({cell["message_bytes"] for cell in timed}), label)
         right.axhline(1, color="#999999", linewidth=4, alpha=0.5, zorder=0)
         figure.suptitle(title, fontsize=11)
@@ -65,19 +64,19 @@ def comparison_plot(cells: Sequence[dict[str, Any]], title: str, suffix: str) ->
 
 
 def _bars(timed: Sequence[dict[str, Any]], title: str, suffix: str) -> bytes:
-    """One size: a bar for each method, the fastest first; the bandwidth bound as a line."""
+    """One size: a bar for each method, the fastest first; the time bound as a line."""
     shown = sorted(timed, key=lambda cell: int(cell["time_cycles"]), reverse=True)
     names, places = ["\n".join(wrap(cell["method"], WIDEST)) for cell in shown], range(len(shown))
-    bound = max(float(Fraction(cell["bound_cycles"])) for cell in shown)
+    bound = max(cell["time_bound_cycles"] for cell in shown)
     with mpl.rc_context(STYLE):
         figure, (left, right) = plt.subplots(1, 2, figsize=(11, 1.8 + 0.34 * len(shown)), layout="constrained", sharey=True)
         for axes, values, least, label in (
             (left, [cell["time_cycles"] for cell in shown], bound, "cycles"),
-            (right, [float(Fraction(cell["time_over_bound"])) for cell in shown], 1.0, "time / bandwidth bound"),
+            (right, [float(Fraction(cell["time_over_bound"])) for cell in shown], 1.0, "time / time bound"),
         ):
             bars = axes.barh(places, values, 0.62, color=COLOURS[0])
             axes.bar_label(bars, [f"{value:,.4g}" if value < 1000 else f"{value:,.0f}" for value in values], padding=3, fontsize=8)
-            axes.axvline(least, color="#999999", linewidth=3, alpha=0.6, zorder=0, label="bandwidth bound")
+            axes.axvline(least, color="#999999", linewidth=3, alpha=0.6, zorder=0, label="time bound")
             axes.set_xlim(0, 1.18 * max(values))
             axes.set_yticks(places, names)
             axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))

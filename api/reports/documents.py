@@ -51,6 +51,7 @@ PARTS = {
         valid? exact? data_ok?: bool
         steps? total_steps? delay? repeats? chunks? transfers?: count
         period? latency_steps? latency_bound? time_cycles? simulated_cycles? contention_cycles? late?: count?
+        time_bound_cycles?: count?
         bandwidth_time? bandwidth_bound? bound_cycles? time_over_bound?: rational?
         seconds? bytes_per_second? simulated_seconds?: rational?
         optimal_in?: [text]
@@ -97,7 +98,7 @@ DOCUMENTS = {
         valid: bool
         topology collective machine: text
         root period latency_steps latency_bound fewest_steps time_cycles time_bound_cycles: count?
-        seconds bytes_per_second: rational?
+        seconds bytes_per_second time_over_bound: rational?
         method fewest_steps_said: text?
         chunks steps total_steps delay repeats transfers message_bytes: count
         bandwidth_time bandwidth_bound: rational?
@@ -120,6 +121,7 @@ DOCUMENTS = {
         model: [text]
         bounds: [bound]
         time_bound_cycles? message_bytes?: count
+        time_bounds?: [bound]
         seconds? bytes_per_second?: rational
         machine?: text
         """,

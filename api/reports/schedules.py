@@ -5,17 +5,19 @@ from typing import Any
 
 import numpy as np
 
+from certree.api.evidence import found_time_bounds
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
-from certree.api.reports.times import clock_times, clock_words, time_bound_cycles
+from certree.api.reports.times import clock_times, clock_words
 from certree.models.common.errors import InputError
 from certree.models.fine_slots import fine_times
 from certree.models.machine.machine import Machine
-from certree.models.machine.speeds import contradiction
 from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.collective import Collective
+from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
+from certree.verify.bounds.witness import Instance
 from certree.verify.certificates.certificate import claim_document
 from certree.verify.verdict import Quality, Verdict
 
@@ -79,10 +81,11 @@ def schedule_report(
             if verdict.valid
             else {"time_cycles": None, **clock_times(None, message_bytes, machine)}
         ),
-        "time_bound_cycles": _time_bound(schedule, verdict.quality, message_bytes, machine),
+        "time_bound_cycles": time_bound(schedule, verdict.quality, message_bytes, machine),
         "message_bytes": message_bytes,
         "machine": machine.name,
     }
+    document["time_over_bound"] = over_bound(document["time_cycles"], document["time_bound_cycles"])
     if not verdict.valid:
         document["violations"] = [
             {"rule": violation.rule, "message": violation.message, "rows": list(violation.rows)} for violation in verdict.violations
@@ -105,13 +108,20 @@ def _layers(schedule: Schedule) -> dict[str, int]:
     return {} if schedule.virtual_channel is None else {"virtual_channels": layer_count(schedule.virtual_channel)}
 
 
-def _time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:
-    """The least cycles that the schedule's bounds allow; None of an invalid schedule."""
-    if quality is None or contradiction(schedule.topology, machine) is not None:
+def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:
+    """The cycles that any run takes, as the certificate proves them for this message and machine or by a search; None of an invalid
+    schedule, and where the network contradicts the machine."""
+    if quality is None:
         return None
-    transfers = (quality.latency_bound - 1) // schedule.delay + 1
-    bandwidth = quality.bandwidth_bound * quality.scale
-    return time_bound_cycles(schedule.topology, bandwidth, transfers, message_bytes, machine)
+    if quality.time is not None and quality.time[0] == MadeFor(message_bytes, machine):
+        return quality.time[1]
+    found = found_time_bounds(Instance.of(schedule), quality.witnesses, message_bytes, machine)
+    return int(found[0]["value"]) if found else None
+
+
+def over_bound(cycles: int | None, bound: int | None) -> str | None:
+    """A time divided by the time bound, exact; None without the two."""
+    return None if cycles is None or bound is None else str(Fraction(cycles, bound))
 
 
 def stated_rounds(schedule: AnySchedule) -> int:
@@ -185,6 +195,9 @@ def schedule_words(report: dict[str, Any]) -> str:
     else:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
         lines.append(f"  time: {report['time_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
+        if report["time_over_bound"] is not None:
+            over = float(Fraction(report["time_over_bound"]))
+            lines.append(f"  time bound: {report['time_bound_cycles']:,} cycles; time / time bound {over:.4g}")
     least = report.get("least_slot_cycles")
     if least is not None and least < report["slot_cycles"]:
         lines.append(f"  slots of {report['slot_cycles']:,} cycles; {least:,} would be enough")

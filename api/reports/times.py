@@ -1,13 +1,9 @@
-"""Cycles as seconds, messages over seconds as GB/s, and the least time that bounds allow."""
+"""Cycles as seconds, and messages over seconds as GB/s."""
 
 from fractions import Fraction
-from math import ceil
 from typing import Any
 
 from certree.models.machine.machine import Machine
-from certree.models.network.topology import UNKNOWN_LATENCY, Topology
-from certree.models.schedule.paths import path_cycles
-from certree.models.schedule.timing import bandwidth_bound_cycles
 
 _UNITS = ((1, "s"), (1000, "ms"), (10**6, "µs"), (10**9, "ns"))
 
@@ -36,13 +32,3 @@ def clock_words(report: dict[str, Any]) -> str:
     """The time and the bandwidth of a report: `2.38 ms, 28.2 GB/s`."""
     words = seconds_words(report["seconds"])
     return words if report["bytes_per_second"] is None else f"{words}, {rate_words(report['bytes_per_second'])}"
-
-
-def time_bound_cycles(topology: Topology, bandwidth: Fraction, transfers: int, message_bytes: int, machine: Machine) -> int:
-    """Cycles that any run takes, by the better of two bounds: `bandwidth` · M/B, and the way of a header and a flit over as many
-    links as `transfers`, each the fastest; one transfer may pass the nodes between."""
-    stated = topology.latency[topology.latency != UNKNOWN_LATENCY]
-    wires = [*stated.tolist(), *([machine.link_latency_cycles] if len(stated) < len(topology.latency) else [])]
-    way = path_cycles(machine, min(wires), transfers) + machine.head_flits + 1
-    by_bandwidth = bandwidth_bound_cycles(bandwidth, message_bytes, machine)
-    return machine.ni_start_cycles + max(ceil(by_bandwidth), way)

@@ -5,13 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from certree.cli.reproduce.matrix import LEFT_OUT, NETWORKS, NOT_MADE, Cell, empty_lines, gap_lines, matrix_cell, methods
+from certree.api.reports.schedules import closed_form
+from certree.cli.reproduce import matrix
+from certree.cli.reproduce.matrix import LEFT_OUT, MESSAGE, NETWORKS, NOT_MADE, Cell, empty_lines, gap_lines, matrix_cell, methods
 from certree.models.machine.machine import load_machine
+from certree.models.machine.speeds import with_speeds_of
 from certree.models.network.families import load_families
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import SYMMETRIC_KINDS, WITH_ONE_ROOT, CollectiveKind, parse_collective
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
+from tests.time_bounds import least_cycles
 
 TABLE = Path(__file__).parents[2] / "docs" / "reference" / "coverage.md"
 
@@ -50,6 +54,21 @@ CLAIMS = {
     "multitree": (SYMMETRIC_KINDS, lambda spec, _: None),
     "tree-all-to-all": (["all-to-all"], lambda spec, _: None),
 }
+
+
+@pytest.fixture(autouse=True)
+def _no_schedule_undercuts_the_time_bound(monkeypatch):
+    """The closed form of every valid schedule of the matrix is at least the time bound."""
+
+    def compared(schedule):
+        verdict = verify_schedule(schedule)
+        if verdict.valid and schedule.transfers:
+            machine = with_speeds_of(schedule.topology, load_machine("multitree"))
+            cycles = closed_form(schedule, MESSAGE, machine)["time_cycles"]
+            assert cycles is None or cycles >= least_cycles(schedule, MESSAGE, machine)
+        return verdict
+
+    monkeypatch.setattr(matrix, "verify_schedule", compared)
 
 
 def written():

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import certree.verify
+from certree.verify.bounds.timed import load_time_witnesses
 from certree.verify.bounds.witness import load_witnesses
 from certree.verify.exact.refutations.refutation import load_refutations
 from certree.verify.rule import Subject, load_rules
@@ -51,4 +52,4 @@ def test_what_is_reported_is_registered() -> None:
 def test_every_kind_of_evidence_is_explained() -> None:
     pages = PAGE.parents[1] / "explanation"
     text = (pages / "bounds.md").read_text() + (pages / "frontiers.md").read_text()
-    assert all(f"| `{kind}` |" in text for kind in (*load_witnesses(), *load_refutations()))
+    assert all(f"| `{kind}` |" in text for kind in (*load_witnesses(), *load_time_witnesses(), *load_refutations()))

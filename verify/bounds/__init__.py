@@ -1,1 +1,2 @@
-"""Lower bounds: documents with a witness, re-checked exactly; `witnesses`: one file per kind, `cheap`: bounds without a search."""
+"""Lower bounds: documents with a witness, re-checked exactly; `witnesses`: one file per kind, `cheap`: bounds without a search;
+`timed`: bounds on the time of a run, `times`: one file per kind of their witnesses."""

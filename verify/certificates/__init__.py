@@ -1,1 +1,1 @@
-"""Proofs about one schedule: its quality, the certificate that states it, the claim of fewest steps."""
+"""Proofs about one schedule: its quality, the certificate that states it, the claim of fewest steps, time bounds."""

@@ -10,18 +10,25 @@ from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.bounds.witness import Bound, Instance, WitnessError, check_bound
 from certree.verify.certificates.fewest_steps import check_fewest
 from certree.verify.certificates.quality import quality_of
+from certree.verify.certificates.time import check_time, time_document
 from certree.verify.exact.rup import ProofError
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
-_FEWEST = "fewest_steps"  # may be there too
+_FEWEST, _TIME = "fewest_steps", "time"  # may be there too
 
 
-def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound], fewest: Mapping[str, Any] | None = None) -> dict[str, Any]:
+def make_certificate(
+    schedule: AnySchedule,
+    bounds: Sequence[Bound],
+    fewest: Mapping[str, Any] | None = None,
+    time_bounds: Sequence[Bound] = (),
+) -> dict[str, Any]:
     """The certificate of a schedule: the given bounds, the cheap ones where they are better, and the claim that follows; `fewest`:
-    the claim, with its proof, that no schedule with as many chunks has fewer steps (`fewest_steps`).
+    the claim, with its proof, that no schedule with as many chunks has fewer steps (`fewest_steps`); `time_bounds`: bounds on the
+    time of a run, for the message size and the machine that the schedule was made for (`time`).
 
     A certificate adds to a schedule; it does not replace verifying it. Raises WitnessError for a bound that its witness does not
     prove.
@@ -37,6 +44,11 @@ def make_certificate(schedule: AnySchedule, bounds: Sequence[Bound], fewest: Map
         "bounds": used,
         "claim": claim_document(quality),
         **({} if fewest is None else {_FEWEST: dict(fewest)}),
+        **(
+            {_TIME: time_document(Instance.of(schedule), schedule.made_for, time_bounds)}
+            if time_bounds and schedule.made_for is not None
+            else {}
+        ),
     }
 
 
@@ -91,9 +103,14 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
     _check_claim(document["claim"], claim_document(quality), end, findings)
     if _FEWEST in document:
         try:
-            return replace(quality, fewest_steps=check_fewest(schedule, document[_FEWEST]))
+            quality = replace(quality, fewest_steps=check_fewest(schedule, document[_FEWEST]))
         except (ProofError, WitnessError) as error:
             findings.add(error.rule, end, (), f"certificate: {_FEWEST}: {error.message}")
+    if _TIME in document:
+        try:
+            quality = replace(quality, time=check_time(instance, document[_TIME]))
+        except WitnessError as error:
+            findings.add(error.rule, end, (), f"certificate: {_TIME}: {error.message}")
     return quality
 
 
@@ -108,7 +125,7 @@ def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
 
 def _check_form(document: Any) -> None:
     """Raise InputError unless the document has all fields of a certificate, with the right types."""
-    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[_FEWEST])
+    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[_FEWEST, _TIME])
     for name in ("topology", "schedule"):
         fields.text(name)
     fields.entries("bounds", empty=True)

@@ -8,7 +8,7 @@ import click
 from certree.api.checking import Bounds, bound
 from certree.api.reports.schedules import members_of
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, one_line, size_words
-from certree.api.reports.times import clock_times, clock_words, time_bound_cycles
+from certree.api.reports.times import clock_times, clock_words
 from certree.api.settings import machine_for
 from certree.cli.words.parameters import SIZE, argument_topology, option_collective, option_json, option_params
 from certree.cli.words.terminal import note, show
@@ -31,17 +31,10 @@ def bound_command(topology: Topology, collective: Collective, size: int | None, 
     """
     if size is None and machine is not None:
         raise InputError("--params needs --size: bounds on steps and bandwidth time are for any machine")
-    found = bound(topology, collective)
+    used = None if size is None else machine_for(topology, machine, note)
+    found = bound(topology, collective, size=size, machine=used)
     report = bounds_report(found)
-    if size is not None:
-        report |= _time_report(found, size, machine_for(topology, machine, note))
     show(report, bounds_words, as_json=as_json, then=("synthesize", topology.name, "-o", "schedule.json"))
-
-
-def _time_report(found: Bounds, size: int, machine: Machine) -> dict[str, Any]:
-    cycles = time_bound_cycles(found.topology, found.bandwidth, found.latency, size, machine)
-    times = clock_times(cycles, size, machine)
-    return {"time_bound_cycles": cycles, **times, "message_bytes": size, "machine": machine.name}
 
 
 def bounds_report(found: Bounds) -> dict[str, Any]:
@@ -57,7 +50,17 @@ def bounds_report(found: Bounds) -> dict[str, Any]:
         "model": list(found.model),
         "scale": found.topology.scale,
         "bounds": list(found.bounds),
+        **_time_report(found),
     }
+
+
+def _time_report(found: Bounds) -> dict[str, Any]:
+    if found.made_for is None:
+        return {}
+    size, machine = found.made_for.message_bytes, found.made_for.machine
+    times = clock_times(found.time_cycles, size, machine)
+    known = {"time_bound_cycles": found.time_cycles, **times, "message_bytes": size, "machine": machine.name}
+    return known | {"time_bounds": list(found.time_bounds)}
 
 
 def bounds_words(report: dict[str, Any]) -> str:
@@ -74,6 +77,7 @@ def bounds_words(report: dict[str, Any]) -> str:
     if "time_bound_cycles" in report:
         size, machine = size_words(report["message_bytes"]), one_line(report["machine"])
         lines.append(f"  time ≥ {report['time_bound_cycles']:,} cycles ({clock_words(report)}) for {size}, machine {machine}")
+        lines += [f"    {int(one['value']):>8,}  {one['kind']}: {witness_words(one)}" for one in report["time_bounds"]]
     lines.append(f"  model: {' · '.join(report['model'])}")
     return "\n".join(lines)
 
@@ -81,6 +85,8 @@ def bounds_words(report: dict[str, Any]) -> str:
 def witness_words(bound: dict[str, Any]) -> str:
     """A witness in a few words; `--json` has all of it."""
     witness = bound["witness"]
+    if bound["quantity"] == "time":
+        return _time_words(bound["kind"], witness)
     if "part" in witness:
         parts = [part for part in witness["part"] if part >= 0]
         count = len(set(parts))
@@ -93,3 +99,11 @@ def witness_words(bound: dict[str, Any]) -> str:
     if "hops" in witness:
         return f"{witness['hops']} hop{'s' * (witness['hops'] != 1)} from {witness['from']} to {witness['to']}"
     return f"node {witness['node']}" if "node" in witness else "counting alone"
+
+
+def _time_words(kind: str, witness: dict[str, Any]) -> str:
+    """A witness of a time bound."""
+    if kind == "flow":
+        ends = (f"node {nodes[0]}" if len(nodes) == 1 else f"{len(nodes)} nodes" for nodes in (witness["from"], witness["to"]))
+        return "data of {} due at {}".format(*ends)
+    return f"the bandwidth bound by {witness['bound']['kind']}" if kind == "load" else "all reduction units"

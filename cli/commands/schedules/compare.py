@@ -65,7 +65,7 @@ def compare_command(
 ) -> None:
     """Compare closed-form and simulated time, contention, steps and gap of methods at several sizes.
 
-    `time / bound` is the closed form divided by the time that the best bandwidth bound alone allows.
+    `time / bound` is the closed form divided by the time bound, the cycles that every run takes.
     """
     require_suffix(output)
     check_output(output, force=force)

@@ -1,0 +1,175 @@
+"""Time bounds: ends that are far apart or narrow, and labels that prove the most cycles for them.
+
+Between two nodes the labels are the distances that shortest augmenting paths leave (Ford and Fulkerson's quickest flow); around one
+sink of several sources, or one source of several sinks, they are distances from the sources, or to the sinks.
+"""
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+
+import numpy as np
+
+from certree.models.schedule.collective import CollectiveKind
+from certree.verify.bounds.timed import Int64, TimeInstance, make_time_bound
+from certree.verify.bounds.times.flow import granules_due, granules_taken
+from certree.verify.bounds.witness import Bound
+from certree.verify.bounds.witnesses.metric import FAR, distances
+
+MOST_DISTANCES = 1 << 18  # of a search for the pair that is farthest apart; else from a few endpoints only
+MOST_WORK = 1 << 20  # links that all shortest paths of one quickest flow may visit
+MOST_PATHS = 64
+MOST_SETS = 16  # of sources around one sink, or of sinks around one source
+
+
+def time_bounds(of: TimeInstance) -> list[Bound]:
+    """Time bounds: the best flow that is found, and where nodes add the additions. (A `load` follows from any bandwidth bound.)
+
+    Up to MOST_PATHS shortest paths, and distances from up to MOST_DISTANCES / nodes endpoints; O(links · hops) each.
+    """
+    additions = [make_time_bound(of, "additions", {})] if of.addition else []
+    return [_best_flow(of), *additions]
+
+
+def _cycles(bound: Bound) -> int:
+    return int(bound["value"])
+
+
+def _best_flow(of: TimeInstance) -> Bound:
+    bounds = [make_time_bound(of, "flow", _widest(of, *candidate)) for candidate in _candidates(of)]
+    return max(bounds, key=_cycles)
+
+
+def _candidates(of: TimeInstance) -> Iterator[tuple[list[int], list[int], Int64]]:
+    """(sources, sinks, distances from the sources): the labels of a flow witness follow from them."""
+    kind, targets = of.instance.collective.kind, of.instance.collective.has_targets
+    start, end = _slowest_pair(of)
+    yield from (([start], [end], far) for far in _augmented(of, start, end))
+    ranks = of.instance.topology.endpoints.astype(np.int64)
+    if kind is CollectiveKind.ALL_GATHER or (targets and of.instance.sources.sum() > 1):
+        yield from _around_sink(of, ranks[of.instance.sources], end)
+    if kind is CollectiveKind.REDUCE_SCATTER or (targets and of.instance.sinks.sum() > 1):
+        yield from _around_source(of, start, ranks[of.instance.sinks])
+
+
+def _widest(of: TimeInstance, sources: list[int], sinks: list[int], far: Int64) -> Bound:
+    """The flow witness whose sinks have the highest label that proves something. `far`: distances from the sources, which labels
+    follow up to that of the sinks; or, negative, those to the sinks, before whose label they are as much earlier."""
+    due, to_sinks = granules_due(of, sources, sinks), bool((far < 0).any())
+
+    def labels(latest: int) -> Int64:
+        label = of.first + (np.maximum(far + latest, 0) if to_sinks else np.minimum(far, latest))
+        label[sinks], label[sources] = of.first + latest, of.first
+        return label
+
+    high = 1
+    while granules_taken(of, labels(high), sinks) < due:
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if granules_taken(of, labels(middle), sinks) < due else (low, middle)
+    return {"from": sources, "to": sinks, "label": np.where(of.instance.exists, labels(low), -1).tolist()}
+
+
+def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
+    """The source and the sink with the longest distance plus time for all that leaves the one or enters the other."""
+    topology, collective = of.instance.topology, of.instance.collective
+    out, into = np.zeros((2, len(topology.kind)), np.int64)
+    np.add.at(out, topology.src, topology.capacity)
+    np.add.at(into, topology.dst, topology.capacity)
+    starts, ends = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
+    if len(starts) * len(topology.kind) > MOST_DISTANCES:
+        few = max(1, MOST_DISTANCES // len(topology.kind))
+        starts = starts[np.argsort(out[starts], kind="stable")[:few]]
+    far = distances(topology, of.hops, starts)[:, ends]
+    narrow = np.minimum(out[starts][:, None], into[ends][None, :])
+    if collective.kind is CollectiveKind.ALL_GATHER:
+        narrow = np.broadcast_to(into[ends], far.shape)
+    if collective.kind is CollectiveKind.REDUCE_SCATTER:
+        narrow = np.broadcast_to(out[starts][:, None], far.shape)
+    slow = np.where(starts[:, None] == ends[None, :], -1, far + topology.scale * -(-of.granules // narrow))
+    start, end = divmod(int(slow.argmax()), len(ends))
+    return int(starts[start]), int(ends[end])
+
+
+def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[Int64]:
+    """Distances from `start` in what each number of shortest augmenting paths to `end` leaves, beginning with none."""
+    topology, cost = of.instance.topology, of.hops_towards([end]).tolist()
+    tails, heads, left = topology.src.tolist(), topology.dst.tolist(), [topology.capacity.tolist(), [0] * len(topology.src)]
+    leaving: list[list[tuple[int, int, int]]] = [[] for _ in range(len(topology.kind))]
+    for link, (tail, head) in enumerate(zip(tails, heads, strict=True)):
+        leaving[tail].append((link, 0, head))
+        leaving[head].append((link, 1, tail))
+    far = [0] * len(leaving)
+    for _ in range(max(1, min(MOST_PATHS, MOST_WORK // len(tails)))):
+        far, came = _shortest(leaving, left, cost, far, start)
+        yield np.array(far, np.int64)
+        if far[end] >= FAR:
+            return
+        way, node = [], end
+        while node != start:
+            link, turn = came[node]
+            way.append((link, turn))
+            node = tails[link] if turn == 0 else heads[link]
+        amount = min(left[turn][link] for link, turn in way)
+        for link, turn in way:
+            left[turn][link] -= amount
+            left[1 - turn][link] += amount
+
+
+def _shortest(
+    leaving: list[list[tuple[int, int, int]]], left: list[list[int]], cost: list[int], potential: list[int], start: int
+) -> tuple[list[int], dict[int, tuple[int, int]]]:
+    """Distances over what is left (Dijkstra's algorithm with the distances before as potentials), and the last link to each node;
+    turn 1 is a link taken back."""
+    reduced, came, queue = [FAR] * len(leaving), {}, [(0, start)]
+    reduced[start] = 0
+    while queue:
+        sofar, node = heappop(queue)
+        if sofar > reduced[node]:
+            continue
+        for link, turn, head in leaving[node]:
+            if left[turn][link]:
+                other = sofar + (-cost[link] if turn else cost[link]) + potential[node] - potential[head]
+                if other < reduced[head]:
+                    reduced[head], came[head] = other, (link, turn)
+                    heappush(queue, (other, head))
+    return [min(FAR, more + before) for more, before in zip(reduced, potential, strict=True)], came
+
+
+def _around_sink(of: TimeInstance, sources: Int64, sink: int) -> Iterator[tuple[list[int], list[int], Int64]]:
+    """The sources that are at least as far from the sink as each of some distances, with the sink."""
+    hops, others = of.hops_towards([sink]), sources[sources != sink]
+    away = _from_set(of, hops, [sink], backward=True)[others]
+    for least in _some(away):
+        chosen = others[away >= least].tolist()
+        yield chosen, [sink], _from_set(of, hops, chosen)
+
+
+def _around_source(of: TimeInstance, source: int, sinks: Int64) -> Iterator[tuple[list[int], list[int], Int64]]:
+    """The source, with the sinks that are at least as far from it as each of some distances."""
+    others = sinks[sinks != source]
+    away = _from_set(of, of.hops, [source])[others]
+    for least in _some(away):
+        chosen = others[away >= least].tolist()
+        yield [source], chosen, -_from_set(of, of.hops_towards(chosen), chosen, backward=True)
+
+
+def _some(values: Int64) -> list[int]:
+    """Up to MOST_SETS of the values, the ends among them."""
+    levels = np.unique(values)
+    return [int(levels[place]) for place in np.unique(np.linspace(0, len(levels) - 1, MOST_SETS).astype(np.int64))]
+
+
+def _from_set(of: TimeInstance, hops: Int64, nodes: list[int], *, backward: bool = False) -> Int64:
+    """The distance of each node from the nearest of `nodes`, or to it; FAR without a path."""
+    topology = of.instance.topology
+    tail, head = (topology.dst, topology.src) if backward else (topology.src, topology.dst)
+    far = np.full(len(topology.kind), FAR, np.int64)
+    far[nodes] = 0
+    while True:
+        before = far.copy()
+        np.minimum.at(far, head, before[tail] + hops)
+        np.minimum(far, FAR, out=far)
+        if np.array_equal(far, before):
+            return far

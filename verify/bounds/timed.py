@@ -1,0 +1,154 @@
+"""Lower bounds on the time of a run: a message, a machine, and witnesses that are re-checked exactly and without any solver.
+
+A time bound is a JSON document {"kind", "quantity": "time", "value", "witness"}; its value is a number of cycles, a whole number as
+text. It holds for all runs of all schedules of the instance, slotted and paced, through routers or without, whatever the chunks,
+buffers, roots and routes. All that the proofs use of a machine (docs/reference/tables.md):
+
+- No message is fired before `ni_start_cycles`. `inject` cycles after it is fired it stands before the first lane.
+- On each lane it takes `scale` cycles for each flit: its header, then its granules. A granule that enters a lane in cycle t can
+  enter the next one `hop` cycles later at the earliest (`hops`), or have reached the interface behind it `hop + ni` later.
+- Nodes use what they get only when the message is complete. An endpoint of a network with switches does not forward.
+- Every addition of a chunk takes `reduce_start_cycles` and whole quanta in the reduction unit of the node, starting when the
+  message that brings the chunk is complete; and no transfer is added to what a copy that is still under way will replace.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import InputError, short
+from certree.models.common.fields import Fields
+from certree.models.common.registry import Registry, import_folder
+from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
+from certree.models.network.topology import NodeKind
+from certree.models.schedule.paths import link_cycles, path_cycles
+from certree.models.schedule.timing import ceil_div, reduction_cycles
+from certree.verify.bounds.witness import Bound, Instance, WitnessError, malformed
+
+TIME = "time"
+_KEYS = ("kind", "quantity", "value", "witness")
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class TimeInstance:
+    """The instance that a time bound applies to: schedules of `instance` for a message of `message_bytes` on `machine`.
+
+    InputError for a message of no bytes, for a machine whose clock or link bandwidth is not the network's, and for a collective
+    with a demand.
+    """
+
+    instance: Instance
+    message_bytes: int
+    machine: Machine
+
+    def __post_init__(self) -> None:
+        self.instance.collective.require_equal_blocks("time bounds")
+        if self.message_bytes < 1:
+            raise InputError(f"message of {self.message_bytes} bytes; allowed: 1 or more")
+        if (wrong := contradiction(self.instance.topology, self.machine)) is not None:
+            raise InputError(wrong)
+
+    @property
+    def granules(self) -> int:
+        """Flits of the message without headers: no padding makes them fewer."""
+        return ceil_div(self.message_bytes, self.machine.flit_bytes)
+
+    def granules_of(self, share: Fraction) -> int:
+        """Flits of a part of the message, at least: whole chunks hold it."""
+        return ceil_div(share.numerator * self.message_bytes, share.denominator * self.machine.flit_bytes)
+
+    @property
+    def inject(self) -> int:
+        """Cycles from the firing of a message until its head stands before the first lane."""
+        return self.machine.ni_issue_cycles + self.machine.ni_cycles + self.machine.router_cycles
+
+    @property
+    def header(self) -> int:
+        """Cycles that the header takes on a lane."""
+        return self.instance.topology.scale * self.machine.head_flits
+
+    @property
+    def leave(self) -> int:
+        """Cycles from the time at which a granule could enter one more lane until a message that ends with it is complete."""
+        return self.machine.ni_cycles + self.instance.topology.scale
+
+    @property
+    def first(self) -> int:
+        """The cycle in which the first granule can enter a lane, at the earliest."""
+        return self.machine.ni_start_cycles + self.inject + self.header
+
+    @property
+    def near(self) -> int:
+        """Cycles from a firing to the ejection of the head, at least: over one link, or two where no link joins two holders."""
+        topology = self.instance.topology
+        adjacent = bool((topology.holds[topology.src] & topology.holds[topology.dst]).any())
+        return path_cycles(self.machine, int(link_cycles(topology, self.machine).min()), 1 if adjacent else 2)
+
+    @property
+    def addition(self) -> int:
+        """Cycles from "complete" to "added", at least; 0 where switches may add."""
+        if not self.instance.collective.reduces or self.instance.topology.reducing.any():
+            return 0
+        return self.machine.reduce_start_cycles + reduction_cycles(self.machine.flit_bytes, self.machine)
+
+    @property
+    def received(self) -> int:
+        """The cycle in which the first message of the run can be complete, at the earliest."""
+        return self.machine.ni_start_cycles + self.near + self.header + self.instance.topology.scale
+
+    @cached_property
+    def hops(self) -> Int64:
+        """By link: cycles from a granule's entry until it can enter a lane of its head, at least. An endpoint that does not forward
+        stores the message and fires another one."""
+        topology = self.instance.topology
+        stored = (topology.kind == NodeKind.ENDPOINT) & ~topology.forwards
+        wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
+        relay = self.leave + self.inject + self.header
+        return np.asarray(wire + relay * stored[topology.dst], np.int64)
+
+    def hops_towards(self, sinks: Sequence[int]) -> Int64:
+        """`hops`, where a message need not be fired again by one of `sinks`."""
+        topology = self.instance.topology
+        wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
+        return np.where(np.isin(topology.dst, sinks), wire, self.hops)
+
+
+#: kind -> (instance, witness document) -> cycles that the witness shows; raises WitnessError
+TIME_WITNESSES: Registry[Callable[[TimeInstance, Mapping[str, Any]], int]] = Registry("time witness")
+
+
+def load_time_witnesses() -> Registry[Callable[[TimeInstance, Mapping[str, Any]], int]]:
+    """The registry, with every module of `certree.verify.bounds.times` imported."""
+    import_folder("certree.verify.bounds.times")
+    return TIME_WITNESSES
+
+
+def check_time_bound(of: TimeInstance, bound: Any) -> int:
+    """The cycles of a time bound, once its witness proves exactly that number; WitnessError with the rules of `check_bound`."""
+    fields, kinds = Fields(bound, "time bound", malformed).only(*_KEYS), load_time_witnesses()
+    kind, value = fields.text("kind", known=kinds), fields.text("value")
+    fields.choice("quantity", (TIME,))
+    if not value.isascii() or not value.isdecimal() or len(value) > 40 or str(int(value)) != value:
+        fields.refuse(f"value is {short(value)}; allowed: a whole number of cycles, such as '1263'")
+    shown = kinds[kind](of, fields.table_of("witness").table)
+    if shown != int(value):
+        raise WitnessError("witness-value", f"the {kind} witness shows a time bound of {shown} cycles, not {value}")
+    return shown
+
+
+def make_time_bound(of: TimeInstance, kind: str, witness: Bound) -> Bound:
+    """The time bound of a witness, with the cycles that it proves; WitnessError when it proves nothing."""
+    return {"kind": kind, "quantity": TIME, "value": str(load_time_witnesses()[kind](of, witness)), "witness": witness}
+
+
+def best_time(of: TimeInstance, bounds: Sequence[Bound]) -> int:
+    """The most cycles that one of the bounds proves, each re-checked (WitnessError); 0 without bounds."""
+    return max((check_time_bound(of, bound) for bound in bounds), default=0)

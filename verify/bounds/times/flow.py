@@ -1,0 +1,126 @@
+"""The flow witness: cycles that data of some endpoints take to others, by a cut through network and time."""
+
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from certree.models.common.columns import whole_column
+from certree.models.schedule.collective import CollectiveKind
+from certree.verify.bounds.timed import TIME_WITNESSES, Int64, TimeInstance
+from certree.verify.bounds.witness import WitnessError, malformed, node_id, only_fields
+from certree.verify.bounds.witnesses.metric import distances
+
+MAX_LABEL = 1 << 60
+
+
+@TIME_WITNESSES.register("flow")
+def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
+    """{"from": [ids], "to": [ids], "label": [cycle for each node id, -1 for removed ids]}: the last label of "to" + leave (+ add).
+
+    A granule is *early* at a node up to the cycle before the node's label. Labels of "from" are at most `first`, the cycle in which
+    the first granule of a run can enter a lane, so data of "from" are early nowhere there. A lane of a link u→v can take
+    ceil((label[v] − hop − label[u]) / scale) granules that enter it when they are no longer early at u and can leave v when they
+    are early there. All lanes together must take fewer than there are granules of "from" due at "to".
+
+    Proof. The granules are different ones: with one node in "from" and one in "to", what one endpoint contributes to another or
+    has for it; several in "from" where data of each are due at the one node in "to" (all-gather), several in "to" where each is due
+    its own part (reduce-scatter), both where each pair has data of its own (all-to-all, gather, scatter). The messages that bring
+    a granule from its source to its sink form a chain. If all of them were early at their sinks, each chain would at some lane
+    change from not early to early, so the lanes would take all of them. So one of them reaches a sink no earlier than its label,
+    the least of "to", and its message is complete `leave` cycles later.
+
+    Where contributions are added: what a source fires before it has got anything is its own contribution alone, and is still to be
+    added to another after it has left, which takes `addition` cycles more. If the run took less than bound + addition, one of the
+    granules would leave the source only when that has received and added something (`received` + `addition`), and has its whole
+    distance to a sink before it. So the bound is the smaller of bound + addition and that time, and never less than without.
+    O(links) and, where contributions are added, a search for shortest paths from one node.
+    """
+    only_fields("flow", witness, ["from", "to", "label"])
+    sources, sinks = (_ends(of, name, witness[name]) for name in ("from", "to"))
+    due = granules_due(of, sources, sinks)
+    label = _labels(of, witness["label"])
+    late = [node for node in sources if label[node] > of.first]
+    if late:
+        what = f"label[{late[0]}] is {label[late[0]]}, but node {late[0]} can send from cycle {of.first} on"
+        raise WitnessError("witness-wrong", f"flow witness: {what}")
+    taken = granules_taken(of, label, sinks)
+    if taken >= due:
+        raise WitnessError("witness-wrong", f"flow witness: {taken} granules can be in time, and only {due} have to be")
+    return time_shown(of, sources, sinks, int(label[sinks].min()))
+
+
+def granules_taken(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> int:
+    """The granules that all lanes can take across the labels."""
+    topology = of.instance.topology
+    room = label[topology.dst] - of.hops_towards(sinks) - label[topology.src]
+    counted = np.flatnonzero(room > 0)
+    each = -(-room[counted] // topology.scale)
+    return sum(flits * lanes for flits, lanes in zip(each.tolist(), topology.capacity[counted].tolist(), strict=True))
+
+
+def granules_due(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int]) -> int:
+    """The granules of `sources` that are due at `sinks`, all different; WitnessError for ends that the collective does not have."""
+    instance, topology = of.instance, of.instance.topology
+    kind, shares = instance.collective.kind, instance.shares
+    for nodes, flags, what in (
+        (sources, instance.sources, "nothing of node {} is due"),
+        (sinks, instance.sinks, "nothing is due at node {}"),
+    ):
+        wrong = [node for node in nodes if not flags[topology.rank[node]]]
+        if wrong:
+            raise WitnessError("witness-wrong", f"flow witness: {what.format(wrong[0])} in a {instance.collective.words}")
+    if set(sources) & set(sinks):
+        raise WitnessError("witness-wrong", f"flow witness: node {min(set(sources) & set(sinks))} is at both ends")
+    many = (len(sources) > 1, len(sinks) > 1)
+    if instance.collective.has_targets:
+        return of.granules_of(Fraction(1, instance.blocks)) * len(sources) * len(sinks)
+    allowed = {CollectiveKind.ALL_GATHER: (True, False), CollectiveKind.REDUCE_SCATTER: (False, True)}.get(kind, (False, False))
+    for count, may, name in zip(many, allowed, ("from", "to"), strict=True):
+        if count and not may:
+            raise WitnessError(
+                "witness-foreign", f"flow witness: several nodes in {name!r} prove nothing of a {instance.collective.words}"
+            )
+    if kind is CollectiveKind.ALL_GATHER:
+        return sum(of.granules_of(shares[topology.rank[node]]) for node in sources)
+    if kind is CollectiveKind.REDUCE_SCATTER:
+        return sum(of.granules_of(shares[topology.rank[node]]) for node in sinks)
+    return of.granules
+
+
+def time_shown(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int], label: int) -> int:
+    """Cycles of a run in which a granule from `sources` reaches one of `sinks` no earlier than `label`, as `flow` has it."""
+    plain, add = label + of.leave, of.addition
+    if not add:
+        return plain
+    far = int(distances(of.instance.topology, of.hops_towards(sinks), np.array(sources))[0, sinks].min())
+    with_sum = of.received + add + of.inject + of.header + far + of.leave
+    return max(plain, min(plain + add, with_sum))
+
+
+def _ends(of: TimeInstance, name: str, value: Any) -> list[int]:
+    if not isinstance(value, list) or not value:
+        raise malformed(f"flow witness: {name} must be a list of node ids")
+    nodes = [node_id(of.instance, "flow", entry) for entry in value]
+    if len(set(nodes)) < len(nodes):
+        raise malformed(f"flow witness: {name} names a node twice")
+    switches = [node for node in nodes if not of.instance.is_endpoint[node]]
+    if switches:
+        raise WitnessError("witness-wrong", f"flow witness: node {switches[0]} is a switch; {name!r} takes endpoints")
+    return nodes
+
+
+def _labels(of: TimeInstance, value: Any) -> Int64:
+    exists = of.instance.exists
+    if not isinstance(value, list) or not set(map(type, value)) <= {int}:  # numpy would take flags for numbers
+        raise malformed("flow witness: label must be a list of whole numbers")
+    label = whole_column(value, "flow witness: label", np.int64, malformed)
+    if len(label) != len(exists):
+        raise malformed(f"flow witness: label has {len(label)} rows; expected {len(exists)}")
+    wrong = np.flatnonzero(np.where(exists, (label < 0) | (label > MAX_LABEL), label != -1))
+    if len(wrong):
+        raise malformed(
+            f"flow witness: label of node {wrong[0]} is {label[wrong[0]]}; allowed: 0 to {MAX_LABEL}, -1 for removed nodes"
+        )
+    return label

@@ -1,0 +1,43 @@
+"""Witnesses that count the work of many units: all links, all reduction units."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from certree.models.schedule.timing import ceil_div
+from certree.verify.bounds.timed import TIME_WITNESSES, TimeInstance
+from certree.verify.bounds.witness import WitnessError, check_bound, only_fields
+
+
+@TIME_WITNESSES.register("load")
+def load(of: TimeInstance, witness: Mapping[str, Any]) -> int:
+    """{"bound": a bandwidth bound}: start + the shortest way + scale · (header + value · granules of the message).
+
+    Proof. The bandwidth bound shows that transfers of one chunk need more messages, weighted by a price for each link, than
+    `value` rounds of all links offer; so do the granules of all chunks, one by one. A message over a lane is fired `inject` cycles
+    or more before it enters it, its end arrives `hop` + `ni` cycles after the last flit has entered, and between the two there is
+    time for n flits of each lane, a header among them: of a run of T cycles scale · n is at most T less the start and the latency
+    of a route, of one link where there are such. So n − header ≥ value · granules. O(the bandwidth bound).
+    """
+    only_fields("load", witness, ["bound"])
+    value = check_bound(of.instance, witness["bound"])
+    if witness["bound"]["quantity"] != "bandwidth":
+        raise WitnessError("witness-wrong", f"load witness: a bound on {witness['bound']['quantity']}; one on bandwidth is needed")
+    flits = of.machine.head_flits + ceil_div(value.numerator * of.granules, value.denominator)
+    return of.machine.ni_start_cycles + of.near + of.instance.topology.scale * flits
+
+
+@TIME_WITNESSES.register("additions")
+def additions(of: TimeInstance, witness: Mapping[str, Any]) -> int:
+    """{}: the first message complete + start of an addition + quanta of all additions / endpoints.
+
+    Proof. N contributions to a granule make a sum in N − 1 additions. A unit that adds x bytes in all, in chunks, is busy for at
+    least x / (bytes per quantum) quanta, and one of the units has its share of the N − 1 messages or more. None starts before the
+    first message is complete. Where switches add, too, this does not hold.
+    """
+    only_fields("additions", witness, [])
+    if not of.addition:
+        raise WitnessError("witness-foreign", "an additions witness bounds sums on networks whose switches do not reduce")
+    machine, units = of.machine, len(of.instance.topology.endpoints)  # endpoints that take no part may add
+    summed = (of.instance.count - 1) * of.granules * machine.flit_bytes
+    quanta = ceil_div(summed, units * machine.reduce_bytes_per_cycle * machine.reduce_quantum_cycles)
+    return of.received + machine.reduce_start_cycles + quanta * machine.reduce_quantum_cycles
