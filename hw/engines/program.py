@@ -34,7 +34,7 @@ class Program:
 
     def _lanes(self) -> dict[str, NDArray[np.integer]]:
         sent = self._rows.sent
-        far = np.flatnonzero((sent["src"] != sent["dst"]) | ~self._rows.has_local)
+        far = np.flatnonzero((sent["src"] != sent["dst"]) | (not self._rows.has_local))
         message, pair = way_of(self._topology, sent["src"][far], sent["dst"][far], sent["route"][far], self._routes)
         message = far[message]
         if (pair < 0).any():

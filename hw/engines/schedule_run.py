@@ -78,11 +78,12 @@ class Plan:
 def parts(schedule: Schedule, message_bytes: int, machine: Machine) -> Iterator[Tables]:
     """The tables of each part of `cuts`, in order.
 
-    Raises UnsupportedError for repeating schedules, delays of two or more, and parts without tables (`lower`). O(rows log rows).
+    Raises UnsupportedError for repeating schedules, delays of two or more, several buffers, and parts without tables (`lower`).
+    O(rows log rows).
     """
     spread, _ = slotted(schedule, message_bytes, machine)
-    if spread.repeats > 1 or spread.delay > 1:
-        raise UnsupportedError("only schedules of one iteration and of delay 1 are cut into parts")
+    if spread.repeats > 1 or spread.delay > 1 or spread.buffers > 1:
+        raise UnsupportedError("only schedules of one iteration and of delay 1, with one buffer, are cut into parts")
     names, before = ("chunk", "op", "src", "dst", "route"), cuts(spread)
     for first, end in zip([0, *before], [*before, spread.steps], strict=True):
         kept = (spread.step >= first) & (spread.step < end)

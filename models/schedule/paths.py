@@ -23,20 +23,49 @@ def path_cycles(machine: Machine, wire: int, hops: int = 1) -> int:
 
 def path_latency(schedule: Schedule, machine: Machine) -> Int64:
     """Cycles from the firing of each row to the ejection of its head flit: interfaces, (hops + 1)·router and wires, parallel links
-    counting with the slowest. O(rows + hops + links). Raises InputError for a transfer without link, and as `slot_timing` does."""
-    schedule.require_version_1("closed-form times", allowed=("members", "virtual_channel"))
+    counting with the slowest; 0 within a node. O(rows + hops + links). Raises InputError for a transfer without link, and as
+    `slot_timing` does."""
+    schedule.require_version_1("closed-form times", allowed=("members", "buffers", "virtual_channel"))
     topology = schedule.topology
     if (wrong := contradiction(topology, machine)) is not None:
         raise InputError(wrong)
-    if (schedule.pair[schedule.route == DIRECT] < 0).any():
+    local = is_local(schedule)
+    if (schedule.pair[(schedule.route == DIRECT) & ~local] < 0).any():
         raise InputError("a transfer has no link; verify the schedule first")
     wire = link_cycles(topology, machine)
-    if not schedule.routes and (wire == wire[0]).all():  # the usual case: one number, however many rows
+    if not schedule.routes and (wire == wire[0]).all() and not local.any():  # the usual case: one number, however many rows
         return np.broadcast_to(path_cycles(machine, wire[0]), schedule.transfers)
     row, pairs = hops(schedule)
     latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
     np.add.at(latency, row, wire[pairs] + machine.router_cycles)
+    latency[local] = 0
     return latency
+
+
+def is_local(schedule: Schedule) -> NDArray[np.bool_]:
+    """Whether each row moves data between two buffers of a node. O(rows), O(1) memory where there is one buffer."""
+    if schedule.buffers == 1:
+        return np.broadcast_to(np.False_, schedule.transfers)
+    return np.asarray(schedule.src == schedule.dst)
+
+
+def copies_before(schedule: Schedule, iterations: Int64) -> Int64:
+    """For each of the iterations (ascending, up to the last) and each row, 0 unless it is local: how many messages the copy unit of
+    its node takes before it in its slot, in table order (`docs/reference/tables.md`, M8). O(iterations · rows · log)."""
+    before = np.zeros((len(iterations), schedule.transfers), np.int64)
+    local = np.flatnonzero(is_local(schedule))
+    if not len(local) or schedule.src_buffer is None or schedule.dst_buffer is None:
+        return before
+    slot = iterations[:, None] * (schedule.period or schedule.steps) + schedule.step[local]
+    columns = (schedule.dst_buffer, schedule.src_buffer, schedule.chunk, schedule.op, schedule.step)
+    keys = [np.tile(column[local], len(iterations)) for column in columns]
+    node = np.tile(schedule.src[local].astype(np.int64), len(iterations))
+    order = np.lexsort((*keys, slot.ravel(), node))
+    group = (node * (int(slot.max()) + 1) + slot.ravel())[order]
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order)) - np.searchsorted(group, group)
+    before[:, local] = place.reshape(len(iterations), -1)
+    return before
 
 
 def link_cycles(topology: Topology, machine: Machine) -> Int64:
@@ -49,9 +78,14 @@ def link_cycles(topology: Topology, machine: Machine) -> Int64:
 
 
 def hops(schedule: Schedule) -> tuple[Int64, Int64]:
-    """`way_of` for the rows of a schedule; UnsupportedError for one with transfers inside a node (version 2)."""
-    schedule.require_version_1("loads of links", allowed=("members", "virtual_channel"))
-    return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+    """`way_of` for the rows of a schedule that go to another node."""
+    schedule.require_version_1("loads of links", allowed=("members", "buffers", "virtual_channel"))
+    local = is_local(schedule)
+    if not local.any():
+        return way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
+    far = np.flatnonzero(~local)
+    row, pair = way_of(schedule.topology, schedule.src[far], schedule.dst[far], schedule.route[far], schedule.routes)
+    return far[row], pair
 
 
 def way_of(
@@ -80,7 +114,7 @@ def link_stagger(schedule: Schedule, machine: Machine) -> int:
     if not schedule.routes:
         return 0
     row, pairs = hops(schedule)
-    if len(row) == schedule.transfers:
+    if not (np.diff(row) == 0).any():
         return 0
     way = link_cycles(schedule.topology, machine)[pairs] + machine.router_cycles
     before = np.cumsum(way) - way

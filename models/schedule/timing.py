@@ -4,12 +4,13 @@ Notation: ser = cycles in which one chunk passes a link of one chunk unit, which
 path latency; red = worst time from the last flit's arrival to "reduced and usable", waiting behind the other arrivals of the same
 slot included. A slot lasts
 
-    slot_cycles = max(ser + stagger, work, ceil((ser + lat + red) / delay))
+    slot_cycles = max(ser + stagger, work, copies · ser, ceil((ser + lat + red) / delay))
 
 where `work` is the time the busiest reduction unit needs for one slot's arrivals. With slots no shorter than that, no backlog is
 carried from slot to slot, which is what makes `red` a bound; whenever a unit is at least as fast as its links, ser is the
 larger term anyway. `stagger` is zero between neighbours: messages over several links reach a link at different times after
-their slots opened, and one that comes late may not meet one of the next slot that comes early.
+their slots opened, and one that comes late may not meet one of the next slot that comes early. `copies` is the most messages to
+itself that a node sends in one slot; the last of them waits for the others, which counts as its latency.
 """
 
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
-from certree.models.schedule.paths import link_stagger, path_latency
+from certree.models.schedule.paths import copies_before, is_local, link_stagger, path_latency
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
@@ -80,16 +81,25 @@ def reduction_wait(work: _Whole, machine: Machine, apart: int, slot: _Whole) -> 
 
 
 def slot_length(
-    chunk_bytes: _Whole, machine: Machine, *, delay: int, peak: int, lat: int, uneven: int = 0, stagger: int = 0, scale: int = 1
+    chunk_bytes: _Whole,
+    machine: Machine,
+    *,
+    delay: int,
+    peak: int,
+    lat: int,
+    uneven: int = 0,
+    stagger: int = 0,
+    scale: int = 1,
+    copies: int = 0,
 ) -> tuple[_Whole, _Whole, _Whole, _Whole]:
     """(ser, red, work, slot_cycles) for chunks of one size, or of each size in an array, as the module's first lines have them.
 
     `peak`: reductions that a node gets from one slot, at most; `lat`: cycles of the longest path, `uneven` more than the shortest;
-    `scale`: units of a full link.
+    `scale`: units of a full link; `copies`: messages to itself that a node sends in one slot, at most.
     Arrays are of int64: their entries must be such that no time exceeds it, numbers are exact at any size.
     """
     ser, work = serialization_cycles(chunk_bytes, machine, scale), peak * reduction_cycles(chunk_bytes, machine)
-    least = _larger(ser + stagger, work)
+    least = _larger(_larger(ser + stagger, work), copies * ser)
     slot = _larger(least, ceil_div(ser + lat + reduction_wait(work, machine, 0, least), delay))
     if uneven:  # the longer a slot, the fewer of them queue together: the second length is the one that is right for itself
         slot = _larger(slot, ceil_div(ser + lat + reduction_wait(work, machine, uneven, slot), delay))
@@ -118,6 +128,14 @@ def peak_reductions(op: NDArray[Any], step: NDArray[Any], dst: NDArray[Any], per
     return peak_in_window(node * width + slot % width, slot // width, repeats)
 
 
+def peak_copies(schedule: Schedule) -> int:
+    """The most messages to itself that a node sends in one slot, overlapping iterations included. O(rows log rows)."""
+    local = is_local(schedule)
+    width = schedule.period or schedule.steps
+    slot, node = schedule.step[local].astype(np.int64), schedule.src[local].astype(np.int64)
+    return peak_in_window(node * width + slot % width, slot // width, schedule.repeats)
+
+
 def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> SlotTiming:
     """Chunk size and slot length of a schedule with unit rounds, for a message and a machine. O(rows log rows).
 
@@ -129,11 +147,12 @@ def slot_timing(schedule: Schedule, message_bytes: int, machine: Machine) -> Slo
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
     latency = path_latency(schedule, machine)
     fastest, lat = (int(latency.min()), int(latency.max())) if len(latency) else (0, 0)
-    stagger = link_stagger(schedule, machine)
+    stagger, copies = link_stagger(schedule, machine), peak_copies(schedule)
+    lat = max(lat, (copies - 1) * serialization_cycles(chunk, machine, schedule.topology.scale))
     peak = peak_reductions(schedule.op, schedule.step, schedule.dst, schedule.period, schedule.repeats)
     ser, red, work, slot = slot_length(
         chunk, machine, delay=schedule.delay, peak=peak, lat=lat, uneven=lat - fastest, stagger=stagger,
-        scale=schedule.topology.scale,
+        scale=schedule.topology.scale, copies=copies,
     )  # fmt: skip
     padded = chunk * schedule.message_chunks * schedule.repeats
     return in_slots(schedule, SlotTiming(message_bytes, padded, chunk, ser, lat, lat - fastest, red, work, stagger, slot), slot)
@@ -153,11 +172,12 @@ def slotted(schedule: AnySchedule, message_bytes: int, machine: Machine) -> tupl
     slots as short as links and reduction units allow, and d - 1 empty ones after each step in which its last chunks arrive.
     Time falls with d until slots are that short: only the two values around that point, and 1, are tried.
     For a symmetric schedule it is the arrivals at one node, from which all times follow (`SymmetricSchedule.timed`).
-    Errors as `in_unit_rounds` and `slot_timing`; UnsupportedError for a schedule of version 2. O(rows log rows).
+    Errors as `in_unit_rounds` and `slot_timing`; UnsupportedError for fields of version 2 but several buffers and members.
+    O(rows log rows).
     """
     if isinstance(schedule, SymmetricSchedule):
         schedule = schedule.timed
-    schedule.require_version_1("closed-form times", allowed=("members", "virtual_channel"))
+    schedule.require_version_1("closed-form times", allowed=("members", "buffers", "virtual_channel"))
     plan = in_unit_rounds(schedule)
     timing = slot_timing(plan, message_bytes, machine)
     if plan is schedule or schedule.delay > 1:
@@ -186,7 +206,7 @@ def schedule_cycles(schedule: Schedule, timing: SlotTiming, machine: Machine) ->
     period = schedule.period or 0
     latency = path_latency(schedule, machine)
     end = schedule.step * np.int64(timing.slot_cycles)
-    end += latency
+    end += latency + copies_before(schedule, np.array([schedule.repeats - 1]))[0] * timing.ser
     last = int(end.max()) + (schedule.repeats - 1) * period * timing.slot_cycles + timing.ser
     return machine.ni_start_cycles + max(last, _last_reduction(schedule, timing, machine, latency))
 
@@ -198,7 +218,7 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
         return 0
     period = schedule.period or schedule.steps
     cycles = reduction_cycles(timing.chunk_bytes, machine)
-    if latency.min() == latency.max() and timing.work <= timing.slot_cycles:
+    if latency.min() == latency.max() and not is_local(schedule).any() and timing.work <= timing.slot_cycles:
         # A slot's arrivals come together, and are worked off before those of the next: those of the last slot are the last.
         last = (schedule.repeats - 1) * period + int(schedule.step[rows].max())
         stage, residue = np.divmod(schedule.step[rows], period)
@@ -212,7 +232,8 @@ def _last_reduction(schedule: Schedule, timing: SlotTiming, machine: Machine, la
     iterations = np.arange(max(0, schedule.repeats - stages - ceil_div(lead, period)), schedule.repeats, dtype=np.int64)
     slot = (iterations[:, None] * period + schedule.step[rows].astype(np.int64)).ravel()
     node = np.tile(schedule.dst[rows].astype(np.int64), len(iterations))
-    ready = slot * timing.slot_cycles + timing.ser + np.tile(latency[rows], len(iterations)) + machine.reduce_start_cycles
+    waits = copies_before(schedule, iterations)[:, rows].ravel() * timing.ser
+    ready = slot * timing.slot_cycles + timing.ser + np.tile(latency[rows], len(iterations)) + waits + machine.reduce_start_cycles
     order = np.lexsort((ready, node))
     node, ready = node[order], ready[order]
     position = np.arange(len(node)) - np.searchsorted(node, node)

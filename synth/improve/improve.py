@@ -43,6 +43,7 @@ def improve(source: AnySchedule, request: Request) -> AnySchedule:
     source.collective.require_everyone("improving")
     if isinstance(source, SymmetricSchedule):
         source = source.written_out()
+    source.require_version_1("improving")
     origin = {"of": source.provenance.get("method", "file"), "of_schedule": source.digest}
     if source.transfers <= MAX_TREE_ROWS:
         _try_retiming(source, request, origin)
