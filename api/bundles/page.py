@@ -21,9 +21,9 @@ lists the SHA-256 of every member.
 |---|---|---|
 """
 _TAIL = """
-Trusted in every case: that the versions in `bundle.json` and the notes in `provenance` of the schedule are true, which nothing
-depends on. A hash protects against damage, not against a forger, who would write it again; but each item above is checked for
-itself, whoever made the file.
+Trusted in every case: the program that checks, and that the versions in `bundle.json` and the notes in `provenance` of the
+schedule are true, which nothing depends on. A hash protects against damage, not against a forger, who would write it again; but
+each item above is checked for itself, whoever made the file.
 """
 
 

@@ -36,7 +36,8 @@ class ScheduleEvidence(Evidence):
 
 @EVIDENCE.register("bounds")
 class BoundsEvidence(Evidence):
-    """no schedule for this network and collective takes less bandwidth time or fewer steps than the stated bounds"""
+    """no schedule for this network, collective, shares and delay has less bandwidth time, or, unless routes pass endpoints, fewer
+    steps"""
 
     by_hand = "`certificate` in schedule.json; docs/reference/checker.md says what each kind of witness has to show"
 
@@ -60,7 +61,7 @@ class BoundsEvidence(Evidence):
 
 @EVIDENCE.register("fewest-steps")
 class FewestEvidence(Evidence):
-    """no schedule with as many chunks has fewer steps"""
+    """no schedule with as many chunks has fewer steps, on the machine that the claim describes (steps of one round, delay 1)"""
 
     by_hand = "`fewest_steps` of the certificate in schedule.json: a refutation of one step less, checked line by line"
 
