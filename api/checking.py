@@ -224,7 +224,6 @@ def bound(
     timed: list[Bound] = []
     made_for = None if size is None else MadeFor(parsing.size(size), machine_for(instance.topology, machine))
     if made_for is not None:
-        instance.collective.require_equal_blocks("time bounds")
         timed = found_time_bounds(instance, [best["bandwidth"][1]], made_for.message_bytes, made_for.machine)
     return Bounds(
         instance.topology, instance.collective, delay, bandwidth, int(best["latency"][0]), tuple(found), whatever, made_for,

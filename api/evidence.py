@@ -67,8 +67,8 @@ def found_bounds(schedule: AnySchedule) -> list[Bound]:
 
 def found_time_bounds(instance: Instance, bounds: Sequence[Mapping[str, Any]], message_bytes: int, machine: Machine) -> list[Bound]:
     """Bounds on the time of a run, largest first, each re-checked: by latency and capacity, by all additions, and by the load of
-    each of the given bandwidth bounds. Empty where the network contradicts the machine, and for a collective with a demand."""
-    if contradiction(instance.topology, machine) is not None or instance.collective.demand is not None:
+    each of the given bandwidth bounds. Empty where the network contradicts the machine."""
+    if contradiction(instance.topology, machine) is not None:
         return []
     of = TimeInstance(instance, message_bytes, machine)
     found = list(_time_bounds(instance.topology, instance.collective, instance.shares, message_bytes, machine))

@@ -80,14 +80,20 @@ def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
     starts, ends = topology.endpoints[of.instance.sources], topology.endpoints[of.instance.sinks]
     if len(starts) * len(topology.kind) > MOST_DISTANCES:
         few = max(1, MOST_DISTANCES // len(topology.kind))
-        starts = starts[np.argsort(out[starts], kind="stable")[:few]]
+        starts = np.sort(starts[np.argsort(out[starts], kind="stable")[:few]])
     far = distances(topology, of.hops, starts)[:, ends]
     narrow = np.minimum(out[starts][:, None], into[ends][None, :])
     if collective.kind is CollectiveKind.ALL_GATHER:
         narrow = np.broadcast_to(into[ends], far.shape)
     if collective.kind is CollectiveKind.REDUCE_SCATTER:
         narrow = np.broadcast_to(out[starts][:, None], far.shape)
-    slow = np.where(starts[:, None] == ends[None, :], -1, far + topology.scale * -(-of.granules // narrow))
+    owed = starts[:, None] != ends[None, :]
+    if collective.demand is not None:
+        source, target, _ = collective.demand.columns
+        known = np.isin(source, starts)
+        owed[:] = False
+        owed[np.searchsorted(starts, source[known]), np.searchsorted(ends, target[known])] = True
+    slow = np.where(~owed, -1, far + topology.scale * -(-of.granules // narrow))
     start, end = divmod(int(slow.argmax()), len(ends))
     return int(starts[start]), int(ends[end])
 

@@ -41,8 +41,7 @@ Int64 = NDArray[np.int64]
 class TimeInstance:
     """The instance that a time bound applies to: schedules of `instance` for a message of `message_bytes` on `machine`.
 
-    InputError for a message of no bytes, for a machine whose clock or link bandwidth is not the network's, and for a collective
-    with a demand.
+    InputError for a message of no bytes, and for a machine whose clock or link bandwidth is not the network's.
     """
 
     instance: Instance
@@ -50,7 +49,6 @@ class TimeInstance:
     machine: Machine
 
     def __post_init__(self) -> None:
-        self.instance.collective.require_equal_blocks("time bounds")
         if self.message_bytes < 1:
             raise InputError(f"message of {self.message_bytes} bytes; allowed: 1 or more")
         if (wrong := contradiction(self.instance.topology, self.machine)) is not None:

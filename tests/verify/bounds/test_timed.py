@@ -102,12 +102,13 @@ def test_members() -> None:
 
 
 def test_demand() -> None:
-    """Blocks that differ in size have no time bound yet."""
-    collective = Collective("all-to-all", demand=Demand(((0, 1, 5),)))  # type: ignore[arg-type]
-    instance = Instance(parse_topology("ring:4"), collective)
-    assert found_time_bounds(instance, [], 1 << 20, MULTITREE) == []
-    with pytest.raises(InputError, match="time bounds: not supported for alltoallv, whose blocks differ in size"):
-        TimeInstance(instance, 1 << 20, MULTITREE)
+    """Of 80 granules 50 go from 0 to 2, the others to and from neighbours: all 80 out of node 0, on two links."""
+    collective = Collective("all-to-all", demand=Demand(((0, 1, 20), (0, 2, 50), (0, 3, 10), (1, 2, 16))))  # type: ignore[arg-type]
+    of = TimeInstance(Instance(parse_topology("ring:4"), collective), 16 * 96, MULTITREE)
+    assert found(of) == {"flow": 311 + 1 + 25, "load": 158 + 1 + 40}
+    with pytest.raises(WitnessError) as caught:
+        check_time_bound(of, with_flow(**{"from": [1], "to": [0], "label": [9, 5, 9, 9]}))
+    assert caught.value.rule == WRONG
 
 
 def test_unequal_shares() -> None:

@@ -74,6 +74,10 @@ def granules_due(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int])
     if set(sources) & set(sinks):
         raise WitnessError("witness-wrong", f"flow witness: node {min(set(sources) & set(sinks))} is at both ends")
     many = (len(sources) > 1, len(sinks) > 1)
+    if instance.collective.demand is not None:
+        source, target, granules = instance.collective.demand.columns
+        owed = granules[np.isin(source, sources) & np.isin(target, sinks)].tolist()
+        return sum(of.granules_of(Fraction(amount, instance.blocks)) for amount in owed)
     if instance.collective.has_targets:
         return of.granules_of(Fraction(1, instance.blocks)) * len(sources) * len(sinks)
     allowed = {CollectiveKind.ALL_GATHER: (True, False), CollectiveKind.REDUCE_SCATTER: (False, True)}.get(kind, (False, False))
