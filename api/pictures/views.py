@@ -17,6 +17,8 @@ from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.models.schedule.timing import reduction_cycles, slotted
 from certree.verify.checker import verify_schedule
 
+MOST_MESSAGES = 2_000_000  # of a run whose waits are drawn: each use of a channel is recorded
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -95,6 +97,9 @@ def waits(schedule: AnySchedule, title: str, asked: Asked) -> str:
     from certree.models.pictures.schedules.waits import waits_picture
 
     used = setting(schedule, asked.size, asked.machine)
+    messages = schedule.transfers * schedule.repeats
+    if messages > MOST_MESSAGES:
+        raise UnsupportedError(f"{title}: {messages:,} messages; the waits of at most {MOST_MESSAGES:,} are drawn")
     found: list[dict[tuple[int, int], int]] = []
     options = Options(
         mode=asked.run, observer=lambda engine: found.append(waits_by_channel(engine.core.trace(), engine.link_uses()))

@@ -245,7 +245,24 @@ def test_a_large_network_is_aggregated(opened, tmp_path):
     assert "Channels over time" in page.locator(f"{VIEW} [data-is=time-caption]").inner_text()
 
 
-def test_print(page):
+def test_print(page, schedule):
+    """All channels are on the printed page, without controls; the screen is as before afterwards."""
+    rows = len({*zip(schedule.src.tolist(), schedule.dst.tolist(), strict=True)})
     page.emulate_media(media="print")
     assert not page.locator(f"{VIEW} .controls").first.is_visible()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("viewers[0].time.limit >= viewers[0].time.rows * viewers[0].time.height")
+    assert page.evaluate("viewers[0].time.rows") == rows
+    page.evaluate("window.dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen")
+    assert page.locator(f"{VIEW} .controls").first.is_visible()
     assert page.pdf().startswith(b"%PDF")
+
+
+def test_a_network_that_is_too_large_for_a_picture(opened, tmp_path, monkeypatch):
+    monkeypatch.setattr("certree.models.pictures.ground.MOST_NODES", 3)
+    page = opened(written(tmp_path, ct.synthesize("ring:4", method="ring", size="4KiB")))
+    assert "4 nodes and 8 channels are too many for a picture of the network" in page.locator(f"{VIEW} .left-out").inner_text()
+    assert not page.locator(f"{VIEW} svg.network").is_visible()
+    go_to(page, 2)
+    assert page.locator(f"{VIEW} .transfers tbody tr").count() == 4

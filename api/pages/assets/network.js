@@ -20,7 +20,7 @@ class NetworkView {
     this.styled = new Set(); // channels that do not look as the filters alone make them
     this.filters = null;
     if (!schedule.nodes.length) {
-      svg.remove();
+      svg.closest("figure").hidden = true;
       return;
     }
     const xs = schedule.nodes.map((node) => node[1]);

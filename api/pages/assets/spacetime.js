@@ -4,6 +4,7 @@ const LEFT = 74;
 const TOP = 34;
 const WIDTHS = [1, 2, 3, 5, 8, 12, 18, 26, 36];
 const TALLEST = 22;
+const PAGE = 1150; // pixels of the rows of a printed page
 const EVERY = [1, 2, 5, 10, 20, 50, 100, 200, 500]; // columns from one number to the next
 
 class SpaceTime {
@@ -37,7 +38,8 @@ class SpaceTime {
   }
 
   get height() {
-    return this.aggregate ? 9 : Math.min(TALLEST, Math.max(7, this.width));
+    if (this.printing) return Math.max(3, Math.min(12, PAGE / this.rows));
+    return this.aggregate ? 11 : Math.min(TALLEST, Math.max(7, this.width));
   }
 
   get columns() {
@@ -145,7 +147,7 @@ class SpaceTime {
         pen.strokeRect(x + 1, y + 1, width - gap - 2, height - 2);
         pen.lineWidth = 1;
       }
-      if (numbered && String(chunk).length * 7 <= width - 2) {
+      if (numbered && height >= 8 && String(chunk).length * 7 <= width - 2) {
         pen.fillStyle = reduce && ![1, 3, 4, 7].includes(chunk % 8) ? "#fff" : "#1d2b36";
         pen.fillText(chunk, x + width / 2, y + height / 2 + 0.5);
       }

@@ -1,6 +1,7 @@
 // The interactive views of a page: state, controls, keys, and the list of the transfers of a step.
 
 const MOST_LISTED = 1000;
+const MOST_PRINTED = 40;
 
 function showTip(event, text) {
   const tip = document.getElementById("tip");
@@ -52,6 +53,8 @@ class Viewer {
     this.part("aggregate").checked = this.state.aggregate;
     this.part("aggregate").addEventListener("change", (event) => this.set({ aggregate: event.target.checked }));
     root.querySelector("label.aggregate").hidden = !schedule.aggregate;
+    root.querySelector("label.load").hidden = !schedule.nodes.length;
+    root.querySelector(".panes").classList.toggle("single", !schedule.nodes.length);
     const keys = {
       ArrowLeft: actions.back, ArrowRight: actions.forward, Home: actions.first, End: actions.last, " ": actions.play,
       "+": actions.in, "-": actions.out, Escape: actions.clear,
@@ -168,12 +171,12 @@ class Viewer {
     this.part("time-caption").textContent = state.aggregate ? "Share of the capacity out of nodes in use, over time" : `Channels over time; ${unit}`;
     const legend = this.part("network-legend");
     legend.replaceChildren();
-    if (state.load) for (const share of [0.01, 0.25, 0.5, 0.75, 1]) legend.append(swatch(shade(share), `${Math.round(100 * share)} %`));
+    if (state.load) legend.append(...loadSwatches());
     else if (state.chunk === null) legend.append(plain("colour: chunk; full line: reduce; dashed: copy; choose a chunk to see its tree grow"));
     else legend.append(swatch(REDUCE_COLOUR, "reduce"), swatch(COPY_COLOUR, "copy"), swatch("#ffd84d", "root"), swatch("#bfdcf2", "has a copy"), plain("thick: this step"));
     const times = this.part("time-legend");
     times.replaceChildren();
-    if (state.aggregate) for (const share of [0.01, 0.25, 0.5, 0.75, 1]) times.append(swatch(shade(share), `${Math.round(100 * share)} %`));
+    if (state.aggregate) times.append(...loadSwatches());
     else {
       COLOURS.slice(0, schedule.chunks).forEach((colour, chunk) => times.append(swatch(colour, chunk ? chunk : `chunk ${chunk}`)));
       times.append(plain(`${schedule.chunks > COLOURS.length ? "colours repeat; " : ""}full: reduce; light: copy${schedule.misfits.length || schedule.wrong.length ? "; framed red: breaks a rule" : ""}`));
@@ -184,6 +187,8 @@ class Viewer {
     const { schedule, state } = this;
     const count = `${current.length.toLocaleString("en")} transfer${current.length === 1 ? "" : "s"}`;
     this.part("list-caption").textContent = `Step ${state.slot}: ${count}${current.length > MOST_LISTED ? `, the first ${MOST_LISTED} are listed` : ""}`;
+    this.root.querySelector(".list").classList.toggle("long", current.length > MOST_PRINTED);
+    this.root.querySelector(".in-print").hidden = current.length <= MOST_PRINTED;
     const body = this.root.querySelector("tbody");
     const lines = current.slice(0, MOST_LISTED).map(({ index, iteration }) => {
       const line = document.createElement("tr");
@@ -217,6 +222,10 @@ function swatch(colour, text) {
   return item;
 }
 
+function loadSwatches() {
+  return [0, 0.25, 0.5, 0.75, 1].map((share) => swatch(shade(share), `${Math.round(100 * share)} %`));
+}
+
 function plain(text) {
   const item = document.createElement("span");
   item.textContent = text;
@@ -227,7 +236,12 @@ const schedules = JSON.parse(document.getElementById("data").textContent).map((d
 const viewers = [...document.querySelectorAll(".viewer")].map((root) => new Viewer(root, schedules[Number(root.dataset.index)]));
 for (const map of document.querySelectorAll("svg.map")) {
   const view = new NetworkView(map, schedules[Number(map.dataset.index)], () => {});
-  if (view.shapes.length) view.showLoad();
+  if (!view.shapes.length) continue;
+  view.showLoad();
+  const legend = document.createElement("div");
+  legend.className = "legend";
+  legend.append(...loadSwatches());
+  map.after(legend);
 }
 window.addEventListener("beforeprint", () => viewers.forEach((viewer) => viewer.print(true)));
 window.addEventListener("afterprint", () => viewers.forEach((viewer) => viewer.print(false)));

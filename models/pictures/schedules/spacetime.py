@@ -87,7 +87,9 @@ class Axis:
                 sheet.text(left - 4, lane + BAND / 2 - 1, str(index), size=8, anchor="end", fill=INK)
             sheet.text(-NAMES, y + BAND / 2, "iteration", size=10, anchor="start", fill=INK)
             y += BAND * shown.iterations + 12
-        words = [f"a column is a round{self.unit}" if self.bins == shown.columns else f"time in {self.bins} columns{self.unit}"]
+        words = [
+            f"a column is a round{self.unit}" if self.bins == shown.columns else f"time in {self.bins} columns; rounds{self.unit}"
+        ]
         if shown.steady is not None and shown.closing is not None and shown.steady:
             words.append(f"prologue: before step {shown.steady}; epilogue: the last {shown.columns - shown.closing} steps")
         if shown.left_out:

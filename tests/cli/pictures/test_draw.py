@@ -70,6 +70,13 @@ def test_paced_waits(folder):
     assert "cycles that messages waited for the channel, summed" in picture
 
 
+def test_the_waits_of_very_many_messages_are_not_recorded(folder, monkeypatch):
+    monkeypatch.setattr("certree.api.pictures.views.MOST_MESSAGES", 10)
+    outcome = certree("draw", folder / "tree.json", "--view", "waits", "-o", folder / "none.svg")
+    assert outcome.code == 2
+    assert "messages; the waits of at most 10 are drawn" in outcome.err
+
+
 def test_a_bound_of_a_network(folder):
     output = folder / "bound.svg"
     assert certree("draw", "mesh:3x3", "--view", "bound", "-o", output).code == 0

@@ -75,6 +75,7 @@ def test_many_channels_share_rows_and_the_picture_says_so():
     said = " ".join(texts(spacetime_picture(many, "made")))
     assert f"{MOST_ROWS + 1} channels are too many for a row each" in said
     assert "0-4" in texts(spacetime_picture(many, "made"))
+    assert "time in 240 columns; rounds of 7 cycles" in texts(spacetime_picture(many, "made", " of 7 cycles"))
 
 
 def test_load_is_a_share_of_capacity():
