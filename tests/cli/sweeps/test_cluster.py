@@ -17,7 +17,10 @@ from certree.api.workers.pool import Workers
 from certree.api.workers.task import Task
 from certree.models.common.errors import InputError, UndecidedError
 from tests.cli.running import assert_bad_input, certree
-from tests.cli.sweeps.specifications import SMALL, contents, written
+from tests.cli.sweeps.specifications import contents, written
+
+FEW = {"networks": ["ring:4", "ring:6"], "sizes": ["1KiB"], "methods": ["ring", "multitree", "hdrm"]}
+NO_OTHERS = dict.fromkeys(("failures", "draws", "skip"))
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +34,9 @@ def cluster():
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory):
-    """What a folder of SMALL holds after a sweep by local processes."""
+    """What a folder of FEW holds after a sweep by local processes."""
     folder = tmp_path_factory.mktemp("local") / "out"
-    sweep(SMALL, folder, workers=2)
+    sweep(FEW, folder, workers=2)
     return contents(folder)
 
 
@@ -60,7 +63,7 @@ def task(function, number, **arguments):
 
 
 def test_the_same_bytes_on_a_cluster(cluster, local, tmp_path):
-    done = certree("sweep", written(tmp_path), "-o", tmp_path / "out", "--scheduler", cluster.scheduler_address)
+    done = certree("sweep", written(tmp_path, **FEW, **NO_OTHERS), "-o", tmp_path / "out", "--scheduler", cluster.scheduler_address)
     assert done.code == 0, done
     assert contents(tmp_path / "out") == local
 
@@ -76,7 +79,7 @@ def test_a_worker_that_is_killed_costs_its_cell_only(cluster, local, tmp_path):
                 killed.append(client.run(os.getpid, workers=[address])[address])
                 os.kill(killed[0], signal.SIGKILL)
 
-    sweep(SMALL, tmp_path / "out", workers=Workers(scheduler=cluster.scheduler_address), progress=kill_one)
+    sweep(FEW, tmp_path / "out", workers=Workers(scheduler=cluster.scheduler_address), progress=kill_one)
     assert len(killed) == 1
     assert contents(tmp_path / "out") == local
 
@@ -124,7 +127,7 @@ def test_another_version_on_the_workers(cluster, monkeypatch):
 
 def test_a_scheduler_that_cannot_be_reached(tmp_path, monkeypatch):
     monkeypatch.setattr(cluster_module, "CONNECT_SECONDS", 0.5)
-    outcome = certree("sweep", written(tmp_path), "-o", tmp_path / "out", "--scheduler", "tcp://127.0.0.1:9")
+    outcome = certree("sweep", written(tmp_path, **FEW, **NO_OTHERS), "-o", tmp_path / "out", "--scheduler", "tcp://127.0.0.1:9")
     assert_bad_input(outcome, "the scheduler tcp://127.0.0.1:9 cannot be reached: ")
     assert not list((tmp_path / "out" / "cells").iterdir())
 
@@ -152,7 +155,7 @@ def test_jobs_of_a_batch_system(local, tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     assert dask_jobqueue.SLURMCluster
     with dask.config.set({"jobqueue.slurm.interface": "lo"}):
-        done = certree("sweep", written(tmp_path), "-o", tmp_path / "out", "--cluster", "slurm", "--workers", 2)
+        done = certree("sweep", written(tmp_path, **FEW, **NO_OTHERS), "-o", tmp_path / "out", "--cluster", "slurm", "--workers", 2)
     assert done.code == 0, done
     assert contents(tmp_path / "out") == local
     assert len(list(folder.glob("sbatch.*"))) == 2
@@ -161,6 +164,6 @@ def test_jobs_of_a_batch_system(local, tmp_path, monkeypatch):
 @pytest.mark.parametrize(("name", "command"), [("slurm", "sbatch"), ("pbs", "qsub"), ("lsf", "bsub")])
 def test_no_batch_system(tmp_path, monkeypatch, name, command):
     monkeypatch.setenv("PATH", str(tmp_path))
-    outcome = certree("sweep", written(tmp_path), "-o", tmp_path / "out", "--cluster", name, "--workers", 1)
+    outcome = certree("sweep", written(tmp_path, **FEW, **NO_OTHERS), "-o", tmp_path / "out", "--cluster", name, "--workers", 1)
     assert outcome.code == 69
     assert outcome.err == f"error: --cluster {name} needs {command}, which is not installed here\n"
