@@ -1,8 +1,9 @@
 """Comparison of methods: one cell for each method and size, or the reason why there is no schedule."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,16 @@ from certree.api.reports.schedules import closed_form, over_bound, schedule_repo
 from certree.api.reports.text import size_words
 from certree.api.reports.times import clock_times
 from certree.api.settings import machine_for, silent
+from certree.api.workers.batch import run_tasks
+from certree.api.workers.networks import received, sent
+from certree.api.workers.pool import Workers
+from certree.api.workers.task import Task
 from certree.hw.engines.runs import Options
 from certree.hw.run import run as run_schedule
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
 from certree.models.common.shown import Shown
-from certree.models.machine.machine import Machine
+from certree.models.machine.machine import Machine, machine_from_document
 from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule
@@ -83,13 +88,15 @@ def compare(
     without_routers: bool = False,
     effort: int = 1,
     seed: int = 0,
+    workers: int | Workers | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> ComparedMethods:
     """Closed-form and simulated cycles, contention, steps and gap of methods at several sizes.
 
     `methods`: each `name` or `name:option=value:...`; all by default. `run`: the execution model of the simulation, "slotted" or
-    "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `time_over_bound` of a cell is its
-    closed form divided by `time_bound_cycles`, which no run can undercut. `progress` receives a line for each cell. Raises
+    "paced", or None for closed forms alone; `without_routers`: ignore the delays of routers. `workers`: as in `sweep`, but one by
+    default, which is this process; a method with its sizes is a task. `time_over_bound` of a cell is its closed form divided by
+    `time_bound_cycles`, which no run can undercut. `progress` receives a line for each cell. Raises
     InputError for anything malformed; a cell that a method does not cover has `not_applicable`.
 
     >>> import certree.api as ct
@@ -100,13 +107,12 @@ def compare(
     topology, asked = parsing.topology(network), parsing.collective(collective, root)
     asked.require_everyone("compare")
     comparison = Comparison(topology, asked, machine_for(topology, machine, progress or silent), effort, seed, run, without_routers)
-    cells = []
-    for size in map(parsing.size, sizes):
-        for entry in entries:
-            cells.append(comparison.cell(entry, size))
-            if progress is not None:
-                said = f"{entry.text} at {size_words(size)}: {outcome_words(cells[-1])}"
-                progress(Counted(said, len(cells), len(sizes) * len(entries)))
+    numbers, spread = list(map(parsing.size, sizes)), Workers.of(workers, 1)
+    if spread.is_one:
+        cells = list(comparison.cells(entries, numbers, progress or silent))
+    else:
+        done = run_tasks([comparison.task(entry, numbers) for entry in entries], spread, None, progress or silent).results
+        cells = [made["cells"][index] for index in range(len(numbers)) for made in done]
     return ComparedMethods(topology, asked, comparison.machine, tuple(cells))
 
 
@@ -131,6 +137,24 @@ class Comparison:
     search: bool = True  # for bounds, in addition to those of the verifier
     _judged: dict[tuple[str, str], tuple[AnySchedule, dict[str, Any], Quality | None]] = field(default_factory=dict)
     _simulated: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+
+    def cells(self, entries: Sequence[Entry], sizes: Sequence[int], tell: Callable[[str], None]) -> Iterator[dict[str, Any]]:
+        """All methods at one size after the other."""
+        for place, (size, entry) in enumerate(product(sizes, entries), 1):
+            cell = self.cell(entry, size)
+            tell(Counted(f"{entry.text} at {size_words(size)}: {outcome_words(cell)}", place, len(sizes) * len(entries)))
+            yield cell
+
+    def task(self, entry: Entry, sizes: Sequence[int]) -> Task:
+        """What makes the cells of one method on a worker."""
+        arguments = {
+            **sent(self.topology, self.collective),
+            "machine": self.machine.document(),
+            "more": [self.effort, self.seed, self.run, self.without_routers, self.search],
+            "method": entry.text,
+            "sizes": list(sizes),
+        }
+        return Task(entry.text, cells_of, arguments)
 
     def cell(self, entry: Entry, size: int) -> dict[str, Any]:
         """One method at one size: the report on its schedule, or the reason why there is no schedule."""
@@ -182,3 +206,10 @@ class Comparison:
             "late": result.late,
             "data_ok": result.data_ok,
         }
+
+
+def cells_of(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """`cells` of one method at all sizes, on a worker."""
+    machine = machine_from_document(arguments["machine"], "machine")
+    comparison = Comparison(*received(arguments), machine, *arguments["more"])
+    return {"cells": list(comparison.cells([parse_entry(arguments["method"])], arguments["sizes"], silent))}

@@ -5,12 +5,8 @@ from typing import Any
 
 from certree.api.comparison import Comparison, parse_entry
 from certree.api.sweeps.specification import NO_RUN, SEARCHED
-from certree.models.common.errors import InputError
+from certree.api.workers.networks import received
 from certree.models.machine.machine import machine_from_document
-from certree.models.network.spec import parse_topology
-from certree.models.network.topology import Topology
-from certree.models.network.topology_file import topology_from_document
-from certree.models.schedule.collective import parse_collective
 
 VALID, INVALID, NOT_APPLICABLE, FAILED = "valid", "invalid", "not applicable", "failed"
 _LEFT_OUT = ("method", "message_bytes", "valid", "not_applicable", "refuted", "violations", "optimal_in", "gap")
@@ -20,8 +16,7 @@ def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The schedule of a method, verified, with its bounds, closed form and simulation: `status`, with a `message` where there is
     no valid schedule, and numbers; exact ones as texts."""
     comparison = Comparison(
-        _network(arguments),
-        parse_collective(arguments["collective"], arguments["root"]),
+        *received(arguments),
         machine_from_document(arguments["machine"], "machine"),
         effort=arguments["effort"],
         seed=arguments["seed"],
@@ -37,11 +32,3 @@ def measure(arguments: Mapping[str, Any]) -> dict[str, Any]:
     row = {"status": VALID, "optimal_in": " ".join(found["optimal_in"])}
     row |= {f"gap_{name}": gap for name, gap in found["gap"].items()}
     return row | {name: value for name, value in found.items() if name not in _LEFT_OUT}
-
-
-def _network(arguments: Mapping[str, Any]) -> Topology:
-    name, document = arguments["network"], arguments["document"]
-    topology = parse_topology(name) if document is None else topology_from_document(document, name)
-    if topology.digest != arguments["links"]:
-        raise InputError(f"{name} is another network on this worker")
-    return topology

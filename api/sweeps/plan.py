@@ -10,6 +10,7 @@ from certree.api.settings import machine_for
 from certree.api.sweeps.faults import SEEDS, less_links
 from certree.api.sweeps.measure import measure
 from certree.api.sweeps.specification import Failures, Specification
+from certree.api.workers.networks import sent
 from certree.api.workers.task import Task, key_of
 from certree.models.common.errors import InputError, located
 from certree.models.common.files import canonical_json, sha256
@@ -17,7 +18,6 @@ from certree.models.machine.machine import Machine
 from certree.models.network.families import load_families
 from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
-from certree.models.network.topology_file import topology_document
 from certree.synth.method import METHODS, Request
 
 
@@ -139,13 +139,9 @@ class Plan:
     def task(self, cell: Cell) -> Task:
         """What computes a cell. A network that is a file goes along, since workers may not see it."""
         asked, topology = self.specification, self._topologies[cell.drawn]
-        collective = asked.collectives[cell.collective]
+        is_family = cell.drawn.split(",")[0].partition(":")[0] in load_families()
         arguments = {
-            "network": cell.drawn,
-            "document": None if cell.drawn.split(",")[0].partition(":")[0] in load_families() else topology_document(topology),
-            "links": topology.digest,
-            "collective": str(collective.kind),
-            "root": collective.root,
+            **sent(topology, asked.collectives[cell.collective], by_name=is_family),
             "size": cell.size,
             "method": cell.method,
             "machine": self._machines[cell.drawn, cell.machine],

@@ -11,6 +11,7 @@ from certree.api.comparison import compare
 from certree.api.pictures.drawing import draw, require_suffix
 from certree.api.reports.text import gap_words, size_words
 from certree.api.reports.times import rate_words, seconds_words
+from certree.api.workers.pool import Workers
 from certree.cli.words.parameters import (
     COUNT,
     WHOLE,
@@ -22,6 +23,7 @@ from certree.cli.words.parameters import (
     option_output,
     option_params,
     option_without_routers,
+    options_workers,
 )
 from certree.cli.words.progress import working
 from certree.cli.words.table import say_table
@@ -47,6 +49,7 @@ _LEFT_OUT_FIRST = ("contention", "steps", "GB/s", "bandwidth time")  # in a narr
 @option_without_routers()
 @click.option("--effort", type=COUNT, default=1, show_default=True, help="Deterministic search budget of each method.")
 @click.option("--seed", type=WHOLE, default=0, show_default=True)
+@options_workers("methods", 1)
 @option_output("a plot, F.svg or F.png")
 @option_json()
 def compare_command(
@@ -59,6 +62,7 @@ def compare_command(
     without_routers: bool,
     effort: int,
     seed: int,
+    workers: Workers,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -73,7 +77,7 @@ def compare_command(
     with working("comparing") as tell:
         found = compare(
             topology, collective, sizes=sizes, methods=methods, machine=machine, run=run if simulated else None,
-            without_routers=without_routers, effort=effort, seed=seed, progress=tell,
+            without_routers=without_routers, effort=effort, seed=seed, workers=workers, progress=tell,
         )  # fmt: skip
     if output is not None:
         draw(found, output, force=force)

@@ -149,3 +149,10 @@ def test_legend_of_a_figure_covers_nothing(monkeypatch, names, panels):
     (legend,) = (one.get_window_extent(renderer) for one in figure.legends)
     others = [axes.get_tightbbox(renderer) for axes in figure.axes if axes.get_visible()]
     assert not any(legend.overlaps(other) for other in (*others, figure._suptitle.get_window_extent(renderer)))
+
+
+def test_the_same_cells_whatever_the_number_of_workers():
+    """Also of a collective with a root, and of a method that does not apply."""
+    for more in ((), ("--collective", "broadcast", "--root", "3")):
+        asked = ("compare", "mesh:2x3", "--size", "1KiB,64KiB", "--methods", "auto,multitree,hdrm", *more)
+        assert json_of(*asked) == json_of(*asked, "--workers", 2)
