@@ -11,6 +11,7 @@ import pytest
 import certree.api as ct
 from certree.api.sweeps.plan import Plan
 from certree.api.sweeps.specification import read_specification
+from certree.api.sweeps.table import COLUMNS
 from tests.cli.running import assert_bad_input, certree, json_of, start
 from tests.cli.sweeps.specifications import SMALL, contents, table, written
 
@@ -34,6 +35,10 @@ def test_every_combination_is_a_row(swept):
     for row in rows:
         assert row["message"].startswith("hdrm needs a BiGraph") == (row["method"] == "hdrm")
         assert (row["status"] == "valid") == (row["message"] == "") == (row["time_cycles"] != "")
+
+
+def test_the_table_has_a_column_for_everything(swept):
+    assert {name for path in (swept / "cells").iterdir() for name in json.loads(path.read_text())} <= set(COLUMNS)
 
 
 def test_numbers_are_those_of_compare(swept):
