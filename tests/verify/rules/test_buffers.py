@@ -13,7 +13,7 @@ from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
 from tests.drawn import examples, given_at_least, rngs
 from tests.verify.build import COPY, REDUCE, build, network
-from tests.verify.moved import changed, drawn, fault
+from tests.verify.moved import changed, drawn, fault, start_and_end
 
 Move = tuple[int, int, int, int]  # from node, buffer, to node, buffer
 #: endpoints 0, 1 and a switch 2 that adds
@@ -63,6 +63,35 @@ def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> boo
 @examples(600)
 def test_changed_schedules_that_are_still_valid_by_both(rng: Random) -> bool:
     return agree(changed(rng, drawn(rng)))
+
+
+def landed_anyhow(schedule: Schedule, rng: Random) -> bool:
+    """Whether all results are right when each transfer lands at a drawn time within its delay (B10)."""
+    held, due = start_and_end(schedule)
+    names = ("src", "chunk", "src_buffer", "dst", "dst_buffer", "op", "step")
+    columns = [getattr(schedule, name) for name in names]
+    rows = list(zip(*([0] * schedule.transfers if column is None else column.tolist() for column in columns), strict=True))
+    flying: list[tuple[int, tuple[int, int, int], int, int]] = []  # time of landing, into, op, what it carries
+    for now in range(schedule.steps + schedule.delay):
+        landing = [one for one in flying if one[0] == now]
+        flying = [one for one in flying if one[0] > now]
+        rng.shuffle(landing)
+        for _, into, op, carried in landing:
+            held[into] = carried if op == COPY else held[into] + carried
+        for src, chunk, a, dst, b, op, step in rows:
+            if step == now:
+                flying.append((rng.randint(now + 1, now + schedule.delay), (dst, chunk, b), op, held[src, chunk, a]))
+    return all(held.get(cell) == value for cell, value in due.items())
+
+
+@given_at_least(60, rngs)
+@examples(300)
+def test_no_result_of_a_valid_schedule_depends_on_when_transfers_land(rng: Random) -> bool:
+    schedule = drawn(rng) if rng.random() < 0.5 else changed(rng, drawn(rng))
+    if not verify_schedule(schedule).valid:
+        return False
+    assert all(landed_anyhow(schedule, rng) for _ in range(3))
+    return schedule.delay > 1
 
 
 @given_at_least(60, rngs)
