@@ -24,12 +24,15 @@ Int64 = NDArray[np.int64]
 @dataclass(frozen=True)
 class Reservations:
     """The uses of links by messages, one entry each: the `row`, the joined pair of nodes that it passes (`pair`), the link where
-    the route names one, else -1 (`link`), and the cycle in which the first flit enters (`entry`)."""
+    the route names one, else -1 (`link`), and the cycle in which the first flit enters (`entry`). `ready`: the cycle in which it
+    could enter the next link, or at the end leaves the last router, and `wait`: how long it waits there."""
 
     row: Int64
     pair: Int64
     link: Int64
     entry: Int64
+    ready: Int64
+    wait: Int64
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,27 +97,28 @@ class FineTimes:
         schedule = self.schedule
         row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
         row, pair = row[pair >= 0], pair[pair >= 0]
-        link = np.full(len(row), -1, np.int64)
+        link, wait = np.full(len(row), -1, np.int64), np.zeros(len(row), np.int64)
         if schedule.routes:
             links, start = schedule.flat_routes
             place = np.arange(len(row)) - np.searchsorted(row, row)
             routed = schedule.route[row] != DIRECT
-            link[routed] = links[start[schedule.route[row[routed]]] + place[routed]]
+            at = start[schedule.route[row[routed]]] + place[routed]
+            link[routed] = links[at]
+            if schedule.waits is not None:  # none behind the last link of a route
+                wait[routed] = np.fromiter((one for entry in schedule.waits for one in (*entry, 0)), np.int64, len(links))[at]
         way = link_cycles(schedule.topology, self.machine)[pair] + self.machine.router_cycles
-        before = np.cumsum(way) - way
+        before = np.cumsum(way + wait) - way - wait
         before -= before[np.searchsorted(row, row)]
-        return Reservations(row, pair, link, self.fire[row] + before)
+        entry = self.fire[row] + before
+        return Reservations(row, pair, link, entry, entry + way, wait)
 
     @cached_property
     def latency(self) -> Int64:
         """By row: cycles from its firing to the ejection of its head; 0 of a local transfer. O(rows + hops)."""
-        schedule, machine = self.schedule, self.machine
-        row, pair = way_of(schedule.topology, schedule.src, schedule.dst, schedule.route, schedule.routes)
-        row, pair = row[pair >= 0], pair[pair >= 0]
-        latency = np.full(schedule.transfers, machine.interface_cycles + machine.router_cycles, np.int64)
-        np.add.at(latency, row, link_cycles(schedule.topology, machine)[pair] + machine.router_cycles)
-        latency[schedule.src == schedule.dst] = 0
-        return latency
+        found, latency = self.reservations, np.zeros(self.schedule.transfers, np.int64)
+        np.maximum.at(latency, found.row, found.ready - self.fire[found.row])
+        local = self.schedule.src == self.schedule.dst
+        return np.where(local, 0, latency + self.machine.interface_cycles + self.machine.router_cycles)
 
     @cached_property
     def work(self) -> Int64:

@@ -62,7 +62,8 @@ class Schedule(Shown):
     the time of a granule on a unit link, and a step of r rounds takes messages of up to r granules, of c·r in all over a link of
     capacity c. None where chunks have one size. `slot_cycles`: with fine slots the cycles of a step on the machine and at the size
     that `made_for` then states (docs/decisions/0009-fine-slots.md); what is sent can be used when it has landed there, whatever
-    `delay` says, which is 1. None elsewhere: steps are as long as a message needs.
+    `delay` says, which is 1. None elsewhere: steps are as long as a message needs. `waits`: with fine slots, of each entry of
+    `routes` the cycles that a head waits at each router between its links; None where it never does.
 
     The constructor checks shapes and ranges (ScheduleFormatError names column and row); `certree.verify` checks whether the
     transfers are *valid*. O(rows) time and memory.
@@ -94,6 +95,7 @@ class Schedule(Shown):
     virtual_channel: Int32 | None = None
     chunk_granules: Int32 | None = None
     slot_cycles: int | None = None
+    waits: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         optional = ("chunk_target", *BUFFER_COLUMNS, "virtual_channel", "chunk_granules")
@@ -244,6 +246,8 @@ class Schedule(Shown):
     def _check_fine_slots(self) -> None:
         """Fine slots are for one size and machine, and for transfers between endpoints."""
         if self.slot_cycles is None:
+            if self.waits is not None:
+                raise ScheduleFormatError("waits are given without slot_cycles")
             return
         if type(self.slot_cycles) is not int or not 1 <= self.slot_cycles <= MAX_SLOT_CYCLES:
             raise ScheduleFormatError(f"slot_cycles is {self.slot_cycles!r}; allowed: 1 to {MAX_SLOT_CYCLES}")
@@ -256,6 +260,20 @@ class Schedule(Shown):
         ):
             if wrong:
                 raise ScheduleFormatError(reason)
+        self._check_waits()
+
+    def _check_waits(self) -> None:
+        """For each route one number for each router between its links; none where all are 0."""
+        if self.waits is None:
+            return
+        if len(self.waits) != len(self.routes):
+            raise ScheduleFormatError(f"waits has {len(self.waits)} entries; routes has {len(self.routes)}")
+        for number, (waits, route) in enumerate(zip(self.waits, self.routes, strict=True)):
+            if len(waits) != len(route) - 1:
+                raise ScheduleFormatError(f"waits row {number} has {len(waits)} entries; its route has {len(route) - 1} routers")
+            if not all(type(wait) is int and 0 <= wait <= MAX_SLOT_CYCLES for wait in waits):
+                raise ScheduleFormatError(f"waits row {number}: {list(waits)}; allowed: whole cycles from 0 to {MAX_SLOT_CYCLES}")
+        object.__setattr__(self, "waits", tuple(map(tuple, self.waits)) if any(map(any, self.waits)) else None)
 
     def _require_ids(self, name: str, column: Int32, good: NDArray[np.bool_], allowed: str) -> None:
         if len(column) != self.chunks:
@@ -364,7 +382,8 @@ class Schedule(Shown):
         """What fine slots add to the digest: with them the transfers mean something on one machine and at one size only."""
         if self.slot_cycles is None or self.made_for is None:
             return {}
-        return {"slot_cycles": self.slot_cycles, "made_for": self.made_for.document()}
+        waits = {} if self.waits is None else {"waits": [list(entry) for entry in self.waits]}
+        return {"slot_cycles": self.slot_cycles, "made_for": self.made_for.document(), **waits}
 
     def with_certificate(self, certificate: Mapping[str, Any] | None) -> "Schedule":
         """The same transfers with another certificate."""

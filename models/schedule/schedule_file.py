@@ -56,7 +56,7 @@ LIMITS = {
     "route": (DIRECT, MAX_CHUNKS),
 }  # fmt: skip
 _BUFFER_LIMITS = dict.fromkeys(BUFFER_COLUMNS, (0, MAX_BUFFERS - 1))
-_KEYS_2 = ("buffers", "virtual_channel", "slot_cycles")  # keys of version 2, each there where it is used
+_KEYS_2 = ("buffers", "virtual_channel", "slot_cycles", "waits")  # keys of version 2, each there where it is used
 MADE_FOR = "made_for"  # a key that may be missing: files had none before schedules remembered it
 #: what zipfile, the decompressors and numpy's header parser raise for a damaged or a forged archive; RuntimeError: encrypted
 _NPZ_ERRORS = (
@@ -111,6 +111,7 @@ def _document(schedule: Schedule, transfers: dict[str, Any] | None) -> dict[str,
         **({} if schedule.buffers == 1 else {"buffers": schedule.buffers}),
         **({} if schedule.virtual_channel is None else {"virtual_channel": schedule.virtual_channel.tolist()}),
         **({} if schedule.slot_cycles is None else {"slot_cycles": schedule.slot_cycles}),
+        **({} if schedule.waits is None else {"waits": [list(entry) for entry in schedule.waits]}),
     }
 
 
@@ -150,6 +151,7 @@ def _version_2(fields: Fields) -> dict[str, Any]:
         "buffers": fields.whole("buffers", 1, MAX_BUFFERS, default=1),
         "virtual_channel": channels,
         "slot_cycles": fields.whole("slot_cycles", 1, MAX_SLOT_CYCLES) if "slot_cycles" in fields else None,
+        "waits": _lists(fields, "waits", MAX_SLOT_CYCLES) if "waits" in fields else None,
     }
 
 
@@ -175,10 +177,15 @@ def _chunks(chunks: Fields, collective: Collective) -> dict[str, np.ndarray]:
 
 
 def _routes(fields: Fields) -> tuple[tuple[int, ...], ...]:
-    routes = fields.entries("routes", empty=True)
-    if not all(isinstance(route, list) and all(type(link) is int and 0 <= link < MAX_CHUNKS for link in route) for route in routes):
-        fields.refuse("routes must be a list of lists of link numbers")
-    return tuple(map(tuple, routes))
+    return _lists(fields, "routes", MAX_CHUNKS - 1, "link numbers")
+
+
+def _lists(fields: Fields, name: str, high: int, what: str = "whole numbers") -> tuple[tuple[int, ...], ...]:
+    """Lists of whole numbers from 0."""
+    lists = fields.entries(name, empty=True)
+    if not all(isinstance(entry, list) and all(type(one) is int and 0 <= one <= high for one in entry) for entry in lists):
+        fields.refuse(f"{name} must be a list of lists of {what}" + ("" if name == "routes" else f" from 0 to {high}"))
+    return tuple(map(tuple, lists))
 
 
 def _npz_bytes(schedule: Schedule) -> bytes:

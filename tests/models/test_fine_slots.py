@@ -18,12 +18,20 @@ from tests.verify.build import build
 MADE = pair_all_reduce(slot_cycles=4, made_for=MadeFor(4096, load_machine("multitree")))
 
 
+ROUTED = build(
+    "ring:4", "broadcast", "0>2 0>1 0>3", route=[0, -1, -1], routes=((0, 2),), collective_root=0, slot_cycles=1,
+    made_for=MADE.made_for, waits=((7,),),
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("name", ["s.json", "s.json.gz", "s.npz"])
-def test_round_trip(tmp_path, name):
-    save_schedule(MADE, tmp_path / name)
+@pytest.mark.parametrize("made", [MADE, ROUTED])
+def test_round_trip(tmp_path, made, name):
+    save_schedule(made, tmp_path / name)
     again = load_schedule(tmp_path / name)
-    assert (again.digest, again.slot_cycles, again.version_2_fields) == (MADE.digest, 4, ("slot_cycles",))
-    document = schedule_document(MADE)
+    assert (again.digest, again.slot_cycles, again.waits) == (made.digest, made.slot_cycles, made.waits)
+    assert again.version_2_fields == ("slot_cycles",)
+    document = schedule_document(made)
     assert document["version"] == 2
     validator("schedule").validate(document)
 
@@ -52,6 +60,31 @@ def test_wrong_fields(change, reason):
     assert reason in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("waits", "reason"),
+    [
+        ((), "waits has 0 entries; routes has 1"),
+        (((1, 2),), "waits row 0 has 2 entries; its route has 1 routers"),
+        (((-1,),), "waits row 0: [-1]; allowed: whole cycles from 0 to 1073741824"),
+        (((True,),), "waits row 0: [True]; allowed"),
+    ],
+)
+def test_wrong_waits(waits, reason):
+    with pytest.raises(ScheduleFormatError) as caught:
+        replace(ROUTED, waits=waits)
+    assert reason in str(caught.value)
+
+
+def test_waits_need_fine_slots():
+    with pytest.raises(ScheduleFormatError, match="waits are given without slot_cycles"):
+        replace(ROUTED, slot_cycles=None)
+
+
+def test_waits_of_nothing_are_none():
+    assert replace(ROUTED, waits=((0,),)).waits is None
+    assert replace(ROUTED, waits=((0,),)).digest == replace(ROUTED, waits=None).digest != ROUTED.digest
+
+
 def test_no_switches_that_reduce():
     with pytest.raises(ScheduleFormatError, match="a network whose switches reduce"):
         build("switch:3,reducing=switches", "all-reduce", "", slot_cycles=1, made_for=MADE.made_for)
@@ -63,6 +96,8 @@ def test_no_switches_that_reduce():
         ({"version": 1}, "unknown field 'slot_cycles'"),
         ({"slot_cycles": 0}, "slot_cycles is 0; allowed: whole numbers from 1 to 1073741824"),
         ({"slot_cycles": None}, "slot_cycles is None"),
+        ({"waits": [[]]}, "waits has 1 entries; routes has 0"),
+        ({"waits": [0]}, "waits must be a list of lists of whole numbers from 0 to 1073741824"),
         ({"delay": 2}, "delay is 2; allowed with slot_cycles: 1"),
     ],
 )

@@ -20,7 +20,7 @@ from tests.verify.moved import digits, start_and_end
 MANY = 13
 MACHINE = replace(
     load_machine("multitree"), name="small", flit_bytes=8, head_flits=1, link_latency_cycles=3, router_cycles=1, ni_cycles=1,
-    reduce_bytes_per_cycle=4, reduce_quantum_cycles=1, reduce_start_cycles=2,
+    reduce_bytes_per_cycle=4, reduce_quantum_cycles=1, reduce_start_cycles=2, vc_buffer_flits=3,
 )  # fmt: skip
 
 
@@ -34,7 +34,8 @@ def fault(schedule: Schedule) -> str | None:
     moves = [move for i in range(many) for move in _moves(schedule, i, i * period)]
     if schedule.repeats > 1 and ser > period:
         return "a message meets itself"
-    return _lane_fault(schedule, machine, moves, ser) or _unit_fault(schedule, machine, moves, ser, granules, period, many)
+    wrong = _lane_fault(schedule, machine, moves, ser) or _buffer_fault(schedule, machine, moves, ser)
+    return wrong or _unit_fault(schedule, machine, moves, ser, granules, period, many)
 
 
 def _moves(schedule, iteration, start):
@@ -46,7 +47,11 @@ def _moves(schedule, iteration, start):
     found = []
     for row, (step, op, u, c, a, v, b, route) in enumerate(rows):
         way = [(u, v)] if route == DIRECT else [links[link] for link in schedule.routes[route]]
-        found.append((iteration, row, start + step * schedule.slot_cycles, op, (u, c, a), (v, c, b), way if u != v else []))
+        waits = [0] * len(way)
+        if route != DIRECT and schedule.waits is not None:
+            waits[:-1] = schedule.waits[route]
+        hops = list(zip(way, waits, strict=True)) if u != v else []
+        found.append((iteration, row, start + step * schedule.slot_cycles, op, (u, c, a), (v, c, b), hops))
     return found
 
 
@@ -58,10 +63,27 @@ def _lane_fault(schedule, machine, moves, ser):
     taken = Counter()
     for _, _, fire, _, (node, _, _), _, way in moves:
         entry = fire
-        for link in way or [node]:
+        for link, wait in way or [(node, 0)]:
             taken.update((link, entry + cycle) for cycle in range(ser))
-            entry += machine.link_latency_cycles + machine.router_cycles
+            entry += machine.link_latency_cycles + machine.router_cycles + wait
     return "a lane is taken" if any(count > room.get(at[0], 1) for at, count in taken.items()) else None
+
+
+def _buffer_fault(schedule, machine, moves, ser):
+    """A message that waits is alone in its buffer, and its flits fit in."""
+    present = {}
+    for iteration, row, fire, _, _, _, way in moves:
+        entry, route = fire, int(schedule.route[row])
+        channel = 0 if route == DIRECT or schedule.virtual_channel is None else int(schedule.virtual_channel[route])
+        for link, wait in way:
+            comes = entry + machine.link_latency_cycles + machine.router_cycles
+            entry = comes + wait
+            for now in range(comes, entry + ser):
+                held = min(ser, now - comes + 1) - max(0, min(ser, now - entry + 1))
+                if held > machine.vc_buffer_flits:
+                    return "a buffer is too small"
+                present.setdefault((link, channel, now), set()).add((iteration, row, wait > 0))
+    return "a buffer is taken" if any(len(there) > 1 and any(one[2] for one in there) for there in present.values()) else None
 
 
 def _unit_fault(schedule, machine, moves, ser, granules, period, many):
@@ -76,6 +98,7 @@ def _unit_fault(schedule, machine, moves, ser, granules, period, many):
             + (hops + 1) * machine.router_cycles
             + hops * machine.link_latency_cycles
         )
+        path += sum(wait for _, wait in way)
         arrived = fire + ser + (path if u != v else 0)
         landing[iteration, row] = arrived
         if op == REDUCE:
@@ -134,29 +157,29 @@ def drawn(rng: Random) -> Schedule:
     repeats = rng.choice((1, 1, 3))
     granules = rng.randint(1, 3)
     made_for = MadeFor(granules * chunks * repeats * machine.flit_bytes, machine)
-    root = rng.choice(ends)
-    rows, paths = [], []
+    root, rows, paths = rng.choice(ends), [], []
     for chunk in range(chunks):
         tree = _tree(rng, topology, root)
         moves = [(REDUCE, child, parent, way) for parent, child, way in _turned(topology, tree)] if kind != "broadcast" else []
         moves += [(COPY, parent, child, way) for parent, child, way in tree] if kind != "reduce" else []
         ready: Counter[int] = Counter()
         for op, src, dst, way in moves:
-            hops = len(way)
-            path = 2 * machine.ni_cycles + hops * machine.link_latency_cycles + (hops + 1) * machine.router_cycles
+            hops, wait = len(way), rng.choice((0, 0, 1, 2, 4, 9)) if len(way) > 1 else 0
+            path = 2 * machine.ni_cycles + hops * machine.link_latency_cycles + (hops + 1) * machine.router_cycles + wait
             step = max(0, -(-ready[src] // slot) + rng.choice((0, 0, 0, 0, 0, 1, 2, -1)))
             takes = machine.head_flits + granules + path + (op == REDUCE) * (machine.reduce_start_cycles + 2 * granules)
             ready[dst] = max(ready[dst], step * slot + takes + (op == REDUCE) * rng.choice((0, 2 * granules)))
             rows.append((chunk, op, step, src, dst))
-            paths.append(way if hops > 1 else ())
-    routes = tuple(dict.fromkeys(filter(None, paths)))
+            paths.append((way, wait, rng.randint(0, 1)) if hops > 1 else ())
+    named = tuple(dict.fromkeys(filter(None, paths)))
     steps = 1 + max(row[2] for row in rows)
     period = rng.randint(max(1, steps // 3), steps + 3) if repeats > 1 else None
     collective = Collective(kind, None if kind == "all-reduce" else root)
     return build(
         topology, collective, rows, roots=[NO_ROOT if kind == "all-reduce" else root] * chunks,
-        route=[routes.index(way) if way else DIRECT for way in paths], routes=routes, slot_cycles=slot, made_for=made_for,
-        period=period, repeats=repeats,
+        route=[named.index(path) if path else DIRECT for path in paths], routes=tuple(way for way, _, _ in named),
+        waits=tuple((wait,) for _, wait, _ in named), virtual_channel=[channel for _, _, channel in named], slot_cycles=slot,
+        made_for=made_for, period=period, repeats=repeats,
     )  # fmt: skip
 
 
@@ -189,7 +212,11 @@ def _turned(topology, tree):
 
 def shifted(rng: Random, schedule: Schedule) -> Schedule:
     """The schedule with a row a few slots earlier or later, another operation, or another slot length, size or period."""
-    what = rng.choice(("step", "step", "step", "op", "slot", "size", "period"))
+    what = rng.choice(("step", "step", "step", "op", "slot", "size", "period", "wait"))
+    if what == "wait" and schedule.routes:
+        waits = [list(entry) for entry in schedule.waits or [[0] * (len(route) - 1) for route in schedule.routes]]
+        waits[rng.randrange(len(waits))][0] = rng.randrange(8)
+        return replace(schedule, waits=tuple(map(tuple, waits)))
     if what == "slot":
         return replace(schedule, slot_cycles=max(1, schedule.slot_cycles + rng.choice((-2, -1, 1))))
     if what == "size":

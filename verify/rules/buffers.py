@@ -69,26 +69,28 @@ class _Flights:
         if not len(self._rows):
             return []
         step = self._schedule.step[rows].astype(np.int64)
-        last = self._last_to_land(counted)
+        last = last_to_end(self._cell, self._landing, counted)
         before = np.searchsorted(self._key, cell * self._width + step) - 1
         place = np.where((before >= 0) & (self._cell[before] == cell), last[before], _NONE)
         found = np.flatnonzero((place != _NONE) & (self._landing[place] > step))
         found = found[np.argsort(step[found], kind="stable")]
         return list(zip(rows[found].tolist(), self._rows[place[found]].tolist(), strict=True))
 
-    def _last_to_land(self, counted: NDArray[np.bool_]) -> Int64:
-        """For each place the place, up to it and in its cell, of the counted row that lands last; _NONE where there is none."""
-        count = len(self._rows)
-        order = np.argsort(self._landing, kind="stable")
-        rank = np.empty(count, np.int64)
-        rank[order] = np.arange(1, count + 1)
-        best = np.maximum.accumulate(self._cell * (count + 1) + np.where(counted, rank, 0)) % (count + 1)
-        return np.where(best == 0, _NONE, order[best - 1])
-
     def words(self, row: int) -> str:
         """A row that is under way, and until when."""
         until = int(landing_column(self._schedule, np.array([row]))[0])
         return f"{row_with_step(self._schedule, row)} is under way there (until step {until})"
+
+
+def last_to_end(group: Int64, end: Int64, counted: NDArray[np.bool_]) -> Int64:
+    """For each place, the groups being numbers in ascending order, the place up to it and in its group of the counted one that ends
+    last; -1 where there is none. O(n log n)."""
+    count = len(group)
+    order = np.argsort(end, kind="stable")
+    rank = np.empty(count, np.int64)
+    rank[order] = np.arange(1, count + 1)
+    best = np.maximum.accumulate(group * (count + 1) + np.where(counted, rank, 0)) % (count + 1)
+    return np.where(best == 0, _NONE, order[best - 1])
 
 
 def _cells(schedule: Schedule, rows: Int64) -> tuple[Int64, Int64]:

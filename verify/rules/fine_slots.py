@@ -1,11 +1,14 @@
-"""Rules `reserved` and `overloaded`: schedules with fine slots keep the links and units that they need free, cycle by cycle."""
+"""Rules `reserved`, `waiting` and `overloaded`: schedules with fine slots keep the links, buffers and units that they need free,
+cycle by cycle."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.fine_slots import fine_times
-from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.schedule import MAX_CHANNELS, Schedule
+from certree.models.schedule.timing import MAX_CYCLES
 from certree.verify.rule import Stage, check, rule
+from certree.verify.rules.buffers import last_to_end
 from certree.verify.verdict import LISTED_PER_RULE, Findings
 from certree.verify.wording import list_text, row_text
 
@@ -72,14 +75,87 @@ def _uses(schedule: Schedule) -> tuple[Int64, Int64, Int64, Int64]:
     return row, resource, entry, lanes
 
 
+def _link_text(schedule: Schedule, pair: int) -> str:
+    return f"link {schedule.topology.pair_src[pair]}>{schedule.topology.pair_dst[pair]}"
+
+
 def _resource_text(schedule: Schedule, resource: int) -> str:
     topology = schedule.topology
     pairs, links = len(topology.pair_capacity), len(topology.src)
     if resource < pairs:
-        return f"link {topology.pair_src[resource]}>{topology.pair_dst[resource]}"
+        return _link_text(schedule, resource)
     if resource < pairs + links:
         return f"link number {resource - pairs}"
     return f"the copy unit of node {resource - pairs - links}"
+
+
+@check(stage=Stage.LOAD)
+@rule(
+    "waiting",
+    "fine slots: a message waits at a router longer than the buffer of its virtual channel can hold it, or another one comes into "
+    "that buffer while it is there",
+    "tests/verify/rules/test_fine_slots.py",
+)
+def check_waits(schedule: Schedule, findings: Findings) -> None:
+    """Report planned waits for which there is no room. O(uses log uses)."""
+    if schedule.slot_cycles is None or schedule.waits is None:
+        return
+    times = fine_times(schedule)
+    uses, period, room = times.reservations, times.period, times.machine.vc_buffer_flits
+    channel = np.zeros(len(schedule.routes) + 1, np.int64)
+    if schedule.virtual_channel is not None:
+        channel[:-1] = schedule.virtual_channel  # the last entry is that of DIRECT
+    buffer = uses.pair * MAX_CHANNELS + channel[schedule.route[uses.row]]
+    longest = np.flatnonzero((np.minimum(uses.wait, times.ser) > room) | (uses.wait + times.ser > (period or MAX_CYCLES)))
+
+    def tell_long(use: int) -> tuple[int, tuple[int, ...], str]:
+        row, wait = int(uses.row[use]), int(uses.wait[use])
+        held = min(wait, times.ser)
+        why = f"{held} flits of it are then in a buffer for {room}"
+        if held <= room:
+            why = f"it is there for {wait + times.ser} cycles, and comes again after {period}"
+        where, step = _link_text(schedule, int(uses.pair[use])), int(schedule.step[row])
+        return step, (row,), f"step {step}: {row_text(schedule, row)} waits {wait} cycles behind {where}: {why}"
+
+    order = np.argsort(schedule.step[uses.row[longest]], kind="stable")
+    findings.add_each("waiting", longest[order].tolist(), tell_long)
+    if not len(longest):
+        _check_company(schedule, findings, buffer)
+
+
+def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> None:
+    """Report messages that come into a buffer in which another one waits, or wait in one in which another one is."""
+    times = fine_times(schedule)
+    uses, period = times.reservations, times.period
+    use = np.arange(len(uses.row))
+    comes, goes = uses.ready, uses.ready + uses.wait + times.ser
+    if period is not None:
+        shift = comes - comes % period
+        comes, goes = np.concatenate((comes - shift, comes - shift + period)), np.concatenate((goes - shift, goes - shift + period))
+        use, buffer = np.tile(use, 2), np.tile(buffer, 2)
+    order = np.lexsort((use, comes, buffer))
+    use, buffer, comes, goes = use[order], np.unique(buffer[order], return_inverse=True)[1], comes[order], goes[order]
+    waits = uses.wait[use] > 0
+    found: dict[tuple[int, int], int] = {}
+    for counted, asked in ((waits, np.ones(len(use), np.bool_)), (np.ones(len(use), np.bool_), waits)):
+        last = last_to_end(buffer, goes, counted)
+        before = np.append(-1, last[:-1])
+        same = (before >= 0) & asked
+        same[same] = buffer[before[same]] == buffer[same]
+        met = np.flatnonzero(same)
+        met = met[goes[before[met]] > comes[met]]
+        found |= {
+            (int(uses.row[use[place]]), int(uses.row[use[before[place]]])): int(uses.pair[use[place]]) for place in met.tolist()
+        }
+    pairs = sorted(found, key=lambda rows: (int(schedule.step[rows[0]]), rows))
+
+    def tell(number: int) -> tuple[int, tuple[int, ...], str]:
+        row, other = pairs[number]
+        step, where = int(schedule.step[row]), _link_text(schedule, found[row, other])
+        words = f"comes into the buffer behind {where} while {row_text(schedule, other)} is there"
+        return step, (row, other), f"step {step}: {row_text(schedule, row)} {words}"
+
+    findings.add_each("waiting", range(len(pairs)), tell)
 
 
 @check(stage=Stage.LOAD)

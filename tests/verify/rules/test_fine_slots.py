@@ -1,4 +1,5 @@
-"""Fine slots: the checker against runs cycle by cycle, and wrong schedules by the rule they break: "reserved", "overloaded"."""
+"""Fine slots: the checker against runs cycle by cycle, and wrong schedules by the rule they break: "reserved", "waiting",
+"overloaded"."""
 
 from dataclasses import replace
 from random import Random
@@ -41,9 +42,10 @@ def test_changed_schedules_are_invalid_by_both(rng: Random, changes: int) -> boo
 
 def fine(topology: Topology | str, collective: str, text: str, granules: int = 1, slot: int = 1, **fields: Any) -> Schedule:
     """A schedule of chunks of so many granules: `ser` is one more, a way over h links takes 4·h + 3, an addition 2·granules."""
+    waits = fields.pop("waits", None)
     made = build(topology, collective, text, **fields)
     size = granules * made.message_chunks * made.repeats * MACHINE.flit_bytes
-    return replace(made, slot_cycles=slot, made_for=MadeFor(size, MACHINE))
+    return replace(made, slot_cycles=slot, made_for=MadeFor(size, MACHINE), waits=waits)
 
 
 def at(*steps: tuple[int, str]) -> str:
@@ -128,6 +130,52 @@ def test_routes_reserve_each_link_later() -> None:
     assert verify_schedule(together).counts == {"reserved": 1}
     assert fine_times(together).reservations.entry.tolist() == [0, 4, 0, 4]
     assert verify_schedule(fine(star, "reduce", "0+2; ; 1+2", **fields)).valid
+
+
+STAR = network("eees", [(0, 3, 1), (3, 0, 1), (1, 3, 1), (3, 1, 1), (2, 3, 1), (3, 2, 1)])
+TO_2, TO_1 = {"routes": ((0, 5), (2, 5))}, {"routes": ((0, 5), (0, 3))}
+
+
+def test_a_message_waits_for_another_one() -> None:
+    """Two that leave together: the second waits at the switch until the first has passed."""
+    made = fine(STAR, "reduce", "0+2 1+2", route=[0, 1], collective_root=2, **TO_2)
+    assert verify_schedule(made).counts == {"reserved": 1}
+    assert verify_schedule(replace(made, waits=((0,), (1,)))).counts == {"reserved": 1}
+    waiting = replace(made, waits=((0,), (2,)))
+    assert verify_schedule(waiting).valid
+    assert fine_times(waiting).reservations.entry.tolist() == [0, 4, 0, 6]
+    assert fine_times(waiting).landing.tolist() == [17, 19]
+
+
+def test_a_buffer_that_is_too_small() -> None:
+    """Four granules and a head, of which the buffer holds three flits."""
+    made = fine(STAR, "reduce", "0+2 1+2", granules=4, route=[0, 1], collective_root=2, **TO_2)
+    verdict = verify_schedule(replace(made, waits=((0,), (5,))))
+    assert verdict.counts == {"waiting": 1}
+    words = "waits 5 cycles behind link 1>3: 5 flits of it are then in a buffer for 3"
+    assert words in verdict.violations[0].message
+    assert verify_schedule(fine(STAR, "reduce", "0+2; ; 1+2", route=[0, 1], collective_root=2, waits=((0,), (3,)), **TO_2)).valid
+
+
+@pytest.mark.parametrize(("channels", "counts"), [([0, 0], {"waiting": 1}), ([0, 1], {}), ([1, 1], {"waiting": 1})])
+def test_a_message_behind_one_that_waits(channels: list[int], counts: dict[str, int]) -> None:
+    """It comes to the same input of the switch; with a virtual channel of its own it passes."""
+    made = fine(STAR, "broadcast", "0>2; ; 0>1", route=[0, 1], collective_root=0, waits=((3,), (0,)), **TO_1)
+    made = replace(made, virtual_channel=channels)
+    verdict = verify_schedule(made)
+    assert verdict.counts == counts
+    if counts:
+        words = "row 1 (copy of chunk 0, 0>1) comes into the buffer behind link 0>3 while row 0 (copy of chunk 0, 0>2) is there"
+        assert words in verdict.violations[0].message
+
+
+def test_waits_of_the_next_iteration() -> None:
+    """A message that waits longer than a period meets itself in the buffer; one that leaves in time does not."""
+    fields = {"route": [0, 0], "collective_root": 0, "chunks": 1, "period": 6, "repeats": 4, "routes": ((0, 5), (0, 3))}
+    long = fine(STAR, "broadcast", "0>2; ; 0>1", **{**fields, "route": [0, 1], "waits": ((5,), (0,))})
+    verdict = verify_schedule(long)
+    assert set(verdict.counts) == {"waiting"}
+    assert "it is there for 7 cycles, and comes again after 6" in verdict.violations[0].message
 
 
 def test_ties_at_the_unit_count_against_all() -> None:
