@@ -1,6 +1,6 @@
 """Results as rows and words for the page: what `assets/report.html.j2` shows of one schedule."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from shlex import quote
@@ -10,7 +10,7 @@ import numpy as np
 
 from certree.api.pages.subjects import Subject
 from certree.api.pages.timing import data_url, time_plot, time_table
-from certree.api.reports.bounds import bound_words
+from certree.api.reports.bounds import bound_words, claim_words
 from certree.api.reports.schedules import schedule_words
 from certree.api.reports.text import QUANTITIES, UNITS, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_words, seconds_words
@@ -39,7 +39,7 @@ def context(subject: Subject, number: int) -> dict[str, Any]:
         "method": one_line(report["method"] or "unknown method"),
         "asked": asked_rows(subject),
         "words": schedule_words(report).split("\n"),
-        "quality": quality_rows(report),
+        "quality": quality_rows(report, time_bound(subject)),
         "bounds": bounds(subject),
         "violations": report.get("violations", []),
         "violation_counts": report.get("violation_counts", {}),
@@ -94,7 +94,7 @@ def network_words(topology: Topology) -> str:
     return ", ".join([*parts, counted(len(topology.pair_src), "channels")])
 
 
-def quality_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
+def quality_rows(report: Mapping[str, Any], timed: Sequence[Mapping[str, Any]]) -> list[dict[str, str]]:
     """Value, bound, witness and gap of the two quantities, and of the time."""
     if not report["valid"]:
         return []
@@ -115,24 +115,17 @@ def quality_rows(report: Mapping[str, Any]) -> list[dict[str, str]]:
         over = "" if not least else f"{100 * (report['time_cycles'] / least - 1):.2f} % over the bound"
         rows.append(
             {"quantity": "time", "value": f"{report['time_cycles']:,} cycles ({clock_words(dict(report))})",
-             "bound": "-" if least is None else f"{least:,} cycles", "witness": "the better of both", "answer": over}
+             "bound": "-" if least is None else f"{least:,} cycles", "witness": timed[0]["kind"] if timed else "-", "answer": over}
         )  # fmt: skip
     return rows
 
 
 def bounds(subject: Subject) -> list[dict[str, Any]]:
-    """The bounds that give the verdict's two values, with a picture of each witness where it can be drawn."""
+    """The bounds that give the values of the verdict, with a picture of each witness where it can be drawn."""
     topology, found = subject.schedule.topology, []
-    for witness in subject.report["witnesses"]:
-        bandwidth = witness["quantity"] == "bandwidth"
-        value = Fraction(witness["value"]) * (topology.scale if bandwidth else 1)
-        words = bound_words(topology, witness)
-        entry: dict[str, Any] = {
-            "kind": witness["kind"],
-            "claim": f"{QUANTITIES[witness['quantity']]} ≥ {counted(str(value), UNITS[witness['quantity']])}",
-            "words": words,
-            "picture": None,
-        }
+    for witness in (*subject.report["witnesses"], *time_bound(subject)):
+        claim, words = claim_words(topology, witness), bound_words(topology, witness)
+        entry: dict[str, Any] = {"kind": witness["kind"], "claim": claim, "words": words, "picture": None}
         if len(topology.kind) > MOST_NAMED:
             entry["no_picture"] = f"a picture of {len(topology.kind):,} nodes is left out; certree draw --view bound makes one"
             found.append(entry)
@@ -143,6 +136,13 @@ def bounds(subject: Subject) -> list[dict[str, Any]]:
             entry["no_picture"] = str(error)
         found.append(entry)
     return found
+
+
+def time_bound(subject: Subject) -> list[Mapping[str, Any]]:
+    """The time bound of the certificate, which was checked, where it is the one of the verdict."""
+    timed = (subject.schedule.certificate or {}).get("time", {})
+    same = timed.get("bound_cycles") == subject.report["time_bound_cycles"]
+    return [best] if same and (best := max(timed["bounds"], key=lambda one: int(one["value"]), default=None)) else []
 
 
 def violation(subject: Subject) -> str | None:
@@ -213,10 +213,10 @@ def commands(subject: Subject) -> dict[str, str]:
     path, collective, topology = quote(subject.name or UNNAMED), subject.schedule.collective, subject.schedule.topology
     source = Path(subject.name or UNNAMED)
     what = f"--collective {collective.kind}" + (f" --root {collective.root}" if collective.root is not None else "")
-    setting = f" --size {subject.used.message_bytes}" if subject.schedule.made_for != subject.used else ""
     name = subject.used.machine.name
-    if setting and name in MACHINES.names() and load_machine(name) == subject.used.machine:
-        setting += f" --params {name}"
+    preset = f" --params {name}" if name in MACHINES.names() and load_machine(name) == subject.used.machine else ""
+    sized = f" --size {subject.used.message_bytes}{preset}"
+    setting = sized if subject.schedule.made_for != subject.used else ""
     given = f" --topology {quote(one_line(topology.name))} {what}" if source.suffix == ".csv" else ""
     found = {
         "verdict": f"certree verify {path}{given}",
@@ -225,8 +225,8 @@ def commands(subject: Subject) -> dict[str, str]:
     }
     if collective.members is None and collective.demand is None and _has_this_name(topology):
         network = f"{quote(topology.name)} {what}"
-        found["certificate"] = f"certree bound {network}"
-        found["times"] = f"certree compare {network} --size {subject.used.message_bytes}"
+        found["certificate"] = f"certree bound {network}{sized if preset else ''}"
+        found["times"] = f"certree compare {network}{sized}"
     if source.suffix != ".csv":
         found["tables"] = f"certree verify {path}" if source.is_dir() else f"certree export {path}{setting} -o tables"
         found["run"] = f"certree simulate {path}{setting}"

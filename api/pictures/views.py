@@ -83,7 +83,8 @@ def violation(schedule: AnySchedule, title: str, _asked: Asked) -> str:
 
 def witness(schedule: AnySchedule, title: str, asked: Asked) -> str:
     """The witness of a bound of the schedule's certificate, by default of the best one on bandwidth time."""
-    bounds = [] if schedule.certificate is None else list(schedule.certificate["bounds"])
+    certificate = schedule.certificate or {}
+    bounds = [*certificate.get("bounds", ()), *certificate.get("time", {}).get("bounds", ())]
     if not bounds:
         raise UnsupportedError(f"{title}: the schedule has no certificate; certree certify adds one")
     return bound_picture(schedule.topology, bounds, asked.kind, title)
@@ -134,19 +135,19 @@ def schedule_picture(schedule: AnySchedule, view: str | None, title: str | None,
 
 def network_bound(topology: Topology, title: str | None, asked: Asked) -> str:
     """The witness of a bound that is searched for."""
-    found = bound(topology, asked.collective or "all-reduce")
+    found = bound(topology, asked.collective or "all-reduce", size=asked.size, machine=asked.machine)
     return bounds_picture(found, title, asked)
 
 
 def bounds_picture(found: Bounds, title: str | None, asked: Asked) -> str:
     """The witness of one of the bounds found."""
     name = title or f"{found.collective.words} on {found.topology.name}"
-    return bound_picture(found.topology, list(found.bounds), asked.kind, name)
+    return bound_picture(found.topology, [*found.bounds, *found.time_bounds], asked.kind, name)
 
 
 def bound_picture(topology: Topology, bounds: list[dict[str, Any]], kind: str | None, title: str) -> str:
     """The picture of the witness of `kind`, or of the strongest bound on bandwidth time."""
-    from certree.api.reports.bounds import bound_words
+    from certree.api.reports.bounds import bound_words, claim_words
     from certree.models.pictures.witness import witness_picture
 
     known = list(dict.fromkeys(one["kind"] for one in bounds))
@@ -154,9 +155,7 @@ def bound_picture(topology: Topology, bounds: list[dict[str, Any]], kind: str | 
         raise InputError(f"no bound of kind {kind!r} was found; there are: {', '.join(known)}")
     found = [one for one in bounds if (one["kind"] == kind if kind else one["quantity"] == "bandwidth")]
     best = max(found, key=lambda one: Fraction(one["value"]))
-    value = Fraction(best["value"]) * (topology.scale if best["quantity"] == "bandwidth" else 1)
-    what = f"bandwidth time ≥ {value} M/B" if best["quantity"] == "bandwidth" else f"steps ≥ {value}"
-    return witness_picture(topology, best, f"{title}: {what} ({best['kind']})", bound_words(topology, best))
+    return witness_picture(topology, best, f"{title}: {claim_words(topology, best)} ({best['kind']})", bound_words(topology, best))
 
 
 def round_words(schedule: Schedule, asked: Asked) -> str:

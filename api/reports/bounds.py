@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
+from certree.api.reports.text import QUANTITIES, UNITS, counted
 from certree.models.network.topology import Topology
 
 _KINDS = {
@@ -21,6 +22,12 @@ _KINDS = {
     "degree": "What the endpoint sends and receives must pass its own channels.",
     "metric": "With these lengths, moving a chunk to where it is due covers at least a certain distance; all links together cover"
     " at most the sum of capacity times length per round.",
+    "flow": "Granules that are due at the nodes with a red ring pass a cut through network and time: before the last label, the"
+    " lanes across it can take fewer of them than there are, so one arrives no earlier.",
+    "load": "The links carry no more than their capacity from the first flit to the last; by the bound on bandwidth time, shown"
+    " here, the message needs that many cycles of them.",
+    "additions": "The reduction units of all nodes together add a limited number of bytes per cycle, and one of them has at least"
+    " its share of all additions.",
     "distance": "Data of one end is due at the other, and each step moves it over one hop between endpoints at most.",
 }
 
@@ -35,3 +42,11 @@ def bound_words(topology: Topology, bound: Mapping[str, Any]) -> str:
     crossing = [part[a] != part[b] for a, b in zip(topology.src.tolist(), topology.dst.tolist(), strict=True)]
     capacity = Fraction(int(topology.capacity[crossing].sum()), topology.scale)
     return words.format(messages=2 * (len(with_endpoints) - 1), parts=len(with_endpoints), capacity=capacity)
+
+
+def claim_words(topology: Topology, bound: Mapping[str, Any]) -> str:
+    """`bandwidth time ≥ 9/16 M/B`, `latency ≥ 14 steps`, `time ≥ 2,972 cycles`."""
+    if bound["quantity"] == "time":
+        return f"time ≥ {int(bound['value']):,} cycles"
+    value = Fraction(bound["value"]) * (topology.scale if bound["quantity"] == "bandwidth" else 1)
+    return f"{QUANTITIES[bound['quantity']]} ≥ {counted(str(value), UNITS[bound['quantity']])}"

@@ -72,22 +72,22 @@ class Ground:
         if head:
             self.sheet.line(barbs(points, 2.6 + 2.0 * width * min(1.0, self.zoom * 1.5)), **style, stroke_linejoin="round")
 
-    def node(self, node: int, fill: str = "", ring: str = "", text: str | None = None) -> None:
-        """A node: a circle, a square for a switch; nothing for an id without a node. `text`: instead of its id."""
+    def node(self, node: int, fill: str = "", ring: str = "", hint: str = "") -> None:
+        """A node: a circle, a square for a switch; nothing for an id without a node. `hint`: instead of its name."""
         kind = self.topology.kind[node]
         if kind == NodeKind.ABSENT:
             return
         x, y = self.point(node)
         style: dict[str, str | float] = {"stroke": ring or INK, "stroke_width": (2.6 if ring else 1.0) * max(self.zoom, 0.5)}
-        hint = self.name(node)
+        hint = hint or self.name(node)
         if kind == NodeKind.SWITCH:
             half = 0.9 * self.radius
             self.sheet.box(x - half, y - half, 2 * half, 2 * half, hint, 2, fill=fill or SWITCH, **style)
         else:
             self.sheet.circle(x, y, self.radius, hint, fill=fill or ENDPOINT, **style)
-        size = min(11.0, 2.3 * self.radius / max(2, len(text or str(node))))
+        size = min(11.0, 2.3 * self.radius / max(2, len(str(node))))
         if size >= 4 and len(self.topology.kind) <= MOST_NAMED:
-            self.sheet.text(x, y, str(node) if text is None else text, size=size, fill=ink_on(fill) if fill else INK)
+            self.sheet.text(x, y, str(node), size=size, fill=ink_on(fill) if fill else INK)
 
     def nodes(self) -> None:
         """All nodes, plain."""

@@ -54,6 +54,11 @@ class _Witness:
             return self._lengths(self.witness["length"])
         if "hops" in self.witness:
             return self._distance()
+        if "label" in self.witness:
+            return self._labels()
+        if "bound" in self.witness:
+            self.witness = self.witness["bound"]["witness"]
+            return self.draw(kind)
         return self._groups(np.arange(len(self.topology.kind)), "each endpoint sends and receives through its own channels")
 
     def _groups(self, group: np.ndarray, words: str) -> str:
@@ -78,6 +83,22 @@ class _Witness:
             self.ground.channel(pair, shade(share) if share else QUIET, 1.0 + 2.4 * share, hint=hint)
         self.ground.nodes()
         return f"lengths of the links: {least} (grey, thin) to {most} (dark, thick)"
+
+    def _labels(self) -> str:
+        """Data of the nodes "from" pass a cut through network and time on their way to those of "to": a label for each node."""
+        ends = {"from": list(self.witness["from"]), "to": list(self.witness["to"])}
+        label = [int(cycle) for cycle in self.witness["label"]]
+        most = max(label)
+        self.ground.channels()
+        for node in range(len(self.topology.kind)):
+            ring = WRONG if node in ends["to"] else INK if node in ends["from"] else ""
+            fill = shade(max(label[node], 0) / most) if most else ""
+            self.ground.node(node, fill=fill, ring=ring, hint=f"{self.ground.name(node)}: cycle {label[node]:,}")
+        names = {side: ", ".join(map(str, nodes[:8])) + (" …" if len(nodes) > 8 else "") for side, nodes in ends.items()}
+        return (
+            f"data of {names['from']} (black ring) for {names['to']} (red ring); shade: the cycle from which a flit is late at "
+            f"a node, up to {most:,} (dark)"
+        )
 
     def _distance(self) -> str:
         start, end = int(self.witness["from"]), int(self.witness["to"])

@@ -22,6 +22,7 @@ What was asked
 bandwidth time ≥ 2/3 M/B
 optimal: equal to the bound
 time bound
+>time ≥
 multitree
 equal to the closed form
 depth of the row memory

@@ -1,5 +1,6 @@
 """`certree draw`: every view, as SVG and PNG, of schedules of every kind."""
 
+import re
 from xml.etree import ElementTree
 
 import pytest
@@ -82,7 +83,9 @@ def test_a_bound_of_a_network(folder):
     assert certree("draw", "mesh:3x3", "--view", "bound", "-o", output).code == 0
     assert "bandwidth time ≥ 2/3 M/B (partition)" in output.read_text()
     assert certree("draw", "mesh:3x3", "--view", "bound", "--bound", "distance", "-o", output, "--force").code == 0
-    assert "steps ≥ 4 (distance)" in output.read_text()
+    assert "latency ≥ 4 steps (distance)" in output.read_text()
+    assert certree("draw", "mesh:3x3", "--view", "bound", "--bound", "load", "--size", "1MiB", "-o", output, "--force").code == 0
+    assert re.search("time ≥ [0-9,]+ cycles \\(load\\)", output.read_text())
     ct.draw(ct.bound("mesh:3x3"), output, kind="degree", force=True)
     assert "(degree)" in output.read_text()
 

@@ -135,6 +135,8 @@ def test_waits():
         ({"node": 2}, "into the set and out of it"),
         ({"length": [1, 0, 0, 0, 0, 0, 0, 0]}, "0 (grey, thin) to 1 (dark, thick)"),
         ({"from": 0, "to": 2, "hops": 2}, "every shortest path between them has 2 hops"),
+        ({"from": [0], "to": [2], "label": [0, 5, 9, 5]}, "up to 9 (dark)"),
+        ({"bound": {"kind": "partition", "witness": {"part": [0, 0, 1, 1]}}}, "2 parts, by colour"),
         ({}, "its own channels"),
     ],
 )
