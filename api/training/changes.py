@@ -15,13 +15,12 @@ from fractions import Fraction
 from certree.api import parsing
 from certree.api.settings import Tell, machine_for
 from certree.api.training.runs import Alternative, TrainingRun, run_settings
-from certree.api.training.settings import Settings, Timing, parse_factor, parse_methods
-from certree.api.training.timers import Made
+from certree.api.training.settings import FACTORS, Settings, Timing, parse_factor, parse_methods, scaled
+from certree.api.training.timers import Known
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError, unknown_name
 from certree.models.workload.queue import Order
 
 Change = tuple[str, Settings]
-_FACTORS = ("compute", "bandwidth", "latency")
 
 
 def parse_change(text: str, settings: Settings) -> Change:
@@ -30,15 +29,15 @@ def parse_change(text: str, settings: Settings) -> Change:
     if not equals or not value:
         raise InputError(f"what-if {text!r}: expected NAME=VALUE, such as method=ring")
     groups = {found.group for found in settings.workload.communications()}
-    if name in _FACTORS:
+    if name in FACTORS:
         factor = parse_factor(value, name)
-        return text, replace(settings, speeds=replace(settings.speeds, **{name: factor * getattr(settings.speeds, name)}))
+        return text, replace(settings, speeds=scaled(settings.speeds, name, factor))
     changes = _changes(settings)
     if name in changes:
         return text, changes[name](value)
     if name in groups:
         return text, replace(settings, networks={**settings.networks, name: parsing.topology(value)})
-    raise InputError(unknown_name("what-if", name, [*_FACTORS, *changes, *sorted(groups)]))
+    raise InputError(unknown_name("what-if", name, [*FACTORS, *changes, *sorted(groups)]))
 
 
 def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:
@@ -79,12 +78,12 @@ def _changes(settings: Settings) -> dict[str, Callable[[str], Settings]]:
     }
 
 
-def alternatives(run: TrainingRun, changes: Sequence[Change], made: Made, progress: Tell) -> tuple[Alternative, ...]:
+def alternatives(run: TrainingRun, changes: Sequence[Change], known: Known, progress: Tell) -> tuple[Alternative, ...]:
     """The changed runs, the fastest first, then those that cannot be."""
     found = []
     for text, settings in changes:
         try:
-            found.append(Alternative(text, run_settings(settings, made, progress).seconds))
+            found.append(Alternative(text, run_settings(settings, known, progress).seconds))
         except (UnsupportedError, UndecidedError) as error:
             found.append(Alternative(text, None, str(error)))
     return tuple(sorted(found, key=lambda one: (one.seconds is None, one.seconds or Fraction(0), one.change)))

@@ -11,7 +11,7 @@ from certree.api.settings import Tell, machine_for, silent
 from certree.api.training.changes import alternatives, parse_change
 from certree.api.training.runs import TrainingRun, run_settings
 from certree.api.training.settings import Settings, Speeds, Timing, parse_factor, parse_methods
-from certree.api.training.timers import Made
+from certree.api.training.timers import Known
 from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.errors import InputError, unknown_name
 from certree.models.machine.endpoint import Endpoint, load_endpoint
@@ -61,9 +61,9 @@ def train(
     """
     topology = parsing.topology(network)
     chosen = endpoint if isinstance(endpoint, Endpoint) else load_endpoint(str(endpoint))
-    for what, name, known in (("timing", timing, list(Timing)), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
-        if name not in known:
-            raise InputError(unknown_name(what, name, known))
+    for what, name, allowed in (("timing", timing, list(Timing)), ("order", order, list(Order)), ("flow", flow, FRAMINGS)):
+        if name not in allowed:
+            raise InputError(unknown_name(what, name, allowed))
     found = workload if isinstance(workload, Workload) else load_workload(str(workload), accelerator)
     settings = Settings(
         workload=found,
@@ -83,6 +83,6 @@ def train(
         speeds=Speeds(compute=parse_factor(compute, "compute")),
     )
     changes = [parse_change(text, settings) for text in what_if]  # an unknown one is an error before any work
-    made: Made = {}
-    run = run_settings(settings, made, progress)
-    return replace(run, alternatives=alternatives(run, changes, made, progress)) if what_if else run
+    known = Known()
+    run = run_settings(settings, known, progress)
+    return replace(run, alternatives=alternatives(run, changes, known, progress)) if what_if else run

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from certree.api.settings import Tell, silent
 from certree.api.training.settings import Settings, Timing
-from certree.api.training.timers import Made, Timers
+from certree.api.training.timers import Known, Timers
 from certree.models.common.shown import Shown
 from certree.models.workload.passes import Act
 from certree.models.workload.training import Training
@@ -63,12 +63,12 @@ class TrainingRun(Shown):
         return self.exposed_seconds / self.iteration_seconds if self.iteration_seconds else Fraction(0)
 
 
-def run_settings(settings: Settings, made: Made | None = None, progress: Tell = silent) -> TrainingRun:
-    """The run that settings describe; `made`: schedules that other runs have made, and that this one adds to."""
+def run_settings(settings: Settings, known: Known | None = None, progress: Tell = silent) -> TrainingRun:
+    """The run that settings describe; `known`: what other runs have found, and what this one finds."""
     workload = settings.workload if settings.overlap else settings.workload.all_at_the_end()
     workload = workload.scaled(1 / settings.speeds.compute / _training_share(settings))
     used = replace(settings, workload=workload)
-    return TrainingRun(used, run_training(workload, Timers(used, made, progress).servers(), settings.iterations))
+    return TrainingRun(used, run_training(workload, Timers(used, known, progress).servers(), settings.iterations))
 
 
 def _training_share(settings: Settings) -> Fraction:

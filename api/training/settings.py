@@ -40,6 +40,15 @@ class Speeds:
     free: bool = False  # collectives take no time
 
 
+FACTORS = ("compute", "bandwidth", "latency")
+
+
+def scaled(speeds: Speeds, name: str, factor: Fraction) -> Speeds:
+    """The speeds with one of FACTORS multiplied."""
+    found = {known: getattr(speeds, known) * (factor if known == name else 1) for known in FACTORS}
+    return Speeds(**found, free=speeds.free)
+
+
 @dataclass(frozen=True)
 class Settings:
     """A training run. `methods`: of a kind of collective, None for all others; `networks`: of groups; `flow`, in simulations:

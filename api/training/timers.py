@@ -1,7 +1,7 @@
 """Seconds of collectives: by closed form, by simulation, with the costs of endpoints, or added in switches."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 
@@ -23,7 +23,15 @@ from certree.models.workload.workload import Communication, Loop
 from certree.synth.method import Request, load_methods
 
 ANCHORS = 3  # sizes for which `auto` searches; every other takes the fastest of what it found
-Made = dict[tuple[str, str, CollectiveKind, int], AnySchedule]
+
+
+@dataclass
+class Known:
+    """Schedules and times that runs share: what one has found others do not compute again."""
+
+    made: dict[Hashable, AnySchedule] = field(default_factory=dict)
+    seconds: dict[Hashable, Fraction] = field(default_factory=dict)
+    joint: dict[Hashable, list[Fraction]] = field(default_factory=dict)
 
 
 class WrongDataError(CertreeError):
@@ -33,15 +41,18 @@ class WrongDataError(CertreeError):
 
 
 class Timers:
-    """Seconds of the collectives of a run, each timed once. `made`: schedules of other runs, which are not made again."""
+    """Seconds of the collectives of a run, each timed once."""
 
-    def __init__(self, settings: Settings, made: Made | None = None, tell: Tell = silent) -> None:
+    def __init__(self, settings: Settings, known: Known | None = None, tell: Tell = silent) -> None:
         self.settings, self._tell = settings, tell
         self.machine, self.endpoint = settings.with_links_scaled()
-        self._made = {} if made is None else made
-        self._seconds: dict[Communication, Fraction] = {}
+        self._known = Known() if known is None else known
         self._sizes = _sizes(settings)
-        self._joint: dict[tuple[tuple[Fraction, Communication], ...], list[Fraction]] = {}
+        #: all that times depend on, other than the collective and its network
+        self._how = (
+            str(self.machine), str(self.endpoint), settings.system, settings.timing, settings.flow, settings.without_routers,
+            tuple(sorted((str(kind), entry.text) for kind, entry in settings.methods.items())),
+        )  # fmt: skip
 
     def servers(self) -> dict[str, Server]:
         """The network of each group of the workload."""
@@ -56,9 +67,10 @@ class Timers:
         """Seconds of a collective that has the network to itself."""
         if self.settings.speeds.free:
             return Fraction(0)
-        if asked not in self._seconds:
-            self._seconds[asked] = self._timed(asked)
-        return self._seconds[asked]
+        key = self._how, self.settings.network(asked.group).digest, asked, self._anchors(asked)
+        if key not in self._known.seconds:
+            self._known.seconds[key] = self._timed(asked)
+        return self._known.seconds[key]
 
     def _timed(self, asked: Communication) -> Fraction:
         settings, topology = self.settings, self.settings.network(asked.group)
@@ -69,13 +81,19 @@ class Timers:
         made = self._fastest(asked, topology)
         return Fraction(self._cycles(made, asked.bytes), self.machine.clock_hz)
 
-    def _fastest(self, asked: Communication, topology: Topology) -> AnySchedule:
-        """The schedule of the method that was named; otherwise the fastest, in closed form, of those of `auto` for a few sizes."""
+    def _anchors(self, asked: Communication) -> tuple[int, ...]:
+        """The sizes for which schedules are made: its own for a method that was named, a few of the workload's for `auto`."""
         method = self.settings.method(asked.kind)
         if method is not None and method.method != AUTO:
-            return self._schedule(asked, asked.bytes, topology)
+            return (asked.bytes,)
         sizes = [size for kind, size in self._sizes.get(asked.group, []) if kind is asked.kind]
-        found = {made.digest: made for made in (self._schedule(asked, size, topology) for size in _spread(sizes or [asked.bytes]))}
+        return tuple(_spread(sizes or [asked.bytes]))
+
+    def _fastest(self, asked: Communication, topology: Topology) -> AnySchedule:
+        """The fastest schedule in closed form."""
+        found = {made.digest: made for made in (self._schedule(asked, size, topology) for size in self._anchors(asked))}
+        if len(found) == 1:
+            return next(iter(found.values()))
         return min(found.values(), key=self._request(asked, asked.bytes, topology).cycles)
 
     def _request(self, asked: Communication, size: int, topology: Topology) -> Request:
@@ -85,11 +103,11 @@ class Timers:
 
     def _schedule(self, asked: Communication, size: int, topology: Topology) -> AnySchedule:
         method = self.settings.method(asked.kind) or Entry(AUTO, AUTO, {})
-        key = topology.digest, f"{method.text} {self.machine}", asked.kind, size
-        if key not in self._made:
+        key = topology.digest, method.text, str(self.machine), asked.kind, size
+        if key not in self._known.made:
             self._tell(f"{asked.kind} of {size_words(size)} on {one_line(topology.name)} by {method.text}")
-            self._made[key] = load_methods()[method.method](self._request(asked, size, topology))
-        return self._made[key]
+            self._known.made[key] = load_methods()[method.method](self._request(asked, size, topology))
+        return self._known.made[key]
 
     def _cycles(self, made: AnySchedule, size: int) -> int:
         settings, machine = self.settings, self.machine
@@ -117,10 +135,10 @@ class Timers:
 
     def _together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
         """Seconds from the first asking to the end of each; the endpoints count whole cycles."""
-        key = tuple(asked)
-        if key not in self._joint:
-            self._joint[key] = self._run_together(key)
-        return self._joint[key]
+        key = self._how, self.settings.order, self.settings.network(asked[0][1].group).digest, tuple(asked)
+        if key not in self._known.joint:
+            self._known.joint[key] = self._run_together(asked)
+        return self._known.joint[key]
 
     def _run_together(self, asked: Sequence[tuple[Fraction, Communication]]) -> list[Fraction]:
         settings, endpoint, first = self.settings, self.endpoint, asked[0][1]

@@ -1,0 +1,1 @@
+"""Iterations of training: `training_runs`."""
