@@ -1,1 +1,1 @@
-"""Iterations of training: `training_runs`."""
+"""Iterations of training: `training_runs` of workloads, `machine_training` by equations."""
