@@ -74,7 +74,8 @@ class _MachineTraining(Experiment):
         return here == (self.fit.model, self.fit.line, self.fit.gpus, self.fit.machine_gpus)
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
-        cells = [Cell("bandwidth between machines, GB/s", FITTED, self._bandwidth() / 10**9)]
+        row = "bandwidth between machines, GB/s"
+        cells = [Cell(row, PREDICTED, None), Cell(row, FITTED, self._bandwidth() / 10**9)]
         for model in self.models:
             for column, factors in ((PREDICTED, (Fraction(1),) * 3), *_VARIANTS.items()):
                 cells += self._cells_of(model, column, *factors)

@@ -22,11 +22,13 @@ def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`seconds`, `exposed` and `busy` (of the network) of an iteration in seconds, as texts, for "" and each of VARIANTS; or a
     `reason` why there are none."""
     line = arguments["line"]
+    workload = read_workload(arguments["workload"], "workload")
+    groups = {found.group for found in workload.communications()}
     settings = Settings(
-        workload=read_workload(arguments["workload"], "workload"),
+        workload=workload,
         topology=parse_topology(arguments["network"]),
         machine=machine_from_document(line["machine"], "machine"),
-        networks={group: parse_topology(network) for group, network in arguments["groups"].items()},
+        networks={group: parse_topology(network) for group, network in arguments["groups"].items() if group in groups},
         methods=parse_methods(list(line["methods"])),
         timing=Timing(line["timing"]),
         flow=line["flow"],

@@ -1,7 +1,7 @@
 """Training of workloads on networks, line by line: times, shares of communication, ratios, and their sensitivity."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
@@ -27,7 +27,8 @@ TAKES: dict[str, Callable[[Sequence[Fraction]], Fraction]] = {
 
 @dataclass(frozen=True)
 class Line:
-    """A way to train; `networks`, if any, stand in the place of the target's, one for each."""
+    """A way to train. `networks`, if any, stand in the place of the target's, one for each; `groups` have a network for each; and
+    {setting} in a method stands for one of the `settings`."""
 
     name: str
     methods: tuple[str, ...]
@@ -37,6 +38,13 @@ class Line:
     networks: tuple[str, ...]
     machine: str
     sensitivity: bool
+    groups: tuple[tuple[str, tuple[str, ...]], ...]
+    settings: tuple[str, ...]
+
+    def at(self, place: int) -> dict[str, Any]:
+        """What a run on one of the networks is asked for."""
+        methods = [text.replace("{setting}", self.settings[place]) if self.settings else text for text in self.methods]
+        return {"methods": methods, "timing": self.timing, "flow": self.flow, "system": self.system}
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,6 @@ class _TrainingRuns(Experiment):
     workloads: tuple[str, ...]
     accelerator: tuple[tuple[str, str], ...]
     networks: tuple[str, ...]
-    groups: tuple[tuple[str, str], ...]
     labels: tuple[str, ...]
     modes: tuple[str, ...]
     iterations: int
@@ -92,8 +99,8 @@ class _TrainingRuns(Experiment):
             "workload": workload_document(load_workload(workload, dict(self.accelerator))),
             "network": network,
             "network_digest": parse_topology(network).digest,  # it may be a file
-            "groups": {group: one.replace("{network}", network) for group, one in self.groups},
-            "line": asdict(line) | {"machine": load_machine(line.machine).document()},
+            "groups": {group: networks[place] for group, networks in line.groups},
+            "line": line.at(place) | {"machine": load_machine(line.machine).document()},
             "endpoint_contents": str(load_endpoint("ace")),
             "overlap": mode == OVERLAP,
             "iterations": self.iterations,
@@ -167,7 +174,9 @@ class _TrainingRuns(Experiment):
     def on(self, networks: Sequence[str]) -> "_TrainingRuns":
         for network in networks:
             parse_topology(network)
-        lines = tuple(replace(line, networks=()) for line in self.lines)
+        if any(line.networks for line in self.lines):
+            return super().on(networks)  # type: ignore[return-value]
+        lines = self.lines
         return replace(self, networks=tuple(networks), labels=tuple(networks), lines=lines)
 
 
@@ -177,9 +186,10 @@ def training_runs(fields: Fields) -> Experiment:
 
     `overlap`: "non-overlap" (one collective of all gradients behind each iteration), "overlap" (layer by layer), or a list of both.
     `iterations`, `order` and `pieces` as in `certree train`; `accelerator` changes fields of the systolic arrays of workloads that
-    state shapes. `groups`: the networks of groups, {network} standing for that of the line. `labels` name the networks.
+    state shapes. `labels` name the networks.
     A line has `name`, and may have `method` (a text or a list, as `certree train --method`), `timing`, `flow`, `system` of ACE's
-    endpoints, `machine`, `networks`, one for each of the target's, and `sensitivity` = false to leave it out.
+    endpoints, `machine`, and `sensitivity` = false to leave it out. Lists with an entry for each of the target's networks are
+    `networks` in their place, those of `groups` (a table), and `settings`, for which {setting} in a method stands.
     A ratio has `of`, `over` and `modes`: those of `overlap`, or "communication", which compares how long networks are busy.
     An aggregate has a `name`, `columns` (patterns) and `take`: most, least or mean of them. `sensitivity` = "1/5" adds rows with
     compute, bandwidth and latency a fifth smaller and larger.
@@ -200,7 +210,6 @@ def training_runs(fields: Fields) -> Experiment:
         workloads=workloads,
         accelerator=accelerator,
         networks=networks,
-        groups=tuple(sorted(fields.mapping("groups").items())),
         labels=labels,
         modes=modes,
         iterations=fields.whole("iterations", 1, 1000, default=1),
@@ -214,8 +223,7 @@ def training_runs(fields: Fields) -> Experiment:
 
 
 def _line(fields: Fields, machine: str, count: int) -> Line:
-    methods = fields.text_or_texts("method") if "method" in fields else ()
-    parse_methods(list(methods))
+    methods, groups = fields.text_or_texts("method") if "method" in fields else (), fields.table_of("groups", {})
     line = Line(
         name=fields.text("name"),
         methods=methods,
@@ -225,12 +233,17 @@ def _line(fields: Fields, machine: str, count: int) -> Line:
         networks=fields.texts("networks", default=[]),
         machine=fields.text("machine", default=machine),
         sensitivity=fields.choice("sensitivity", (True, False), default=True),
+        groups=tuple((name, groups.texts(name)) for name in groups.table),
+        settings=fields.texts("settings", default=[]),
     )
     load_machine(line.machine)
-    if line.networks and len(line.networks) != count:
-        fields.refuse(f"{len(line.networks)} networks; the target has {count}")
-    for network in line.networks:
+    for what, given in (("networks", line.networks), ("settings", line.settings), *line.groups):
+        if given and len(given) != count:
+            fields.refuse(f"{what} has {len(given)} entries; the target has {count} networks")
+    for network in (*line.networks, *(network for _, networks in line.groups for network in networks)):
         parse_topology(network)
+    for place in range(count):
+        parse_methods(line.at(place)["methods"])
     return line
 
 
