@@ -5,8 +5,9 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.pictures.figure import Panel, Plot, Series
+from certree.api.workers.task import Task
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.cost.models.netreduce import ClosedForm, Machines, flat_ring, hierarchical_netreduce, tencent
 

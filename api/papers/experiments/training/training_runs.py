@@ -6,10 +6,11 @@ from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Any
 
-from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment, Task
+from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.papers.experiments.training.running import VARIANTS, run_line
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.training.settings import Timing, parse_methods
+from certree.api.workers.task import Task
 from certree.hw.engines.framing import FRAMINGS
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.endpoint import load_endpoint
