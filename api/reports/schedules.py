@@ -11,6 +11,7 @@ from certree.api.reports.times import clock_times, clock_words
 from certree.models.common.errors import InputError
 from certree.models.fine_slots import fine_times
 from certree.models.machine.machine import Machine
+from certree.models.machine.speeds import contradiction
 from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
@@ -111,7 +112,7 @@ def _layers(schedule: Schedule) -> dict[str, int]:
 def time_bound(schedule: AnySchedule, quality: Quality | None, message_bytes: int, machine: Machine) -> int | None:
     """The cycles that any run takes, as the certificate proves them for this message and machine or by a search; None of an invalid
     schedule, and where the network contradicts the machine."""
-    if quality is None:
+    if quality is None or contradiction(schedule.topology, machine) is not None:
         return None
     if quality.time is not None and quality.time[0] == MadeFor(message_bytes, machine):
         return quality.time[1]
