@@ -1,4 +1,4 @@
-"""Freedom of deadlock: of schedules, tables and packets in the routers of a machine."""
+"""What must hold before a run: freedom of deadlock in the routers of a machine, and the delay that tables state."""
 
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from certree.verify.deadlock.freedom import (
     deadlock_of_tables,
 )
 from certree.verify.deadlock.verdicts import report_deadlock
+from certree.verify.tables.delay import delay_verdict
 from certree.verify.verdict import Findings
 
 
@@ -79,3 +80,10 @@ def require_free(source: Tables | Plan, flow: str, others: Packets | None = None
     report_deadlock(answer, findings)
     if findings.rules:
         raise InvalidScheduleError(source.schedule, findings.verdict())
+
+
+def require_own_delay(tables: Tables) -> None:
+    """Raise InvalidScheduleError for tables that state a delay other than their own: a run would not show it."""
+    verdict = delay_verdict(tables)
+    if verdict is not None:
+        raise InvalidScheduleError(tables.schedule, verdict)

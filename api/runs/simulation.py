@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from certree.api.runnable import source_to_run
-from certree.api.runs.deadlocks import require_free
+from certree.api.runs.deadlocks import require_free, require_own_delay
 from certree.hw.engines.clocks import parse_clocks
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
@@ -42,6 +42,7 @@ def simulate(
     `step_time`, `trace`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background packets, a
     CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
 
+    Tables that state a delay other than their own (`certree.verify.tables.delay`) raise InvalidScheduleError.
     Routes that may deadlock in the routers of the machine raise InvalidScheduleError with every engine, unless `without_routers` or
     `allow_deadlock`, which runs them to see. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises
     InputError for unknown names and unreadable
@@ -66,6 +67,8 @@ def simulate(
         force=force,
         progress=progress,
     )
+    if isinstance(prepared, Tables):
+        require_own_delay(prepared)
     if not (without_routers or allow_deadlock):
         require_free(prepared, flow, others)
     return run_schedule(prepared, options)

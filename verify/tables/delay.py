@@ -1,0 +1,44 @@
+"""The delay that tables state against the one that their rows have: simulators run rows, whatever delay is stated."""
+
+from dataclasses import replace
+
+from certree.models.common.errors import InputError
+from certree.models.tables import Tables
+from certree.verify.rule import Stage, Subject, checks
+from certree.verify.tables.checker import check_slot
+from certree.verify.verdict import Findings, Verdict
+
+_RULES = frozenset({"dependency", "slot"})
+
+
+def delay_verdict(tables: Tables) -> Verdict | None:
+    """The verdict on tables whose stated delay is not their own; None where it is, or where no other delay would make them valid.
+
+    It is not their own where rows use data before it has landed (`dependency`), or slots are too short for it (`slot`), though with
+    another delay both would be right. O(rows log rows) for each delay that is tried.
+    """
+    try:
+        stated = _findings(tables)
+        if not stated.rules & _RULES:
+            return None
+        if "dependency" in stated.rules:
+            is_lower = tables.delay > 1 and "dependency" not in _findings(replace(tables, delay=1)).rules
+            return stated.verdict() if is_lower else None
+        for delay in range(tables.delay + 1, int(tables.step.max(initial=0)) + 2):
+            found = _findings(replace(tables, delay=delay)).rules & _RULES
+            if not found:
+                return stated.verdict()
+            if "dependency" in found:
+                return None
+    except InputError:  # rows without links or roots, which the simulator refuses in its own words
+        return None
+    return None
+
+
+def _findings(tables: Tables) -> Findings:
+    """What depends on the delay: dependencies and the slot."""
+    found = Findings()
+    for entry in checks(Subject.TABLES, Stage.WIRING):
+        entry.run(tables, found)
+    check_slot(tables, found)
+    return found
