@@ -26,7 +26,7 @@ def compared(spec: str, size: str, method: str, mode: str) -> dict[str, Any]:
 
 def run(smoke: bool) -> None:
     """One line per network and size; the ratio is MultiTree's cycles over ours."""
-    print("all-reduce, simulated cycles; bound: bandwidth alone, in cycles; CPU s of synthesis, certificate and simulation")
+    print("all-reduce, simulated cycles; bound: the time bound, in cycles; CPU s of synthesis, certificate and simulation")
     head = f"{'network':<28} {'KiB':>6} {'ours':>9} {'x bound':>8} {'CPU s':>6}"
     print(f"{head} {'MT slotted':>10} {'MT paced':>9} {'contention':>10} {'faster':>7}")
     for spec in NETWORKS[:1] if smoke else NETWORKS:
