@@ -10,8 +10,8 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
-- `sweeps`: sweep, plan_sweep; `workers`: processes of this computer or of a cluster; `papers`: reproduce, gallery
-- `pictures`: draw; `pages`: report; `reports`: results as JSON documents and in words
+- `sweeps`: sweep, plan_sweep; `spread`: a search on workers; `workers`: processes of this computer or of a cluster
+- `papers`: reproduce, gallery; `pictures`: draw; `pages`: report; `reports`: results as JSON documents and in words
 """
 
 from importlib import import_module

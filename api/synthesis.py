@@ -13,6 +13,8 @@ from certree.api.inputs import schedule_of, size_or_default
 from certree.api.parsing import Network
 from certree.api.runnable import form_of
 from certree.api.settings import machine_for, setting, silent
+from certree.api.spread.candidates import Spread
+from certree.api.workers.pool import Workers
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import Collective
@@ -37,6 +39,8 @@ def synthesize(
     effort: int | None = None,
     time_limit: str | float | Fraction | None = None,
     seed: int = 0,
+    seeds: int = 1,
+    workers: int | Workers | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> AnySchedule:
     """A schedule for a network, verified, with a certificate that states its bounds.
@@ -46,7 +50,9 @@ def synthesize(
     default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are
     compared for; `run` is how: "slotted", "paced" or "fastest", for method auto. `effort` is a deterministic search budget, 1 by
     default: the same arguments give the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the
-    computer. `progress` receives a line now and then.
+    computer. `seeds`: take the best of N searches, with the seeds from `seed` on. `workers` (as in `sweep`, but one by default,
+    which is this process) share candidates of method auto and seeds: the schedule is the same, however many there are. `progress`
+    receives a line now and then.
 
     Raises UnsupportedError where the method does not cover the request, InputError for anything malformed, SearchInterrupted with
     the best schedule so far (or None) on Ctrl-C. An algorithm requested as published (`rounds=published`) may be invalid; it
@@ -75,7 +81,15 @@ def synthesize(
         monitor=parsing.monitor(time_limit, progress),
         form=form_of(run, len(wanted.endpoints), message, on),
     )
-    found, interrupted = _found(load_methods()[method], request)
+    spread = Workers.of(workers, 1)
+    if seeds < 1:
+        raise InputError(f"seeds is {seeds}; allowed: whole numbers from 1")
+    if seeds > 1 or not spread.is_one:
+        if time_limit is not None:
+            raise InputError("a time limit is for one search in this process; several seeds or workers take an effort")
+        found, interrupted = Spread(request, load_methods()[method].name, seeds, run, progress or silent).made_by(spread)
+    else:
+        found, interrupted = _found(load_methods()[method], request)
     if found is None:
         raise SearchInterrupted(None)
     recorded = _recorded(found, request, time_limit)

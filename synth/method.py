@@ -28,12 +28,12 @@ class Monitor:
     """Progress out, best schedule so far, and the wall-clock limit, for one synthesis.
 
     `deadline` is a reading of `time.monotonic()`, or None for no limit; `sink` receives each progress line. Only a limit makes
-    the result depend on the speed of the machine.
+    the result depend on the speed of the machine. `bar`: cycles of a schedule that was found elsewhere; only better ones are kept.
     """
 
-    def __init__(self, deadline: float | None = None, sink: Callable[[str], None] = _silent) -> None:
+    def __init__(self, deadline: float | None = None, sink: Callable[[str], None] = _silent, bar: int | None = None) -> None:
         self.deadline = deadline
-        self._sink = sink
+        self._sink, self._bar = sink, bar
         self._best: AnySchedule | None = None
         self._best_cycles = 0
 
@@ -52,7 +52,7 @@ class Monitor:
 
     def offer(self, schedule: AnySchedule, cycles: int) -> None:
         """Keep `schedule` when it takes fewer cycles than the best so far; of equal ones the first offered stays."""
-        if self._best is None or cycles < self._best_cycles:
+        if self.best_cycles is None or cycles < self.best_cycles:
             self._best, self._best_cycles = schedule, cycles
 
     @property
@@ -62,8 +62,8 @@ class Monitor:
 
     @property
     def best_cycles(self) -> int | None:
-        """Cycles of `best`."""
-        return None if self._best is None else self._best_cycles
+        """Cycles of `best`; before there is one, the bar."""
+        return self._bar if self._best is None else self._best_cycles
 
     @property
     def remaining(self) -> float | None:
@@ -250,7 +250,8 @@ class Method:
     opposed to a search, which depends on effort and size. `tier` and `order`: when `auto` tries it, and after which others: fast
     methods come first, so that an interruption leaves a result; of equally fast schedules the earlier method's is kept.
     `is_sparse`: it writes no row for each pair of endpoints, and is tried on the largest networks. `is_anytime`: within no time it
-    returns its first schedule. `is_sized`: its schedule depends on the size. `side_by_side`: it is tried several times at once as
+    returns its first schedule. `is_sized`: its schedule depends on the size. `compares`: it leaves out
+    what cannot be faster than the best schedule so far. `side_by_side`: it is tried several times at once as
     well, where endpoints have wide links or several into switches. `uses_others`: it calls other methods. `takes_members`: it also
     makes schedules in which only some endpoints take part (`Request.members`). `takes_demand`: and of blocks that differ in size.
     """
@@ -267,6 +268,7 @@ class Method:
     is_sparse: bool = False
     is_anytime: bool = False
     is_sized: bool = False
+    compares: bool = False
     uses_others: bool = False
     takes_members: bool = False
     takes_demand: bool = False

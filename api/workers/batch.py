@@ -33,8 +33,7 @@ def run_tasks(tasks: Sequence[Task], workers: Workers, store: Store | None, tell
     if kept:
         tell(Counted(f"{len(kept)} of {len(by_key)} cells are there already", len(kept), len(by_key)))
     left = [task for key, task in by_key.items() if key not in kept]
-    few = workers.at_most(len(left))
-    with closing(_here(left) if few.is_one else few.run(left)) as outcomes:
+    with closing(outcomes_of(left, workers)) as outcomes:
         for task, outcome in outcomes:
             kept[task.key] = outcome.value()
             seconds += outcome.cpu_seconds
@@ -43,6 +42,12 @@ def run_tasks(tasks: Sequence[Task], workers: Workers, store: Store | None, tell
             said = f"{len(kept)} of {len(by_key)}: {task.label}, {outcome.cpu_seconds:.1f} CPU s"
             tell(Counted(said, len(kept), len(by_key)))
     return Done(tuple(kept[task.key] for task in tasks), seconds)
+
+
+def outcomes_of(tasks: Sequence[Task], workers: Workers) -> Outcomes:
+    """Outcomes as tasks end, of a single worker of this computer in this process: an exception of a task is then the caller's."""
+    few = workers.at_most(len(tasks))
+    return _here(tasks) if few.is_one else few.run(tasks)
 
 
 def _here(tasks: Sequence[Task]) -> Outcomes:

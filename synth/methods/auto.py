@@ -1,6 +1,6 @@
 """Automatic choice: the schedule with the fewest cycles of all applicable methods, in slots by closed form or as requested."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from certree.models.common.errors import UndecidedError, UnsupportedError
@@ -51,9 +51,16 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     if best is None:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in considered.items())
         raise UnsupportedError(f"no method applies: {reasons}")
-    why, schedule = _reason(request, form, best[1], times), best[2]
+    return picked(request, form, considered, times, best[1], best[2])
+
+
+def picked(
+    request: Request, form: Form, considered: Mapping[str, str], times: dict[str, int], label: str, schedule: AnySchedule
+) -> AnySchedule:
+    """The best schedule, with the reason for the choice and what all candidates came to in its provenance."""
+    why = _reason(request, form, label, times)
     request.monitor.report(f"picked {why}")
-    return replace(schedule, provenance={**schedule.provenance, "auto": {"why": why, "considered": considered}})
+    return replace(schedule, provenance={**schedule.provenance, "auto": {"why": why, "considered": dict(considered)}})
 
 
 def _reason(request: Request, form: Form, picked: str, times: dict[str, int]) -> str:

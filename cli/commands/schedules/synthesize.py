@@ -13,6 +13,7 @@ from certree.api.reports.schedules import schedule_report, schedule_words
 from certree.api.runnable import form_of
 from certree.api.settings import setting
 from certree.api.synthesis import synthesize
+from certree.api.workers.pool import Workers
 from certree.cli.words.parameters import (
     COUNT,
     argument_topology,
@@ -26,6 +27,7 @@ from certree.cli.words.parameters import (
     option_params,
     option_size,
     options_search,
+    options_workers,
 )
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import SCHEDULE
@@ -66,6 +68,8 @@ INTERRUPTED = 130
     "met; ranked by simulation, large messages without routers), or the faster of both.",
 )
 @options_search()
+@click.option("--seeds", type=COUNT, default=1, show_default=True, help="Take the best of N searches, with seeds from --seed on.")
+@options_workers("candidates and seeds", 1)
 @option_output("the schedule (.json, .json.gz, .npz)")
 @option_json()
 def synthesize_command(
@@ -81,6 +85,8 @@ def synthesize_command(
     effort: int | None,
     time_limit: Fraction | None,
     seed: int,
+    seeds: int,
+    workers: Workers,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -97,7 +103,8 @@ def synthesize_command(
         with working(f"synthesizing with {method}") as report:
             made = synthesize(
                 topology, collective, method=method, options=options, chunks=chunks, steps=steps, size=size, machine=machine,
-                run=run, effort=effort, time_limit=time_limit, seed=seed, progress=report,
+                run=run, effort=effort, time_limit=time_limit, seed=seed, seeds=seeds, workers=workers,
+                progress=report,
             )  # fmt: skip
     except SearchInterrupted as stopped:
         if stopped.best is None:

@@ -19,7 +19,12 @@ _MAX_FLOW = 1 << 27  # trees times trees times links of a packing, for one unit 
 
 
 @method(
-    "free-shares", [CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER], published=False, tier=Tier.NAMED, is_anytime=True
+    "free-shares",
+    [CollectiveKind.ALL_GATHER, CollectiveKind.REDUCE_SCATTER],
+    published=False,
+    tier=Tier.NAMED,
+    is_anytime=True,
+    compares=True,
 )
 def free_shares(request: Request, _: Options) -> Schedule:
     """An all-gather or reduce-scatter in which endpoints may have unequal parts of the message, as many as is fastest.

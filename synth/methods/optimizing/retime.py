@@ -33,6 +33,7 @@ def _is_worth_retiming(request: Request) -> bool:
     tier=Tier.ALWAYS,
     order=94,
     is_anytime=True,
+    compares=True,
     uses_others=True,
     variants=[Variant({"of": "symmetric"}, _is_worth_retiming)],
 )

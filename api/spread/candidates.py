@@ -1,0 +1,154 @@
+"""The candidates of a synthesis, for one seed or several, on many workers: the same schedule as by one worker, one after the other.
+
+What a method finds depends on those before it only where it leaves out what cannot be faster (`Method.compares`). All others run
+at once; those that compare run in rounds, each with the bar that it has when candidates run one after the other.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from certree.api.runnable import form_of
+from certree.api.workers.batch import outcomes_of
+from certree.api.workers.networks import received, sent
+from certree.api.workers.pool import Workers
+from certree.api.workers.task import Task
+from certree.models.common.errors import UndecidedError, UnsupportedError
+from certree.models.common.progress import Counted
+from certree.models.machine.machine import machine_from_document
+from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric_file import any_schedule_document, any_schedule_from_document
+from certree.synth.method import METHODS, Form, Monitor, Request
+from certree.synth.methods.auto import candidates, picked
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A method with options and a seed; `place`: of the candidates of that seed."""
+
+    seed: int
+    place: int
+    label: str
+    method: str
+    options: Mapping[str, str]
+
+
+@dataclass
+class Spread:
+    """A synthesis by one method or by auto, for the seeds from that of the request on; `run` as in `form_of`."""
+
+    request: Request
+    method: str
+    seeds: int
+    run: str
+    tell: Callable[[str], None]
+    _found: dict[tuple[int, int], dict[str, Any]] = field(default_factory=dict)
+
+    def made_by(self, workers: Workers) -> tuple[AnySchedule | None, bool]:
+        """The schedule with the fewest cycles, of equal ones that of the first seed and candidate; and whether Ctrl-C ended the
+        search. The schedule is None where nothing was found until then; UnsupportedError where nothing can be."""
+        try:
+            self._run(workers)
+        except KeyboardInterrupt:
+            return self._best(interrupted=True), True
+        return self._best(interrupted=False), False
+
+    def _candidates(self, seed: int) -> list[_Candidate]:
+        """Those of one seed. An algorithm does not depend on it: it is a candidate of the first."""
+        if self.method != AUTO or self.request.collective.demand is not None:
+            return [_Candidate(seed, 0, self.method, self.method, self.request.options)]
+        return [_Candidate(seed, place, *one) for place, one in enumerate(candidates(self.request))]
+
+    def _run(self, workers: Workers) -> None:
+        seeds = {seed: self._candidates(seed) for seed in range(self.request.seed, self.request.seed + self.seeds)}
+        first = self.request.seed
+        left = [one for seed, those in seeds.items() for one in those if seed == first or not METHODS[one.method].published]
+        total = len(left)
+        while left:
+            ready = [one for one in left if not self._waits(one, left)]
+            with closing(outcomes_of([self._task(one) for one in ready], workers)) as outcomes:
+                names = {(f"seed {one.seed}: " if self.seeds > 1 else "") + one.label: one for one in ready}
+                for task, outcome in outcomes:
+                    one = names[task.label]
+                    self._found[one.seed, one.place] = found = outcome.value()
+                    said = found["reason"] if found["cycles"] is None else f"{found['cycles']} cycles"
+                    self.tell(Counted(f"{task.label}: {said}", len(self._found), total))
+            left = [one for one in left if one not in ready]
+
+    def _waits(self, one: _Candidate, left: Iterable[_Candidate]) -> bool:
+        """Whether a candidate needs the times of earlier ones that are not there."""
+        before = [other for other in left if other.place < one.place and other.seed in (one.seed, self.request.seed)]
+        return METHODS[one.method].compares and any(other.seed == one.seed or METHODS[other.method].published for other in before)
+
+    def _task(self, one: _Candidate) -> Task:
+        request = self.request
+        arguments = {
+            **sent(request.topology, request.collective),
+            "machine": request.machine.document(),
+            "size": request.message_bytes,
+            "chunks": request.chunks,
+            "steps": request.steps,
+            "effort": request.effort,
+            "seed": one.seed,
+            "method": one.method,
+            "options": dict(one.options),
+            "run": self.run,
+            "bar": self._bar(one) if METHODS[one.method].compares else None,
+        }
+        return Task((f"seed {one.seed}: " if self.seeds > 1 else "") + one.label, candidate, arguments)
+
+    def _of_seed(self, seed: int) -> dict[int, dict[str, Any]]:
+        """What was found for one seed, by place; algorithms are those of the first."""
+        first = {place: found for (other, place), found in self._found.items() if other == self.request.seed}
+        own = {place: found for (other, place), found in self._found.items() if other == seed}
+        return dict(sorted({**{place: found for place, found in first.items() if found["published"]}, **own}.items()))
+
+    def _bar(self, one: _Candidate) -> int | None:
+        """The fewest cycles of all that earlier candidates came across."""
+        before = [found["least"] for place, found in self._of_seed(one.seed).items() if place < one.place]
+        return min((cycles for cycles in before if cycles is not None), default=None)
+
+    def _best(self, *, interrupted: bool) -> AnySchedule | None:
+        timed = [(found["cycles"], seed, place) for (seed, place), found in self._found.items() if found["cycles"] is not None]
+        if not timed:
+            if interrupted:
+                return None
+            reasons = "; ".join(dict.fromkeys(found["reason"] for found in self._found.values()))
+            raise UnsupportedError(f"no method applies: {reasons}" if self.method == AUTO else reasons)
+        _, seed, place = min(timed)
+        schedule = any_schedule_from_document(self._found[seed, place]["schedule"], "the schedule of a worker")
+        if self.method != AUTO or self.request.collective.demand is not None:
+            return schedule
+        labels = {one.place: one.label for one in self._candidates(seed)}
+        those = {labels[place]: found for place, found in self._of_seed(seed).items()}
+        considered = {label: found["reason"] or f"{found['cycles']} cycles" for label, found in those.items()}
+        times = {label: found["cycles"] for label, found in those.items() if found["cycles"] is not None}
+        form = self.request.form or Form("in slots", self.request.cycles)
+        return picked(replace(self.request, seed=seed), form, considered, times, labels[place], schedule)
+
+
+def candidate(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """On a worker: `cycles` and `schedule` of one candidate, or the `reason` why there is none; `least`, the fewest cycles of all
+    schedules that it came across."""
+    from certree.synth.method import load_methods
+
+    topology, collective = received(arguments)
+    machine = machine_from_document(arguments["machine"], "machine")
+    method, size = load_methods()[arguments["method"]], arguments["size"]
+    form = form_of(arguments["run"], len(topology.endpoints), size, machine)
+    names = ("chunks", "steps", "options", "effort", "seed")
+    monitor = Monitor(bar=arguments["bar"])
+    request = Request(topology, collective, size, machine, monitor=monitor, form=form, **{name: arguments[name] for name in names})
+    found: dict[str, Any] = {"cycles": None, "reason": None, "published": method.published}
+    try:
+        schedule = method(request)
+        found["cycles"] = cycles = request.cycles(schedule) if form is None else form.cycles(schedule)
+        found["schedule"] = any_schedule_document(schedule)
+        if form is None:
+            monitor.offer(schedule, cycles)
+    except (UnsupportedError, UndecidedError) as error:
+        found |= {"cycles": None, "reason": str(error)}
+    return found | {"least": monitor.best_cycles}
