@@ -92,6 +92,11 @@ class Compared:
     why: str | None = None
 
     @property
+    def is_order(self) -> bool:
+        """Whether the paper states an order only: above or below a limit, or which of several is the smaller one."""
+        return isinstance(self.paper, Bound) or (isinstance(self.paper, str) and " < " in self.paper)
+
+    @property
     def difference(self) -> Fraction | None:
         """certree's value ÷ the paper's − 1; None unless both are numbers."""
         ours, paper = self.cell.ours, self.paper
@@ -233,9 +238,7 @@ def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
     stated = [entry for entry in cells if entry.agrees is not None]
     if not stated:
         return []
-    lines = [
-        f"{sum(bool(entry.agrees) for entry in stated)} of {len(stated)} cells agree with what the paper states (in brackets):"
-    ]
+    lines = [f"{_counted(stated)} agree with what the paper states (in brackets):"]
     for statement in dict.fromkeys((entry.says, entry.tolerance) for entry in stated):
         within = "" if statement[1] is None else f", within {float(100 * statement[1]):.4g} %"
         lines.append(f"- {statement[0]}{within}")
@@ -249,6 +252,14 @@ def _comparison_lines(cells: Sequence[Compared]) -> list[str]:
         places = "; ".join(f"{row}: {', '.join(columns)}" for row, columns in rows.items())
         lines.append(f"- differs: {places}. {why}")
     return lines
+
+
+def _counted(stated: Sequence[Compared]) -> str:
+    """How many cells agree; orders (more or less than a limit, or `a < b`) apart from numbers and names, which state more."""
+    orders = [entry for entry in stated if entry.is_order]
+    values = [entry for entry in stated if not entry.is_order]
+    known = ((values, "values" if orders else "cells"), (orders, "orders"))
+    return " and ".join(f"{sum(bool(one.agrees) for one in found)} of {len(found)} {words}" for found, words in known if found)
 
 
 def _reason_lines(cells: Sequence[Compared]) -> list[str]:

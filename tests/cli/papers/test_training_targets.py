@@ -7,6 +7,7 @@ import pytest
 from certree import api as ct
 from tests.cli.papers.cells import cells_of
 from tests.cli.papers.cells import small as small_target
+from tests.cli.running import certree
 
 COLUMN = "astra-dlrm"
 
@@ -53,3 +54,9 @@ def test_the_fitted_row_takes_its_measured_time(name, gpus, form):
     rate = Fraction(cells["VGG-16, NetReduce: images a second", "predicted"]["ours"])
     compute, communication = Fraction("73.10"), Fraction(cells["VGG-16, NetReduce: communication, ms", "predicted"]["ours"])
     assert rate == 32 * 1000 / (compute + communication)
+
+
+def test_orders_are_counted_apart_from_values():
+    """Table 11: 23 numbers, and three times which of two is faster."""
+    words = certree("reproduce", "netreduce-table11").out
+    assert "14 of 23 values and 3 of 3 orders agree with what the paper states (in brackets):" in words
