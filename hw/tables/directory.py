@@ -13,6 +13,7 @@ from certree.hw.formats.layout import Widths
 from certree.hw.formats.source_routes import links_of_ports
 from certree.hw.tables.manifest import check_layout, check_manifest, file_entry, header_fields, manifest_document
 from certree.models.common.errors import InputError, TableFormatError, located, short
+from certree.models.common.exchange import exchange
 from certree.models.common.fields import Fields
 from certree.models.common.files import canonical_json, check_writable, parse_json, read_bytes, read_json
 from certree.models.schedule.schedule import BUFFER_COLUMNS
@@ -55,7 +56,9 @@ def _check_replaceable(directory: Path) -> None:
 
 
 def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
-    """Write next to `directory`, then rename; InputError when the system refuses. No files are left on failure."""
+    """Write next to `directory`, then rename, or exchange with the folder that is there; InputError when the system refuses. No
+    files are left on failure. Whenever the process is killed, `directory` is whole: as before or new, where the system can
+    exchange."""
     try:
         temporary = Path(tempfile.mkdtemp(dir=directory.parent, prefix=f".{directory.name}."))
     except OSError as error:
@@ -65,9 +68,10 @@ def _write_directory(directory: Path, files: dict[str, bytes]) -> None:
         fresh.mkdir()
         for name, data in files.items():
             (fresh / name).write_bytes(data)
-        if directory.exists():
-            directory.rename(old)
-        fresh.rename(directory)
+        if not (directory.exists() and exchange(fresh, directory)):
+            if directory.exists():
+                directory.rename(old)
+            fresh.rename(directory)
     except OSError as error:
         if old.exists():
             old.rename(directory)

@@ -1,0 +1,89 @@
+"""Exports that are killed at any of their system calls leave the folder as it was, or new, never missing or in parts."""
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from certree.hw.tables.directory import export_tables, read_tables
+from certree.hw.tables.lowering import lower
+from certree.models.common.errors import InputError
+from certree.models.common.exchange import exchange
+from certree.models.machine.machine import load_machine
+from certree.models.tables import Tables
+from tests.verify.build import path_all_reduce
+
+OLD = lower(path_all_reduce(), 4096, load_machine("multitree"))
+NEW = lower(path_all_reduce(), 8192, load_machine("multitree"))
+KILLED = 9
+#: what Python tells before a system call that changes files, or the next one of the export
+EVENTS = ("open", "os.", "shutil.", "tempfile.", "ctypes.")
+
+
+def killed_at(event: int, tables: Tables, folder: Path) -> bool:
+    """Export in a process of its own that ends, without any clean-up, before its event of that number. Whether it was killed."""
+    child = os.fork()
+    if child == 0:
+        seen = 0
+
+        def count(name: str, _arguments: object) -> None:
+            nonlocal seen
+            if name.startswith(EVENTS):
+                if seen == event:
+                    os._exit(KILLED)
+                seen += 1
+
+        sys.addaudithook(count)
+        export_tables(tables, folder, "json", force=True)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
+
+
+def test_a_folder_that_is_replaced_is_whole_at_any_moment(tmp_path: Path) -> None:
+    folder, sizes = tmp_path / "tables", []
+    for event in range(1000):
+        export_tables(OLD, folder, "json", force=True)
+        killed = killed_at(event, NEW, folder)
+        sizes.append(read_tables(folder).message_bytes)
+        if not killed:
+            break
+    assert sizes[0] == 4096
+    assert sizes == sorted(sizes)  # old up to some event, new from there on
+    assert sizes[-1] == 8192
+    assert len(sizes) > 10
+
+
+def test_a_new_folder_is_whole_or_missing(tmp_path: Path) -> None:
+    states = []
+    for event in range(1000):
+        folder = tmp_path / f"tables-{event}"
+        killed = killed_at(event, NEW, folder)
+        states.append(folder.exists())
+        if folder.exists():
+            assert read_tables(folder).message_bytes == 8192
+        if not killed:
+            break
+    assert states == sorted(states)
+    assert (states[0], states[-1]) == (False, True)
+
+
+def test_folders_change_places(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f").write_text(name)
+    assert exchange(tmp_path / "a", tmp_path / "b")
+    assert (tmp_path / "a" / "f").read_text() == "b"
+    with pytest.raises(OSError, match="No such file"):
+        exchange(tmp_path / "a", tmp_path / "missing")
+
+
+def test_without_an_exchange_two_renames_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("certree.hw.tables.directory.exchange", lambda *_: False)
+    export_tables(OLD, tmp_path / "t", "json")
+    export_tables(NEW, tmp_path / "t", "json", force=True)
+    assert read_tables(tmp_path / "t").message_bytes == 8192
+    assert [path.name for path in tmp_path.iterdir()] == ["t"]
+    with pytest.raises(InputError, match="exists"):
+        export_tables(replace(OLD), tmp_path / "t", "json")
