@@ -26,7 +26,7 @@ LowestFirst(n) == (\A m \in flying : ~HasCome(m)) /\ \A k \in Nodes : k < n => ~
 \* Data that a reader of a counterexample needs in addition to its states.
 Legend ==
   [run |-> Run, slotTicks |-> SlotTicks, serTicks |-> SerTicks, repeats |-> Repeats, path |-> Path, program |-> Program,
-   contributors |-> Contributors]
+   contributors |-> Contributors, profile |-> Profile, inFlight |-> InFlight, arrivals |-> Arrivals]
 
 \* Printed once, between two marks.
 ASSUME LegendIsPrinted == PrintT("legend begins") /\ PrintT(Legend) /\ PrintT("legend ends")

@@ -86,7 +86,8 @@ IsDue(n) ==
 (* What a row finds when its slot opens.                                     *)
 
 \* The arrival has counted often enough for the iteration: a counter, for several iterations are in flight.
-HasCounted(n, arrival, iteration) == arrival \in DOMAIN count[n] /\ count[n][arrival] >= iteration + 1
+HasCounted(n, arrival, iteration) ==
+  LET of == CounterOf(arrival, iteration) IN of \in DOMAIN count[n] /\ count[n][of] >= Least(n, arrival, iteration)
 
 \* Node n has all that its next row waits for.
 DependenciesHold(n) == \A arrival \in Upcoming(n).awaits : HasCounted(n, arrival, Upcoming(n).item[2])
@@ -147,8 +148,9 @@ Init ==
   /\ counter = [n \in Nodes |-> LoadedFor(n, 0, 0, start[n])]
   /\ played = [n \in Nodes |-> 0]
   /\ flying = {}
-  /\ held = [n \in Nodes |-> [item \in Items |-> OnceEach({n} \intersect Contributors[item[1]])]]
-  /\ count = [n \in Nodes |-> [arrival \in Arrivals[n] |-> 0]]
+  /\ held = [n \in Nodes |-> [place \in Places |->
+       OnceEach(IF Len(place) = 3 /\ place[3] # 0 THEN {} ELSE {n} \intersect Contributors[place[1]])]]
+  /\ count = [n \in Nodes |-> [of \in Counters(n) |-> 0]]
 
 \* Message m stands before its next link.
 HasCome(m) == GoesFarther(m) /\ now >= Came(m, Hop(m) + 1)
@@ -182,7 +184,7 @@ MessageTo(n, peer) ==
   LET way == WayTo(n, peer)
       turn == TurnAt(Path[way][1])
   IN  [op |-> Upcoming(n).op, item |-> Upcoming(n).item, src |-> n, dst |-> peer, sent |-> now,
-       row |-> Upcoming(n).row, load |-> held[n][Upcoming(n).item],
+       row |-> Upcoming(n).row, load |-> held[n][Place(Upcoming(n).item, Reads(n, Upcoming(n).row))],
        links |-> Path[way], travel |-> TravelTicks[way], lanes |-> <<turn.lane>>, enters |-> <<turn.enters>>]
 
 \* Whether it is node n's turn to act within a tick: always. Models may order the nodes here, see MCNILockstep.
@@ -222,8 +224,12 @@ Advance(n) ==
 IsFirstInUnit(m) ==
   m.op = "REDUCE" => \A other \in flying : other.op = "REDUCE" /\ other.dst = m.dst => ArrivesAt(m) <= ArrivesAt(other)
 
+\* The arrival that message m is, and its counter.
+ArrivalOf(m) == IF IsCounted THEN <<m.item[1], Writes(m.src, m.row), 0>> ELSE <<m.op, m.item[1], m.src>>
+CounterOfMessage(m) == CounterOf(ArrivalOf(m), m.item[2])
+
 \* The counters when message m, which is expected, has counted too.
-Counted(m, counted) == [counted EXCEPT ![m.dst][<<m.op, m.item[1], m.src>>] = @ + 1]
+Counted(m, counted) == [counted EXCEPT ![m.dst][CounterOfMessage(m)] = @ + 1]
 
 \* Message m can count.
 CanCount(m) ==
@@ -234,8 +240,8 @@ CanCount(m) ==
 Count(m) ==
   /\ CanCount(m)
   /\ flying' = flying \ {m}
-  /\ held' = [held EXCEPT ![m.dst][m.item] = IF m.op = "REDUCE" THEN Plus(@, m.load) ELSE m.load]
-  /\ count' = IF <<m.op, m.item[1], m.src>> \in Arrivals[m.dst] THEN Counted(m, count) ELSE count
+  /\ held' = [held EXCEPT ![m.dst][Place(m.item, Writes(m.src, m.row))] = IF m.op = "REDUCE" THEN Plus(@, m.load) ELSE m.load]
+  /\ count' = IF CounterOfMessage(m) \in Counters(m.dst) THEN Counted(m, count) ELSE count
   /\ UNCHANGED <<now, start, drift, counter, played>>
 
 \* The ticks at which the sequencer of node n changes by itself.
@@ -269,7 +275,10 @@ Tick ==
   /\ UNCHANGED <<start, drift, counter, played, flying, held, count>>
 
 \* Node n is done: all rows of all iterations fired, all expected arrivals counted.
-NodeIsDone(n) == ~HasNext(n) /\ \A arrival \in Arrivals[n] : count[n][arrival] = Repeats
+NodeIsDone(n) ==
+  /\ ~HasNext(n)
+  /\ \A arrival \in Arrivals[n] : \A i \in 0..Repeats - 1 : HasCounted(n, arrival, i)
+  /\ ~IsCounted => \A arrival \in Arrivals[n] : count[n][arrival] = Repeats
 
 \* The run is over.
 AllDone == flying = {} /\ \A n \in Nodes : NodeIsDone(n)
@@ -301,12 +310,12 @@ TypeOK ==
   /\ T1_Time::     now \in Nat /\ start \in [Nodes -> 0..MaxSkewTicks] /\ drift \in [Nodes -> -MaxDriftTicks..MaxDriftTicks]
   /\ T2_Program::  \A n \in Nodes : played[n] \in 0..Len(Program[n])
   /\ T3_Messages:: \A m \in flying : m.op \in Ops /\ m.dst \in Nodes /\ m.item \in Items /\ m.load \in Bags
-  /\ T4_Memory::   held \in [Nodes -> [Items -> Bags]]
-  /\ T5_Counters:: \A n \in Nodes : count[n] \in [Arrivals[n] -> 0..Repeats]
+  /\ T4_Memory::   held \in [Nodes -> [Places -> Bags]]
+  /\ T5_Counters:: \A n \in Nodes : count[n] \in [Counters(n) -> IF IsCounted THEN Nat ELSE 0..Repeats]
 
 \* No contribution is ever added twice.
 ExactlyOnce ==
-  /\ \A n \in Nodes, item \in Items, k \in Nodes : held[n][item][k] <= 1
+  /\ \A n \in Nodes, place \in Places, k \in Nodes : held[n][place][k] <= 1
   /\ \A m \in flying, k \in Nodes : m.load[k] <= 1
 
 \* A row whose slot is open finds a link to each destination.
@@ -315,8 +324,8 @@ LinksExist == \A n \in Nodes : IsDue(n) => \A peer \in Upcoming(n).to : WayTo(n,
 \* Slotted: no row is late: whatever is due at a tick fires before the next one.
 NoLateRow == \A n \in Nodes : HasNext(n) => now <= OpensAt(n, Upcoming(n).slot)
 
-\* No message has to wait at its port, or for a link on its path.
-NoBusyPort == \A m \in flying : \A k \in 1..Hop(m) : m.enters[k] = Came(m, k)
+\* No message to another node has to wait at its port, or for a link on its path. The copy unit of a node is a link to itself.
+NoBusyPort == \A m \in {f \in flying : f.src # f.dst} : \A k \in 1..Hop(m) : m.enters[k] = Came(m, k)
 
 \* A lane serves messages one after the other, none before it is there, in the order in which they came; of equals the ones under way
 \* before those that have it as their port, and among those by the lane that they came by.
@@ -331,15 +340,23 @@ LanesAreQueues ==
              \/ ~first /\ Leaves(other, j) <= m.enters[k]
 
 \* Every message in flight is expected where it goes.
-OnlyExpected == \A m \in flying : <<m.op, m.item[1], m.src>> \in Arrivals[m.dst]
+OnlyExpected == \A m \in flying : CounterOfMessage(m) \in Counters(m.dst)
 
 \* What feeds row r of node n: the node's GATHER arrivals of the flow for a GATHER that has one, else its REDUCE arrivals.
 Feeds(n, r) ==
   LET of(op) == {arrival \in ArrivalsOfFlow[n][Table[n][r].flow] : arrival[1] = op}
   IN  IF Table[n][r].op = "GATHER" /\ of("GATHER") # {} THEN of("GATHER") ELSE of("REDUCE")
 
+\* How many of the messages to the cell that row r of node n reads have landed when it fires in time.
+Landed(n, r) ==
+  LET row == Table[n][r]
+      into(k) == {j \in DOMAIN Table[k] : n \in Table[k][j].children /\ Table[k][j].flow = row.flow /\ Table[k][j].into = row.from
+                                          /\ Table[k][j].step + Delay <= row.step}
+  IN  Cardinality(UNION {{<<k, j>> : j \in into(k)} : k \in Nodes})
+
 \* Rows that do not wait for all that feeds them, as pairs of node and row.
-Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] : ~(Feeds(n, k) \subseteq Dependencies(n, k))}} : n \in Nodes}
+Careless == UNION {{<<n, r>> : r \in {k \in DOMAIN Table[n] :
+  IF IsCounted THEN Table[n][k].wait < Landed(n, k) ELSE ~(Feeds(n, k) \subseteq Dependencies(n, k))}} : n \in Nodes}
 
 \* Rows wait for all that feeds them. No difference in a run that is on time; it keeps sums right when something is late.
 EveryArrivalAwaited == \A n \in Nodes : played[n] > 0 => <<n, Program[n][played[n]].row>> \notin Careless
@@ -440,7 +457,7 @@ HasFinished(n, item) ==
 DueHere == {pair \in Nodes \X Items : pair[1] \in ItemPromised[pair[2]]}
 
 \* What the run shows of each promised result: nothing, then what is in memory when the node has finished.
-Shown == [due \in DueHere |-> IF HasFinished(due[1], due[2]) THEN <<held[due[1]][due[2]]>> ELSE <<>>]
+Shown == [due \in DueHere |-> IF HasFinished(due[1], due[2]) THEN <<held[due[1]][Place(due[2], 0)]>> ELSE <<>>]
 
 \* The collective that the run performs, seen through what it shows.
 Collective == INSTANCE AllReduce WITH
@@ -457,5 +474,5 @@ BeginsWithThePromise == Collective!Init
 NeverBreaksThePromise == [][\E due \in DueHere : Shown'[due] # Shown[due] /\ Collective!Finish(due)]_Shown
 
 \* What is finished is right, as an invariant.
-RightSum == \A due \in DueHere : HasFinished(due[1], due[2]) => held[due[1]][due[2]] = OnceEach(Contributors[due[2][1]])
+RightSum == \A due \in DueHere : HasFinished(due[1], due[2]) => held[due[1]][Place(due[2], 0)] = OnceEach(Contributors[due[2][1]])
 ===============================================================================

@@ -14,9 +14,12 @@ CONSTANTS
   Contributors,    \* for every flow: the nodes whose contribution belongs to the sum
   Promised,        \* for every flow: the nodes at which the sum is due
   Table,           \* for every node: its rows, in order of step
-  Arrivals,        \* for every node: the set of <<op, flow, peer>> it expects once an iteration
+  Arrivals,        \* for every node: the set of <<op, flow, peer>> it expects once an iteration, or of <<flow, buffer, number>>
   Path,            \* for every <<from, to, route>> of a message, route Nil between neighbours: its links, each <<from, to>>
   Capacity,        \* for every link: how many messages it carries at once
+  Profile,         \* what the rows say: "trees", where they name peers, or "blocks" or "buffers", where they wait for numbers of arrivals
+  Buffers,         \* the buffers of each node and chunk; 0 has the data
+  InFlight,        \* the iterations that can touch a cell at a time: its counters
   Period,          \* slots from one iteration to the next
   Repeats          \* number of iterations
 
@@ -28,31 +31,62 @@ Ops == {"REDUCE", "GATHER"}
 
 \* A row: REDUCE sends to `parent` and waits for `children`; GATHER waits for `parent` and sends to `children`.
 \* Its destinations may be wrong: that is for the properties to find. `route` names a source route, where there is one.
-RowType == [op : Ops, flow : Flows, parent : Int, children : SUBSET Int, step : Nat, route : Int]
+\* Where rows wait for numbers, both send to `children`: they read `from` and wait for `wait` arrivals there; their messages are for
+\* the buffer `into`. A destination that is the node itself is one of its own buffers.
+RowType ==
+  IF Profile = "trees" THEN [op : Ops, flow : Flows, parent : Int, children : SUBSET Int, step : Nat, route : Int]
+  ELSE [op : Ops, flow : Flows, wait : Nat, from : Buffers, into : Buffers, children : SUBSET Int, step : Nat, route : Int]
 
 ASSUME TablesAreSane ==
+  /\ Profile \in {"trees", "blocks", "buffers"} /\ 0 \in Buffers /\ InFlight \in Nat \ {0}
   /\ \A n \in Nodes : \A r \in DOMAIN Table[n] : Table[n][r] \in RowType
-  /\ \A n \in Nodes : Arrivals[n] \subseteq Ops \X Flows \X Int
+  /\ \A n \in Nodes : Arrivals[n] \subseteq IF Profile = "trees" THEN Ops \X Flows \X Int ELSE Flows \X Buffers \X Nat
   /\ Period \in Nat \ {0} /\ Repeats \in Nat \ {0}
   /\ \A way \in DOMAIN Path : Path[way] # <<>> /\ \A k \in DOMAIN Path[way] : Path[way][k] \in DOMAIN Capacity
 
 -------------------------------------------------------------------------------
 (* Rows and programs: the entries that table and slot counter give a node.   *)
 
-\* The arrivals that row r of node n waits for: all REDUCEs of its flow, if it is the root's GATHER.
+\* Whether rows wait for numbers of arrivals.
+IsCounted == Profile # "trees"
+
+\* The arrivals that row r of node n waits for: all REDUCEs of its flow, if it is the root's GATHER. A number of arrivals is one
+\* thing to wait for.
 Dependencies(n, r) ==
   LET row == Table[n][r]
-  IN  CASE row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
+  IN  CASE IsCounted -> IF row.wait = 0 THEN {} ELSE {<<row.flow, row.from, row.wait>>}
+        [] row.op = "REDUCE" -> {<<"REDUCE", row.flow, peer>> : peer \in row.children}
         [] row.op = "GATHER" /\ row.parent # Nil -> {<<"GATHER", row.flow, row.parent>>}
         [] OTHER -> {arrival \in Arrivals[n] : arrival[1] = "REDUCE" /\ arrival[2] = row.flow}
 
 \* The nodes that row r of node n sends to.
 Destinations(n, r) ==
   LET row == Table[n][r]
-  IN  IF row.op = "REDUCE" THEN {row.parent} ELSE row.children
+  IN  IF row.op = "REDUCE" /\ ~IsCounted THEN {row.parent} ELSE row.children
 
 \* An item is one chunk of one iteration.
 Items == Flows \X (0..Repeats - 1)
+
+\* What a node can hold: an item in each of its buffers.
+Place(item, buffer) == IF Profile = "buffers" THEN item \o <<buffer>> ELSE item
+Places == {Place(item, buffer) : item \in Items, buffer \in Buffers}
+
+\* The buffer that row r of node n reads, and the one that its messages are for.
+Reads(n, r) == IF IsCounted THEN Table[n][r].from ELSE 0
+Writes(n, r) == IF IsCounted THEN Table[n][r].into ELSE 0
+
+\* How many messages a cell of node n gets in an iteration.
+Brought(n, flow, buffer) ==
+  LET lines == {line \in Arrivals[n] : line[1] = flow /\ line[2] = buffer} IN IF lines = {} THEN 0 ELSE (CHOOSE line \in lines : TRUE)[3]
+
+\* The counters of node n: for each arrival, or for each cell and iteration modulo InFlight.
+Counters(n) ==
+  IF ~IsCounted THEN Arrivals[n] ELSE {<<line[1], line[2], turn>> : line \in Arrivals[n], turn \in 0..InFlight - 1}
+
+\* The counter of an arrival in an iteration, and what it must have reached for that arrival.
+CounterOf(arrival, iteration) == IF IsCounted THEN <<arrival[1], arrival[2], iteration % InFlight>> ELSE arrival
+Least(n, arrival, iteration) ==
+  IF IsCounted THEN (iteration \div InFlight) * Brought(n, arrival[1], arrival[2]) + arrival[3] ELSE iteration + 1
 
 \* The iteration that row r of node n serves in slot s: period of the slot less stage of the row.
 IterationIn(n, r, s) == (s \div Period) - (Table[n][r].step \div Period)
@@ -88,7 +122,7 @@ LastPlace == TLCEval([n \in Nodes |-> TLCEval([item \in Items |->
   IN  IF places = {} THEN 0 ELSE CHOOSE k \in places : \A other \in places : other <= k])])
 
 \* For every node and flow: the arrivals it expects.
-ArrivalsOfFlow == [n \in Nodes |-> [flow \in Flows |-> {arrival \in Arrivals[n] : arrival[2] = flow}]]
+ArrivalsOfFlow == [n \in Nodes |-> [flow \in Flows |-> {arrival \in Arrivals[n] : arrival[IF IsCounted THEN 1 ELSE 2] = flow}]]
 
 \* The bag in which each of `nodes` counts once.
 OnceEach(nodes) == [n \in Nodes |-> IF n \in nodes THEN 1 ELSE 0]

@@ -103,9 +103,12 @@ def _peers(nodes: Any) -> str:
     return ", ".join(f"node {node}" for node in sorted(nodes))
 
 
-def _arrival(arrival: tuple[str, int, int]) -> str:
-    op, flow, peer = arrival
-    return f"{op} of flow {flow} from node {peer}"
+def _arrival(arrival: tuple[str | int, int, int]) -> str:
+    """An arrival that a row names, or a number of them in a cell."""
+    first, second, third = arrival
+    if isinstance(first, str):
+        return f"{first} of flow {second} from node {third}"
+    return f"{third} arrival{'s' * (third != 1)} of flow {first}" + (f" in buffer {second}" if second else "")
 
 
 def _name(message: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -180,20 +183,38 @@ class _Story:
     def _sums(self, node: int) -> str:
         """The first item that the node has finished with contributions missing or counted twice; empty when there is none."""
         for item, bag in sorted(_at(self.last["held"], node).items()):
+            if item[2:] not in ((), (0,)):  # a scratch buffer
+                continue
             counts = {peer: _at(bag, peer) for peer in self.nodes}
             wanted = _at(self.legend["contributors"], item[0])
             twice = [peer for peer in self.nodes if counts[peer] > 1]
             missing = [peer for peer in self.nodes if peer in wanted and not counts[peer]]
-            if self._is_finished(node, item) and (twice or missing):
+            if self._is_finished(node, item[:2]) and (twice or missing):
                 what = f"without the contribution of {_peers(missing)}" if missing else f"with that of {_peers(twice)} twice"
                 return f"node {node} finishes flow {item[0]} of iteration {item[1]} {what}"
         return ""
 
     def _is_finished(self, node: int, item: tuple[int, int]) -> bool:
         rest = _at(self.legend["program"], node)[_at(self.last["played"], node) :]
-        counted = _at(self.last["count"], node)
-        arrivals = [arrival for arrival in _keys(counted) if arrival[1] == item[0]] if counted else []
-        return all(entry["item"] != item for entry in rest) and all(counted[arrival] > item[1] for arrival in arrivals)
+        flow = 0 if self._is_counted else 1
+        arrivals = [arrival for arrival in _at(self.legend["arrivals"], node) if arrival[flow] == item[0]]
+        fired = all(entry["item"] != item for entry in rest)
+        return fired and all(self._has_counted(self.last, node, arrival, item[1]) for arrival in arrivals)
+
+    @property
+    def _is_counted(self) -> bool:
+        """Whether rows wait for numbers of arrivals."""
+        return bool(self.legend["profile"] != "trees")
+
+    def _has_counted(self, state: State, node: int, arrival: tuple[Any, int, int], iteration: int) -> bool:
+        """`HasCounted` of the specification."""
+        counted = _at(state["count"], node) or {}
+        if not self._is_counted:
+            return arrival in counted and counted[arrival] > iteration
+        turn, place = divmod(iteration, self.legend["inFlight"])
+        brought = next((line[2] for line in _at(self.legend["arrivals"], node) if line[:2] == arrival[:2]), 0)
+        counter = (*arrival[:2], place)
+        return counter in counted and bool(counted[counter] >= turn * brought + arrival[2])
 
     def _next(self, state: State, node: int) -> Mapping[str, Any] | None:
         """The next program entry of the node; None at the end of the program."""
@@ -231,7 +252,7 @@ class _Story:
         return f", iteration {entry['item'][1]}" if self.legend["repeats"] > 1 else ""
 
     def _counted(self, state: State, message: Mapping[str, Any]) -> Line:
-        what = _arrival((message["op"], message["item"][0], message["src"])) + self._iteration(message)
+        what = f"{message['op']} of flow {message['item'][0]} from node {message['src']}" + self._iteration(message)
         pair = ((message["src"], message["dst"]),)
         return Line(self._slot(state, message["dst"]), message["dst"], None, what, "counts", pair)
 
@@ -246,8 +267,7 @@ class _Story:
     def _reason(self, state: State, node: int) -> str:
         """What the node's next row lacks."""
         entry = self._entry(state, node)
-        counted, iteration = _at(state["count"], node), entry["item"][1]
-        lacks = sorted(a for a in entry["awaits"] if not counted or a not in counted or counted[a] <= iteration)
+        lacks = sorted(a for a in entry["awaits"] if not self._has_counted(state, node, a, entry["item"][1]))
         if lacks:
             return "waits for " + ", ".join(_arrival(arrival) for arrival in lacks)
         return self._link_text(state, node) or "the row before it was late"
@@ -291,9 +311,8 @@ class _Story:
             return []
         lines = []
         for node in self.nodes:
-            counted = _at(state["count"], node) or {}
-            for arrival in _keys(counted):
-                if counted[arrival] < self.legend["repeats"]:
-                    pair = ((arrival[2], node),)
+            for arrival in sorted(_at(self.legend["arrivals"], node)):
+                if not all(self._has_counted(state, node, arrival, i) for i in range(self.legend["repeats"])):
+                    pair = () if self._is_counted else ((arrival[2], node),)
                     lines.append(Line(self._slot(state, node), node, None, _arrival(arrival), "never comes", pair))
         return lines

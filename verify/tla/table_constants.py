@@ -52,7 +52,7 @@ class Plan:
     @property
     def counters(self) -> int:
         """Numbers in the memory of a state."""
-        return len(self.tables.topology.endpoints) ** 2 * self.tables.chunks * self.repeats
+        return len(self.tables.topology.endpoints) ** 2 * self.tables.chunks * self.tables.buffers * self.repeats
 
     @property
     def messages(self) -> int:
@@ -64,11 +64,9 @@ def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
     """The plan of the tables; of all iterations when `whole`, otherwise of as many as can overlap and one more.
 
     Later iterations find the same rows, links and counters in the same slots. Raises UnsupportedError for tables that are too
-    large for TLC and for profiles other than `trees`, TableFormatError for rows that command nothing, have a child twice or data
+    large for TLC, TableFormatError for rows that command nothing, have a child twice or data
     of another chunk, and when a chunk of a rooted collective does not have exactly one root.
     """
-    if tables.is_counted:
-        raise UnsupportedError(f"tables of profile {tables.profile} cannot be model-checked: the specification has rows of trees")
     require_rows(tables)  # the model has chunks, not addresses, and would ignore NOPs
     steps = int(tables.step.max()) + 1 if len(tables.step) else 1
     period = tables.period or steps
@@ -89,21 +87,23 @@ def plan_of(tables: Tables, *, whole: bool = False) -> Plan:
 
 
 def _paths(tables: Tables) -> dict[Connection, tuple[Pair, ...]]:
-    """The link of every pair of neighbours, and those of the routes that rows take."""
+    """The link of every pair of neighbours, those of the routes that rows take, and the copy unit of a node as a link to itself."""
     topology = tables.topology
     pairs: list[Pair] = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True))
     ends = set(topology.endpoints.tolist())
     paths: dict[Connection, tuple[Pair, ...]] = {(*pair, DIRECT): (pair,) for pair in pairs if ends.issuperset(pair)}
     moves = tables.transfers()
     for src, dst, route in sorted(set(zip(*(moves[name].tolist() for name in ("src", "dst", "route")), strict=True))):
-        if route != DIRECT:
+        if src == dst and tables.buffers > 1:
+            paths[src, dst, route] = ((src, dst),)
+        elif route != DIRECT:
             paths[src, dst, route] = tuple(pairs[topology.pair_of_link[link]] for link in tables.routes[route])
     return paths
 
 
 def _travel(tables: Tables, paths: Mapping[Connection, Sequence[Pair]], ser: int) -> dict[Connection, tuple[int, ...]]:
-    """Serialization and latency of the rest of each connection's path, from each of its links on."""
-    connections = sorted(paths)
+    """Serialization and latency of the rest of each connection's path, from each of its links on; none within a node."""
+    connections = sorted(connection for connection in paths if connection[0] != connection[1])
     columns = {"chunk": np.zeros(len(connections), np.int32), "op": np.full(len(connections), Op.COPY, np.int32)}
     columns |= {"step": np.arange(len(connections), dtype=np.int32)}
     columns |= {
@@ -116,7 +116,7 @@ def _travel(tables: Tables, paths: Mapping[Connection, Sequence[Pair]], ser: int
     topology, machine = tables.topology, tables.machine
     pairs = zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), strict=True)
     crossing = dict(zip(pairs, (link_cycles(topology, machine) + machine.router_cycles).tolist(), strict=True))
-    travel = {}
+    travel: dict[Connection, tuple[int, ...]] = {connection: (ser,) for connection in paths if connection[0] == connection[1]}
     for src, dst, route, cycles in zip(*(getattr(probe, name).tolist() for name in ("src", "dst", "route")), latency, strict=True):
         left = [ser + cycles]
         for link in paths[src, dst, route][:-1]:
@@ -129,20 +129,27 @@ def _linked_timing(tables: Tables) -> SlotTiming:
     """Slot timing of the rows that send over links; the model finds rows that send where there is no link."""
     moves = tables.transfers()
     linked = (tables.topology.pair_index(moves["src"], moves["dst"]) >= 0) | (moves["route"] != DIRECT)
+    linked |= (moves["src"] == moves["dst"]) & (tables.buffers > 1)
     schedule = make_schedule(
         tables.topology,
         parse_collective(CollectiveKind.ALL_REDUCE),
         np.full(tables.chunks, NO_ROOT, np.int32),
         {name: column[linked] for name, column in moves.items()},
         routes=tables.routes,
+        buffers=tables.buffers,
         delay=tables.delay,
         period=tables.period,
         repeats=tables.repeats,
     )
-    return slot_timing(schedule, tables.message_bytes, tables.machine)
+    return slot_timing(schedule, tables.chunk_bytes * tables.chunks * tables.repeats, tables.machine)  # chunks of their size
 
 
 def _row_text(tables: Tables, row: int) -> str:
+    if tables.is_counted:
+        fields: dict[str, object] = {"op": string(RowOp(int(tables.op[row])).name), "flow": tables.flow[row]}
+        fields |= {"wait": tables.wait[row], "from": tables.src_buffer[row], "into": tables.dst_buffer[row]}
+        fields |= {"children": members(child for child in tables.children[row].tolist() if child != NIL)}
+        return record(**fields, step=tables.step[row], route=tables.route[row])
     return record(
         op=string(RowOp(int(tables.op[row])).name),
         flow=tables.flow[row],
@@ -160,6 +167,9 @@ def _table_text(tables: Tables, node: int) -> str:
 
 def _arrivals_text(tables: Tables, node: int) -> str:
     mine = np.flatnonzero(tables.arrival_node == node)
+    if tables.is_counted:
+        lines = (tables.arrival_flow[mine], tables.arrival_buffer[mine], tables.arrival_count[mine])
+        return members(sequence(line) for line in zip(*(column.tolist() for column in lines), strict=True))
     columns = (tables.arrival_op[mine], tables.arrival_flow[mine], tables.arrival_peer[mine])
     rows = zip(*(column.tolist() for column in columns), strict=True)
     return members(sequence((string(RowOp(op).name), flow, peer)) for op, flow, peer in rows)
@@ -171,10 +181,14 @@ def written(plan: Plan) -> dict[str, str]:
     nodes, flows = topology.endpoints.tolist(), list(range(tables.chunks))
     roots = tables.schedule.chunk_root.tolist() if tables.collective.is_rooted else []
     everyone, at_root = [(flow, members(nodes)) for flow in flows], [(flow, members([root])) for flow, root in enumerate(roots)]
-    pairs = zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), topology.pair_capacity.tolist(), strict=True)
+    due = everyone if tables.collective.gathers else at_root
+    if tables.chunk_target is not None:
+        due = [(flow, members([target])) for flow, target in enumerate(tables.chunk_target.tolist())]
+    pairs = list(zip(topology.pair_src.tolist(), topology.pair_dst.tolist(), topology.pair_capacity.tolist(), strict=True))
+    pairs += [(src, dst, 1) for src, dst, _ in sorted(plan.paths) if src == dst]
     return {
         "Contributors": function(everyone if tables.collective.reduces else at_root),
-        "Promised": function(everyone if tables.collective.gathers else at_root),
+        "Promised": function(due),
         "Table": function([(node, _table_text(tables, node)) for node in nodes]),
         "Arrivals": function([(node, _arrivals_text(tables, node)) for node in nodes]),
         "Path": function(
@@ -191,6 +205,9 @@ def values(plan: Plan) -> dict[str, object]:
     return {
         "Nodes": members(tables.topology.endpoints.tolist()),
         "Flows": members(range(tables.chunks)),
+        "Profile": string(tables.profile),
+        "Buffers": members(range(tables.buffers)),
+        "InFlight": tables.in_flight,
         "Period": plan.period,
         "Repeats": plan.repeats,
         "Delay": tables.delay,
