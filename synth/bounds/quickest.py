@@ -15,7 +15,7 @@ from certree.verify.bounds.times.flow import granules_due, granules_taken
 from certree.verify.bounds.witness import Bound
 from certree.verify.bounds.witnesses.metric import FAR, distances
 
-MOST_DISTANCES = 1 << 18  # of a search for the pair that is farthest apart; else from a few endpoints only
+MOST_DISTANCES = 1 << 16  # of a search for the pair that is farthest apart; else from a few endpoints only
 MOST_WORK = 1 << 20  # links that all shortest paths of one quickest flow may visit
 MOST_PATHS = 64
 MOST_SETS = 16  # of sources around one sink, or of sinks around one source
@@ -99,7 +99,11 @@ def _slowest_pair(of: TimeInstance) -> tuple[int, int]:
 
 
 def _augmented(of: TimeInstance, start: int, end: int) -> Iterator[Int64]:
-    """Distances from `start` in what each number of shortest augmenting paths to `end` leaves, beginning with none."""
+    """Distances from `start` in what each number of shortest augmenting paths to `end` leaves, beginning with none; those without
+    a path only, where a few would visit MOST_WORK links."""
+    if len(of.instance.topology.src) > MOST_WORK // 16:
+        yield _from_set(of, of.hops_towards([end]), [start])
+        return
     topology, cost = of.instance.topology, of.hops_towards([end]).tolist()
     tails, heads, left = topology.src.tolist(), topology.dst.tolist(), [topology.capacity.tolist(), [0] * len(topology.src)]
     leaving: list[list[tuple[int, int, int]]] = [[] for _ in range(len(topology.kind))]
