@@ -35,7 +35,39 @@ OneHop == [link \in DOMAIN Square |-> {link}]
 Everybody == [f \in Items |-> Nodes]
 
 -------------------------------------------------------------------------------
+(* Blocks, and nodes that take no part, on the same square. A block goes from the node that is its number div 4 to the one that  *)
+(* is its number mod 4.                                                                                                          *)
+
+\* Where blocks come from, and where they are due.
+Sources == [f \in Items |-> {f \div 4}]
+Targets == [f \in Items |-> {f % 4}]
+
+\* Gather to node 0: the block of node 3, across, by way of node 1.
+Gathering ==
+  {Transfer("GATHER", 4, 1, 0, 0), Transfer("GATHER", 8, 2, 0, 0), Transfer("GATHER", 12, 3, 1, 0), Transfer("GATHER", 12, 1, 0, 1)}
+
+\* All-to-all of nodes 0, 1 and 3, which are a line: what goes from end to end goes by way of node 1, behind the others.
+Exchange ==
+  {Transfer("GATHER", 1, 0, 1, 0), Transfer("GATHER", 4, 1, 0, 0), Transfer("GATHER", 7, 1, 3, 0), Transfer("GATHER", 13, 3, 1, 0),
+   Transfer("GATHER", 3, 0, 1, 1), Transfer("GATHER", 3, 1, 3, 2), Transfer("GATHER", 12, 3, 1, 1), Transfer("GATHER", 12, 1, 0, 2)}
+
+\* An all-gather of nodes 0 and 3, of item 0 from node 0 and of item 3 from node 3, by way of node 1, which takes no part.
+TwoMembers == [f \in Items |-> {0, 3}]
+OwnItem == [f \in Items |-> {f}]
+PassingOn ==
+  {Transfer("GATHER", 0, 0, 1, 0), Transfer("GATHER", 0, 1, 3, 1), Transfer("GATHER", 3, 3, 1, 0), Transfer("GATHER", 3, 1, 0, 1)}
+
+-------------------------------------------------------------------------------
 (* Wrong schedules                                                           *)
+
+\* The block of node 3 stays at the node on its way.
+BlockStays == Gathering \ {Transfer("GATHER", 12, 1, 0, 1)}
+
+\* Node 0 gets the block of node 3 from a node that does not have it.
+WrongRelay == (Gathering \ {Transfer("GATHER", 12, 1, 0, 1)}) \union {Transfer("GATHER", 12, 2, 0, 1)}
+
+\* What passes the node that takes no part leaves it before it is there.
+PassedOnTooEarly == (PassingOn \ {Transfer("GATHER", 0, 1, 3, 1)}) \union {Transfer("GATHER", 0, 1, 3, 0)}
 
 \* Two transfers over one link in one slot.
 TwoOnOneLink == (AllPaths \ {Transfer("GATHER", 0, 1, 0, 2)}) \union {Transfer("GATHER", 0, 1, 0, 1)}
