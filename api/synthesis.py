@@ -13,7 +13,7 @@ from certree.api.inputs import schedule_of, size_or_default
 from certree.api.parsing import Network
 from certree.api.runnable import form_of
 from certree.api.settings import machine_for, setting, silent
-from certree.api.spread.candidates import Spread
+from certree.api.spread.candidates import AUTO, Spread
 from certree.api.workers.pool import Workers
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
@@ -84,11 +84,11 @@ def synthesize(
     spread = Workers.of(workers, 1)
     if seeds < 1:
         raise InputError(f"seeds is {seeds}; allowed: whole numbers from 1")
-    if seeds > 1 or not spread.is_one:
-        if time_limit is not None:
-            raise InputError("a time limit is for one search in this process; several seeds or workers take an effort")
+    if time_limit is not None and (seeds > 1 or not spread.is_one):
+        raise InputError("a time limit is for one search in this process; several seeds or workers take an effort")
+    if seeds > 1 or (not spread.is_one and method == AUTO and asked.demand is None):
         found, interrupted = Spread(request, load_methods()[method].name, seeds, run, progress or silent).made_by(spread)
-    else:
+    else:  # one method with one seed is not cut into parts; auto leaves a demand to one
         found, interrupted = _found(load_methods()[method], request)
     if found is None:
         raise SearchInterrupted(None)

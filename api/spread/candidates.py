@@ -35,6 +35,11 @@ class _Candidate:
     method: str
     options: Mapping[str, str]
 
+    @property
+    def name(self) -> str:
+        """Of its task."""
+        return f"{self.label}, seed {self.seed}"
+
 
 @dataclass
 class Spread:
@@ -70,7 +75,7 @@ class Spread:
         while left:
             ready = [one for one in left if not self._waits(one, left)]
             with closing(outcomes_of([self._task(one) for one in ready], workers)) as outcomes:
-                names = {(f"seed {one.seed}: " if self.seeds > 1 else "") + one.label: one for one in ready}
+                names = {one.name: one for one in ready}
                 for task, outcome in outcomes:
                     one = names[task.label]
                     self._found[one.seed, one.place] = found = outcome.value()
@@ -98,7 +103,7 @@ class Spread:
             "run": self.run,
             "bar": self._bar(one) if METHODS[one.method].compares else None,
         }
-        return Task((f"seed {one.seed}: " if self.seeds > 1 else "") + one.label, candidate, arguments)
+        return Task(one.name, candidate, arguments)
 
     def _of_seed(self, seed: int) -> dict[int, dict[str, Any]]:
         """What was found for one seed, by place; algorithms are those of the first."""

@@ -45,6 +45,12 @@ def test_what_no_method_makes():
     assert outcome.err.splitlines()[-1].startswith("error: hdrm needs a BiGraph")
 
 
+def test_one_method_with_one_seed_is_not_cut_into_parts():
+    """As published it has no closed form, by which seeds would be compared."""
+    asked = {"method": "double-binary-tree", "options": {"rounds": "published"}, "size": "1KiB"}
+    assert bytes_of(ct.synthesize("mesh:3x3", **asked, workers=2)) == bytes_of(ct.synthesize("mesh:3x3", **asked))
+
+
 def test_no_time_limit_for_several():
     for more in (("--workers", 2), ("--seeds", 2)):
         assert_bad_input(certree("synthesize", "ring:4", "--time-limit", "1s", *more), "a time limit is for one search")
