@@ -140,9 +140,10 @@ def bounds(subject: Subject) -> list[dict[str, Any]]:
 
 def time_bound(subject: Subject) -> list[Mapping[str, Any]]:
     """The time bound of the certificate, which was checked, where it is the one of the verdict."""
-    timed = (subject.schedule.certificate or {}).get("time", {})
-    same = timed.get("bound_cycles") == subject.report["time_bound_cycles"]
-    return [best] if same and (best := max(timed["bounds"], key=lambda one: int(one["value"]), default=None)) else []
+    timed = (subject.schedule.certificate or {}).get("time")
+    if not timed or not subject.verdict.valid or timed["bound_cycles"] != subject.report["time_bound_cycles"]:
+        return []
+    return [max(timed["bounds"], key=lambda one: int(one["value"]))]
 
 
 def violation(subject: Subject) -> str | None:

@@ -80,6 +80,8 @@ def _kept(schedule: Schedule) -> tuple[NDArray[np.int64], int]:
 
 
 def _slot_cycles(schedule: AnySchedule, used: MadeFor) -> int | None:
+    if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
+        return schedule.slot_cycles
     try:
         plan, timing = slotted(schedule, used.message_bytes, used.machine)
     except InputError:
@@ -119,6 +121,7 @@ def _transfers(schedule: Schedule, kept: NDArray[np.int64], wrong: tuple[int, ..
         "use_channel": uses.pair[mine].tolist(),
         "use_hop": uses.hop[mine].tolist() if uses.hop.any() else None,
         "use_round": uses.round[mine].tolist(),
+        "use_length": uses.length[mine].tolist() if (uses.length != 1).any() else None,
         "use_lane": uses.lane[mine].tolist(),
         "misfits": np.flatnonzero(~uses.fits[mine]).tolist(),
     }

@@ -83,6 +83,8 @@ def violation(schedule: AnySchedule, title: str, _asked: Asked) -> str:
 
 def witness(schedule: AnySchedule, title: str, asked: Asked) -> str:
     """The witness of a bound of the schedule's certificate, by default of the best one on bandwidth time."""
+    if not verify_schedule(schedule).valid:
+        raise UnsupportedError(f"{title}: the schedule or its certificate is invalid, so there is no proved bound to draw")
     certificate = schedule.certificate or {}
     bounds = [*certificate.get("bounds", ()), *certificate.get("time", {}).get("bounds", ())]
     if not bounds:

@@ -38,6 +38,7 @@ class Schedule {
     const uses = data.use_row.map((_, use) => use);
     if (data.use_hop) uses.sort((a, b) => data.use_hop[a] - data.use_hop[b]);
     for (const use of uses) push(this.channelsOf, data.use_row[use], data.use_channel[use]);
+    this.longest = data.use_length ? Math.max(1, ...data.use_length) : 1;
     this.isMisfit = new Set(data.misfits);
     this.isWrong = new Set(data.wrong);
     this.used = [...new Set(data.use_channel)].sort((a, b) => a - b);
@@ -63,15 +64,20 @@ class Schedule {
     return found;
   }
 
-  // Calls visit(use, round of the run, iteration) for all uses in rounds low to high (not included).
+  lengthOf(use) {
+    return this.use_length ? this.use_length[use] : 1;
+  }
+
+  // Calls visit(use, round of the run, iteration) for all uses with a part in rounds low to high (not included).
   usesBetween(low, high, visit) {
     const [first] = this.iterationsAt(Math.floor(low));
     const last = this.period ? Math.min(this.repeats - 1, Math.floor(high / this.period)) : 0;
     for (let iteration = first; iteration <= last; iteration++) {
       const shift = iteration * (this.period || 0);
-      for (let use = firstAtLeast(this.use_round, low - shift); use < this.use_round.length; use++) {
+      for (let use = firstAtLeast(this.use_round, low - shift - this.longest + 1); use < this.use_round.length; use++) {
         const round = this.use_round[use] + shift;
         if (round >= high) break;
+        if (round + this.lengthOf(use) <= low) continue;
         visit(use, round, iteration);
       }
     }

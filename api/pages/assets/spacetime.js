@@ -120,7 +120,7 @@ class SpaceTime {
       pen.fillText(schedule.channelName(this.lines[line]), LEFT - 8, (y + below) / 2);
     }
     pen.textAlign = "center";
-    const numbered = width >= 12;
+    const numbered = height >= 8;
     if (numbered) pen.font = `${Math.min(10, height - 2)}px Helvetica, Arial, sans-serif`;
     const boxes = [];
     schedule.usesBetween(this.first, last, (use, round, iteration) => {
@@ -136,20 +136,21 @@ class SpaceTime {
       const chunk = schedule.chunk[index];
       const reduce = schedule.op[index] === REDUCE;
       pen.fillStyle = reduce ? colourOf(chunk) : lightened(colourOf(chunk));
-      pen.fillRect(x, y + 0.5, width - gap, height - 1);
+      const wide = width * schedule.lengthOf(use) - gap;
+      pen.fillRect(x, y + 0.5, wide, height - 1);
       if (!reduce && width >= 5) {
         pen.strokeStyle = colourOf(chunk);
-        pen.strokeRect(x + 0.5, y + 1, width - gap - 1, height - 2);
+        pen.strokeRect(x + 0.5, y + 1, wide - 1, height - 2);
       }
       if (schedule.isMisfit.has(use) || schedule.isWrong.has(index)) {
         pen.strokeStyle = "#c8102e";
         pen.lineWidth = 2;
-        pen.strokeRect(x + 1, y + 1, width - gap - 2, height - 2);
+        pen.strokeRect(x + 1, y + 1, wide - 2, height - 2);
         pen.lineWidth = 1;
       }
-      if (numbered && height >= 8 && String(chunk).length * 7 <= width - 2) {
+      if (numbered && String(chunk).length * 7 <= wide - 1) {
         pen.fillStyle = reduce && ![1, 3, 4, 7].includes(chunk % 8) ? "#fff" : "#1d2b36";
-        pen.fillText(chunk, x + width / 2, y + height / 2 + 0.5);
+        pen.fillText(chunk, x + wide / 2, y + height / 2 + 0.5);
       }
     }
     const now = schedule.roundOf(state.slot);

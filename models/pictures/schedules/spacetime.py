@@ -92,6 +92,8 @@ class Axis:
         ]
         if shown.steady is not None and shown.closing is not None and shown.steady:
             words.append(f"prologue: before step {shown.steady}; epilogue: the last {shown.columns - shown.closing} steps")
+        if schedule.slot_cycles is not None:
+            words.append("a transfer starts in its column, and may take several")
         if shown.left_out:
             words.append(f"{shown.left_out:,} iterations more in the steady state, one every {schedule.period} steps, not drawn")
         sheet.text(-NAMES, y, "; ".join(words), size=10, anchor="start", fill=GREY)
@@ -119,7 +121,7 @@ def _boxes(axis: Axis, schedule: Schedule, uses: Uses, pairs: NDArray[np.int64])
     for index, row in enumerate(uses.row.tolist()):
         for iteration in range(shown.iterations):
             left = axis.scale * float(uses.round[index] + iteration * period)
-            box = (left + 0.6, float(top[index]), axis.scale - 1.2, height - 1)
+            box = (left + 0.6, float(top[index]), axis.scale * float(uses.length[index]) - 1.2, height - 1)
             if hinted:
                 _box(sheet, schedule, row, box, iteration)
             else:
@@ -216,6 +218,11 @@ def shares(schedule: Schedule, uses: Uses, shown: Shown, columns: int) -> tuple[
     group = np.searchsorted(nodes, topology.pair_src) // size
     capacity = np.bincount(group, weights=topology.pair_capacity, minlength=len(names))
     busy = np.zeros((len(names), columns))
+    if (uses.length != 1).any():
+        edges = np.arange(columns + 1) * shown.columns / columns
+        row, most = group[uses.pair], len(names)
+        filled = np.array([np.bincount(row, np.clip(edge - uses.round, 0, uses.length), most) for edge in edges])
+        return names, np.asarray(np.diff(filled, axis=0).T / capacity[:, None] * columns / shown.columns)
     for iteration in range(shown.iterations):
         at = (uses.round + iteration * (schedule.period or 0)) * columns // shown.columns
         np.add.at(busy, (group[uses.pair], at), 1.0)

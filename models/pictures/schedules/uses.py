@@ -16,13 +16,15 @@ Int64 = NDArray[np.int64]
 class Uses:
     """The uses of channels in one iteration, one entry each, by (pair, step, row): the transfer's `row`, the joined `pair` of nodes
     (`Topology.pair_index`), its place in the transfer's route (`hop`), the `round` from the iteration's start, the `lane` of the
-    pair's capacity, and whether it `fits`: uses of a step beyond rounds times capacity do not, and get the step's last round."""
+    pair's capacity, its `length` in rounds (the granules of the chunk where chunks have sizes, else 1), and whether it `fits`:
+    uses of a step beyond rounds times capacity do not, and get the step's last round."""
 
     row: Int64
     pair: Int64
     hop: Int64
     round: Int64
     lane: Int64
+    length: Int64
     fits: NDArray[np.bool_]
 
 
@@ -46,9 +48,26 @@ def uses_of(schedule: Schedule) -> Uses:
     turn = np.arange(len(row)) - np.searchsorted(group, group)
     capacity = topology.pair_capacity[pair].astype(np.int64)
     rounds = schedule.rounds[step].astype(np.int64)
-    late = turn // capacity
     start = np.concatenate(([0], np.cumsum(schedule.rounds, dtype=np.int64)))
-    return Uses(row, pair, hop, start[step] + np.minimum(late, rounds - 1), turn % capacity, late < rounds)
+    if schedule.chunk_granules is None:
+        late, lane, length = turn // capacity, turn % capacity, np.ones(len(row), np.int64)
+    else:
+        length = schedule.chunk_granules[schedule.chunk[row]].astype(np.int64)
+        late, lane = _after_each_other(group, capacity, length)
+    return Uses(row, pair, hop, start[step] + np.minimum(late, rounds - 1), lane, length, late + length <= rounds)
+
+
+def _after_each_other(group: Int64, capacity: Int64, length: Int64) -> tuple[Int64, Int64]:
+    """(round, lane) of messages of several rounds: each on the lane of its group that is free first."""
+    late, lane = np.zeros_like(group), np.zeros_like(group)
+    free: list[int] = []
+    for index in range(len(group)):
+        if index == 0 or group[index] != group[index - 1]:
+            free = [0] * int(capacity[index])
+        lane[index] = place = free.index(min(free))
+        late[index] = free[place]
+        free[place] += int(length[index])
+    return late, lane
 
 
 @dataclass(frozen=True)
@@ -82,4 +101,4 @@ def load_of(schedule: Schedule) -> NDArray[np.float64]:
     uses = uses_of(schedule)
     rounds = schedule.period if schedule.repeats > 1 and schedule.period else int(schedule.rounds.sum(dtype=np.int64))
     capacity = schedule.topology.pair_capacity.astype(np.float64)
-    return np.asarray(np.bincount(uses.pair, minlength=len(capacity)) / (capacity * rounds))
+    return np.asarray(np.bincount(uses.pair, weights=uses.length, minlength=len(capacity)) / (capacity * rounds))

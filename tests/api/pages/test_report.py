@@ -130,6 +130,13 @@ def test_every_command_that_is_named_works(tmp_path, monkeypatch, kind):
     assert ("Evidence in the bundle" in page) == (kind == "bundle")
 
 
+def test_an_invalid_schedule_without_certificate(tmp_path):
+    made = ct.synthesize("ring:4", method="ring", size="4KiB")
+    page = written(tmp_path, replace(made, step=made.step * 0, certificate=None))
+    assert "causality" in page
+    assert "Why no schedule can do better" not in page
+
+
 def test_networks_that_have_no_name_are_not_named(tmp_path):
     schedule = ct.synthesize("ring:4", method="ring", size="4KiB")
     page = written(tmp_path, replace(schedule, topology=replace(schedule.topology, name="my network")))

@@ -1,5 +1,6 @@
 """`certree draw`: every view, as SVG and PNG, of schedules of every kind."""
 
+import json
 import re
 from xml.etree import ElementTree
 
@@ -63,6 +64,16 @@ def test_an_invalid_schedule_shows_its_violation(folder):
     picture = drawn(folder, "wrong.csv", "--topology", "ring:3", "--collective", "all-reduce").decode()
     assert "step 0: transfer 3, copy of chunk 0, 0 &gt; 2" in picture
     assert "invalid" in picture
+
+
+def test_bounds_of_an_invalid_certificate_are_not_drawn(folder):
+    document = json.loads((folder / "mesh.json").read_text())
+    document["certificate"]["bounds"][0]["witness"] = {"part": [7]}
+    (folder / "forged.json").write_text(json.dumps(document))
+    outcome = certree("draw", folder / "forged.json", "--view", "bound", "-o", folder / "none.svg")
+    assert outcome.code == 2
+    assert "the schedule or its certificate is invalid" in outcome.err
+    assert b"witness-malformed" in drawn(folder, "forged.json")
 
 
 def test_paced_waits(folder):

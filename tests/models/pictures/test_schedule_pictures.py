@@ -7,17 +7,18 @@ import numpy as np
 import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.demand import Demand
 from certree.models.network.spec import parse_topology
 from certree.models.pictures.colours import CHUNKS, WRONG, ink_on, lightened, shade
 from certree.models.pictures.schedules.load import load_picture
 from certree.models.pictures.schedules.reductions import reductions_picture
-from certree.models.pictures.schedules.spacetime import MOST_ROWS, spacetime_picture
+from certree.models.pictures.schedules.spacetime import MOST_ROWS, shares, spacetime_picture
 from certree.models.pictures.schedules.trees import roots_of, trees_picture
 from certree.models.pictures.schedules.uses import load_of, shown_of, uses_of
 from certree.models.pictures.schedules.violation import violation_picture
 from certree.models.pictures.schedules.waits import waits_picture
 from certree.models.pictures.witness import witness_picture
-from certree.models.schedule.collective import Collective, CollectiveKind
+from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
 from tests.models.examples import pair_all_reduce, ring_all_gather, schedule
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -41,6 +42,21 @@ def test_uses_share_a_step_in_turns():
     uses = uses_of(crowded)
     assert uses.round.tolist() == [0, 1, 1]
     assert uses.fits.tolist() == [True, True, False]
+
+
+def test_chunks_with_sizes_take_rounds_one_after_the_other():
+    """alltoallv: 5 and 3 granules over a link in a step of 8 rounds, 3 over the next link."""
+    rows = [(0, 1, 0, 0, 1), (1, 1, 0, 0, 1), (1, 1, 1, 1, 2)]
+    collective = parse_collective("alltoallv", demand=Demand(((0, 1, 5), (0, 2, 3))))
+    made = schedule("mesh:3", collective, [0, 0], rows, rounds=[8, 3], chunk_target=[1, 2], chunk_granules=[5, 3])
+    uses = uses_of(made)
+    assert uses.round.tolist() == [0, 5, 8]
+    assert uses.length.tolist() == [5, 3, 3]
+    assert uses.fits.all()
+    assert load_of(made).tolist() == [8 / 11, 0, 3 / 11, 0]
+    names, busy = shares(made, uses, shown_of(made), 11)
+    assert names == ["0", "1", "2"]
+    assert busy.tolist() == [[1] * 8 + [0] * 3, [0] * 8 + [0.5] * 3, [0] * 11]
 
 
 def test_what_is_shown_of_repeated_iterations():
