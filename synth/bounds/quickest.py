@@ -44,6 +44,8 @@ def _candidates(of: TimeInstance) -> Iterator[tuple[list[int], list[int], Int64]
     kind, targets = of.instance.collective.kind, of.instance.collective.has_targets
     start, end = _slowest_pair(of)
     yield from (([start], [end], far) for far in _augmented(of, start, end))
+    if of.addition:  # the same cut at the source, for which an addition counts more often
+        yield from _around_source(of, start, np.array([end]))
     ranks = of.instance.topology.endpoints.astype(np.int64)
     if kind is CollectiveKind.ALL_GATHER or (targets and of.instance.sources.sum() > 1):
         yield from _around_sink(of, ranks[of.instance.sources], end)

@@ -10,14 +10,17 @@ import pytest
 from certree.api.evidence import found_time_bounds
 from certree.models.common.errors import InputError
 from certree.models.demand import Demand
+from certree.models.fine_slots import fine_times
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.made_for import MadeFor
 from certree.synth.bounds.find import find_bounds
 from certree.synth.bounds.quickest import time_bounds
 from certree.verify.bounds.timed import TimeInstance, best_time, check_time_bound, load_time_witnesses, make_time_bound
 from certree.verify.bounds.witness import Bound, Instance, WitnessError
-from tests.verify.build import network
+from certree.verify.checker import verify_schedule
+from tests.verify.build import COPY, REDUCE, build, network
 
 MULTITREE = load_machine("multitree")
 MALFORMED, WRONG, VALUE, FOREIGN = "witness-malformed", "witness-wrong", "witness-value", "witness-foreign"
@@ -79,6 +82,23 @@ def test_sum_that_leaves_later() -> None:
     time of a sum decides: received (160) + 17 cycles at a neighbour, 1,224 over 8 hops, 7 in interfaces and for a granule."""
     cycles = [found(of_instance("torus:8x8", size=64 * granules))["flow"] for granules in (155, 165, 170, 185)]
     assert cycles == [1230 + 155 + 17, 1408, 1408, 1230 + 185]
+
+
+def test_additions_next_to_a_narrow_link() -> None:
+    """A path 0-1-2, twice as wide between 0 and 1, and a sum at 2 of three chunks of 60 granules: node 1 adds one chunk while the
+    link to 2 carries the other two, and sends it as a sum. No addition follows it, so none may count in the bound."""
+    topology = network("eee", [(0, 1, 2), (1, 0, 2), (1, 2, 1), (2, 1, 1)])
+    sends = [(0, 0, 2, 1), (0, 0, 0, 1), *((k, (k - 1) * 61, node, 2) for k in (1, 2) for node in (0, 1))]
+    rows = [(chunk, REDUCE, step, src, dst) for chunk, step, src, dst in sends] + [(0, COPY, 275, 1, 2)]
+    route = [0 if row[3:] == (0, 2) else -1 for row in rows]
+    order = sorted(range(len(rows)), key=lambda at: rows[at][2])
+    columns = {"route": [route[at] for at in order], "routes": ((0, 2),), "slot_cycles": 1}
+    made_for = MadeFor(3 * 60 * 16, MULTITREE)
+    run = build(topology, "reduce", [rows[at] for at in order], collective_root=2, chunks=3, made_for=made_for, **columns)
+    of = TimeInstance(Instance.of(run), made_for.message_bytes, MULTITREE)
+    assert verify_schedule(run).valid
+    assert fine_times(run).cycles == 494
+    assert found(of)["flow"] == 490 + 2
 
 
 def test_store_and_forward() -> None:

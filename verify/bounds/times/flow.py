@@ -31,10 +31,13 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     change from not early to early, so the lanes would take all of them. So one of them reaches a sink no earlier than its label,
     the least of "to", and its message is complete `leave` cycles later.
 
-    Where contributions are added: what a source fires before it has got anything is its own contribution alone, and is still to be
-    added to another after it has left, which takes `addition` cycles more. If the run took less than bound + addition, one of the
-    granules would leave the source only when that has received and added something (`received` + `addition`), and has its whole
-    distance to a sink before it. So the bound is the smaller of bound + addition and that time, and never less than without.
+    Where contributions are added there is one source, and its granules are to be added to others, which takes `addition` cycles.
+    Chains whose granules are added only at their sinks or later end as late as those above, and their runs as much later. A chain
+    with an addition before its sink may lead past the narrow lanes while others wait for them: the run takes at least `first`, the
+    addition, and the shortest way to a sink. Where all lanes that take anything leave the source itself, that is so only of chains
+    that leave it for the last time as a sum, after something was received (`received`) and added: for what leaves it alone the
+    labels of all that follows hold as much later. The bound is the smaller of bound + addition and that time, and never less than
+    without.
     O(links) and, where contributions are added, a search for shortest paths from one node.
     """
     only_fields("flow", witness, ["from", "to", "label"])
@@ -48,16 +51,22 @@ def flow(of: TimeInstance, witness: Mapping[str, Any]) -> int:
     taken = granules_taken(of, label, sinks)
     if taken >= due:
         raise WitnessError("witness-wrong", f"flow witness: {taken} granules can be in time, and only {due} have to be")
-    return time_shown(of, sources, sinks, int(label[sinks].min()))
+    return time_shown(of, sources, sinks, label)
 
 
 def granules_taken(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> int:
     """The granules that all lanes can take across the labels."""
-    topology = of.instance.topology
-    room = label[topology.dst] - of.hops_towards(sinks) - label[topology.src]
+    topology, room = of.instance.topology, _room(of, label, sinks)
     counted = np.flatnonzero(room > 0)
     each = -(-room[counted] // topology.scale)
     return sum(flits * lanes for flits, lanes in zip(each.tolist(), topology.capacity[counted].tolist(), strict=True))
+
+
+def _room(of: TimeInstance, label: Int64, sinks: Sequence[int]) -> Int64:
+    """By link: the cycles in which granules that cross the labels can enter it; 0 or less where there are none."""
+    topology = of.instance.topology
+    room: Int64 = label[topology.dst] - of.hops_towards(sinks) - label[topology.src]
+    return room
 
 
 def granules_due(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int]) -> int:
@@ -93,14 +102,16 @@ def granules_due(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int])
     return of.granules
 
 
-def time_shown(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int], label: int) -> int:
-    """Cycles of a run in which a granule from `sources` reaches one of `sinks` no earlier than `label`, as `flow` has it."""
-    plain, add = label + of.leave, of.addition
+def time_shown(of: TimeInstance, sources: Sequence[int], sinks: Sequence[int], label: Int64) -> int:
+    """Cycles of a run in which a granule from `sources` reaches one of `sinks` no earlier than its label, as `flow` has it."""
+    plain, add = int(label[sinks].min()) + of.leave, of.addition
     if not add:
         return plain
-    far = int(distances(of.instance.topology, of.hops_towards(sinks), np.array(sources))[0, sinks].min())
-    with_sum = of.received + add + of.inject + of.header + far + of.leave
-    return max(plain, min(plain + add, with_sum))
+    topology = of.instance.topology
+    far = int(distances(topology, of.hops_towards(sinks), np.array(sources))[0, sinks].min())
+    at_source = np.isin(topology.src[_room(of, label, sinks) > 0], sources).all()
+    leaves = of.received + of.inject + of.header if at_source else of.first
+    return max(plain, min(plain + add, leaves + add + far + of.leave))
 
 
 def _ends(of: TimeInstance, name: str, value: Any) -> list[int]:
