@@ -198,7 +198,7 @@ class TableRows(Rows):
         """An expected arrival in words."""
         tables = self.tables
         if tables.is_counted:
-            number = f"{tables.arrival_count[arrival]} arrival" + "s" * (tables.arrival_count[arrival] > 1)
+            number = f"{tables.arrival_count[arrival]} arrival" + "s" * bool(tables.arrival_count[arrival] > 1)
             buffer = f" in buffer {tables.arrival_buffer[arrival]}" if tables.buffers > 1 else ""
             return f"the {number} of flow {tables.arrival_flow[arrival]}{buffer}"
         op = RowOp(int(tables.arrival_op[arrival])).name

@@ -105,3 +105,11 @@ def test_other_networks_do(spec: str, method: str) -> None:
     assert ct.verify(schedule).valid
     assert with_channels(schedule, schedule.made_for.machine).digest == schedule.digest  # type: ignore[union-attr]
     assert ct.simulate(schedule, engine="flit").data_ok
+
+
+def test_a_deadlock_of_tables_that_count_arrivals_is_described() -> None:
+    """Found by a draw: what a node waits for in the middle of a deadlock is put in words."""
+    stuck = direct(switch_ring(), small(vcs=1), collective="all-to-all")
+    result = ct.simulate(stuck, engine="flit", allow_deadlock=True)
+    assert any("waits for the" in line for line in result.deadlock)
+    assert result.deadlock[-1] == "the last of these waits for the first"
