@@ -58,6 +58,36 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
         return step, tuple(dict.fromkeys([here, *others])), words
 
     findings.add_each("reserved", found.tolist(), tell)
+    if not len(found):
+        _check_choices(schedule, findings)
+
+
+def _check_choices(schedule: Schedule, findings: Findings) -> None:
+    """Report transfers without a route that may find no lane for all their time, where others name one of the parallel links.
+
+    Each of them gets a lane whatever the others take, where fewer than all lanes of the pair have a message that meets it."""
+    times = fine_times(schedule)
+    uses, topology, period = times.reservations, schedule.topology, times.period
+    mixed = np.bincount(topology.pair_of_link)[uses.pair] > 1
+    mixed &= np.isin(uses.pair, uses.pair[uses.link < 0]) & np.isin(uses.pair, uses.pair[uses.link >= 0])
+    row, pair, start = uses.row[mixed], uses.pair[mixed], uses.entry[mixed]
+    if not len(row):
+        return
+    span = int(start.max()) + 1 if period is None else period
+    around = np.array([0]) if period is None else np.array([-period, 0, period])
+    width = 3 * span + 2 * times.ser
+    key = np.sort((pair[:, None] * width + times.ser + span + (start % span)[:, None] + around).ravel())
+    free = np.flatnonzero(uses.link[mixed] < 0)
+    middle = pair[free] * width + times.ser + span + start[free] % span
+    others = np.searchsorted(key, middle + times.ser) - np.searchsorted(key, middle - times.ser, side="right") - 1
+    found = free[others >= topology.pair_capacity[pair[free]]]
+
+    def tell(place: int) -> tuple[int, tuple[int, ...], str]:
+        here, step = int(row[place]), int(schedule.step[row[place]])
+        words = f"may find no lane of {_link_text(schedule, int(pair[place]))} for all its time; let it name one of the links"
+        return step, (here,), f"step {step}: {row_text(schedule, here)} {words}"
+
+    findings.add_each("reserved", found.tolist(), tell)
 
 
 def _uses(schedule: Schedule) -> tuple[Int64, Int64, Int64, Int64]:

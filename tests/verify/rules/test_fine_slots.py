@@ -204,3 +204,16 @@ def test_quality_is_in_cycles() -> None:
     alone = verify_schedule(RIGHT["a sum, then its copy"]).quality
     assert alone is not None
     assert (alone.bandwidth_time, alone.latency_bound) == (13 + ONE_LINK, 1)
+
+
+@pytest.mark.parametrize(("third", "valid"), [(12, False), (15, True)])
+def test_lane_for_all_of_a_message(third: int, valid: bool) -> None:
+    """Two parallel links for messages of 10 cycles: one names the first from cycle 0, one names none from 5, one names the second
+    from 12. Never three at a time, but the one in the middle would have to change its lane."""
+    parallel = network("ee", [(0, 1, 1), (0, 1, 1), (1, 0, 1)])
+    text = at((0, "0>1"), (5, "1:0>1"), (third, "2:0>1"))
+    ways: dict[str, Any] = {"route": [0, -1, 1], "routes": ((0,), (1,))}
+    repeated: dict[str, Any] = {"period": third + 15, "repeats": 3}
+    for again in ({}, repeated):
+        made = fine(parallel, "broadcast", text, granules=9, chunks=3, collective_root=0, **ways, **again)
+        assert verify_schedule(made).counts == ({} if valid else {"reserved": 1})
