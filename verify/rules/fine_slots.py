@@ -5,6 +5,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.fine_slots import fine_times
+from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import MAX_CHANNELS, Schedule
 from certree.models.schedule.timing import MAX_CYCLES
 from certree.verify.rule import Stage, check, rule
@@ -157,8 +158,13 @@ def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> Non
     """Report messages that come into a buffer in which another one waits, or wait in one in which another one is."""
     times = fine_times(schedule)
     uses, period = times.reservations, times.period
-    use = np.arange(len(uses.row))
-    comes, goes = uses.ready, uses.ready + uses.wait + times.ser
+    # transfers without a route take any virtual channel (V1): they count in each one behind their link in which something waits
+    free, held = np.flatnonzero(schedule.route[uses.row] == DIRECT), np.unique(buffer[uses.wait > 0])
+    low, high = (np.searchsorted(held, (uses.pair[free] + more) * MAX_CHANNELS) for more in (0, 1))
+    begin, count = np.repeat(low - (np.cumsum(high - low) - (high - low)), high - low), high - low
+    use = np.concatenate((np.delete(np.arange(len(uses.row)), free), np.repeat(free, count)))
+    buffer = np.concatenate((np.delete(buffer, free), held[begin + np.arange(int(count.sum()))]))
+    comes, goes = uses.ready[use], uses.ready[use] + uses.wait[use] + times.ser
     if period is not None:
         shift = comes - comes % period
         comes, goes = np.concatenate((comes - shift, comes - shift + period)), np.concatenate((goes - shift, goes - shift + period))

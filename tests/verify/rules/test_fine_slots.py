@@ -5,6 +5,7 @@ from dataclasses import replace
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
@@ -56,6 +57,7 @@ def at(*steps: tuple[int, str]) -> str:
 
 #: one granule: a copy over a link lands 2 + 7 cycles after it fired, a reduce 2 + 2 later
 ONE_LINK, ADDED = 9, 13
+LINE = network("eee", [(0, 1, 1), (1, 0, 1), (1, 2, 1), (2, 1, 1)])
 WIDE = network("ee", [(0, 1, 2), (1, 0, 2)])
 RIGHT = {
     "a copy, then what it brought": fine("mesh:1x3", "broadcast", at((0, "0>1"), (9, "1>2")), collective_root=0),
@@ -217,3 +219,13 @@ def test_lane_for_all_of_a_message(third: int, valid: bool) -> None:
     for again in ({}, repeated):
         made = fine(parallel, "broadcast", text, granules=9, chunks=3, collective_root=0, **ways, **again)
         assert verify_schedule(made).counts == ({} if valid else {"reserved": 1})
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_any_channel(layer: int) -> None:
+    """A transfer without a route may come into any virtual channel, so also into the one in which another message waits."""
+    links = [int(np.flatnonzero((LINE.src == node) & (LINE.dst == node + 1))[0]) for node in (0, 1)]
+    ways: dict[str, Any] = {"route": [0, -1, -1, -1], "routes": (tuple(links),), "waits": ((6,),), "virtual_channel": [layer]}
+    for second, counts in ((2, {"waiting": 1}), (20, {})):
+        text = at((0, "0>2"), (second, "1:0>1"), (40, "0>1"), (60, "1:1>2"))
+        assert verify_schedule(fine(LINE, "broadcast", text, chunks=2, collective_root=0, **ways)).counts == counts
