@@ -14,6 +14,8 @@ from certree.models.routers.grid import ANY, Grid
 Int64 = NDArray[np.int64]
 #: numbers of sets of VCs of a class: ANY, LOWER and UPPER (`grid`), then one for each layer
 FIRST_LAYER = 3
+#: VCs of a router at most: sets of them are bits of a 64-bit number
+MOST_VCS = 64
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,11 @@ class ClassVcs:
     def masks(self, machine: Machine) -> list[int]:
         """The bits of each set of VCs, by its number: all of the class, the halves below and above a dateline, then the layers.
 
-        The halves are the whole where the machine has no datelines, or the class one VC. UnsupportedError for more layers than VCs.
+        The halves are the whole where the machine has no datelines, or the class one VC. UnsupportedError for more layers than VCs,
+        and for more VCs than MOST_VCS.
         """
+        if self.last >= MOST_VCS:
+            raise UnsupportedError(f"{machine.vc_count} virtual channels ({machine.name}); at most {MOST_VCS} are supported")
         half = self.count // 2 if machine.router.datelines else 0
         every = _bits(self.first, self.count)
         lower = _bits(self.first, half) if half else every

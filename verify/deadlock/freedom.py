@@ -63,8 +63,7 @@ class Freedom(Shown):
       holds, `absorbing` channels excepted: their buffers hold all that ever comes. None where the routes are not free
     - `cycle`: the counterexample: packets, each of which may wait for what the next one holds; empty where the routes are free
     - `agreement`: for the tables or the schedule of a slotted run, the effect that routers may add to lanes (None: both agree to
-    the
-      cycle); for anything else None as well. `agrees` is None where that was not asked
+      the cycle); for anything else None as well. `agrees` is None where that was not asked
     """
 
     topology: Topology

@@ -1,6 +1,7 @@
 """Numberings and circles of channel dependencies, against networkx; and the small checker of numberings."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import pairwise, product
 from random import Random
 
@@ -8,7 +9,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from certree.models.common.errors import UnsupportedError
+from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
+from certree.verify.deadlock.freedom import deadlock_of_packets
 from certree.verify.deadlock.graph import circle_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
 from certree.verify.deadlock.walks import Walks
@@ -120,3 +124,11 @@ def test_no_layer_has_a_circle(seed: int) -> None:
 def test_a_ring_needs_two_layers_and_a_line_one() -> None:
     assert set(layers_of([(a, (a + 1) % 4, (a + 2) % 4) for a in range(4)])) == {0, 1}
     assert set(layers_of([(0, 1, 2), (1, 2, 3)])) == {0}
+
+
+def test_more_virtual_channels_than_a_set_has_bits_for_are_refused() -> None:
+    machine = replace(load_machine("multitree"), vc_count=65)
+    ends = np.array([0]), np.array([2]), np.array([4])
+    with pytest.raises(UnsupportedError, match=r"65 virtual channels .*at most 64"):
+        deadlock_of_packets(parse_topology("ring:4"), machine, *ends)
+    assert deadlock_of_packets(parse_topology("ring:4"), replace(machine, vc_count=64), *ends).free
