@@ -247,7 +247,7 @@ def document_schemas() -> dict[str, dict[str, Any]]:
     """The JSON schema of each kind of document, by the `format` that it carries; `certree-error` is that of a failed command.
 
     >>> sorted(document_schemas()["certree-export-report"]["required"])[:3]
-    ['chunk_bytes', 'encoding', 'format']
+    ['arrival_bits', 'chunk_bytes', 'encoding']
     """
     found = {"certree-error": ERROR}
     for kind, form in DOCUMENTS.items():

@@ -38,8 +38,9 @@ class TlcStoppedError(CertreeError):
 # The meaning of TLC's exit codes; every other code is a TlcError.
 EXIT_CODES = {0: Result.SUCCESS, 11: Result.DEADLOCK, 12: Result.SAFETY, 13: Result.LIVENESS}
 
-# One thread to collect garbage and, except for long runs, no second compiler, which would take longer than a small model.
-_JVM, _JVM_SHORT = ("-XX:+UseSerialGC",), ("-XX:TieredStopAtLevel=1",)
+# A stack for tables with hundreds of iterations, one thread to collect garbage and, except for long runs, no second compiler, which
+# would take longer than a small model.
+_JVM, _JVM_SHORT = ("-Xss64m", "-XX:+UseSerialGC"), ("-XX:TieredStopAtLevel=1",)
 
 # Messages of `-tool` output, by number (tlc2.output.EC).
 _INVARIANT_INITIAL, _INVARIANT, _ACTION_PROPERTY, _PROPERTY_INITIAL = 2107, 2110, 2112, 2108
