@@ -26,20 +26,20 @@ class Layout:
 
 def blocks_of(tables: Tables) -> int:
     """k, the chunks of one iteration for each pair of endpoints, of tables of `blocks`; 0 elsewhere."""
-    return message_chunks(tables) // len(tables.topology.endpoints) if tables.profile is Profile.BLOCKS else 0
+    return message_chunks(tables) // len(tables.members) if tables.profile is Profile.BLOCKS else 0
 
 
 def message_chunks(tables: Tables) -> int:
     """Chunks that the message of one iteration is cut into, as `Schedule.message_chunks`."""
-    return message_chunks_of(tables.collective, len(tables.topology.endpoints), tables.chunks)
+    return message_chunks_of(tables.collective, len(tables.members), tables.chunks)
 
 
-def message_chunks_of(collective: Collective, endpoints: int, chunks: int) -> int:
-    """The same, of a collective among that many endpoints with that many chunks in an iteration."""
+def message_chunks_of(collective: Collective, members: int, chunks: int) -> int:
+    """The same, of a collective in which that many endpoints take part, with that many chunks in an iteration."""
     if not collective.has_targets:
         return chunks
-    moving = endpoints - 1 if collective.has_one_root else endpoints * (endpoints - 1)
-    return endpoints * -(-chunks // max(1, moving))
+    moving = members - 1 if collective.has_one_root else members * (members - 1)
+    return members * -(-chunks // max(1, moving))
 
 
 def layout(tables: Tables) -> Layout:
@@ -83,12 +83,13 @@ def _block_addresses(tables: Tables, size: int) -> tuple[Int64, Int64]:
     """The address of each chunk in the first area of its source, and in the second area of its target."""
     assert tables.chunk_root is not None
     assert tables.chunk_target is not None
-    rank, in_block = tables.topology.rank.astype(np.int64), blocks_of(tables) * tables.repeats
+    rank, in_block = np.zeros(len(tables.topology.kind), np.int64), blocks_of(tables) * tables.repeats
+    rank[tables.members] = np.arange(len(tables.members))
     pair = tables.chunk_root.astype(np.int64) * len(rank) + tables.chunk_target
     order = np.argsort(pair, kind="stable")
     number = np.empty(len(pair), np.int64)
     number[order] = np.arange(len(pair)) - np.searchsorted(pair[order], pair[order])
-    area = len(tables.topology.endpoints) * in_block
+    area = len(tables.members) * in_block
     return (
         (rank[tables.chunk_target] * in_block + number) * size,
         (area + rank[tables.chunk_root] * in_block + number) * size,

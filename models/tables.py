@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import check_range, whole_column
-from certree.models.common.errors import TableFormatError, UnsupportedError, short
+from certree.models.common.errors import InputError, TableFormatError, UnsupportedError, short
 from certree.models.common.quantities import MAX_SIZE
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
@@ -142,6 +142,10 @@ class Tables(Shown):
     virtual_channel: Int32 | None = None
 
     def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "collective", self.collective.fitted(self.topology))
+        except InputError as error:
+            raise TableFormatError(str(error)) from None
         for name, high in (COUNTS | {"buffers": MAX_BUFFERS, "in_flight": self.repeats}).items():
             value = getattr(self, name)
             if not (name == "period" and value is None) and (type(value) is not int or not 1 <= value <= high):
@@ -169,6 +173,8 @@ class Tables(Shown):
         """Refuse fields that the profile does not have, and roots and targets of another collective."""
         if self.collective.has_targets != (self.profile is Profile.BLOCKS):
             raise TableFormatError(f"profile {self.profile}: not for {self.collective.kind}; blocks are for chunks with targets")
+        if self.collective.members is not None and not self.is_counted:
+            raise TableFormatError(f"members are named in tables of profile {self.profile}, which has none")
         if self.buffers > 1 and self.profile is not Profile.BUFFERS:
             raise TableFormatError(f"buffers is {self.buffers}; allowed in profile {self.profile}: 1")
         if self.in_flight > 1 and not self.is_counted:
@@ -188,15 +194,21 @@ class Tables(Shown):
                 if len(column) != self.chunks:
                     raise TableFormatError(f"{name} has {len(column)} rows; there are {self.chunks} chunks")
                 check_range(column, name, 0, last, TableFormatError)
-                strangers = np.flatnonzero(self.topology.rank[column] < 0)
+                strangers = np.flatnonzero(~np.isin(column, self.members))
                 if len(strangers):
-                    raise TableFormatError(f"{name} row {strangers[0]}: node {column[strangers[0]]} is not an endpoint")
+                    what = "an endpoint" if self.collective.members is None else "a member"
+                    raise TableFormatError(f"{name} row {strangers[0]}: node {column[strangers[0]]} is not {what}")
                 object.__setattr__(self, name, column)
 
     def _leave_out(self, columns: Mapping[str, int], length: int) -> None:
         """Constants in place of columns that the profile does not have: they take no memory."""
         for name, value in columns.items():
             object.__setattr__(self, name, np.broadcast_to(np.array(value, np.int32), length))
+
+    @property
+    def members(self) -> Int32:
+        """The ids of the endpoints that take part in the collective, ascending."""
+        return self.collective.members_of(self.topology)
 
     @property
     def is_counted(self) -> bool:

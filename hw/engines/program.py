@@ -114,21 +114,21 @@ def first_wrong(source: Tables | Plan, cells: NDArray[np.uint64]) -> tuple[int, 
     if isinstance(source, Tables) and source.profile is Profile.BLOCKS:
         return _first_wrong_block(source, cells)
     schedule, cells = source.schedule, cells[:, : source.chunks * source.repeats]
-    endpoints = schedule.topology.endpoints
+    members = schedule.collective.members_of(schedule.topology)
     initial = initial_cells(len(schedule.topology.kind), cells.shape[1])
     roots = np.tile(schedule.chunk_root, schedule.repeats)
     if schedule.collective.reduces:
-        promised = initial[endpoints].sum(axis=0, dtype=np.uint64)
+        promised = initial[members].sum(axis=0, dtype=np.uint64)
     else:
         promised = initial[roots, np.arange(len(roots))]
-    wrong = cells[endpoints] != promised
+    wrong = cells[members] != promised
     if not schedule.collective.gathers:  # due at one endpoint only
         due = roots if schedule.chunk_target is None else np.tile(schedule.chunk_target, schedule.repeats)
-        wrong &= endpoints[:, None] == due
+        wrong &= members[:, None] == due
     if not wrong.any():
         return None
-    rank, chunk = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
-    return int(rank), int(chunk)
+    place, chunk = np.unravel_index(int(np.argmax(wrong)), wrong.shape)
+    return int(schedule.topology.rank[members[place]]), int(chunk)
 
 
 def _first_wrong_block(tables: Tables, cells: NDArray[np.uint64]) -> tuple[int, int] | None:

@@ -27,11 +27,11 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     represent the schedule ("Schedules without tables"). The verifier decides whether the schedule is valid. O(rows log rows) time,
     O(rows · widest row) memory.
     """
-    schedule.require_version_1("tables", allowed=("buffers", "virtual_channel"))
+    schedule.require_version_1("tables", allowed=("members", "buffers", "virtual_channel"))
     plan, timing = slotted(schedule, message_bytes, machine)
     plan = _without_idle_routes(plan)
     _refuse_switches(plan)
-    if plan.collective.has_targets or plan.buffers > 1 or not _are_trees(plan):
+    if plan.collective.members is not None or plan.collective.has_targets or plan.buffers > 1 or not _are_trees(plan):
         return lower_counted(plan, timing, machine)
     rows = _rows(plan)
     size = timing.chunk_bytes // machine.flit_bytes

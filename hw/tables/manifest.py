@@ -7,13 +7,13 @@ from typing import Any
 
 from certree.hw.formats.layout import Widths
 from certree.models.common.columns import int_column
-from certree.models.common.errors import TableFormatError, short
+from certree.models.common.errors import InputError, TableFormatError, located, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import sha256
 from certree.models.machine.machine import machine_document, read_machine
-from certree.models.network.topology import MAX_NODES
+from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
-from certree.models.schedule.collective import parse_collective
+from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.table_memory import layout, message_chunks, message_chunks_of
 from certree.models.tables import COUNTS, Profile, Tables
 
@@ -26,6 +26,7 @@ _KEYS = (
 
 
 _PROFILE_KEYS = ("profile", "buffers", "stride", "work_base", "work_stride", "in_flight", "chunk_root", "chunk_target")
+_OPTIONAL_KEYS = ("members",)
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -56,6 +57,7 @@ def _profile_document(tables: Tables) -> dict[str, Any]:
     roots = {name: getattr(tables, name) for name in ("chunk_root", "chunk_target")}
     return {
         "profile": str(tables.profile),
+        **({} if tables.collective.members is None else {"members": list(tables.collective.members)}),
         "buffers": tables.buffers,
         **asdict(layout(tables)),
         **{name: None if column is None else column.tolist() for name, column in roots.items()},
@@ -70,7 +72,10 @@ def file_entry(data: bytes) -> dict[str, Any]:
 def check_manifest(document: Any, where: str) -> Fields:
     """The fields of the document, after checking format, version and field names."""
     manifest = Fields.of_format(document, FORMAT, VERSION, where, TableFormatError, COUNTED_VERSION)
-    manifest.only(*_KEYS, *(_PROFILE_KEYS if document["version"] == COUNTED_VERSION else ()))
+    if document["version"] == COUNTED_VERSION:
+        manifest.only(*_KEYS, *_PROFILE_KEYS, optional=_OPTIONAL_KEYS)
+    else:
+        manifest.only(*_KEYS)
     manifest.choice("note", [_NOTE])
     for name in ("encoding", "collective", "schedule_digest", "topology_digest"):
         manifest.text(name)
@@ -86,13 +91,14 @@ def header_fields(manifest: Fields) -> dict[str, Any]:
     machine = read_machine(manifest.raw("machine"), f"{manifest.where}: machine")
     header = {
         "topology": topology,
-        "collective": parse_collective(manifest.text("collective"), manifest.raw("root")),
+        "collective": _collective(manifest, topology),
         "machine": machine,
         "schedule_digest": manifest.text("schedule_digest"),
         **counts,
         **(_profile_fields(manifest) if "profile" in manifest else {}),
     }
-    chunks = message_chunks_of(header["collective"], len(topology.endpoints), counts["chunks"])
+    members = header["collective"].members_of(topology)
+    chunks = message_chunks_of(header["collective"], len(members), counts["chunks"])
     for name, implied in {
         "topology_digest": topology.digest,
         "granule_bytes": machine.flit_bytes,
@@ -102,6 +108,15 @@ def header_fields(manifest: Fields) -> dict[str, Any]:
         if manifest.raw(name) != implied:
             manifest.refuse(f"{name} is {short(manifest.raw(name))}; the other fields imply {implied!r}")
     return header
+
+
+def _collective(manifest: Fields, topology: Topology) -> Collective:
+    named = manifest.entries("members") if "members" in manifest else None
+    with located(manifest.where, TableFormatError):
+        collective = parse_collective(manifest.text("collective"), manifest.raw("root"), named)
+        if named is not None and collective.fitted(topology).members is None:
+            raise InputError("members are all endpoints; such a manifest names none")
+    return collective
 
 
 def _profile_fields(manifest: Fields) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from certree.hw.tables.lowering import lower
-from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import RowOp, Tables
 from certree.verify.tla.table_model import model_check_tables
@@ -41,6 +41,7 @@ RIGHT = {
     "all-to-all on a ring": blocks("ring:3", CollectiveKind.ALL_TO_ALL, 1, 1, 1, 1),
     "all-to-all on a line": blocks("mesh:1x3", CollectiveKind.ALL_TO_ALL, 1, 1, 1, 3),
     "gather, iterations that overlap": blocks("mesh:1x3", CollectiveKind.GATHER, 1, 3, 9, 2),
+    "a stranger passes a sum on": build("mesh:1x3", Collective(CollectiveKind.ALL_REDUCE, members=(0, 2)), "0>1; 1+2; 2>1; 1>0"),
     "scatter": blocks("mesh:2x2", CollectiveKind.SCATTER, 1, 1, 1, 2),
 }
 

@@ -180,7 +180,8 @@ def written(plan: Plan) -> dict[str, str]:
     tables, topology = plan.tables, plan.tables.topology
     nodes, flows = topology.endpoints.tolist(), list(range(tables.chunks))
     roots = tables.schedule.chunk_root.tolist() if tables.collective.is_rooted else []
-    everyone, at_root = [(flow, members(nodes)) for flow in flows], [(flow, members([root])) for flow, root in enumerate(roots)]
+    everyone = [(flow, members(tables.members.tolist())) for flow in flows]
+    at_root = [(flow, members([root])) for flow, root in enumerate(roots)]
     due = everyone if tables.collective.gathers else at_root
     if tables.chunk_target is not None:
         due = [(flow, members([target])) for flow, target in enumerate(tables.chunk_target.tolist())]

@@ -314,20 +314,22 @@ class ReferenceMachine:
     def _data_ok(self) -> bool:
         if self.tables.profile is Profile.BLOCKS:
             return self._blocks_ok()
-        endpoints, collective = self.tables.topology.endpoints.tolist(), self.tables.collective
+        collective = self.tables.collective
+        members = list(collective.members or self.tables.topology.endpoints.tolist())
         for chunk in range(self.tables.chunks * self.tables.repeats):
             root = int(self.tables.schedule.chunk_root[chunk % self.tables.chunks])
             promised = (
-                sum(self.initial[node][chunk] for node in endpoints) % 2**64 if collective.reduces else self.initial[root][chunk]
+                sum(self.initial[node][chunk] for node in members) % 2**64 if collective.reduces else self.initial[root][chunk]
             )
-            due = endpoints if collective.gathers else [root]
+            due = members if collective.gathers else [root]
             if any(self.cells[node][chunk] != promised for node in due):
                 return False
         return True
 
     def _blocks_ok(self) -> bool:
         """D3, counted out: blocks of the pairs in the order of ranks, chunks within a block in the order of their numbers."""
-        tables, ranks = self.tables, self.tables.topology.endpoints.tolist()
+        tables = self.tables
+        ranks = list(tables.collective.members or tables.topology.endpoints.tolist())
         assert tables.chunk_root is not None
         assert tables.chunk_target is not None
         pairs = list(zip(tables.chunk_root.tolist(), tables.chunk_target.tolist(), strict=True))

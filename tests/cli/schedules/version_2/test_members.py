@@ -66,11 +66,18 @@ def test_members_need_a_collective(passing):
     assert (outcome.code, "--members needs --collective: all-reduce" in outcome.err) == (2, True)
 
 
+def test_tables_and_runs(passing, tmp_path):
+    assert certree("certify", passing, "--topology", "mesh:1x3", *ASKED, "-o", tmp_path / "made.json").code == 0
+    made = json_of("simulate", tmp_path / "made.json")
+    assert (made["source"], made["data_ok"], made["late"]) == ("tables", True, 0)
+    assert certree("export", tmp_path / "made.json", "-o", tmp_path / "tables").code == 0
+    assert json_of("verify", tmp_path / "tables")["members"] == [0, 2]
+    assert json_of("simulate", tmp_path / "tables")["cycles"] == made["cycles"] == made["closed_form_cycles"]
+
+
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("export", "-o", "tables"), "tables"),
-        (("simulate",), "simulation"),
         (("cost",), "cost models"),
         (("endpoints",), "endpoints with engines"),
         (("aggregate",), "reducing switches"),
