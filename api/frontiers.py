@@ -4,10 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from certree.api import parsing
 from certree.api.errors import DisagreementError, SearchInterrupted
 from certree.api.parsing import Network
+from certree.api.workers.pool import Workers
 from certree.models.common.errors import InputError
 from certree.models.common.files import read_json, write_atomically
 from certree.models.common.shown import Shown
@@ -16,6 +18,10 @@ from certree.models.schedule.collective import Collective
 from certree.verify.exact.question import Point
 from certree.verify.exact.refutations.proof_formats import foreign_files
 from certree.verify.frontier.document import FrontierVerdict, check_frontier
+
+if TYPE_CHECKING:
+    from certree.synth.exact.frontier import FrontierSearch
+    from certree.synth.method import Monitor
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,6 +61,7 @@ def frontier(
     memory: int | None = None,
     scratch: int | None = None,
     unaided: bool = False,
+    workers: int | Workers = 1,
     progress: Callable[[str], None] | None = None,
 ) -> FoundFrontier:
     """All Pareto-optimal (chunks, steps, rounds) of a small network, each with a schedule, and a proof for every other candidate.
@@ -63,6 +70,7 @@ def frontier(
     budget; `time_limit` (seconds, or a text such as "60s") makes the result depend on the computer. `memory`: chunks that an
     endpoint can store; `scratch`: extra buffers of one chunk per endpoint. `unaided`: do not start from
     the published algorithms, from symmetric schedules or, for sums, from the schedules of the copying collective backwards in time.
+    `workers` answer the questions to the solver, with the same result whatever their number.
     `progress` receives a line now and then. `verdict.document` of the result holds all schedules and
     proofs, checked as `verify` checks them.
 
@@ -86,14 +94,14 @@ def frontier(
     if not unaided and (other := mirrored(topology, wanted)) is not None and memory is scratch is None:
         copying = FrontierSearch(*other, max_chunks, effort, monitor, known_schedules(*other, monitor))
         try:
-            copying.run()
+            _run(copying, monitor, Workers.of(workers))
         except KeyboardInterrupt:
             interrupted = True
         seeds += [backwards(schedule, topology, wanted) for schedule in copying.result.points.values()]
     search = FrontierSearch(topology, wanted, max_chunks, effort, monitor, known, memory, scratch, seeds)
     try:
         if not interrupted:
-            search.run()
+            _run(search, monitor, Workers.of(workers))
     except KeyboardInterrupt:
         interrupted = True
     verdict = check_frontier(search.result.document(), "the frontier")
@@ -104,6 +112,16 @@ def frontier(
     if interrupted:
         raise SearchInterrupted(found)
     return found
+
+
+def _run(search: "FrontierSearch", monitor: "Monitor", workers: Workers) -> None:
+    """Run the search in this process, or with the workers."""
+    from certree.api.spread.points import Points
+
+    if workers.is_one:
+        search.run()
+    else:
+        Points(search, monitor).run(workers)
 
 
 def verify_frontier(path: Path, topology: Topology | None, collective: Collective | None) -> FrontierVerdict:

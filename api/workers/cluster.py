@@ -29,8 +29,10 @@ class DaskPool:
     def __init__(self, scheduler: str | None, cluster: str | None, jobs: int) -> None:
         self._scheduler, self._cluster, self._jobs = scheduler, cluster, jobs
 
-    def run(self, tasks: Iterable[Task]) -> Outcomes:
-        """Outcomes as tasks end. UndecidedError where the scheduler is lost."""
+    def run(self, tasks: Iterable[Task | None]) -> Outcomes:
+        """Outcomes as tasks end; None among the tasks: no more before the next outcome.
+
+        UndecidedError where the scheduler is lost."""
         with ExitStack() as stack:
             client = stack.enter_context(_client(self._scheduler, self._cluster, self._jobs))
             _require_same_program(client)
@@ -40,7 +42,7 @@ class DaskPool:
                 raise UndecidedError(f"the connection to the scheduler is lost: {error}") from None
 
 
-def _outcomes(client: Any, tasks: Iterator[Task]) -> Outcomes:
+def _outcomes(client: Any, tasks: Iterator[Task | None]) -> Outcomes:
     from distributed import as_completed
 
     waiting: dict[Any, Task] = {}

@@ -69,9 +69,13 @@ class Workers:
         """No more processes of this computer than there are tasks."""
         return self if self.is_remote else replace(self, count=max(1, min(self.number, tasks)))
 
-    def run(self, tasks: Iterable[Task]) -> Outcomes:
-        """Outcomes as tasks end. What still runs is ended when the caller stops asking. InputError, before anything runs, for a
-        scheduler that cannot be reached, or one whose workers have another version of certree."""
+    def run(self, tasks: Iterable[Task | None]) -> Outcomes:
+        """Outcomes as tasks end. None among the tasks: the next one depends on outcomes, and is asked for after each. What still
+        runs is ended when the caller stops asking.
+
+        InputError, before anything runs, for a scheduler that cannot be reached, or one whose workers have another version of
+        certree.
+        """
         if self.is_remote:
             from certree.api.workers.cluster import DaskPool
 

@@ -6,9 +6,9 @@ symmetric schedules (which can only be found, never excluded), and last the trus
 """
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -17,16 +17,13 @@ from certree.models.network.topology import Topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.synth.bounds.find import Bound
-from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
-from certree.synth.exact.encodings.solver import Asking
-from certree.synth.exact.refuter import Refuter, formula_proof
+from certree.synth.exact.asking import NO_GROUP, Answer, Ask, Asker, Guess, Here, Known, UnansweredError
+from certree.synth.exact.refuter import Refuter
 from certree.synth.method import Monitor
 from certree.synth.solvers.cpsat import Budget, Status
-from certree.synth.symmetric.symmetry import Group, free_groups
 from certree.verify.exact.question import Point, Question
 from certree.verify.exact.refutations.prices import Rows
 from certree.verify.exact.refutations.refutation import Document
-from certree.verify.exact.rup import ProofError
 from certree.verify.frontier.answers import rounds_of, why_not
 from certree.verify.frontier.document import frontier_document
 from certree.verify.frontier.points import best_rate, last_steps, levels, most_uncovered, obligations, undominated
@@ -34,7 +31,6 @@ from certree.verify.frontier.points import best_rate, last_steps, levels, most_u
 TOTAL_CONFLICTS = 400_000  # of the whole search, at effort 1
 POINT_CONFLICTS = 100_000  # for one candidate
 SYMMETRIC_CONFLICTS = 5_000  # for one candidate and one group
-MAX_GROUPS = 3
 MANY_ROUNDS = 8  # this many candidates with equal chunks and steps are not tried one by one
 
 
@@ -81,17 +77,24 @@ class FrontierSearch:
         self.question = Question(topology, collective, 1, 1, 1, memory, scratch)
         self._require_memory(memory)
         self._require_scratch()
-        self._max_chunks, self._monitor = max_chunks, monitor
-        self._budget, self._effort = Budget(TOTAL_CONFLICTS * effort), effort
+        self._max_chunks, self._monitor, self._effort = max_chunks, monitor, effort
         self._refuter = Refuter(self.question)
-        self._found: dict[Point, Schedule] = {}
-        self._refuted: dict[Point, Document] = {}
+        self._start: dict[Point, Schedule] = {}
         self.known = {name: point for name, schedule in known.items() if (point := self._place(schedule)) is not None}
         for name, point in sorted(self.known.items()):
-            self._found.setdefault(point, known[name])
+            self._start.setdefault(point, known[name])
         for schedule in seeds:
             if (point := self._place(schedule)) is not None:
-                self._found.setdefault(point, schedule)
+                self._start.setdefault(point, schedule)
+        self._here = Here(self.question, monitor)
+        self._begin(self._here)
+
+    def _begin(self, asker: Asker) -> None:
+        """Go back to the start, with answers from there."""
+        self._asker, self._found = asker, dict(self._start)
+        self._refuted: dict[Point, Document] = {}
+        self._budget = Budget(TOTAL_CONFLICTS * self._effort)
+        self._refuter.forget_prices()
 
     def _require_memory(self, memory: int | None) -> None:
         """UnsupportedError for a limit of memory below the data that start or end at an endpoint."""
@@ -126,23 +129,30 @@ class FrontierSearch:
         question = self.question.at((schedule.chunks // each, schedule.steps, rounds))
         return question.point if why_not(question, schedule) is None else None
 
-    @cached_property
-    def _groups(self) -> list[Group]:
-        """Symmetries to look for schedules with; none for collectives whose chunks they do not permute freely."""
-        covered = self.question.collective.kind in SymmetricClauses.kinds and not self.question.is_limited
-        return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
-
-    def run(self) -> None:
+    def run(self, answers: Mapping[Ask, Answer] | None = None) -> None:
         """Go through the candidates: chunks ascending, steps ascending, rounds ascending from the bounds to the first schedule;
         then look for lower bounds on the rounds of these steps for any number of chunks.
 
-        Ends early where a formula is too large: more chunks, steps or rounds make it no smaller.
+        Ends early where a formula is too large: more chunks, steps or rounds make it no smaller; and with `answers`, of any
+        process, at the first ask that has none.
         """
+        self._begin(self._here if answers is None else Known(answers))
         try:
             self._run()
             self._price_levels()
         except UnsupportedError as error:
             self._monitor.report(f"frontier: undecided: {error}")
+        except UnansweredError:
+            pass
+
+    def ahead(self, answers: Mapping[Ask, Answer], most: int) -> list[Ask]:
+        """Up to `most` asks without an answer that `run` comes to, in this order, if those without one are refuted; none where it
+        comes to its end. The first one is certain to be asked."""
+        guess = Guess(answers, most)
+        self._begin(guess)
+        with suppress(UnsupportedError, UnansweredError):
+            self._run()
+        return list(guess.wanted)
 
     def _run(self) -> None:
         for chunks in range(1, self._max_chunks + 1):
@@ -152,7 +162,7 @@ class FrontierSearch:
                 self._fewest_rounds(chunks, steps, most)
                 steps += 1
                 hopeless = not self._found and steps > 4 * self.question.least_steps[0] + 4  # what memory is full of cannot move
-                if hopeless or not self._budget.left or self._monitor.expired:
+                if hopeless or not self._budget.left or self._asker.expired:
                     return
 
     def _fewest_rounds(self, chunks: int, steps: int, most: int) -> None:
@@ -165,7 +175,7 @@ class FrontierSearch:
             point = (chunks, steps, rounds)
             if self._implied_by(point) is None and self._decide(point):
                 return
-            if not self._budget.left or self._monitor.expired:
+            if not self._budget.left or self._asker.expired:
                 return
 
     def _fewer_at_once(self, point: Point) -> int:
@@ -183,39 +193,28 @@ class FrontierSearch:
         return next((known for known in sorted(self._refuted) if self.question.at(known).implies(point)), None)
 
     def _decide(self, point: Point) -> bool:
-        """Look for a schedule and for an infeasibility proof; whether there is a schedule."""
-        question = self.question.at(point)
-        self._monitor.report("frontier: {} chunks, {} steps, {} rounds".format(*point))
-        return self._by_symmetry(question) or self._by_formula(question)
+        """Look for a schedule that a group of symmetries maps to itself, then for any schedule and for an infeasibility proof;
+        whether there is a schedule. The candidate stays open unless the checker accepts the proof."""
+        for group in range(len(self._here.groups)):
+            if self._ask(point, SYMMETRIC_CONFLICTS, group).status is Status.FEASIBLE:
+                return True
+        answer = self._ask(point, POINT_CONFLICTS)
+        if answer.proof is not None:
+            self._refuted[point] = answer.proof
+        elif answer.status is Status.INFEASIBLE:
+            self._monitor.report(f"frontier: {point} is left undecided: {answer.why}")
+        return answer.status is Status.FEASIBLE
 
-    def _by_symmetry(self, question: Question) -> bool:
-        """Look for a schedule that a group of symmetries maps to itself."""
-        return any(self._ask(SymmetricClauses(question, group), SYMMETRIC_CONFLICTS) is Status.FEASIBLE for group in self._groups)
-
-    def _ask(self, asking: Asking, conflicts: int) -> Status:
-        """Encode and solve; a schedule that is found is kept."""
-        asking.accepts(asking.question)
-        asking.encode()
-        status = asking.solve(self._budget, self._monitor, conflicts * self._effort)
-        if status is Status.FEASIBLE:
-            self._keep(asking.question, asking.decode())
-        return status
-
-    def _keep(self, question: Question, schedule: Schedule) -> None:
-        """Keep a schedule at its own point, which may have fewer rounds than were allowed."""
-        self._found[question.chunks, question.steps, rounds_of(schedule)] = schedule
-
-    def _by_formula(self, question: Question) -> bool:
-        """Ask the trusted formula; its model is a schedule, its refutation a proof. The candidate stays open unless the checker
-        accepts the proof."""
-        asking = TrustedClauses(question)
-        status = self._ask(asking, POINT_CONFLICTS)
-        if status is Status.INFEASIBLE:
-            try:
-                self._refuted[question.point] = formula_proof(asking)
-            except ProofError as error:
-                self._monitor.report(f"frontier: {question.point} is left undecided: {error}")
-        return status is Status.FEASIBLE
+    def _ask(self, point: Point, conflicts: int, group: int = NO_GROUP) -> Answer:
+        """The answer within the budget; a schedule that is found is kept at its own point, which may have fewer rounds than were
+        allowed. UnsupportedError where the formula is too large."""
+        answer = self._asker.answer(Ask(point, min(conflicts * self._effort, int(self._budget.left)), group))
+        self._budget.spend(answer.spent)
+        if answer.too_large:
+            raise UnsupportedError(answer.why or "")
+        if answer.schedule is not None:
+            self._found[point[0], point[1], rounds_of(answer.schedule)] = answer.schedule
+        return answer
 
     @property
     def result(self) -> Frontier:

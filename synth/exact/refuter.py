@@ -30,7 +30,12 @@ class Refuter:
         self._bounds = find_bounds(question.topology, question.collective)
         self.bandwidth = best_bounds(instance, self._bounds)["bandwidth"]
         self._cuts: dict[tuple[int, int], tuple[Fraction | None, Document]] = {}
+        self._priced: dict[int, tuple[Fraction, Rows] | None] = {}
         self.prices: dict[int, tuple[Fraction, Rows] | None] = {}
+
+    def forget_prices(self) -> None:
+        """As if no prices had been looked for; those that were are found again at once."""
+        self.prices = {}
 
     def bound_rounds(self, chunks: int) -> int:
         """The fewest rounds that the bandwidth bound allows."""
@@ -65,8 +70,9 @@ class Refuter:
 
     def price(self, steps: int) -> tuple[Fraction, Rows] | None:
         """The best prices for that number of steps, looked for once."""
-        if steps not in self.prices:
-            self.prices[steps] = best_prices(self.question.at((1, steps, steps)))
+        if steps not in self._priced:
+            self._priced[steps] = best_prices(self.question.at((1, steps, steps)))
+        self.prices[steps] = self._priced[steps]
         return self.prices[steps]
 
     def price_cut(self, chunks: int, steps: int, *, known: bool = False) -> tuple[Fraction, Document]:

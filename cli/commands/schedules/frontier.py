@@ -8,6 +8,7 @@ import click
 from certree.api.errors import SearchInterrupted
 from certree.api.frontiers import frontier
 from certree.api.reports.frontiers import frontier_report, frontier_words
+from certree.api.workers.pool import Workers
 from certree.cli.words.parameters import (
     COUNT,
     DURATION,
@@ -17,6 +18,7 @@ from certree.cli.words.parameters import (
     option_collective,
     option_json,
     option_output,
+    options_workers,
 )
 from certree.cli.words.progress import working
 from certree.cli.words.terminal import note, show
@@ -44,6 +46,7 @@ DEFAULT_MAX_CHUNKS = 6
     "partial sums of an all-reduce. By default no limit, and none in an all-reduce.",
 )
 @click.option("--unaided", is_flag=True, help="Do not start from the schedules of published algorithms.")
+@options_workers("points", 1)
 @option_output("the frontier with all its evidence (.json, .json.gz)")
 @option_json()
 def frontier_command(
@@ -55,6 +58,7 @@ def frontier_command(
     memory: int | None,
     scratch: int | None,
     unaided: bool,
+    workers: Workers,
     output: Path | None,
     force: bool,
     as_json: bool,
@@ -70,7 +74,7 @@ def frontier_command(
         with working("looking for the frontier") as report:
             found = frontier(
                 topology, collective, max_chunks=max_chunks, effort=effort, time_limit=time_limit, memory=memory, scratch=scratch,
-                unaided=unaided, progress=report,
+                unaided=unaided, workers=workers, progress=report,
             )  # fmt: skip
     except SearchInterrupted as stopped:
         interrupted, found = True, stopped.best

@@ -1,0 +1,140 @@
+"""What a frontier search asks a solver, the answer, and where answers come from.
+
+An answer depends on the ask alone, so that any process can give it and the search gives the same result: `Here` solves at once;
+`Guess` has the answers that are known, and takes the others to be refutations, so that a search names what it will ask next.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Protocol
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.schedule import Schedule
+from certree.synth.exact.encodings.clauses import SymmetricClauses, TrustedClauses
+from certree.synth.exact.refuter import formula_proof
+from certree.synth.method import Monitor
+from certree.synth.solvers.cpsat import Budget, Status
+from certree.synth.symmetric.symmetry import Group, free_groups
+from certree.verify.exact.question import Point, Question
+from certree.verify.exact.refutations.refutation import Document
+from certree.verify.exact.rup import ProofError
+
+MAX_GROUPS = 3
+NO_GROUP = -1
+
+
+@dataclass(frozen=True, order=True)
+class Ask:
+    """Whether a point has a schedule, within `most` conflicts; `group`: only schedules that this group of symmetries maps to
+    themselves are looked for, which finds them fast and refutes nothing."""
+
+    point: Point
+    most: int
+    group: int = NO_GROUP
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether it is about symmetric schedules only."""
+        return self.group != NO_GROUP
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The `status`, the conflicts `spent`; with it the schedule, or a proof that the checker accepted, or, where that one did not
+    or the formula is `too_large`, why there is none."""
+
+    status: Status
+    spent: float = 0
+    schedule: Schedule | None = None
+    proof: Document | None = None
+    why: str | None = None
+    too_large: bool = False
+
+
+class Asker(Protocol):
+    """Where answers come from."""
+
+    @property
+    def expired(self) -> bool:
+        """Whether the time is over."""
+
+    def answer(self, ask: Ask) -> Answer:
+        """The answer; UNKNOWN where the budget or the time was not enough."""
+
+
+@dataclass(frozen=True)
+class Here:
+    """Answers of this process, within the deadline of the monitor."""
+
+    question: Question
+    monitor: Monitor
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """Symmetries to look for schedules with; none for collectives whose chunks they do not permute freely."""
+        covered = self.question.collective.kind in SymmetricClauses.kinds and not self.question.is_limited
+        return free_groups(self.question.topology)[:MAX_GROUPS] if covered else []
+
+    @property
+    def expired(self) -> bool:
+        """Whether the deadline of the monitor has passed."""
+        return self.monitor.expired
+
+    def answer(self, ask: Ask) -> Answer:
+        """Encode and solve."""
+        self.monitor.report("frontier: {} chunks, {} steps, {} rounds".format(*ask.point))
+        question, budget = self.question.at(ask.point), Budget(ask.most)
+        asking = SymmetricClauses(question, self.groups[ask.group]) if ask.is_symmetric else TrustedClauses(question)
+        asking.accepts(question)
+        try:
+            asking.encode()
+        except UnsupportedError as error:
+            return Answer(Status.UNKNOWN, why=str(error), too_large=True)
+        status = asking.solve(budget, self.monitor, ask.most)
+        spent = ask.most - budget.left
+        if status is Status.FEASIBLE:
+            return Answer(status, spent, schedule=asking.decode())
+        if status is not Status.INFEASIBLE or ask.is_symmetric:
+            return Answer(Status.UNKNOWN, spent)
+        try:
+            return Answer(status, spent, proof=formula_proof(asking))
+        except ProofError as error:
+            return Answer(status, spent, why=str(error))
+
+
+class UnansweredError(Exception):
+    """Raised at an ask without an answer."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """Answers that are there, and no others: `UnansweredError` at the first ask that has none."""
+
+    answers: Mapping[Ask, Answer]
+    expired = False
+
+    def answer(self, ask: Ask) -> Answer:
+        """The answer."""
+        if ask not in self.answers:
+            raise UnansweredError
+        return self.answers[ask]
+
+
+@dataclass
+class Guess:
+    """Answers that are there; other asks are `wanted`, and taken to be refuted. `UnansweredError` after `most` of these."""
+
+    answers: Mapping[Ask, Answer]
+    most: int
+    wanted: dict[Ask, None] = field(default_factory=dict)
+    expired = False
+
+    def answer(self, ask: Ask) -> Answer:
+        """The answer, or the guess."""
+        if ask in self.answers:
+            return self.answers[ask]
+        self.wanted[ask] = None
+        if len(self.wanted) == self.most:
+            raise UnansweredError
+        return Answer(Status.UNKNOWN) if ask.is_symmetric else Answer(Status.INFEASIBLE, proof={})
