@@ -7,7 +7,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
 - `tables`: export, import_tables, row_bits; `bundles`: bundle, and what verify does with one
-- `runs`: simulate, deadlock, model_check, inject, aggregate, endpoints; `training`: train
+- `runs`: simulate, simulate_switch, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
 - `sweeps`: sweep, plan_sweep; `spread`: a search on workers; `workers`: processes of this computer or of a cluster
@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from certree.api.runs.injection import inject as inject
     from certree.api.runs.model_checks import model_check as model_check
     from certree.api.runs.simulation import simulate as simulate
+    from certree.api.runs.simulation import simulate_switch as simulate_switch
     from certree.api.sweeps.running import plan_sweep as plan_sweep
     from certree.api.sweeps.running import sweep as sweep
     from certree.api.sweeps.specification import sweep_example as sweep_example
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from certree.api.workers.pool import Workers as Workers
     from certree.hw.engines.runs import Run as Run
     from certree.hw.reducing.setup import AggregationRules as AggregationRules
+    from certree.hw.switching import Switched as Switched
     from certree.models.bundle.bundle import Bundle as Bundle
     from certree.models.common.errors import CertreeError as CertreeError
     from certree.models.common.errors import InputError as InputError
@@ -152,7 +154,10 @@ _PARTS = {
         "inject",
     ),
     "certree.api.runs.model_checks": ("model_check",),
-    "certree.api.runs.simulation": ("simulate",),
+    "certree.api.runs.simulation": (
+        "simulate",
+        "simulate_switch",
+    ),
     "certree.api.sweeps.running": (
         "plan_sweep",
         "sweep",
@@ -171,6 +176,7 @@ _PARTS = {
     "certree.api.workers.pool": ("Workers",),
     "certree.hw.engines.runs": ("Run",),
     "certree.hw.reducing.setup": ("AggregationRules",),
+    "certree.hw.switching": ("Switched",),
     "certree.models.bundle.bundle": ("Bundle",),
     "certree.models.common.errors": (
         "CertreeError",

@@ -1,5 +1,6 @@
 """Export of schedules as tables for network interfaces, and import; files are read back and verified before they are returned."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from certree.api.errors import DisagreementError, InvalidScheduleError
@@ -26,15 +27,18 @@ def export(
     *,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
+    epoch: int | None = None,
     force: bool = False,
 ) -> Tables:
     """Write the tables of a schedule for a message of `size` bytes on a machine into a new folder, read them back, verify them and
     return them.
 
     `size` and `machine` are by default what the schedule was made for, or 64 MiB and multitree where that is not known.
-    `certree list` names the formats. `force` replaces an empty folder or another tables directory. Raises InvalidScheduleError for
-    a schedule that breaks rules or whose routes may deadlock on the machine, UnsupportedError for one that rows cannot express
-    (the message says why), InputError for an unknown format and a folder that exists.
+    `certree list` names the formats. `epoch`: number of the export, 0 to 65535, in the header of each node's image together with a
+    CRC-32; such tables can take over from others while a system runs (`simulate_switch`). `force` replaces an empty folder or
+    another tables directory. Raises InvalidScheduleError for a schedule that breaks rules or whose routes may deadlock on the
+    machine, UnsupportedError for one that rows cannot express (the message says why), InputError for an unknown format and a
+    folder that exists.
 
     >>> import certree.api as ct
     >>> schedule = ct.synthesize("ring:4", size="1MiB")
@@ -47,7 +51,8 @@ def export(
     verdict = verdict_on_machine(schedule, verify_schedule(schedule), used.machine, used.message_bytes)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    export_tables(lower(written_out(schedule), used.message_bytes, used.machine), Path(folder), format, force)
+    tables = lower(written_out(schedule), used.message_bytes, used.machine)
+    export_tables(tables if epoch is None else replace(tables, epoch=epoch), Path(folder), format, force)
     tables = read_tables(Path(folder))
     verdict = verify_tables(tables)
     if not verdict.valid:

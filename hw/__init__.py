@@ -1,6 +1,6 @@
 """Hardware: schedule tables in and out, and the cycle-accurate simulators.
 
-- `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts
+- `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: tables that take over
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
 - `routers`: the router network alone; `reducing`: switches that reduce; `endpoints`: buses and collective engines
 - `authors`: the simulator of the MultiTree authors; `host`: benchmarks on this computer

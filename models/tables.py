@@ -39,6 +39,8 @@ _WIDE = ("addr", "size", "arrival_addr")  # the columns of 64 bits
 MAX_TABLE_STEPS = 1 << 24  # of one iteration: the schedule of the rows lists the length of every step
 MAX_BYTES = 1 << 60  # sums of addresses stay within 64 bits
 MAX_WAIT = 1 << 20  # arrivals of one cell
+EPOCH_BITS = 16
+MAX_EPOCH = (1 << EPOCH_BITS) - 1
 COUNTS = {  # field -> largest value allowed
     "chunks": MAX_CHUNKS,
     "delay": MAX_STEPS,
@@ -95,7 +97,8 @@ class Tables(Shown):
     destinations of all rows; `parent` is NIL. An arrival is a cell with the number of its arrivals, `arrival_buffer`,
     `arrival_count` and `arrival_addr`; `arrival_op` is NOP and `arrival_peer` NIL: any. `buffers`: of each node and chunk;
     `src_buffer` and `dst_buffer`: which one a row reads, and which one its messages are for. `in_flight`: W. `chunk_root` and
-    `chunk_target`: as of a schedule. In `trees` these columns are left out, and read as constants.
+    `chunk_target`: as of a schedule. In `trees` these columns are left out, and read as constants. `epoch`: the number by which the
+    images of one export know each other (`docs/reference/tables.md`, "Banks"); None where none is stated.
 
     The constructor checks shapes and ranges (TableFormatError names column and row); `certree.verify` checks whether rows and
     arrivals are *valid*. O(entries) time and memory.
@@ -140,6 +143,7 @@ class Tables(Shown):
     chunk_root: Int32 | None = None
     chunk_target: Int32 | None = None
     virtual_channel: Int32 | None = None
+    epoch: int | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -150,6 +154,8 @@ class Tables(Shown):
             value = getattr(self, name)
             if not (name == "period" and value is None) and (type(value) is not int or not 1 <= value <= high):
                 raise TableFormatError(f"{name} is {short(value)}; allowed: whole numbers from 1 to {high}")
+        if self.epoch is not None and (type(self.epoch) is not int or not 0 <= self.epoch <= MAX_EPOCH):
+            raise TableFormatError(f"epoch is {short(self.epoch)}; allowed: whole numbers from 0 to {MAX_EPOCH}")
         last, flows, numbers = len(self.topology.kind) - 1, (0, self.chunks - 1), (0, np.iinfo(np.int64).max)
         rows = {"node": (0, last), "op": (0, 2), "flow": flows, "parent": (NIL, last), "children": (NIL, last)}
         rows |= {"step": (0, MAX_TABLE_STEPS - 1), "addr": numbers, "size": numbers, "route": (NIL, len(self.routes) - 1)}

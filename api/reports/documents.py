@@ -29,6 +29,7 @@ PARTS = {
     "place": "rank chunk: count",
     "packet": "id: count\nhead tail: count?",
     "others": "packets arrived longest_latency: count",
+    "switched": "opens cycles epoch: count\ndata_ok: bool\nmixed: [text]\nthen: any",
     "switch": "node most_aggregators most_payloads dropped: count\nbusy: rational",
     "payload": "bytes start: count",
     "model": """
@@ -154,6 +155,7 @@ DOCUMENTS = {
     "export": """
         encoding machine schedule_digest profile: text
         nodes rows chunk_bytes padded_bytes slot_cycles message_bytes row_bits arrival_bits: count
+        epoch? header_bits?: count
         """,
     "simulate": """
         topology collective engine: text
@@ -166,6 +168,7 @@ DOCUMENTS = {
         wrong?: place?
         deadlock? starved?: [text]
         background?: others
+        switched?: switched
         seconds? bytes_per_second? start_up_seconds? transfer_seconds? reduction_seconds?: rational?
         """,
     "compare": "topology collective machine: text\nroot: count?\ncells: [compared]",

@@ -7,6 +7,7 @@ from certree.api.reports.text import one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
 from certree.hw.engines.runs import Run
 from certree.hw.engines.schedule_run import Plan
+from certree.hw.switching import Switched
 from certree.models.tables import Tables
 
 
@@ -43,6 +44,28 @@ def simulation_report(result: Run, source: Tables | Plan) -> dict[str, Any]:
         "wrong": None if result.wrong is None else {"rank": result.wrong[0], "chunk": result.wrong[1]},
         "deadlock": list(result.deadlock),
     }
+
+
+def switch_report(result: Switched, before: Tables, after: Tables) -> dict[str, Any]:
+    """The JSON document of `simulate --then`: of the first tables, with what followed under `switched`."""
+    switched = {
+        "opens": result.opens,
+        "cycles": result.cycles,
+        "epoch": after.epoch,
+        "data_ok": result.data_ok,
+        "mixed": list(result.mixed),
+        "then": simulation_report(result.after, after),
+    }
+    return simulation_report(result.before, before) | {"switched": switched}
+
+
+def switch_words(report: dict[str, Any]) -> str:
+    """A report for people."""
+    switched = report["switched"]
+    when = f"open in cycle {switched['opens']:,}; all ends in cycle {switched['cycles']:,}"
+    lines = [simulation_words(report), simulation_words(switched["then"]), f"new tables, epoch {switched['epoch']}, {when}"]
+    lines += [f"  mixed epochs: {line}" for line in switched["mixed"]]
+    return "\n".join(lines)
 
 
 def simulation_words(report: dict[str, Any]) -> str:

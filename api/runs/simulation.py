@@ -10,6 +10,8 @@ from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.routers.packets import Packets, read_packets
 from certree.hw.run import run as run_schedule
+from certree.hw.switching import Switched, run_switched
+from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.tables import Tables
@@ -72,3 +74,46 @@ def simulate(
     if not (without_routers or allow_deadlock):
         require_free(prepared, flow, others)
     return run_schedule(prepared, options)
+
+
+def simulate_switch(
+    before: str | Path | Tables,
+    after: str | Path | Tables,
+    *,
+    engine: str = "auto",
+    without_routers: bool = False,
+    skew: str | None = None,
+    drift: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Switched:
+    """Simulate tables, all their iterations, and then others that take over at the end of the last one, without a reset in between.
+
+    `before` and `after`: tables directories or tables with epochs that follow each other (`export`), for one network and machine.
+    The other parameters are those of `simulate`. Raises InputError for other tables, InvalidScheduleError as `simulate`.
+    Messages that reach an interface while it executes the other tables do not raise; the result names them (`mixed`).
+
+    >>> import certree.api as ct
+    >>> ring = ct.synthesize("ring:4", size="1MiB")
+    >>> old, new = (ct.export(ring, "readmemh", f"epoch{epoch}", epoch=epoch) for epoch in (1, 2))
+    >>> ct.simulate_switch(old, new)
+    <Switched switch of tables, fast and fast engine: new tables 49176, cycles 98510, mixed epochs 0, data right>
+    """
+    first, second = (_ready_tables(source, without_routers=without_routers) for source in (before, after))
+    options = Options(
+        engine=engine,
+        without_routers=without_routers,
+        clocks=None if skew is drift is None else parse_clocks(len(first.topology.kind), skew, drift),
+        progress=progress,
+    )
+    return run_switched(first, second, options)
+
+
+def _ready_tables(source: str | Path | Tables, *, without_routers: bool) -> Tables:
+    """Tables that `simulate` would run."""
+    tables = source_to_run(source)
+    if not isinstance(tables, Tables):
+        raise InputError("only tables can take over from tables; export the schedule first")
+    require_own_delay(tables)
+    if not without_routers:
+        require_free(tables, "message")
+    return tables

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.formats import FORMATS, ROUTE_COLUMN, Columns
+from certree.hw.formats import EPOCH_COLUMN, FORMATS, ROUTE_COLUMN, Columns
+from certree.hw.formats.banks import bank_file, checked_epochs, header
 from certree.hw.formats.json import FILE as READABLE_FILE
 from certree.hw.formats.json import JsonFormat
 from certree.hw.formats.layout import Field, Widths, hex_digits, layout_document
@@ -43,21 +44,28 @@ class ReadmemhFormat:
             bounds = zip(*(np.searchsorted(owner, endpoints, side).tolist() for side in ("left", "right")), strict=True)
             for node, (low, high) in zip(endpoints.tolist(), bounds, strict=True):
                 files[file_name(prefix, node)] = image[low * line : high * line]
+        if tables.epoch is not None:
+            images = _node_images(files, endpoints.tolist())
+            files |= {bank_file(node): header(tables.epoch, image) for node, image in images.items()}
         return files
 
     def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
         """The columns in the hex images; TableFormatError when table.json differs."""
         expected = {READABLE_FILE, LAYOUT_FILE} | {file_name(prefix, node) for prefix in ("node", "arrivals") for node in endpoints}
         expected |= {ROUTES_FILE} if widths.hops > 1 else set()
+        has_headers = any(bank_file(node) in files for node in endpoints)
+        expected |= {bank_file(node) for node in endpoints} if has_headers else set()
         if set(files) != expected:
             odd = sorted(set(files) ^ expected)[0]
-            raise TableFormatError(f"{odd}: {'unexpected file' if odd in files else 'missing'}; every endpoint has its two images")
+            raise TableFormatError(f"{odd}: {'unexpected file' if odd in files else 'missing'}; every endpoint has its images")
         if files[LAYOUT_FILE] != layout_document(widths).encode():
             raise TableFormatError(f"{LAYOUT_FILE} does not describe the widths in the manifest")
         node, rows = _images(files, "node", widths.row(), endpoints)
         owner, arrivals = _images(files, "arrivals", widths.arrival(), endpoints)
         columns = {"node": node} | _by_name(rows, widths) | dict(zip(widths.arrival_columns, (owner, *arrivals.T), strict=True))
         columns[ROUTE_COLUMN] = decode(files.get(ROUTES_FILE, b""), widths.ports(), ROUTES_FILE)
+        epochs = checked_epochs(files, _node_images(files, endpoints)) if has_headers else []
+        columns[EPOCH_COLUMN] = np.array(epochs, np.int64)
         for name, readable in JsonFormat().columns({READABLE_FILE: files[READABLE_FILE]}, widths, endpoints).items():
             if not np.array_equal(columns[name], readable):
                 raise TableFormatError(f"{READABLE_FILE} and the hex images differ in column {name}")
@@ -67,6 +75,12 @@ class ReadmemhFormat:
 def file_name(prefix: str, node: int) -> str:
     """The image of a node: `node_0012.hex`, `arrivals_0012.hex`."""
     return f"{prefix}_{node:04d}.hex"
+
+
+def _node_images(files: Mapping[str, bytes], endpoints: list[int]) -> dict[int, tuple[bytes, ...]]:
+    """What a bank of each node holds: the lines of its rows, of its arrivals, and of all routes."""
+    routes = files.get(ROUTES_FILE, b"")
+    return {node: (files[file_name("node", node)], files[file_name("arrivals", node)], routes) for node in endpoints}
 
 
 def _row_matrix(tables: Tables, widths: Widths) -> Int64:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from certree.hw.formats import ROUTE_COLUMN, Columns, load_formats
+from certree.hw.formats import EPOCH_COLUMN, ROUTE_COLUMN, Columns, load_formats
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.source_routes import links_of_ports
-from certree.hw.tables.manifest import check_layout, check_manifest, file_entry, header_fields, manifest_document
+from certree.hw.tables.manifest import check_epochs, check_layout, check_manifest, file_entry, header_fields, manifest_document
 from certree.models.common.errors import InputError, TableFormatError, located, short
 from certree.models.common.exchange import exchange
 from certree.models.common.fields import Fields
@@ -110,6 +110,7 @@ def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:
     with located(str(directory), TableFormatError):
         columns = formats[encoding]().columns(files, widths, header["topology"].endpoints.tolist())
         ports, channel = columns.pop(ROUTE_COLUMN), None
+        check_epochs(columns.pop(EPOCH_COLUMN, None), header)
         if widths.channel:
             channel, ports = ports[:, 0], ports[:, 1:]
         routes = links_of_ports(header["topology"], columns["node"], columns["route"], ports)

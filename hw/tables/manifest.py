@@ -5,6 +5,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.formats.banks import bank_file
 from certree.hw.formats.layout import Widths
 from certree.models.common.columns import int_column
 from certree.models.common.errors import InputError, TableFormatError, located, short
@@ -15,7 +19,7 @@ from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, parse_collective
 from certree.models.table_memory import layout, message_chunks, message_chunks_of
-from certree.models.tables import COUNTS, Profile, Tables
+from certree.models.tables import COUNTS, MAX_EPOCH, Profile, Tables
 
 FORMAT, VERSION, COUNTED_VERSION = "certree-tables", 1, 2
 _NOTE = "generated, do not edit"
@@ -26,14 +30,14 @@ _KEYS = (
 
 
 _PROFILE_KEYS = ("profile", "buffers", "stride", "work_base", "work_stride", "in_flight", "chunk_root", "chunk_target")
-_OPTIONAL_KEYS = ("members",)
+_OPTIONAL_KEYS = ("members", "epoch")
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
     """The JSON document (schema: hw/schemas/tables.schema.json)."""
     return {
         "format": FORMAT,
-        "version": COUNTED_VERSION if tables.is_counted else VERSION,
+        "version": COUNTED_VERSION if _is_version_2(tables) else VERSION,
         "note": _NOTE,
         "encoding": encoding,
         "topology_digest": tables.topology.digest,
@@ -45,11 +49,16 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
         "granule_bytes": tables.machine.flit_bytes,
         "chunk_granules": tables.chunk_bytes // tables.machine.flit_bytes,
         "widths": widths.document(),
-        **(_profile_document(tables) if tables.is_counted else {}),
+        **(_profile_document(tables) if _is_version_2(tables) else {}),
         "machine": machine_document(tables.machine),
         "files": {name: file_entry(data) for name, data in sorted(files.items())},
         "topology": topology_document(tables.topology),
     }
+
+
+def _is_version_2(tables: Tables) -> bool:
+    """Whether tables need the fields of version 2: all but those of `trees` without an epoch."""
+    return tables.is_counted or tables.epoch is not None
 
 
 def _profile_document(tables: Tables) -> dict[str, Any]:
@@ -58,6 +67,7 @@ def _profile_document(tables: Tables) -> dict[str, Any]:
     return {
         "profile": str(tables.profile),
         **({} if tables.collective.members is None else {"members": list(tables.collective.members)}),
+        **({} if tables.epoch is None else {"epoch": tables.epoch}),
         "buffers": tables.buffers,
         **asdict(layout(tables)),
         **{name: None if column is None else column.tolist() for name, column in roots.items()},
@@ -120,11 +130,14 @@ def _collective(manifest: Fields, topology: Topology) -> Collective:
 
 
 def _profile_fields(manifest: Fields) -> dict[str, Any]:
-    profile = Profile(manifest.text("profile", known=[one.value for one in Profile if one is not Profile.TREES]))
+    profile = Profile(manifest.text("profile", known=[one.value for one in Profile]))
+    if profile is Profile.TREES and "epoch" not in manifest:
+        manifest.refuse("profile is trees in version 2, without an epoch; such tables have version 1")
     fields: dict[str, Any] = {
         "profile": profile,
         "buffers": manifest.whole("buffers", 1),
         "in_flight": manifest.whole("in_flight", 1),
+        "epoch": manifest.whole("epoch", 0, MAX_EPOCH) if "epoch" in manifest else None,
     }
     for name in ("chunk_root", "chunk_target"):
         given = manifest.raw(name)
@@ -135,6 +148,20 @@ def _profile_fields(manifest: Fields) -> dict[str, Any]:
 
 def check_layout(manifest: Fields, tables: Tables) -> None:
     """TableFormatError where the manifest states other strides than the tables have."""
-    for name, implied in asdict(layout(tables)).items() if tables.is_counted else ():
+    for name, implied in asdict(layout(tables)).items() if _is_version_2(tables) else ():
         if manifest.raw(name) != implied:
             manifest.refuse(f"{name} is {short(manifest.raw(name))}; the rows imply {implied!r}")
+
+
+def check_epochs(found: NDArray[np.int64] | None, header: Mapping[str, Any]) -> None:
+    """TableFormatError for an image of another epoch than the manifest states; `found`: the epochs of the images of the endpoints,
+    empty where they have no headers, None where the format has none."""
+    stated = header.get("epoch")
+    if found is None or (stated is None and not len(found)):
+        return
+    if not len(found):
+        raise TableFormatError(f"the manifest states epoch {stated}; the images have no headers")
+    for node, epoch in zip(header["topology"].endpoints.tolist(), found.tolist(), strict=True):
+        if epoch != stated:
+            here = "no epoch" if stated is None else f"epoch {stated}"
+            raise TableFormatError(f"{bank_file(node)}: epoch of node {node} is {epoch}; the manifest states {here}")

@@ -5,10 +5,10 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from certree.api.reports.runs import holds, simulation_report, simulation_words
+from certree.api.reports.runs import holds, simulation_report, simulation_words, switch_report, switch_words
 from certree.api.reports.schedules import closed_form
 from certree.api.runnable import source_to_run
-from certree.api.runs.simulation import simulate
+from certree.api.runs.simulation import simulate, simulate_switch
 from certree.cli.commands.runs.flow_report import simulate_by_flows
 from certree.cli.words.parameters import (
     COUNT,
@@ -25,11 +25,13 @@ from certree.hw.engines.framing import FRAMINGS
 from certree.hw.engines.runs import ENGINES, MODES, STEP_TIMES, Engine
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.traces import expected_size
+from certree.hw.tables.directory import read_tables
 from certree.models.common.errors import InputError
 from certree.models.cost.flows.time import READINGS
 from certree.models.machine.machine import Machine
 from certree.models.tables import Tables
 
+_SWITCH_OPTIONS = ("engine", "without_routers", "skew", "drift")  # of those, the ones that --then goes with
 _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 
 
@@ -59,6 +61,8 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.option("--longest-wait", type=COUNT,
               help="On routers: report packets delayed by at least N cycles by other traffic (starvation).")  # fmt: skip
 @click.option("--allow-deadlock", is_flag=True, help="Run even where routes may deadlock in the routers, to see what happens.")
+@click.option("--then", "after", type=click.Path(path_type=Path),
+              help="Tables that take over when all iterations of PATH, tables of the epoch before, are done.")  # fmt: skip
 @click.option("--skew", help="Cycles by which counters start late: 7 for every node, or node=cycles pairs, 3=100,5=20.")
 @click.option("--drift", help="Slowdown of counters: a rational (1/10000, -50ppm), or node=drift pairs.")
 @click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
@@ -85,6 +89,7 @@ def simulate_command(
     background: Path | None,
     longest_wait: int | None,
     allow_deadlock: bool,
+    after: Path | None,
     skew: str | None,
     drift: str | None,
     step_time: str,
@@ -101,13 +106,18 @@ def simulate_command(
     transfers, and a note says so. The flow engine instead times a schedule file by GenModel on its network, step by step (GenTree,
     Section 5.3).
 
+    With --then other tables, of the next epoch, take over at the end of the last iteration, without a reset; a message that
+    meets an interface which executes the other tables is reported.
+
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which assumes equal clocks), when packets starve (--longest-wait), or when routes may deadlock in the routers of
-    the machine, with any engine (--without-routers leaves routers out).
+    closed form (which assumes equal clocks), when epochs are mixed (--then), when packets starve (--longest-wait), or when routes
+    may deadlock in the routers of the machine, with any engine (--without-routers leaves routers out).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:
         return simulate_by_flows(path, size, model, reading, as_json=as_json)
+    if after is not None:
+        return _switch(context, path, after, as_json=as_json)
     check_output(trace, force=force)
     source = source_to_run(path, size, machine, note)
     expected = _expected_cycles(source) if run == "slotted" else None
@@ -142,6 +152,23 @@ def simulate_command(
         document["background"] = {"packets": others.packets, "arrived": others.arrived, "longest_latency": others.longest}
     show(document, simulation_words, as_json=as_json, then=_then(path, source))
     return 0 if holds(result) and not result.starved else 1
+
+
+def _switch(context: click.Context, path: Path, after: Path, *, as_json: bool) -> int:
+    """Run tables, and then those that take over."""
+    given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    for name in sorted(given - {"path", "after", "as_json", *_SWITCH_OPTIONS}):
+        option = {"machine": "params"}.get(name, name.replace("_", "-"))
+        raise InputError(f"--{option}: not with --then; allowed: --{', --'.join(_SWITCH_OPTIONS).replace('_', '-')}")
+    for folder in (path, after):
+        if not folder.is_dir():
+            raise InputError(f"{folder} is not a tables directory; --then is for two of them, exported with --epoch")
+    before, following = read_tables(path), read_tables(after)
+    with working("simulating"):
+        result = simulate_switch(before, following, **{name: context.params[name] for name in _SWITCH_OPTIONS})
+    note_routers(result.before.engine, result.before.router_effect)
+    show(switch_report(result, before, following), switch_words, as_json=as_json)
+    return 0 if result.data_ok and holds(result.before) and holds(result.after) else 1
 
 
 def _expected_cycles(source: Tables | Plan) -> int | None:

@@ -17,12 +17,14 @@ from certree.cli.words.parameters import check_output, option_json, option_outpu
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
+from certree.hw.formats.banks import HEADER_BITS
 from certree.models.bundle.bundle import FRONTIER, is_bundle, load_bundle
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.models.table_memory import message_chunks
+from certree.models.tables import MAX_EPOCH
 
 
 @click.command("export")
@@ -30,17 +32,26 @@ from certree.models.table_memory import message_chunks
 @click.option("--format", "format_name", default="readmemh", show_default=True, help="Table format; `certree list` names them.")
 @option_size(recorded=True)
 @option_params(recorded=True)
+@click.option("--epoch", type=click.IntRange(0, MAX_EPOCH),
+              help="Number of this export: gives the image of each node a header with it and a CRC-32.")  # fmt: skip
 @option_output("the tables (a new folder)", required=True)
 @option_json()
 def export_command(
-    schedule: Path, format_name: str, size: int | None, machine: Machine | None, output: Path, force: bool, as_json: bool
+    schedule: Path,
+    format_name: str,
+    size: int | None,
+    machine: Machine | None,
+    epoch: int | None,
+    output: Path,
+    force: bool,
+    as_json: bool,
 ) -> int:
     """Write the tables of a schedule for a message size, read them back and verify them."""
     check_output(output, force=force, folder=True)
     source = read_schedule(schedule)
     used = setting(source, size, machine, note)
     try:
-        tables = export(source, format_name, output, size=size, machine=machine, force=force)
+        tables = export(source, format_name, output, size=size, machine=machine, epoch=epoch, force=force)
     except InvalidScheduleError as error:
         return show_schedule(error.schedule, error.verdict, used, as_json=as_json)
     note(f"wrote {output}")
@@ -52,6 +63,7 @@ def export_command(
         "padded_bytes": tables.chunk_bytes * message_chunks(tables) * tables.repeats,
         "slot_cycles": tables.slot_cycles,
         "profile": str(tables.profile),
+        **({} if epoch is None else {"epoch": epoch, "header_bits": HEADER_BITS}),
         **row_bits(tables),
         "message_bytes": tables.message_bytes,
         "machine": tables.machine.name,
