@@ -96,7 +96,7 @@ def simulate_switch(
     >>> ring = ct.synthesize("ring:4", size="1MiB")
     >>> old, new = (ct.export(ring, "readmemh", f"epoch{epoch}", epoch=epoch) for epoch in (1, 2))
     >>> ct.simulate_switch(old, new)
-    <Switched switch of tables, fast and fast engine: new tables 49176, cycles 98510, mixed epochs 0, data right>
+    <Switched switch of tables, fast and fast engine: new tables 51908, cycles 101242, mixed epochs 0, data right>
     """
     first, second = (_ready_tables(source, without_routers=without_routers) for source in (before, after))
     options = Options(
