@@ -17,7 +17,7 @@ from certree.verify.verdict import Findings, Quality
 
 FORMAT, VERSION = "certree-certificate", 1
 _KEYS = ["topology", "schedule", "bounds", "claim"]
-_FEWEST, _TIME = "fewest_steps", "time"  # may be there too
+_FEWEST, TIME = "fewest_steps", "time"  # may be there too
 
 
 def make_certificate(
@@ -45,7 +45,7 @@ def make_certificate(
         "claim": claim_document(quality),
         **({} if fewest is None else {_FEWEST: dict(fewest)}),
         **(
-            {_TIME: time_document(Instance.of(schedule), schedule.made_for, time_bounds)}
+            {TIME: time_document(Instance.of(schedule), schedule.made_for, time_bounds)}
             if time_bounds and schedule.made_for is not None
             else {}
         ),
@@ -106,11 +106,11 @@ def check_certificate(schedule: AnySchedule, findings: Findings) -> Quality:
             quality = replace(quality, fewest_steps=check_fewest(schedule, document[_FEWEST]))
         except (ProofError, WitnessError) as error:
             findings.add(error.rule, end, (), f"certificate: {_FEWEST}: {error.message}")
-    if _TIME in document:
+    if TIME in document:
         try:
-            quality = replace(quality, time=check_time(instance, document[_TIME]))
+            quality = replace(quality, time=check_time(instance, document[TIME]))
         except WitnessError as error:
-            findings.add(error.rule, end, (), f"certificate: {_TIME}: {error.message}")
+            findings.add(error.rule, end, (), f"certificate: {TIME}: {error.message}")
     return quality
 
 
@@ -125,7 +125,7 @@ def proved_fewest(schedule: AnySchedule) -> Mapping[str, Any] | None:
 
 def _check_form(document: Any) -> None:
     """Raise InputError unless the document has all fields of a certificate, with the right types."""
-    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[_FEWEST, _TIME])
+    fields = Fields.of_format(document, FORMAT, VERSION, "certificate").only(*_KEYS, optional=[_FEWEST, TIME])
     for name in ("topology", "schedule"):
         fields.text(name)
     fields.entries("bounds", empty=True)

@@ -86,6 +86,7 @@ def test_every_item_says_what_was_done(ring, plain, frontier) -> None:
         "archive": "re-checked",
         "schedule": "re-checked",
         "bounds": "re-checked",
+        "time-bound": "re-checked",
         "tables": "re-checked",
         "deadlock": "re-checked",
     }
@@ -205,6 +206,10 @@ def no_proof(document) -> None:
     del document["certificate"]["fewest_steps"]
 
 
+def time_value(document) -> None:
+    document["certificate"]["time"]["bound_cycles"] += 1
+
+
 def other_size(document) -> None:
     document["made_for"]["message_bytes"] *= 2
 
@@ -224,9 +229,11 @@ def other_machine(document) -> None:
         (SCHEDULE, no_certificate, ["bounds", "fewest-steps"]),
         (SCHEDULE, wrong_proof, ["fewest-steps"]),
         (SCHEDULE, no_proof, ["fewest-steps"]),
-        (SCHEDULE, other_size, ["tables"]),
-        (SCHEDULE, other_machine, ["tables"]),
-        (SCHEDULE, lambda d: d.pop("made_for"), ["tables"]),
+        (SCHEDULE, time_value, ["bounds"]),
+        (SCHEDULE, lambda d: d["certificate"].pop("time"), ["time-bound"]),
+        (SCHEDULE, other_size, ["tables", "time-bound"]),
+        (SCHEDULE, other_machine, ["tables", "time-bound"]),
+        (SCHEDULE, lambda d: d.pop("made_for"), ["tables", "time-bound"]),
         ("tables/manifest.json", lambda d: d.update(slot_cycles=d["slot_cycles"] + 1), ["runs: slotted"]),
         ("tables/manifest.json", lambda d: d.update(slot_cycles=1), ["tables"]),
         ("tables/manifest.json", lambda d: d.update(delay=2), ["tables"]),
@@ -310,7 +317,8 @@ def absent(bundle: Bundle, name: str, reason: str = "lost") -> Bundle:
 
 def test_evidence_that_was_left_out_is_told(ring, plain) -> None:
     assert wrong(absent(ring, "tables")) == ["tables", PAGE]
-    assert wrong(absent(plain, "fewest-steps")) == ["fewest-steps", PAGE]
+    for name in ("fewest-steps", "time-bound"):
+        assert wrong(absent(plain, name)) == [name, PAGE]
     told = {item.name: item for item in ct_verify(absent(plain, "runs")).items}
     assert (told["runs"].status, told["runs"].text) == (Status.ABSENT, "lost")
     older = changed(
@@ -329,6 +337,7 @@ def test_what_needs_a_wrong_item_is_skipped(plain) -> None:
     assert {name for name, status in found.items() if status == "skipped"} == {
         "bounds",
         "fewest-steps",
+        "time-bound",
         "tables",
         "deadlock",
         "runs",
