@@ -12,6 +12,7 @@ from certree.models.machine.machine import MACHINES, Machine, load_machine
 from certree.models.machine.speeds import contradiction, with_speeds_of
 from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule
 
 Tell = Callable[[str], None]
@@ -25,7 +26,10 @@ def setting(
     schedule: AnySchedule, size: int | str | None = None, machine: str | Path | Machine | None = None, tell: Tell = silent
 ) -> MadeFor:
     """The size and the machine to use with a schedule. `tell` receives a line for each that differs from what it records."""
-    return MadeFor(message_size(schedule, size, tell), machine_of(schedule, machine, tell))
+    used = MadeFor(message_size(schedule, size, tell), machine_of(schedule, machine, tell))
+    if isinstance(schedule, Schedule) and schedule.slot_cycles is not None and used != schedule.made_for:
+        tell("its fine slots are not for this size and machine; equal slots used instead")
+    return used
 
 
 def machine_for(topology: Topology, machine: str | Path | Machine | None, tell: Tell = silent) -> Machine:

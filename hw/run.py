@@ -53,6 +53,8 @@ def run(
         raise UnsupportedError(
             f"a table of {prepared.repeats} iterations cannot be paced: the timestep counter has one; run it slotted"
         )
+    if options.mode == "paced" and isinstance(prepared, Tables) and prepared.fine_slots:
+        raise UnsupportedError("tables with fine slots cannot be paced: their steps are times; run them slotted")
     if options.trace is not None:
         check_writable(options.trace, force=options.force)
     try:
@@ -72,12 +74,14 @@ def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, 
     is false, or where one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is
     too large to be written out, and for a schedule of version 2."""
     whole = written_out(schedule)
-    whole.require_version_1("simulation", allowed=("members", "buffers", "virtual_channel"))
+    whole.require_version_1("simulation", allowed=("members", "buffers", "virtual_channel", "slot_cycles"))
     try:
         if files and whole.transfers <= MOST_THROUGH_FILES:
             return through_files(whole, message_bytes, machine)
         return lower(whole, message_bytes, machine)
     except UnsupportedError as error:
+        if whole.slot_cycles is not None:
+            raise
         return Plan.of(whole, message_bytes, machine, no_tables=str(error))
 
 

@@ -11,6 +11,7 @@ from certree.hw.engines.traces import message_entries
 from certree.hw.run import run
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
+from certree.models.fine_slots import landing_steps
 from certree.models.tables import MAX_EPOCH, Tables
 
 _TOLD = 8  # messages of a wrong epoch that are named
@@ -85,7 +86,8 @@ def run_switched(before: Tables, after: Tables, options: Options) -> Switched:
 
 def boundary(tables: Tables) -> int:
     """The slots of tables, from the first one until all that the last iteration sent has landed: then others may follow."""
-    return (tables.repeats - 1) * (tables.period or 0) + int(tables.step.max(initial=0)) + tables.delay
+    last = int(landing_steps(tables.schedule).max(initial=tables.delay))
+    return (tables.repeats - 1) * (tables.period or 0) + last
 
 
 def opening_cycles(tables: Tables, clocks: Clocks) -> list[int]:

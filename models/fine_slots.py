@@ -10,7 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.network.routing import DIRECT
@@ -174,14 +174,59 @@ class FineTimes:
 
     @property
     def cycles(self) -> int:
-        """From the common start until everything has landed, of all iterations."""
+        """From the common start until everything has landed, of all iterations. As they have an end, the last landing can come
+        before that of iterations without end. O(rows log rows).
+
+        The last sum is done at the largest (ready + work of all that is not ready before) of its unit. A unit that keeps up gets at
+        most a period's work in a period, so that this largest is one of the last period, which has jobs of the last iteration only.
+        """
         if not self.schedule.transfers:
             return 0
-        last = (self.schedule.repeats - 1) * (self.schedule.period or 0) * self.slot
-        return self.machine.ni_start_cycles + last + int(self.landing.max())
+        arrived = self.fire + self.latency + self.ser
+        last, rows = int(arrived.max()), np.flatnonzero(self.schedule.op == Op.REDUCE)
+        if len(rows):
+            ready = arrived[rows] + self.machine.reduce_start_cycles
+            last = max(last, int((ready + self._served(self.schedule.dst[rows].astype(np.int64), ready)).max()))
+        return self.machine.ni_start_cycles + (self.schedule.repeats - 1) * (self.period or 0) + last
+
+
+def is_made_for(schedule: Schedule, message_bytes: int, machine: Machine) -> bool:
+    """Whether the fine slots of a schedule are for that size and machine."""
+    made_for = schedule.made_for
+    return made_for is not None and (made_for.message_bytes, made_for.machine) == (message_bytes, machine)
 
 
 @lru_cache(maxsize=2)
 def fine_times(schedule: Schedule) -> FineTimes:
     """The times of a schedule with `slot_cycles`; computed once while it is looked at. Errors as `FineTimes`."""
     return FineTimes(schedule)
+
+
+def reserved_lanes(times: FineTimes) -> Int64:
+    """By use of a link (`FineTimes.reservations`): the number of a lane that the message can have for all its time, in every
+    iteration; lanes of parallel links count on. UnsupportedError where messages would have to change lanes from one iteration to
+    the next. O(uses log uses)."""
+    uses, period, capacity = times.reservations, times.period, times.schedule.topology.pair_capacity
+    lane = np.zeros(len(uses.row), np.int64)
+    entry = uses.entry if period is None else uses.entry % period
+    wide = np.flatnonzero(capacity[uses.pair] > 1)
+    order = wide[np.lexsort((entry[wide], uses.pair[wide]))]
+    for group in np.split(order, np.flatnonzero(np.diff(uses.pair[order])) + 1) if len(order) else []:
+        taken: list[list[int]] = [[] for _ in range(int(capacity[uses.pair[group[0]]]))]  # entries of the messages of each lane
+        for use, start in zip(group.tolist(), entry[group].tolist(), strict=True):
+            wraps = 0 if period is None else start + times.ser - period
+            free = (n for n, there in enumerate(taken) if not there or (there[-1] + times.ser <= start and there[0] >= wraps))
+            lane[use] = next(free, -1)
+            if lane[use] < 0:
+                row = int(uses.row[use])
+                where = f"node {times.schedule.src[row]} in step {times.schedule.step[row]}"
+                raise UnsupportedError(f"the message of {where} has no lane of its own in every iteration")
+            taken[lane[use]].append(start)
+    return lane
+
+
+def landing_steps(schedule: Schedule) -> Int64:
+    """By row: the first step that can use what it carries, with fine slots or without. Errors as `FineTimes`."""
+    if schedule.slot_cycles is None:
+        return schedule.step.astype(np.int64) + schedule.delay
+    return fine_times(schedule).landing_slot

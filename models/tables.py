@@ -27,6 +27,7 @@ from certree.models.schedule.schedule import (
     MAX_CHANNELS,
     MAX_CHUNKS,
     MAX_REPEATS,
+    MAX_SLOT_CYCLES,
     MAX_STEPS,
     NO_ROOT,
     Op,
@@ -98,7 +99,8 @@ class Tables(Shown):
     `arrival_count` and `arrival_addr`; `arrival_op` is NOP and `arrival_peer` NIL: any. `buffers`: of each node and chunk;
     `src_buffer` and `dst_buffer`: which one a row reads, and which one its messages are for. `in_flight`: W. `chunk_root` and
     `chunk_target`: as of a schedule. In `trees` these columns are left out, and read as constants. `epoch`: the number by which the
-    images of one export know each other (`docs/reference/tables.md`, "Banks"); None where none is stated.
+    images of one export know each other (`docs/reference/tables.md`, "Banks"); None where none is stated. `fine_slots`: slots say
+    when rows fire and nothing else; `waits` then as in a schedule.
 
     The constructor checks shapes and ranges (TableFormatError names column and row); `certree.verify` checks whether rows and
     arrivals are *valid*. O(entries) time and memory.
@@ -144,6 +146,8 @@ class Tables(Shown):
     chunk_target: Int32 | None = None
     virtual_channel: Int32 | None = None
     epoch: int | None = None
+    fine_slots: bool = False
+    waits: tuple[tuple[int, ...], ...] | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -162,6 +166,7 @@ class Tables(Shown):
         arrivals = {"arrival_node": (0, last), "arrival_op": (1, 2), "arrival_flow": flows, "arrival_peer": (0, last)}
         self._check_profile()
         self._check_channels()
+        self._check_fine_slots()
         if self.is_counted:
             rows |= {"parent": (NIL, NIL), "wait": (0, MAX_WAIT), **dict.fromkeys(BUFFER_COLUMNS, (0, self.buffers - 1))}
             arrivals |= {"arrival_op": (0, 0), "arrival_peer": (NIL, NIL), "arrival_buffer": (0, self.buffers - 1)}
@@ -230,6 +235,25 @@ class Tables(Shown):
             raise TableFormatError(f"virtual_channel has {len(column)} entries; routes has {len(self.routes)}")
         check_range(column, "virtual_channel", 0, MAX_CHANNELS - 1, TableFormatError)
         object.__setattr__(self, "virtual_channel", column if column.any() else None)
+
+    def _check_fine_slots(self) -> None:
+        """Fine slots have the delay 1, and only they have waits: one for each router between the links of a route."""
+        if not self.fine_slots and self.waits is None:
+            return
+        for wrong, reason in (
+            (not self.fine_slots, "waits are given without fine slots"),
+            (self.delay != 1, f"delay is {self.delay}; allowed with fine slots: 1"),
+            (
+                self.slot_cycles > MAX_SLOT_CYCLES,
+                f"slot_cycles is {self.slot_cycles}; allowed in fine slots: 1 to {MAX_SLOT_CYCLES}",
+            ),
+        ):
+            if wrong:
+                raise TableFormatError(reason)
+        if self.waits is not None and not any(map(any, self.waits)):
+            object.__setattr__(self, "waits", None)
+        if self.waits is not None and [len(entry) + 1 for entry in self.waits] != [len(route) for route in self.routes]:
+            raise TableFormatError("waits are not one list for each route, with a number for each router between its links")
 
     def _check_columns(self, limits: Mapping[str, tuple[int, int]]) -> None:
         """Make the columns of a table read-only, once they are whole numbers within the limits, of one length, of endpoints."""
@@ -334,6 +358,8 @@ class Tables(Shown):
             repeats=self.repeats,
             provenance={"method": "tables"},
             made_for=MadeFor(self.message_bytes, self.machine),
+            slot_cycles=self.slot_cycles if self.fine_slots else None,
+            waits=self.waits,
         )
 
     def _roots(self, columns: dict[str, Int32]) -> Int32:

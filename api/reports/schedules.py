@@ -9,7 +9,8 @@ from certree.api.evidence import found_time_bounds
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
 from certree.models.common.errors import InputError
-from certree.models.fine_slots import fine_times
+from certree.models.equal_slots import in_equal_slots
+from certree.models.fine_slots import fine_times, is_made_for
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
 from certree.models.routers.virtual_channels import layer_count
@@ -32,8 +33,10 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
     document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
     try:
         if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            cycles = _in_fine_slots(schedule, message_bytes, machine)
-            return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
+            if is_made_for(schedule, message_bytes, machine):
+                cycles = fine_times(schedule).cycles
+                return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
+            schedule = in_equal_slots(schedule)
         plan, timing = slotted(schedule, message_bytes, machine)
         if slot_cycles is not None:
             document["least_slot_cycles"] = timing.slot_cycles
@@ -42,16 +45,6 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
         return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
     except InputError as error:
         return document | {"time_cycles": None, **clock_times(None, message_bytes, machine), "time_unknown": str(error)}
-
-
-def _in_fine_slots(schedule: Schedule, message_bytes: int, machine: Machine) -> int:
-    """The cycles of a schedule with fine slots; InputError at another size or on another machine than it was made for."""
-    made_for = schedule.made_for
-    assert made_for is not None
-    if (message_bytes, machine) != (made_for.message_bytes, made_for.machine):
-        known = f"{size_words(made_for.message_bytes)} on machine {one_line(made_for.machine.name)}"
-        raise InputError(f"its fine slots are for {known}; at other sizes and on other machines it has no time")
-    return fine_times(schedule).cycles
 
 
 def schedule_report(

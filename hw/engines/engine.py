@@ -15,6 +15,7 @@ from certree.hw.engines.schedule_rows import ScheduleRows
 from certree.hw.engines.schedule_run import Plan
 from certree.hw.engines.table_rows import Rows, TableRows
 from certree.hw.engines.traces import LinkUses, write_trace
+from certree.models.fine_slots import fine_times
 from certree.models.schedule.timing import SlotTiming, in_slots, schedule_cycles, slot_timing
 from certree.models.tables import Tables
 
@@ -52,6 +53,8 @@ class RowEngine(ABC):
     def closed_form(self) -> int:
         """The cycles of a slotted run with equal clocks, at the slot length that the tables state."""
         source = self.source
+        if source.schedule.slot_cycles is not None:
+            return fine_times(source.schedule).cycles
         timing = in_slots(source.schedule, self._timing(), source.slot_cycles)
         return schedule_cycles(source.schedule, timing, source.machine)
 

@@ -15,8 +15,10 @@ from certree.hw.routers.injection import BUDGET, packet_columns
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine_slots import fine_times, reserved_lanes
 from certree.models.network.routing import DIRECT
 from certree.models.routers.virtual_channels import class_vcs, layer_count
+from certree.models.schedule.schedule import BUFFER_COLUMNS
 from certree.models.tables import Tables
 
 Int64 = NDArray[np.int64]
@@ -36,6 +38,11 @@ class FlitEngine(RowEngine):
     budget = BUDGET
 
     def __init__(self, source: Tables | Plan, options: Options, cells: NDArray[np.uint64]) -> None:
+        if isinstance(source, Tables) and source.waits is not None:
+            raise UnsupportedError(
+                "planned waits need links that serve one message after the other; routers let the flits of messages that wait take "
+                "turns: run it with --engine fast --without-routers"
+            )
         super().__init__(source, options, cells)
         lengths, others, machine = packet_lengths(source, options.framing), options.packets, self.source.machine
         self.network = RouterNetwork(
@@ -106,7 +113,8 @@ class FlitEngine(RowEngine):
             ways, starts = [lanes[i : i + 1] for i in range(len(lanes))], lanes
             layers: list[int | None] = [None] * len(ways)
         else:
-            ways = self._ways_on_lanes_of_their_own(first, lanes)
+            fine = self.source.schedule.slot_cycles is not None
+            ways = self._ways_on_reserved_lanes(first, lanes) if fine else self._ways_on_lanes_of_their_own(first, lanes)
             layers = self._layers_of(sent["route"][sent["src"] != sent["dst"]])
             begin = np.concatenate(([0], np.cumsum(sent["src"] != sent["dst"])))
             choices = np.arange(len(ways))
@@ -145,6 +153,18 @@ class FlitEngine(RowEngine):
                 way.append(lanes[first[hop] + number % (first[hop + 1] - first[hop])])
             ways.append(np.array(way, np.int64))
         return ways
+
+    def _ways_on_reserved_lanes(self, first: Int64, lanes: Int64) -> list[Int64]:
+        """The same for fine slots: of each link the lane that the message can have in every iteration from its entry on."""
+        schedule, sent = self.source.schedule, self.rows.sent
+        buffers = [sent[name] for name in reversed(BUFFER_COLUMNS) if name in sent]
+        order = np.lexsort((*buffers, *(sent[name] for name in ("route", "dst", "src", "chunk", "op", "step"))))
+        times = fine_times(schedule)
+        uses, number = times.reservations, reserved_lanes(times)
+        ways: dict[int, list[int]] = {}
+        for row, lane in zip(order[uses.row].tolist(), lanes[first[uses.pair] + number].tolist(), strict=True):
+            ways.setdefault(row, []).append(lane)
+        return [np.array(ways[row], np.int64) for row in sorted(ways)]
 
 
 def _classes(source: Tables | Plan, lengths: list[int], others: Packets) -> list[TrafficClass]:

@@ -4,6 +4,7 @@ from dataclasses import replace
 from typing import overload
 
 from certree.hw.engines.schedule_run import Plan
+from certree.models.common.errors import UnsupportedError
 from certree.models.routers import framing as framing_of_chunks
 from certree.models.schedule.timing import slot_timing
 from certree.models.tables import Tables
@@ -23,6 +24,8 @@ def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
     """
     if framing == "message":
         return source
+    if isinstance(source, Tables) and source.fine_slots:
+        raise UnsupportedError("fine slots are for whole messages: a chunk in packets takes a link for longer; use --flow message")
     machine = source.machine
     heads = machine.head_flits * len(packet_lengths(source, "packet"))
     longer = replace(machine, head_flits=heads)

@@ -8,19 +8,20 @@ from numpy.typing import NDArray
 
 from certree.hw.tables.lines import ragged
 from certree.models.common.errors import UnsupportedError
-from certree.models.machine.machine import Machine
+from certree.models.fine_slots import landing_steps
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op, Schedule
-from certree.models.schedule.timing import SlotTiming, ceil_div
+from certree.models.schedule.timing import ceil_div
 from certree.models.table_memory import cell_addresses
 from certree.models.tables import NIL, Profile, RowOp, Tables
 
 Int64 = NDArray[np.int64]
 
 
-def lower_counted(plan: Schedule, timing: SlotTiming, machine: Machine) -> Tables:
-    """The tables of a plan with steps of one round, in profile `blocks` where chunks have targets, `buffers` elsewhere.
+def lower_counted(plan: Schedule, header: dict[str, Any]) -> Tables:
+    """The tables of a plan with steps of one round, in profile `blocks` where chunks have targets, `buffers` elsewhere; `header`:
+    the fields that all profiles have.
 
     Raises UnsupportedError, naming node and chunk, for transfers whose result would depend on when others arrive, and for chunks
     with targets that take several paths. O(rows log rows) time.
@@ -30,31 +31,19 @@ def lower_counted(plan: Schedule, timing: SlotTiming, machine: Machine) -> Table
     if profile is Profile.BLOCKS:
         _refuse_other_than_paths(plan)
     moved.refuse_mixed()
-    size = timing.chunk_bytes // machine.flit_bytes
+    size = header["chunk_bytes"] // header["machine"].flit_bytes
     rows = _rows(plan, moved)
     addresses = rows["flow"].astype(np.int64), moved.arrivals()["arrival_flow"].astype(np.int64)
     tables = Tables(
-        topology=plan.topology,
-        collective=plan.collective,
-        machine=machine,
-        chunks=plan.chunks,
-        delay=plan.delay,
-        period=plan.period,
-        repeats=plan.repeats,
-        message_bytes=timing.message_bytes,
-        chunk_bytes=timing.chunk_bytes,
-        slot_cycles=timing.slot_cycles,
-        schedule_digest="",
         addr=addresses[0],
         size=np.full(len(rows["flow"]), size, np.int64),
-        routes=plan.routes,
-        virtual_channel=plan.virtual_channel,
         profile=profile,
         buffers=plan.buffers,
         in_flight=min(plan.repeats, ceil_div(moved.longest_use(rows), plan.period)) if plan.period else 1,
         chunk_root=plan.chunk_root if plan.collective.is_rooted else None,
         chunk_target=plan.chunk_target,
         arrival_addr=addresses[1],
+        **header,
         **rows,
         **moved.arrivals(),
     )
@@ -70,7 +59,8 @@ class _Moved:
     """The transfers of a plan by the cells that they read and write."""
 
     def __init__(self, plan: Schedule) -> None:
-        self._plan, self._span = plan, plan.steps + plan.delay + 1
+        lands = landing_steps(plan)
+        self._plan, self._span = plan, max(plan.steps, int(lands.max(initial=0))) + 2
         zero = np.zeros(plan.transfers, np.int32)
         self.src_buffer = zero if plan.src_buffer is None else plan.src_buffer
         self.dst_buffer = zero if plan.dst_buffer is None else plan.dst_buffer
@@ -78,6 +68,8 @@ class _Moved:
         key = self.writes * self._span + plan.step
         self._order = np.lexsort((plan.op, key))
         self._keys = key[self._order]  # of arrivals: by cell, then step
+        self._lands = lands[self._order]
+        self._landings = np.sort(self.writes * self._span + lands)
 
     def _cells(self, node: Int32, buffer: Int32) -> Int64:
         cell: Int64 = (node.astype(np.int64) * self._plan.chunks + self._plan.chunk) * self._plan.buffers + buffer
@@ -85,21 +77,25 @@ class _Moved:
 
     def landed(self, cell: Int64, step: Int32) -> Int64:
         """How many transfers have landed in each cell by a step; UnsupportedError where another is under way to it."""
-        delay, base, now = self._plan.delay, cell * self._span, step.astype(np.int64)
+        base, now = cell * self._span, step.astype(np.int64)
         first = np.searchsorted(self._keys, base)
-        have = np.searchsorted(self._keys, base + np.maximum(now - delay + 1, 0))
+        have = np.searchsorted(self._landings, base + now, side="right")
         sent = np.searchsorted(self._keys, base + now)
         if (sent > have).any():
             row = int(np.argmax(sent > have))
             owner, chunk, buffer = self._told(int(cell[row]))
+            delay = "fine slots" if self._plan.slot_cycles is not None else f"delay {self._plan.delay}"
             raise UnsupportedError(
                 f"node {owner} sends {chunk} in step {step[row]} while a transfer into it is under way "
-                f"(delay {delay}): it needs {'another' if buffer else 'a second'} buffer"
+                f"({delay}): it needs {'another' if buffer else 'a second'} buffer"
             )
         return have - first
 
     def refuse_mixed(self) -> None:
-        """Raise UnsupportedError for a copy under way to a cell together with another transfer that was sent in another step."""
+        """Raise UnsupportedError for a copy under way to a cell together with another transfer that was sent in another step; with
+        fine slots such a schedule is invalid."""
+        if self._plan.slot_cycles is not None:
+            return
         cell, step = self._keys // self._span, self._keys % self._span
         is_copy = self._plan.op[self._order] == Op.COPY
         near = (np.diff(cell) == 0) & (np.diff(step) < self._plan.delay) & (np.diff(step) > 0) & (is_copy[1:] | is_copy[:-1])
@@ -122,7 +118,7 @@ class _Moved:
             return 1
         cell, step = self._keys // self._span, self._keys % self._span
         starts = np.flatnonzero(np.concatenate(([True], np.diff(cell) != 0)))
-        first, last = step[starts], np.maximum.reduceat(step, starts) + self._plan.delay
+        first, last = step[starts], np.maximum.reduceat(self._lands, starts)
         read = (rows["node"].astype(np.int64) * self._plan.chunks + rows["flow"]) * self._plan.buffers + rows["src_buffer"]
         place = np.minimum(np.searchsorted(cell[starts], read), len(starts) - 1)
         known = cell[starts][place] == read

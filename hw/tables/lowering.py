@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 from certree.hw.tables.counted import lower_counted
 from certree.hw.tables.lines import match, ragged, widen
 from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.equal_slots import in_equal_slots
+from certree.models.fine_slots import fine_times, is_made_for
+from certree.models.forwarding import unkept_waits
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind
@@ -27,36 +30,50 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     represent the schedule ("Schedules without tables"). The verifier decides whether the schedule is valid. O(rows log rows) time,
     O(rows · widest row) memory.
     """
-    schedule.require_version_1("tables", allowed=("members", "buffers", "virtual_channel"))
-    plan, timing = slotted(schedule, message_bytes, machine)
+    schedule.require_version_1("tables", allowed=("members", "buffers", "virtual_channel", "slot_cycles"))
+    plan, sizes = _sized(schedule, message_bytes, machine)
     plan = _without_idle_routes(plan)
     _refuse_switches(plan)
+    for words in unkept_waits(plan):
+        raise UnsupportedError(words)
+    header = _header(plan, machine, sizes)
     if plan.collective.members is not None or plan.collective.has_targets or plan.buffers > 1 or not _are_trees(plan):
-        return lower_counted(plan, timing, machine)
+        return lower_counted(plan, header)
     rows = _rows(plan)
-    size = timing.chunk_bytes // machine.flit_bytes
+    size = header["chunk_bytes"] // machine.flit_bytes
     tables = Tables(
-        topology=plan.topology,
-        collective=plan.collective,
-        machine=machine,
-        chunks=plan.chunks,
-        delay=plan.delay,
-        period=plan.period,
-        repeats=plan.repeats,
-        message_bytes=message_bytes,
-        chunk_bytes=timing.chunk_bytes,
-        slot_cycles=timing.slot_cycles,
-        schedule_digest="",
         addr=rows["flow"].astype(np.int64) * size,
         size=np.full(len(rows["flow"]), size, np.int64),
-        routes=plan.routes,
-        virtual_channel=plan.virtual_channel,
+        **header,
         **rows,
         **_arrivals(plan),
     )
     if not _are_told(tables, plan):
-        return lower_counted(plan, timing, machine)
+        return lower_counted(plan, header)
     return replace(tables, schedule_digest=tables.schedule.digest)
+
+
+def _sized(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, dict[str, int]]:
+    """The schedule with the slots that tables have, and its sizes: fine slots where they were made for this, else equal ones."""
+    if schedule.slot_cycles is not None:
+        if is_made_for(schedule, message_bytes, machine):
+            times = fine_times(schedule)
+            return schedule, {"message_bytes": message_bytes, "chunk_bytes": times.chunk_bytes, "slot_cycles": times.slot}
+        schedule = in_equal_slots(schedule)
+    plan, timing = slotted(schedule, message_bytes, machine)
+    return plan, {name: getattr(timing, name) for name in ("message_bytes", "chunk_bytes", "slot_cycles")}
+
+
+def _header(plan: Schedule, machine: Machine, sizes: dict[str, int]) -> dict[str, Any]:
+    """The fields of tables that are not columns, in any profile."""
+    return {
+        **{name: getattr(plan, name) for name in ("topology", "collective", "chunks", "delay", "period", "repeats")},
+        **{name: getattr(plan, name) for name in ("routes", "virtual_channel", "waits")},
+        "machine": machine,
+        **sizes,
+        "fine_slots": plan.slot_cycles is not None,
+        "schedule_digest": "",
+    }
 
 
 def _without_idle_routes(plan: Schedule) -> Schedule:
@@ -67,7 +84,9 @@ def _without_idle_routes(plan: Schedule) -> Schedule:
     route = plan.route.copy()
     route[route != DIRECT] = place
     channel = None if plan.virtual_channel is None else plan.virtual_channel[used]
-    return replace(plan, route=route, routes=tuple(plan.routes[index] for index in used.tolist()), virtual_channel=channel)
+    waits = None if plan.waits is None else tuple(plan.waits[index] for index in used.tolist())
+    routes = tuple(plan.routes[index] for index in used.tolist())
+    return replace(plan, route=route, routes=routes, virtual_channel=channel, waits=waits)
 
 
 def _refuse_switches(plan: Schedule) -> None:

@@ -18,6 +18,7 @@ from certree.models.machine.machine import machine_document, read_machine
 from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import Collective, parse_collective
+from certree.models.schedule.schedule import MAX_SLOT_CYCLES
 from certree.models.table_memory import layout, message_chunks, message_chunks_of
 from certree.models.tables import COUNTS, MAX_EPOCH, Profile, Tables
 
@@ -30,7 +31,7 @@ _KEYS = (
 
 
 _PROFILE_KEYS = ("profile", "buffers", "stride", "work_base", "work_stride", "in_flight", "chunk_root", "chunk_target")
-_OPTIONAL_KEYS = ("members", "epoch")
+_OPTIONAL_KEYS = ("members", "epoch", "fine_slots", "waits")
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -57,12 +58,15 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
 
 
 def _is_version_2(tables: Tables) -> bool:
-    """Whether tables need the fields of version 2: all but those of `trees` without an epoch."""
-    return tables.is_counted or tables.epoch is not None
+    """Whether tables need the fields of version 2: all but those of `trees` without an epoch and fine slots."""
+    return tables.is_counted or tables.fine_slots or tables.epoch is not None
 
 
 def _profile_document(tables: Tables) -> dict[str, Any]:
     """The fields of version 2."""
+    fine: dict[str, Any] = {"fine_slots": True} if tables.fine_slots else {}
+    if tables.waits is not None:
+        fine["waits"] = [list(entry) for entry in tables.waits]
     roots = {name: getattr(tables, name) for name in ("chunk_root", "chunk_target")}
     return {
         "profile": str(tables.profile),
@@ -71,6 +75,7 @@ def _profile_document(tables: Tables) -> dict[str, Any]:
         "buffers": tables.buffers,
         **asdict(layout(tables)),
         **{name: None if column is None else column.tolist() for name, column in roots.items()},
+        **fine,
     }
 
 
@@ -131,19 +136,34 @@ def _collective(manifest: Fields, topology: Topology) -> Collective:
 
 def _profile_fields(manifest: Fields) -> dict[str, Any]:
     profile = Profile(manifest.text("profile", known=[one.value for one in Profile]))
-    if profile is Profile.TREES and "epoch" not in manifest:
-        manifest.refuse("profile is trees in version 2, without an epoch; such tables have version 1")
+    fine = "fine_slots" in manifest and manifest.choice("fine_slots", [True])
+    if profile is Profile.TREES and "epoch" not in manifest and not fine:
+        manifest.refuse("profile is trees in version 2, without an epoch or fine slots; such tables have version 1")
     fields: dict[str, Any] = {
         "profile": profile,
         "buffers": manifest.whole("buffers", 1),
         "in_flight": manifest.whole("in_flight", 1),
         "epoch": manifest.whole("epoch", 0, MAX_EPOCH) if "epoch" in manifest else None,
+        "fine_slots": fine,
+        "waits": _waits(manifest) if "waits" in manifest else None,
     }
     for name in ("chunk_root", "chunk_target"):
         given = manifest.raw(name)
         where = f"{manifest.where}: {name}"
         fields[name] = None if given is None else int_column(given, where, 0, MAX_NODES, error=TableFormatError)
     return fields
+
+
+def _waits(manifest: Fields) -> tuple[tuple[int, ...], ...]:
+    """Cycles by route and router."""
+    given = manifest.raw("waits")
+    if not isinstance(given, list):
+        manifest.refuse("waits must be a list of lists of whole numbers")
+    where = f"{manifest.where}: waits"
+    columns = (
+        int_column(entry, f"{where} row {row}", 0, MAX_SLOT_CYCLES, error=TableFormatError) for row, entry in enumerate(given)
+    )
+    return tuple(tuple(column.tolist()) for column in columns)
 
 
 def check_layout(manifest: Fields, tables: Tables) -> None:

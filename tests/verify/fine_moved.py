@@ -70,11 +70,11 @@ def _lane_fault(schedule, machine, moves, ser):
 
 
 def _buffer_fault(schedule, machine, moves, ser):
-    """A message that waits is alone in its buffer, and its flits fit in."""
-    present = {}
+    """A message that waits is alone in its buffer, and its flits fit in. Those without a route may come into any buffer."""
+    present, named = {}, [0] if schedule.virtual_channel is None else schedule.virtual_channel.tolist()
     for iteration, row, fire, _, _, _, way in moves:
         entry, route = fire, int(schedule.route[row])
-        channel = 0 if route == DIRECT or schedule.virtual_channel is None else int(schedule.virtual_channel[route])
+        channels = set(named) if route == DIRECT else [named[route] if schedule.virtual_channel is not None else 0]
         for link, wait in way:
             comes = entry + machine.link_latency_cycles + machine.router_cycles
             entry = comes + wait
@@ -82,7 +82,8 @@ def _buffer_fault(schedule, machine, moves, ser):
                 held = min(ser, now - comes + 1) - max(0, min(ser, now - entry + 1))
                 if held > machine.vc_buffer_flits:
                     return "a buffer is too small"
-                present.setdefault((link, channel, now), set()).add((iteration, row, wait > 0))
+                for channel in channels:
+                    present.setdefault((link, channel, now), set()).add((iteration, row, wait > 0))
     return "a buffer is taken" if any(len(there) > 1 and any(one[2] for one in there) for there in present.values()) else None
 
 

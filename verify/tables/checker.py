@@ -6,6 +6,7 @@ dependencies, arrivals, slot length, digest) are recomputed. Transfer numbers in
 """
 
 from certree.models.common.errors import InputError
+from certree.models.forwarding import unkept_waits
 from certree.models.schedule.timing import slot_timing
 from certree.models.table_form import order_faults, row_faults, size_faults
 from certree.models.tables import Tables
@@ -69,6 +70,21 @@ def check_rows(tables: Tables, findings: Findings) -> None:
 
 @check(Subject.TABLES)
 @rule(
+    "forwarding",
+    "fine slots: a message enters a link earlier or later than its planned waits say, because routers send on first come, first "
+    "served",
+    "tests/verify/tables/test_fine_tables.py",
+    Subject.TABLES,
+)
+def check_forwarding(tables: Tables, findings: Findings) -> None:
+    """Planned waits are those that routers make by themselves; where lanes have too much to carry this is unknown."""
+    if tables.fine_slots and not findings.rules & {"link", "self", "reserved", "waiting", "route"}:
+        for words in unkept_waits(tables.schedule):
+            findings.add("forwarding", 0, (), words)
+
+
+@check(Subject.TABLES)
+@rule(
     "slot",
     "a slot is shorter than serialization, latency and reduction need (`models/schedule/timing.py`, recomputed)",
     "slot_cycles = 1",
@@ -76,7 +92,7 @@ def check_rows(tables: Tables, findings: Findings) -> None:
 )
 def check_slot(tables: Tables, findings: Findings) -> None:
     """A slot lasts at least as long as its slowest transfer and reduction; for rows without a link this is unknown."""
-    if findings.rules & {"link", "self"}:
+    if findings.rules & {"link", "self"} or tables.fine_slots:
         return
     timing = slot_timing(tables.schedule, tables.message_bytes, tables.machine)
     if tables.slot_cycles < timing.slot_cycles:

@@ -19,14 +19,19 @@ class _Landings:
         self.cell = tables.cells(moves.dst, moves.chunk, tables.dst_buffer[moves.row])
         order = np.lexsort((moves.step, self.cell))
         self.cell, self.sent = self.cell[order], moves.step[order].astype(np.int64)
-        self.op, self.row = moves.op[order], moves.row[order]
-        self._span = int(max(self.sent.max(initial=0), tables.step.max(initial=0))) + tables.delay + 2
-        self._key = self.cell * self._span + self.sent
+        self.op, self.row, self.lands = moves.op[order], moves.row[order], moves.landing(tables)[order]
+        self._span = int(max(self.lands.max(initial=0), tables.step.max(initial=0))) + 2
+        self._key, self._landing = self.cell * self._span + self.sent, np.sort(self.cell * self._span + self.lands)
 
     def sent_before(self, cell: Int64, step: Int64) -> Int64:
         """How many of the transfers into each cell leave before a step."""
         base = cell * self._span
-        return np.searchsorted(self._key, base + np.maximum(step, 0)) - np.searchsorted(self._key, base)
+        return np.searchsorted(self._key, base + step) - np.searchsorted(self._key, base)
+
+    def landed_by(self, cell: Int64, step: Int64) -> Int64:
+        """How many of the transfers into each cell have landed when a step begins."""
+        base = cell * self._span
+        return np.searchsorted(self._landing, base + step, side="right") - np.searchsorted(self._landing, base)
 
 
 @check(Subject.TABLES, Stage.WIRING)
@@ -48,7 +53,7 @@ def check_counts(tables: Tables, findings: Findings) -> None:
 def _check_waits(tables: Tables, reads: Int64, landings: _Landings, findings: Findings) -> None:
     """Rule `dependency`: A5 of the contract."""
     step, rows = tables.step.astype(np.int64), np.arange(len(tables.step))
-    landed, sent = landings.sent_before(reads, step - tables.delay + 1), landings.sent_before(reads, step)
+    landed, sent = landings.landed_by(reads, step), landings.sent_before(reads, step)
     tell_rows(
         tables, findings, "dependency", tables.wait != landed, rows,
         lambda i: f"waits for {tables.wait[i]} arrivals; {landed[i]} have landed in the cell that it reads",
@@ -59,7 +64,10 @@ def _check_waits(tables: Tables, reads: Int64, landings: _Landings, findings: Fi
 
 
 def _check_meetings(tables: Tables, landings: _Landings, findings: Findings) -> None:
-    """Rule `dependency`: A6 of the contract. Neighbours in the order of steps are enough: what meets one meets the next."""
+    """Rule `dependency`: A6 of the contract. Neighbours in the order of steps are enough: what meets one meets the next. With fine
+    slots rule `in-flight` has it."""
+    if tables.fine_slots:
+        return
     apart = np.diff(landings.sent)
     near = (np.diff(landings.cell) == 0) & (apart > 0) & (apart < tables.delay)
     copies = landings.op == Op.COPY
@@ -86,7 +94,7 @@ def _check_in_flight(tables: Tables, reads: Int64, landings: _Landings, findings
     cells, first = np.unique(landings.cell, return_index=True)
     last = np.append(first[1:], len(landings.cell)) - 1
     again = landings.sent[first] + tables.in_flight * tables.period  # when iteration W sends to the cell for the first time
-    landed = landings.sent[last] + tables.delay
+    landed = np.maximum.reduceat(landings.lands, first)
     tell_rows(
         tables, findings, "memory", landed > again, landings.row[last],
         lambda i: f"has not landed in step {again[i]}, in which iteration {tables.in_flight} uses the cell",

@@ -1,12 +1,15 @@
 """Rules `tree`, `dependency` and `arrivals`: rows wait for what reaches their node, and it has landed when they fire."""
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.errors import TableFormatError
+from certree.models.fine_slots import fine_times
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op
 from certree.models.table_form import Fault, arrival_faults, faults_of_rows
@@ -44,6 +47,15 @@ class Moves:
         buffers = () if self.src_buffer is None or self.dst_buffer is None else (self.dst_buffer, self.src_buffer)
         return np.lexsort((*buffers, self.route, self.dst, self.src, self.chunk, self.op, self.step))
 
+    def landing(self, tables: Tables) -> Int64:
+        """The first step that can use what each move carries; with fine slots that of `delay` where the rows make no schedule."""
+        lands = self.step.astype(np.int64) + tables.delay
+        if not tables.fine_slots:
+            return lands
+        with suppress(TableFormatError):  # a rooted collective whose chunks have no roots, which is reported
+            lands[self.order] = fine_times(tables.schedule).landing_slot
+        return lands
+
 
 class _Arrivals:
     """Moves of one op by (destination, flow, source), with the step in which each lands."""
@@ -52,10 +64,11 @@ class _Arrivals:
         chosen = np.flatnonzero(moves.op == op)
         self._chunks, self._nodes = tables.chunks, len(tables.topology.kind)
         cell = self.cell(moves.dst[chosen], moves.chunk[chosen])
-        lands = moves.step[chosen].astype(np.int64) + tables.delay
+        lands = moves.landing(tables)[chosen]
         order = np.lexsort((lands, moves.src[chosen], cell))
         self.cells, self.peers, self.lands = cell[order], moves.src[chosen][order].astype(np.int64), lands[order]
         self.rows = moves.row[chosen][order]
+        self.sent = moves.step[chosen][order].astype(np.int64)
 
     def cell(self, node: Int32, flow: Int32) -> Int64:
         """One number for each node and flow."""
@@ -192,10 +205,11 @@ def _check_reads(tables: Tables, arrivals: _Arrivals, findings: Findings) -> Non
     """No row reads its chunk while a transfer into it is under way: data that lands by step s + delay may arrive earlier."""
     cell = arrivals.cell(tables.node, tables.flow)
     number = np.searchsorted(arrivals.cells, cell)  # of the cell: where its arrivals begin
-    span = int(max(arrivals.lands.max(initial=0), tables.step.max(initial=0))) + tables.delay + 1
-    key = np.sort(np.searchsorted(arrivals.cells, arrivals.cells) * span + arrivals.lands)
+    span = int(max(arrivals.lands.max(initial=0), tables.step.max(initial=0))) + 2
+    first = np.searchsorted(arrivals.cells, arrivals.cells) * span
     now = number * span + tables.step
-    flying = np.searchsorted(key, now + tables.delay) > np.searchsorted(key, now, side="right")
+    sent, landed = (np.sort(first + when) for when in (arrivals.sent, arrivals.lands))
+    flying = np.searchsorted(sent, now) > np.searchsorted(landed, now, side="right")
     begin, end = arrivals.at(cell)
     rows = np.arange(len(cell))
     tell_rows(

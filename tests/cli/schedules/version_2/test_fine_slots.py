@@ -29,8 +29,6 @@ def test_it_is_timed(made):
     seen = json_of("verify", made)
     assert (seen["valid"], seen["steps"], seen["message_bytes"]) == (True, LANDED + 1, 4096)
     assert seen["time_cycles"] == LANDED + 257 + 158
-    other = json_of("verify", made, "--size", "8KiB")
-    assert other["time_unknown"].startswith("its fine slots are for 4 KiB on machine multitree; at other sizes")
     assert certree("certify", made, "-o", made.with_name("again.npz")).code == 0
     assert json_of("verify", made.with_name("again.npz"))["time_cycles"] == LANDED + 257 + 158
 
@@ -41,18 +39,34 @@ def test_a_cycle_earlier_is_too_early(tmp_path):
     assert f"is under way there (until step {LANDED})" in outcome.out
 
 
+def test_tables_and_runs(made, tmp_path):
+    """Exported, verified and simulated with every engine, in the cycles of the closed form."""
+    exported = json_of("export", made, "-o", tmp_path / "tables")
+    assert (exported["slot_cycles"], exported["row_bits"]) == (1, 27)
+    assert json_of("verify", tmp_path / "tables")["time_cycles"] == LANDED + 257 + 158
+    for engine in ("auto", "lanes", "flit"):
+        seen = json_of("simulate", tmp_path / "tables", "--engine", engine)
+        assert (seen["cycles"], seen["late"], seen["contention_cycles"]) == (LANDED + 257 + 158, 0, 0)
+
+
+def test_another_size(made):
+    """Equal slots, with a note."""
+    other = certree("verify", made, "--size", "8KiB")
+    assert "its fine slots are not for this size and machine; equal slots used instead" in other.err
+    seen = json_of("simulate", made, "--size", "8KiB")
+    assert seen["cycles"] == json_of("verify", made, "--size", "8KiB")["time_cycles"]
+
+
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("export", "-o", "tables"), "tables"),
-        (("simulate",), "simulation"),
         (("cost",), "cost models"),
         (("endpoints",), "endpoints with engines"),
         (("aggregate",), "reducing switches"),
     ],
 )
-def test_commands_that_do_not_know_fine_slots(made, tmp_path, command, what):
+def test_commands_that_do_not_know_fine_slots(made, command, what):
     name, *options = command
-    outcome = certree(name, made, *(tmp_path / option if option == "tables" else option for option in options))
+    outcome = certree(name, made, *options)
     assert outcome.code == 2
     assert f"error: {what}: not supported for schedules that use slot_cycles (version 2)" in outcome.err
