@@ -64,7 +64,7 @@ def reductions(schedule: AnySchedule, title: str, asked: Asked) -> str:
         _, timing = slotted(whole, used.message_bytes, used.machine)
         busy = float(Fraction(reduction_cycles(timing.chunk_bytes, used.machine), timing.slot_cycles))
     except InputError:
-        return reductions_picture(whole, title)
+        return reductions_picture(whole, title, round_words(whole, asked))
     return reductions_picture(whole, title, round_words(whole, asked), busy)
 
 
@@ -162,13 +162,17 @@ def bound_picture(topology: Topology, bounds: list[dict[str, Any]], kind: str | 
 
 def round_words(schedule: Schedule, asked: Asked) -> str:
     """How long a round is, for the axis of a picture: ` of 351 cycles (64 MiB, machine multitree)`; nothing where it is unknown."""
-    from certree.api.reports.text import one_line, size_words
+    from certree.api.reports.text import counted, one_line, size_words
 
     used = setting(schedule, asked.size, asked.machine)
-    try:
-        plan, timing = slotted(schedule, used.message_bytes, used.machine)
-    except InputError:
-        return ""
-    if plan.steps != int(schedule.rounds.sum()):
-        return ""
-    return f" of {timing.slot_cycles:,} cycles ({size_words(used.message_bytes)}, machine {one_line(used.machine.name)})"
+    if schedule.slot_cycles is not None:
+        cycles = schedule.slot_cycles
+    else:
+        try:
+            plan, timing = slotted(schedule, used.message_bytes, used.machine)
+        except InputError:
+            return ""
+        if plan.steps != int(schedule.rounds.sum()):
+            return ""
+        cycles = timing.slot_cycles
+    return f" of {counted(cycles, 'cycles')} ({size_words(used.message_bytes)}, machine {one_line(used.machine.name)})"

@@ -3,11 +3,13 @@
 from collections import defaultdict
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine_slots import fine_times
 from certree.models.pictures.colours import GREY, INK, ink_on, shade
-from certree.models.pictures.schedules.spacetime import MOST_GROUPS, Axis, Box
-from certree.models.pictures.schedules.uses import shown_of
+from certree.models.pictures.schedules.spacetime import MOST_GROUPS, Axis, Box, column_width, scale_bar
+from certree.models.pictures.schedules.uses import Int64, Shown, shown_of
 from certree.models.pictures.svg import Sheet
 from certree.models.schedule.schedule import Op, Schedule
 
@@ -24,17 +26,13 @@ def reductions_picture(schedule: Schedule, title: str, unit: str = "", busy: flo
     if not len(rows):
         raise UnsupportedError(f"{title}: no reductions, so no reduction unit is used")
     sheet, shown = Sheet(), shown_of(schedule)
-    axis = Axis(sheet, schedule, shown, 22.0 if shown.columns <= 64 else 12.0 if shown.columns <= 160 else 6.0, unit)
+    axis = Axis(sheet, schedule, shown, column_width(schedule, shown), unit)
     nodes = np.unique(schedule.dst[rows])
     size = -(-len(nodes) // MOST_GROUPS)
     groups = -(-len(nodes) // size)
-    counts = np.zeros((groups, axis.bins))
-    start = np.concatenate(([0], np.cumsum(schedule.rounds, dtype=np.int64)))[schedule.step[rows]]
     group = np.searchsorted(nodes, schedule.dst[rows]) // size
-    for iteration in range(shown.iterations):
-        at = (start + iteration * (schedule.period or 0)) * axis.bins // shown.columns
-        np.add.at(counts, (group, at), 1.0)
-    counts /= size
+    fine = schedule.slot_cycles is not None
+    counts = (_busy if fine else _arriving)(schedule, shown, rows, group, (groups, axis.bins)) / size
     most = float(counts.max())
     axis.grid(ROW * groups)
     levels: dict[str, list[Box]] = defaultdict(list)
@@ -47,15 +45,39 @@ def reductions_picture(schedule: Schedule, title: str, unit: str = "", busy: flo
                 levels[tint].append((axis.width * column, ROW * number, axis.width - 0.6, ROW - 1))
     for tint, boxes in sorted(levels.items()):
         sheet.boxes(boxes, fill=tint)
-        if axis.width >= 9 and size == 1:
+        if axis.width >= 9 and size == 1 and not fine:
             for left, top, width, height in boxes:
                 count = counts[round(top / ROW), round(left / axis.width)]
                 sheet.text(left + width / 2, top + height / 2, f"{count:.0f}", size=8, fill=ink_on(tint))
     y = ROW * groups + 20
-    _legend(sheet, y, most, busy, grouped=size > 1 or axis.bins < shown.columns)
+    if fine:
+        scale_bar(sheet, -70, y, f"share of {100 * most:.0f} %, the most that a unit is busy in a column")
+    else:
+        _legend(sheet, y, most, busy, grouped=size > 1 or axis.bins < shown.columns)
     axis.iterations(y + 18)
     sheet.text(-70, -62, title, size=15, anchor="start", font_weight="bold", fill=INK)
     return sheet.render()
+
+
+def _arriving(schedule: Schedule, shown: Shown, rows: Int64, group: Int64, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """By group and column: chunks that arrive to be added."""
+    counts = np.zeros(shape)
+    start = np.concatenate(([0], np.cumsum(schedule.rounds, dtype=np.int64)))[schedule.step[rows]]
+    for iteration in range(shown.iterations):
+        at = (start + iteration * (schedule.period or 0)) * shape[1] // shown.columns
+        np.add.at(counts, (group, at), 1.0)
+    return counts
+
+
+def _busy(schedule: Schedule, shown: Shown, rows: Int64, group: Int64, shape: tuple[int, int]) -> NDArray[np.float64]:
+    """By group and column: the units' busy time over that of the column, of fine slots."""
+    times, slot = fine_times(schedule), schedule.slot_cycles or 1
+    edges, counts = np.arange(shape[1] + 1) * slot * shown.columns / shape[1], np.zeros(shape)
+    for iteration in range(shown.iterations):
+        begin = times.landing[rows] - times.red + iteration * (schedule.period or 0) * slot
+        filled = np.array([np.bincount(group, np.clip(edge - begin, 0, times.red), shape[0]) for edge in edges])
+        counts += np.diff(filled, axis=0).T
+    return counts / np.diff(edges)
 
 
 def _legend(sheet: Sheet, y: float, most: float, busy: float | None, *, grouped: bool) -> None:

@@ -33,11 +33,17 @@ def spacetime_picture(schedule: Schedule, title: str, unit: str = "") -> str:
         axis = Axis(sheet, schedule, shown, min(24.0, 960 / min(shown.columns, MOST_COLUMNS)), unit)
         below = _shares(axis, schedule, uses)
     else:
-        axis = Axis(sheet, schedule, shown, 24.0 if shown.columns <= 64 else 13.0 if shown.columns <= 160 else 6.0, unit)
+        axis = Axis(sheet, schedule, shown, column_width(schedule, shown), unit)
         below = _boxes(axis, schedule, uses, pairs)
     axis.iterations(below)
     sheet.text(-NAMES, -62, title, size=15, anchor="start", font_weight="bold", fill=INK)
     return sheet.render()
+
+
+def column_width(schedule: Schedule, shown: Shown) -> float:
+    """Pixels of a column; of fine slots as many as fit on a page."""
+    width = 24.0 if shown.columns <= 64 else 13.0 if shown.columns <= 160 else 6.0
+    return width if schedule.slot_cycles is None else min(width, 960 / shown.columns)
 
 
 class Axis:
@@ -67,13 +73,15 @@ class Axis:
                     if right - left > 5.6 * len(name):
                         sheet.text((left + right) / 2, -34, name, size=10, fill=GREY)
         starts = [0, *np.cumsum(self.schedule.rounds, dtype=np.int64).tolist()]
-        edges = list(range(shown.columns + 1)) if shown.steady is not None else starts
+        fine = self.schedule.slot_cycles is not None
+        edges = list(range(shown.columns + 1)) if fine or shown.steady is not None else starts
         every = max(1, -(-len(edges) * 26 // max(1, int(width))))
+        every = next(n * 10**k for k in range(12) for n in (1, 2, 5) if n * 10**k >= every) if fine else every
         for number, column in enumerate(edges[:-1]):
             if number % every == 0:
                 sheet.path([(self.scale * column, -6), (self.scale * column, bottom)], stroke=GRID, stroke_width=0.8)
                 sheet.text(self.scale * (column + edges[number + 1]) / 2, -14, str(number), size=9, fill=INK)
-        sheet.text(-8, -14, "step", size=10, anchor="end", fill=INK)
+        sheet.text(-8, -14, "slot" if fine else "step", size=10, anchor="end", fill=INK)
 
     def iterations(self, top: float) -> None:
         """A bar for each iteration, and what the axis counts."""
@@ -87,13 +95,14 @@ class Axis:
                 sheet.text(left - 4, lane + BAND / 2 - 1, str(index), size=8, anchor="end", fill=INK)
             sheet.text(-NAMES, y + BAND / 2, "iteration", size=10, anchor="start", fill=INK)
             y += BAND * shown.iterations + 12
-        words = [
-            f"a column is a round{self.unit}" if self.bins == shown.columns else f"time in {self.bins} columns; rounds{self.unit}"
-        ]
+        if schedule.slot_cycles is not None:
+            words = [f"time in slots{self.unit}"]
+        elif self.bins == shown.columns:
+            words = [f"a column is a round{self.unit}"]
+        else:
+            words = [f"time in {self.bins} columns; rounds{self.unit}"]
         if shown.steady is not None and shown.closing is not None and shown.steady:
             words.append(f"prologue: before step {shown.steady}; epilogue: the last {shown.columns - shown.closing} steps")
-        if schedule.slot_cycles is not None:
-            words.append("a transfer starts in its column, and may take several")
         if shown.left_out:
             words.append(f"{shown.left_out:,} iterations more in the steady state, one every {schedule.period} steps, not drawn")
         sheet.text(-NAMES, y, "; ".join(words), size=10, anchor="start", fill=GREY)

@@ -6,6 +6,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.fine_slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
 
@@ -17,7 +18,10 @@ class Uses:
     """The uses of channels in one iteration, one entry each, by (pair, step, row): the transfer's `row`, the joined `pair` of nodes
     (`Topology.pair_index`), its place in the transfer's route (`hop`), the `round` from the iteration's start, the `lane` of the
     pair's capacity, its `length` in rounds (the granules of the chunk where chunks have sizes, else 1), and whether it `fits`:
-    uses of a step beyond rounds times capacity do not, and get the step's last round."""
+    uses of a step beyond rounds times capacity do not, and get the step's last round.
+
+    Of a schedule with fine slots, by (pair, round, row): `round` is the slot in which the first flit enters, `length` the slots
+    that the message touches, and what finds no free lane does not fit."""
 
     row: Int64
     pair: Int64
@@ -30,6 +34,8 @@ class Uses:
 
 def uses_of(schedule: Schedule) -> Uses:
     """The uses of a schedule. Transfers between buffers of one node, and those without a link, use none. O(uses · log)."""
+    if schedule.slot_cycles is not None:
+        return _fine_uses(schedule, schedule.slot_cycles)
     topology = schedule.topology
     direct = np.flatnonzero((schedule.route == DIRECT) & (schedule.pair >= 0))
     routed = np.flatnonzero(schedule.route != DIRECT)
@@ -55,6 +61,27 @@ def uses_of(schedule: Schedule) -> Uses:
         length = schedule.chunk_granules[schedule.chunk[row]].astype(np.int64)
         late, lane = _after_each_other(group, capacity, length)
     return Uses(row, pair, hop, start[step] + np.minimum(late, rounds - 1), lane, length, late + length <= rounds)
+
+
+def _fine_uses(schedule: Schedule, slot: int) -> Uses:
+    """As reserved, each on the first lane of its pair that is free when it enters."""
+    times = fine_times(schedule)
+    found = times.reservations
+    hop = np.arange(len(found.row)) - np.searchsorted(found.row, found.row)
+    order = np.lexsort((found.row, found.entry, found.pair))
+    row, pair, entry = found.row[order], found.pair[order], found.entry[order]
+    capacity = schedule.topology.pair_capacity[pair].tolist()
+    lane, free = np.zeros(len(row), np.int64), np.zeros(0, np.int64)
+    fits = np.ones(len(row), np.bool_)
+    for index, start in enumerate(entry.tolist()):
+        if index == 0 or pair[index] != pair[index - 1]:
+            free = np.zeros(capacity[index], np.int64)
+        ready = np.flatnonzero(free <= start)
+        fits[index] = len(ready) > 0
+        lane[index] = place = int(ready[0]) if len(ready) else 0
+        free[place] = start + times.ser
+    first = entry // slot
+    return Uses(row, pair, hop[order], first, lane, -(-(entry + times.ser) // slot) - first, fits)
 
 
 def _after_each_other(group: Int64, capacity: Int64, length: Int64) -> tuple[Int64, Int64]:
@@ -85,10 +112,10 @@ class Shown:
 def shown_of(schedule: Schedule) -> Shown:
     """All rounds of a schedule that does not repeat; else enough iterations that prologue, two periods of the steady state and
     epilogue are there."""
-    rounds = int(schedule.rounds.sum(dtype=np.int64))
+    rounds = _rounds(schedule)
     if schedule.period is None or schedule.repeats == 1:
         return Shown(1, rounds, None, None, 0)
-    stages = -(-schedule.steps // schedule.period)
+    stages = -(-rounds // schedule.period)
     iterations = min(schedule.repeats, stages + 1)
     columns = (iterations - 1) * schedule.period + rounds
     steady = min(stages - 1, iterations) * schedule.period
@@ -99,6 +126,18 @@ def load_of(schedule: Schedule) -> NDArray[np.float64]:
     """By joined pair: the share of its capacity that is in use; in the steady state of a schedule that repeats, else over all
     rounds. For pictures only: a float."""
     uses = uses_of(schedule)
-    rounds = schedule.period if schedule.repeats > 1 and schedule.period else int(schedule.rounds.sum(dtype=np.int64))
+    rounds = schedule.period if schedule.repeats > 1 and schedule.period else _rounds(schedule)
     capacity = schedule.topology.pair_capacity.astype(np.float64)
-    return np.asarray(np.bincount(uses.pair, weights=uses.length, minlength=len(capacity)) / (capacity * rounds))
+    length = (
+        uses.length if schedule.slot_cycles is None else np.full(len(uses.pair), fine_times(schedule).ser / schedule.slot_cycles)
+    )
+    return np.asarray(np.bincount(uses.pair, weights=length, minlength=len(capacity)) / (capacity * rounds))
+
+
+def _rounds(schedule: Schedule) -> int:
+    """Columns of one iteration: its rounds; of fine slots those until all has landed."""
+    if schedule.slot_cycles is None:
+        return int(schedule.rounds.sum(dtype=np.int64))
+    times = fine_times(schedule)
+    last = int(times.reservations.entry.max(initial=0)) + times.ser
+    return max(schedule.steps, -(-max(last, int(times.landing.max(initial=0))) // schedule.slot_cycles))

@@ -8,6 +8,8 @@ import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.demand import Demand
+from certree.models.fine_slots import fine_times
+from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.pictures.colours import CHUNKS, WRONG, ink_on, lightened, shade
 from certree.models.pictures.schedules.load import load_picture
@@ -19,6 +21,8 @@ from certree.models.pictures.schedules.violation import violation_picture
 from certree.models.pictures.schedules.waits import waits_picture
 from certree.models.pictures.witness import witness_picture
 from certree.models.schedule.collective import Collective, CollectiveKind, parse_collective
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import NO_ROOT
 from tests.models.examples import pair_all_reduce, ring_all_gather, schedule
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -57,6 +61,44 @@ def test_chunks_with_sizes_take_rounds_one_after_the_other():
     names, busy = shares(made, uses, shown_of(made), 11)
     assert names == ["0", "1", "2"]
     assert busy.tolist() == [[1] * 8 + [0] * 3, [0] * 8 + [0.5] * 3, [0] * 11]
+
+
+def fine(slot_cycles):
+    """All-reduce of 4 KiB between two nodes."""
+    return pair_all_reduce(slot_cycles=slot_cycles, made_for=MadeFor(4096, load_machine("multitree")))
+
+
+@pytest.mark.parametrize("slot", [1, 7])
+def test_messages_in_fine_slots_are_as_long_as_they_are_on_the_link(slot):
+    made = fine(slot)
+    times, uses, shown = fine_times(made), uses_of(made), shown_of(made)
+    found = times.reservations
+    entries = dict(zip(zip(found.row.tolist(), found.pair.tolist(), strict=True), (found.entry // slot).tolist(), strict=True))
+    assert dict(zip(zip(uses.row.tolist(), uses.pair.tolist(), strict=True), uses.round.tolist(), strict=True)) == entries
+    assert set(uses.length.tolist()) <= {-(-times.ser // slot), -(-times.ser // slot) + 1}
+    assert uses.fits.all()
+    assert shown.columns == -(-int(times.landing.max()) // slot)
+    busy = load_of(made) * made.topology.pair_capacity * shown.columns * slot
+    assert np.allclose(busy, np.bincount(uses.pair, minlength=len(busy)) * times.ser)
+    assert f"time in slots of {slot} cycles" in texts(spacetime_picture(made, "made", f" of {slot} cycles"))[-2]
+
+
+def test_what_finds_no_free_lane_in_fine_slots_does_not_fit():
+    twice = [(chunk, 0, 0, 0, 1) for chunk in (0, 1)]
+    made = schedule("mesh:2", "all-reduce", [NO_ROOT, NO_ROOT], twice, slot_cycles=1, made_for=fine(1).made_for)
+    assert uses_of(made).fits.tolist() == [True, False]
+    assert WRONG in spacetime_picture(made, "made")
+
+
+def test_a_reduction_unit_is_busy_until_a_sum_has_landed():
+    """In fine slots: for as long as it adds."""
+    made = fine(1)
+    times, columns = fine_times(made), shown_of(made).columns
+    lefts = [float(left) * columns / 960 for left in re.findall(r"M([0-9.]+),0h", reductions_picture(made, "made"))]
+    first, last = int(times.landing[0]) - times.red, int(times.landing[0])
+    column = columns / 240
+    assert first - column <= min(lefts) <= first + column
+    assert last - 2 * column <= max(lefts) <= last
 
 
 def test_what_is_shown_of_repeated_iterations():
