@@ -7,6 +7,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
 - `tables`: export, import_tables, row_bits; `bundles`: bundle, and what verify does with one
+- `runtimes`: export_program, verify_program, import_program
 - `runs`: simulate, simulate_switch, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
@@ -63,6 +64,10 @@ if TYPE_CHECKING:
     from certree.api.runs.model_checks import model_check as model_check
     from certree.api.runs.simulation import simulate as simulate
     from certree.api.runs.simulation import simulate_switch as simulate_switch
+    from certree.api.runtimes.programs import CheckedProgram as CheckedProgram
+    from certree.api.runtimes.programs import export_program as export_program
+    from certree.api.runtimes.programs import import_program as import_program
+    from certree.api.runtimes.programs import verify_program as verify_program
     from certree.api.sweeps.running import plan_sweep as plan_sweep
     from certree.api.sweeps.running import sweep as sweep
     from certree.api.sweeps.specification import sweep_example as sweep_example
@@ -157,6 +162,12 @@ _PARTS = {
     "certree.api.runs.simulation": (
         "simulate",
         "simulate_switch",
+    ),
+    "certree.api.runtimes.programs": (
+        "CheckedProgram",
+        "export_program",
+        "import_program",
+        "verify_program",
     ),
     "certree.api.sweeps.running": (
         "plan_sweep",

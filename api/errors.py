@@ -5,7 +5,7 @@ from typing import Any
 from certree.models.common.errors import CertreeError
 from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.deadlock.freedom import Freedom
-from certree.verify.verdict import Verdict
+from certree.verify.verdict import Verdict, Violation
 
 
 class DisagreementError(CertreeError):
@@ -47,3 +47,13 @@ class SearchInterrupted(KeyboardInterrupt):
     def __init__(self, best: Any) -> None:
         super().__init__("interrupted")
         self.best = best
+
+
+class InvalidProgramError(CertreeError):
+    """A program of a runtime that is wrong, where a valid one is needed. It has the attribute `violation`, the first one."""
+
+    exit_code = 1
+
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(f"the program is invalid: {violation.rule}: {violation.message}")
+        self.violation = violation

@@ -14,6 +14,7 @@ from certree.api.papers.target import targets
 from certree.api.parsing import Network
 from certree.api.reports.documents import document_schemas
 from certree.hw.formats import load_formats
+from certree.hw.runtimes.formats import load_runtime_formats
 from certree.models.common.errors import InputError, closest
 from certree.models.common.registry import Registry
 from certree.models.cost.model import COST_PARAMETERS, load_models
@@ -88,6 +89,7 @@ def _registries() -> dict[str, Registry[Any]]:
     return {
         "methods": load_methods(),
         "formats": load_formats(),
+        "runtime formats": load_runtime_formats(),
         "topologies": load_families(),
         "topology modifiers": MODIFIERS,
         "import formats": load_imports(),

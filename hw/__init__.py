@@ -2,6 +2,7 @@
 
 - `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: tables that take over
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
+- `runtimes`: schedules as programs of communication runtimes
 - `routers`: the router network alone; `reducing`: switches that reduce; `endpoints`: buses and collective engines
 - `authors`: the simulator of the MultiTree authors; `host`: benchmarks on this computer
 - `core`: the C++ core; `core_ranges`, `core_progress`: calls of it

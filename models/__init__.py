@@ -9,6 +9,7 @@
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute; `table_form`: checks of their form
 - `bundle`: bundles of evidence: archive and manifest
+- `programs`: what the ranks of a communication runtime execute
 - `traces`: trace files of simulators
 - `cost`: cost models of the literature, counts of schedules, and fits of parameters
 - `workload`: layers under training, and the loops that run them

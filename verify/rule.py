@@ -33,6 +33,7 @@ class Subject(StrEnum):
     PROOFS = "proofs"
     FRONTIERS = "frontiers"
     TABLES = "tables"
+    PROGRAMS = "programs"
 
 
 class Stage(IntEnum):
@@ -105,6 +106,6 @@ def checks(about: Subject, *stages: Stage) -> list[Check]:
 
 def load_rules() -> Registry[Rule]:
     """The registry, with every module of the checkers imported."""
-    for part in ("rules", "bounds", "certificates", "exact", "frontier", "tables", "deadlock"):
+    for part in ("rules", "bounds", "certificates", "exact", "frontier", "tables", "deadlock", "programs"):
         import_folder(f"certree.verify.{part}")
     return RULES

@@ -126,6 +126,14 @@ DOCUMENTS = {
         seconds? bytes_per_second?: rational
         machine?: text
         """,
+    "program": """
+        valid in_place out_of_place: bool
+        name collective protocol: text
+        root: count?
+        ranks chunks min_bytes max_bytes channels most_blocks most_steps most_elements messages: count
+        violations?: [violation]
+        violation_counts?: {count}
+        """,
     "verify-batch": "valid: bool\nfiles: [checked]",
     "frontier": """
         valid: bool

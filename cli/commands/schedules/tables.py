@@ -1,5 +1,5 @@
-"""`certree export`: Write a schedule as tables for network interfaces.
-`certree import`: Read tables or a bundle back as a schedule.
+"""`certree export`: Write a schedule as tables for network interfaces, or as a program for a communication runtime.
+`certree import`: Read tables, a bundle or a program of a runtime back as a schedule.
 """
 
 from pathlib import Path
@@ -11,16 +11,22 @@ from certree.api.bundles.checking import verify_bundle
 from certree.api.bundles.documents import bundle_report, bundle_words
 from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import read_schedule, verify_path
+from certree.api.runtimes.programs import export_program, network_of, verify_program
+from certree.api.runtimes.reports import program_report, program_words
 from certree.api.settings import setting
 from certree.api.tables import export, row_bits
-from certree.cli.words.parameters import check_output, option_json, option_output, option_params, option_size
+from certree.cli.words.parameters import TOPOLOGY, check_output, option_json, option_output, option_params, option_size
 from certree.cli.words.progress import working
 from certree.cli.words.schedules import show_schedule
 from certree.cli.words.terminal import note, show
 from certree.hw.formats.banks import HEADER_BITS
+from certree.hw.runtimes.formats import load_runtime_formats
 from certree.models.bundle.bundle import FRONTIER, is_bundle, load_bundle
+from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
+from certree.models.network.topology import Topology
+from certree.models.programs.msccl import SUFFIX
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.models.table_memory import message_chunks
@@ -29,12 +35,18 @@ from certree.models.tables import MAX_EPOCH
 
 @click.command("export")
 @click.argument("schedule", type=click.Path(path_type=Path))
-@click.option("--format", "format_name", default="readmemh", show_default=True, help="Table format; `certree list` names them.")
+@click.option(
+    "--format",
+    "format_name",
+    default="readmemh",
+    show_default=True,
+    help="Format of tables or of a runtime; `certree list` names them.",
+)
 @option_size(recorded=True)
 @option_params(recorded=True)
 @click.option("--epoch", type=click.IntRange(0, MAX_EPOCH),
               help="Number of this export: gives the image of each node a header with it and a CRC-32.")  # fmt: skip
-@option_output("the tables (a new folder)", required=True)
+@option_output("the tables (a new folder) or the program (a file)", required=True)
 @option_json()
 def export_command(
     schedule: Path,
@@ -46,7 +58,11 @@ def export_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Write the tables of a schedule for a message size, read them back and verify them."""
+    """Write the tables of a schedule for a message size, or its program for a runtime; read them back and verify them."""
+    if format_name in load_runtime_formats():
+        if size is not None or machine is not None or epoch is not None:
+            raise InputError(f"a program for {format_name} is for any size; --size, --params and --epoch do not apply")
+        return _export_program(schedule, format_name, output, force=force, as_json=as_json)
     check_output(output, force=force, folder=True)
     source = read_schedule(schedule)
     used = setting(source, size, machine, note)
@@ -73,6 +89,18 @@ def export_command(
     return 0
 
 
+def _export_program(schedule: Path, format_name: str, output: Path, *, force: bool, as_json: bool) -> int:
+    """Write the program of a schedule."""
+    check_output(output, force=force, suffixes=(SUFFIX,), what=f"a {format_name} file")
+    try:
+        checked = export_program(schedule, format_name, output, force=force)
+    except InvalidScheduleError as error:
+        return show_schedule(error.schedule, error.verdict, setting(error.schedule), as_json=as_json)
+    note(f"wrote {output}")
+    show(program_report(checked), program_words, kind="program", as_json=as_json, then=("verify", output))
+    return 0
+
+
 def export_words(report: dict[str, Any]) -> str:
     """A report for people."""
     padding = report["padded_bytes"] - report["message_bytes"]
@@ -83,11 +111,18 @@ def export_words(report: dict[str, Any]) -> str:
 
 
 @click.command("import")
-@click.argument("directory", type=click.Path(path_type=Path))
+@click.argument("directory", type=click.Path(path_type=Path), metavar="PATH")
+@click.option("--topology", type=TOPOLOGY, help="The network of a program of a runtime; ranks are its endpoints.")
+@click.option("--root", type=click.IntRange(0), help="The root of a program; by default the one that its data show.")
 @option_output("the schedule", required=True)
 @option_json()
-def import_command(directory: Path, output: Path, force: bool, as_json: bool) -> int:
-    """Read tables, or a bundle of evidence, back as a schedule. Of what is invalid nothing is written."""
+def import_command(directory: Path, topology: Topology | None, root: int | None, output: Path, force: bool, as_json: bool) -> int:
+    """Read tables, a bundle of evidence, or a program of a runtime (MSCCL XML, with --topology) back as a schedule. Of what is
+    invalid nothing is written."""
+    if directory.suffix.lower() == SUFFIX:
+        return _import_program(directory, topology, root, output, force=force, as_json=as_json)
+    if topology is not None or root is not None:
+        raise InputError(f"{directory}: --topology and --root are for programs of a runtime")
     if is_bundle(directory):
         return _import_bundle(directory, output, force=force, as_json=as_json)
     check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
@@ -101,6 +136,19 @@ def import_command(directory: Path, output: Path, force: bool, as_json: bool) ->
     return show_schedule(
         checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=("verify", output)
     )
+
+
+def _import_program(path: Path, topology: Topology | None, root: int | None, output: Path, *, force: bool, as_json: bool) -> int:
+    """Write the schedule of a program, once it is executed and the schedule is verified."""
+    check_output(output, force=force, suffixes=SUFFIXES, what="a schedule file")
+    checked = verify_program(path, topology=network_of(topology, path), root=root)
+    if checked.schedule is None or checked.verdict is None:
+        show(program_report(checked.program), program_words, kind="program", as_json=as_json)
+        return 1
+    if checked.verdict.valid:
+        save_any_schedule(checked.schedule, output, force=force)
+        note(f"wrote {output}")
+    return show_schedule(checked.schedule, checked.verdict, setting(checked.schedule), as_json=as_json, then=("verify", output))
 
 
 def _import_bundle(path: Path, output: Path, *, force: bool, as_json: bool) -> int:

@@ -1,4 +1,4 @@
-"""`certree verify`: Check schedules, CSVs, tables directories, frontiers and bundles."""
+"""`certree verify`: Check schedules, CSVs, tables directories, programs of runtimes, frontiers and bundles."""
 
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from certree.api.frontiers import verify_frontier, write_proofs
 from certree.api.inputs import is_frontier, verify_path
 from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.api.reports.text import collective_words, one_line
+from certree.api.runtimes.programs import verify_program
+from certree.api.runtimes.reports import program_report, program_words
 from certree.api.settings import setting, silent
 from certree.cli.words.parameters import (
     TOPOLOGY,
@@ -32,6 +34,7 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
+from certree.models.programs.msccl import SUFFIX
 from certree.models.schedule.collective import Collective
 
 UNREADABLE = 2
@@ -70,13 +73,15 @@ def verify_command(
     force: bool,
     as_json: bool,
 ) -> int:
-    """Check schedule files, CSVs (with --topology and --collective), tables directories, frontiers and bundles of evidence.
+    """Check schedule files, CSVs (with --topology and --collective), tables directories, frontiers, bundles of evidence and
+    programs of communication runtimes (MSCCL XML).
 
     Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others.
 
     Everything is recomputed, certificates and proofs included. The time is for the size and machine that the schedule was made for,
     or for those given; for tables, with the slots that they state. A bundle gets a line for each item: what was re-checked, run
-    again, or taken on trust. Exit code 0: valid; 1: invalid, with the reasons.
+    again, or taken on trust. A program is executed, whoever wrote it; with --topology its schedule on that network gets bounds and
+    times. Exit code 0: valid; 1: invalid, with the reasons.
     """
     for report in (junit, sarif):
         check_output(report, force=force)
@@ -108,12 +113,37 @@ def verify_command(
         return _verify_frontier(path, topology, collective, proofs, as_json=as_json)
     if proofs is not None:
         raise InputError(f"{path}: only a frontier has proofs to write")
+    if path.suffix.lower() == SUFFIX:
+        return _verify_program(path, topology, collective, size, machine, as_json=as_json)
     if path.is_dir() and (size is not None or machine is not None):
         raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")
     checked = verify_path(path, topology, collective, route, size=size, machine=machine)
     used = setting(checked.schedule, size, machine, note if checked.verdict.valid else silent)
     then = ("simulate", path) if path.is_dir() else () if path.suffix == ".csv" else ("export", path, "-o", "tables")
     return show_schedule(checked.schedule, checked.verdict, used, slot_cycles=checked.slot_cycles, as_json=as_json, then=then)
+
+
+def _verify_program(
+    path: Path,
+    topology: Topology | None,
+    collective: Collective | None,
+    size: int | None,
+    machine: Machine | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Execute a program; with a network also report on the schedule that it executes there."""
+    if topology is None and (size is not None or machine is not None):
+        raise InputError(f"{path}: times need a network; give --topology with --size and --params")
+    checked = verify_program(path, topology=topology, collective=collective)
+    report = program_report(checked.program)
+    if checked.schedule is None or checked.verdict is None:
+        then = ("verify", path, "--topology", "NETWORK") if checked.program.valid and topology is None else ()
+        show(report, program_words, kind="program", as_json=as_json, then=then)
+        return 0 if checked.program.valid else 1
+    note(program_words(report))
+    used = setting(checked.schedule, size, machine, note)
+    return show_schedule(checked.schedule, checked.verdict, used, as_json=as_json)
 
 
 def _show_batch(batch: Batch, *, as_json: bool) -> int:

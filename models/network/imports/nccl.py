@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from fractions import Fraction
 
+from certree.models.common.elements import Element, parse_elements
 from certree.models.common.errors import TopologyError
 from certree.models.network.imports import IMPORTS
 from certree.models.network.imports.box import Box, Options
-from certree.models.network.imports.elements import Element, parse_elements
 
 _KNOWN = {"system", "cpu", "pci", "gpu", "nvlink", "xgmi", "nic", "net"}
 _POINT_TO_POINT = {"nvlink": "NV", "xgmi": "XGMI"}
@@ -24,7 +24,7 @@ MAX_COUNT = 1 << 10
 @IMPORTS.register(".xml")
 def read_nccl(data: bytes, options: Options, where: str) -> Box:
     """.xml - NCCL topology dump of one box (NCCL_TOPO_DUMP_FILE): GPUs, NVLinks and NVSwitches, PCIe, sockets, interfaces."""
-    system = parse_elements(data, where)
+    system = parse_elements(data, where, TopologyError)
     if system.tag != "system":
         raise TopologyError(f"{where}: the root is <{system.tag}>; an NCCL topology is a <system>")
     for element in _walk(system):

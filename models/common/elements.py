@@ -1,9 +1,10 @@
 """Safe reading of XML as plain elements: no document types, no entities, bounded size and depth."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from certree.models.common.errors import TopologyError
+from certree.models.common.errors import InputError
 
 MAX_DEPTH, MAX_ELEMENTS = 64, 1 << 17
 
@@ -18,8 +19,9 @@ class Element:
     children: list["Element"] = field(default_factory=list)
 
 
-def parse_elements(data: bytes, where: str) -> Element:
-    """The root element; TopologyError with the line when the document is not well-formed, or has a document type."""
+def parse_elements(data: bytes, where: str, fault: Callable[[str], InputError] = InputError) -> Element:
+    """The root element; `fault` makes the error, with the line, for a document that is not well-formed, has a document type, or
+    is too large or too deep."""
     parser = expat.ParserCreate()
     root = Element("", {}, 0)
     stack, count = [root], 0
@@ -28,14 +30,14 @@ def parse_elements(data: bytes, where: str) -> Element:
         nonlocal count
         count += 1
         if count > MAX_ELEMENTS or len(stack) > MAX_DEPTH:
-            raise TopologyError(
+            raise fault(
                 f"{where}: line {parser.CurrentLineNumber}: more than {MAX_ELEMENTS} elements, or nested deeper than {MAX_DEPTH}"
             )
         stack.append(Element(tag, attributes, parser.CurrentLineNumber))
         stack[-2].children.append(stack[-1])
 
     def refuse(*_: object) -> None:
-        raise TopologyError(f"{where}: line {parser.CurrentLineNumber}: document types and entities are not read")
+        raise fault(f"{where}: line {parser.CurrentLineNumber}: document types and entities are not read")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = lambda _tag: stack.pop()
@@ -43,5 +45,5 @@ def parse_elements(data: bytes, where: str) -> Element:
     try:
         parser.Parse(data, True)
     except (expat.ExpatError, LookupError, ValueError) as error:  # an unknown encoding is a LookupError
-        raise TopologyError(f"{where}: not XML: {error}") from None
+        raise fault(f"{where}: not XML: {error}") from None
     return root.children[0]

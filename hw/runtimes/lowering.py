@@ -1,0 +1,301 @@
+"""From a schedule to a program: who sends which chunk, in which thread block, after which other steps."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from certree.hw.runtimes.cells import Cells
+from certree.models.common.errors import UnsupportedError
+from certree.models.programs.layout import Cell
+from certree.models.programs.limits import MOST_CHANNELS, MOST_COUNT, MOST_STEPS, limits
+from certree.models.programs.program import Buffer, Program, Rank, Step, StepType, ThreadBlock
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+
+_LAND, _LEAVE, _LOCAL = 0, 1, 2  # in one step of the schedule: what lands, then what leaves, then local transfers
+_NOWHERE: Cell = (-1, Buffer.INPUT, -1)
+_LOCAL_BLOCK = (-1, -1, 0)
+
+#: a thread block of a rank: the rank that it sends to, the one that it receives from (-1: none), and the channel
+_Block = tuple[int, int, int]
+
+
+@dataclass
+class _Move:
+    """Chunks that go together: from `src` to `dst`, `count` of them side by side. `fresh`: (from, to) of the own contributions that
+    must be copied before something is added to them."""
+
+    op: Op
+    step: int
+    src: Cell
+    dst: Cell
+    fresh: list[tuple[Cell, Cell]] = field(default_factory=list)
+    count: int = 1
+    channel: int = 0
+
+    @property
+    def ends(self) -> tuple[int, int]:
+        """(sending rank, receiving rank)."""
+        return self.src[0], self.dst[0]
+
+
+def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps: int = MOST_STEPS) -> Program:
+    """The program of one iteration of a schedule: every transfer a message from source to destination, whatever its route.
+
+    A thread block has one peer, and steps in the order of the schedule; where it needs what another one of the same rank received,
+    or overwrites what another one still reads, it waits. Contributions are copied to the output (or scratch) before something is
+    added to them, so that inputs stay as they are; what is only sent on is read from the input. The pieces of a large message pass
+    through the program one after the other, as the runtime does it: iterations of a repeating schedule need no steps of their own.
+    Pairs of ranks that have more messages than fit into a thread block of `most_steps` steps use several channels.
+
+    UnsupportedError names what a program cannot say (switches that reduce, members, a demand, fine slots, blocks of unequal size),
+    and the limit and the number where it is too large. O(transfers · log transfers).
+    """
+    _require_expressible(schedule)
+    cells = Cells(schedule)
+    moves = _joined(_moves(schedule, cells))
+    for channels in range(1, MOST_CHANNELS + 1):
+        _spread(moves, channels)
+        program = _Builder(schedule, cells, moves).program(protocol)
+        if all(len(block.steps) <= most_steps for rank in program.ranks for block in rank.blocks):
+            break
+    for broken in limits(program, most_steps):
+        raise UnsupportedError(f"as a program for MSCCL: {broken}")
+    return program
+
+
+def _require_expressible(schedule: Schedule) -> None:
+    what = "as a program for MSCCL"
+    schedule.collective.require_everyone(what)
+    schedule.require_version_1(what, allowed=("buffers", "virtual_channel"))
+    holders = schedule.topology.rank
+    for end in (schedule.src, schedule.dst):
+        if len(end) and (holders[end] < 0).any():
+            node = int(end[(holders[end] < 0).argmax()])
+            raise UnsupportedError(f"{what}: node {node} is a switch that reduces; only ranks add")
+
+
+def _moves(schedule: Schedule, cells: Cells) -> list[_Move]:
+    """One move for each transfer, in the order of the columns, with the places that it reads and writes."""
+    rank = schedule.topology.rank
+    columns = schedule.step, schedule.op.astype(np.int32), schedule.chunk, rank[schedule.src], rank[schedule.dst]
+    rows: list[tuple[int, ...]] = list(map(tuple, np.stack(columns, axis=1).tolist()))
+    buffers = [(0, 0)] * len(rows)
+    if schedule.src_buffer is not None and schedule.dst_buffer is not None:
+        buffers = list(zip(schedule.src_buffer.tolist(), schedule.dst_buffer.tolist(), strict=True))
+    moves = [_Move(Op(op), step, _NOWHERE, _NOWHERE) for step, op, _, _, _ in rows]
+    written: set[tuple[int, int, int]] = set()
+    for _, phase, row in sorted(_events(schedule, rows)):
+        _, op, chunk, src, dst = rows[row]
+        if phase in (_LEAVE, _LOCAL):
+            own = None if buffers[row][0] or (src, chunk, 0) in written else cells.source(src, chunk)
+            moves[row].src = own or cells.held(src, chunk, buffers[row][0])
+        if phase in (_LAND, _LOCAL):
+            key = (dst, chunk, buffers[row][1])
+            moves[row].dst = cells.held(*key)
+            own = None if key[2] or key in written or op == Op.COPY else cells.source(dst, chunk)
+            if own is not None:
+                moves[row].fresh.append((own, moves[row].dst))
+            written.add(key)
+    cells.kept = [
+        (own, due)
+        for chunk in range(schedule.chunks)
+        for place in range(cells.layout.ranks)
+        if (own := cells.source(place, chunk)) and (due := cells.result(place, chunk)) and (place, chunk, 0) not in written
+    ]
+    return moves
+
+
+def _events(schedule: Schedule, rows: list[tuple[int, ...]]) -> Iterator[tuple[int, int, int]]:
+    """(step, phase, row) of everything that leaves or lands."""
+    for row, (step, _, _, src, dst) in enumerate(rows):
+        if src == dst:
+            yield step, _LOCAL, row
+        else:
+            yield step, _LEAVE, row
+            yield step + schedule.delay, _LAND, row
+
+
+def _joined(moves: list[_Move]) -> list[_Move]:
+    """Moves of one step and operation between the same ranks whose places follow each other, as one."""
+    found: list[_Move] = []
+    for move in sorted(moves, key=lambda move: (move.step, move.op, move.src, move.dst)):
+        last = found[-1] if found else None
+        if (
+            last is not None
+            and (last.step, last.op) == (move.step, move.op)
+            and last.count + 1 < MOST_COUNT
+            and _after(last.src, last.count) == move.src
+            and _after(last.dst, last.count) == move.dst
+        ):
+            last.count += 1
+            last.fresh += move.fresh
+        else:
+            found.append(replace(move, fresh=list(move.fresh)))
+    return found
+
+
+def _after(cell: Cell, count: int) -> Cell:
+    rank, buffer, offset = cell
+    return rank, buffer, offset + count
+
+
+def _spread(moves: list[_Move], channels: int) -> None:
+    """Give the moves of each pair of ranks to `channels` channels, the same places always to the same one."""
+    places: defaultdict[tuple[int, int], set[Cell]] = defaultdict(set)
+    for move in moves:
+        places[move.ends].add(move.dst)
+    number = {ends: {cell: at * channels // len(found) for at, cell in enumerate(sorted(found))} for ends, found in places.items()}
+    for move in moves:
+        move.channel = 0 if move.ends[0] == move.ends[1] else number[move.ends][move.dst]
+
+
+def _runs(pairs: list[tuple[Cell, Cell]]) -> Iterator[tuple[Cell, Cell, int]]:
+    """(from, to, count) of copies, those joined whose places follow each other."""
+    start, count = 0, 0
+    for at, (src, dst) in enumerate(pairs):
+        first = pairs[start]
+        if count and count + 1 < MOST_COUNT and (_after(first[0], count), _after(first[1], count)) == (src, dst):
+            count += 1
+            continue
+        if count:
+            yield *first, count
+        start, count = at, 1
+    if count:
+        yield *pairs[start], count
+
+
+class _Builder:
+    """Builds the thread blocks, step by step in the order of the schedule."""
+
+    def __init__(self, schedule: Schedule, cells: Cells, moves: list[_Move]) -> None:
+        self.schedule, self.cells, self.moves = schedule, cells, moves
+        self.in_place = cells.layout.kind is not CollectiveKind.ALL_TO_ALL
+        self.ranks = range(cells.layout.ranks)
+        self.steps: list[dict[_Block, list[Step]]] = [{} for _ in self.ranks]
+        for move in sorted(moves, key=lambda move: (move.channel, move.ends)):
+            src, dst = move.ends
+            if src == dst:
+                self.steps[src].setdefault(_LOCAL_BLOCK, [])
+            else:
+                self.steps[src].setdefault((dst, -1, move.channel), [])
+                self.steps[dst].setdefault((-1, src, move.channel), [])
+        self.order = [{block: at for at, block in enumerate(found)} for found in self.steps]
+        self.writer: dict[Cell, tuple[_Block, int]] = {}
+        self.readers: defaultdict[Cell, dict[_Block, int]] = defaultdict(dict)
+        #: of each step the last step of every other thread block of its rank that is over before it
+        self.known: list[dict[_Block, list[dict[_Block, int]]]] = [defaultdict(list) for _ in self.ranks]
+
+    def program(self, protocol: str) -> Program:
+        """The program."""
+        self._add_kept()
+        for _, phase, _, move in sorted(self._events(), key=lambda event: event[:3]):
+            self._add(move, phase)
+        ranks = []
+        for rank in self.ranks:
+            inputs, outputs = self.cells.layout.sizes(rank)
+            blocks = tuple(ThreadBlock(*block, tuple(steps)) for block, steps in self.steps[rank].items())
+            ranks.append(Rank(inputs, outputs, self.cells.scratch[rank], blocks))
+        return Program(
+            name=_name(self.schedule),
+            kind=self.cells.layout.kind,
+            protocol=protocol,
+            channels=1 + max((move.channel for move in self.moves), default=0),
+            chunks_per_loop=self.cells.layout.chunks,
+            in_place=self.in_place,
+            out_of_place=True,
+            min_bytes=0,
+            max_bytes=0,
+            ranks=tuple(ranks),
+        )
+
+    def _events(self) -> Iterator[tuple[int, int, int, _Move]]:
+        for number, move in enumerate(self.moves):
+            if move.src[0] == move.dst[0]:
+                yield move.step, _LOCAL, number, move
+            else:
+                yield move.step, _LEAVE, number, move
+                yield move.step + self.schedule.delay, _LAND, number, move
+
+    def _add_kept(self) -> None:
+        """Copies of what an endpoint has and needs itself, at the start of its first thread block."""
+        by_rank: defaultdict[int, list[tuple[Cell, Cell]]] = defaultdict(list)
+        for src, dst in sorted([*self.cells.kept, *self.cells.untouched()]):
+            by_rank[src[0]].append((src, dst))
+        for rank, pairs in by_rank.items():
+            block = next(iter(self.order[rank]), _LOCAL_BLOCK)
+            self.steps[rank].setdefault(block, [])
+            for src, dst, count in _runs(pairs):
+                self._append(rank, block, StepType.COPY, src, dst, count)
+
+    def _add(self, move: _Move, phase: int) -> None:
+        src, dst = move.ends
+        if phase == _LEAVE:
+            self._append(src, (dst, -1, move.channel), StepType.SEND, move.src, move.dst, move.count)
+            return
+        block = _LOCAL_BLOCK if phase == _LOCAL else (-1, src, move.channel)
+        for own, held, count in _runs(move.fresh):
+            self._append(dst, block, StepType.COPY, own, held, count)
+        kinds = (StepType.REDUCE, StepType.COPY) if phase == _LOCAL else (StepType.RECEIVE_REDUCE_COPY, StepType.RECEIVE)
+        kind = kinds[move.op == Op.COPY]
+        self._append(dst, block, kind, move.dst if kind is StepType.RECEIVE_REDUCE_COPY else move.src, move.dst, move.count)
+
+    def _append(self, rank: int, block: _Block, kind: StepType, src: Cell, dst: Cell, count: int) -> None:
+        """A step, after those that it must wait for."""
+        reads, writes = [], []
+        for at in range(count):
+            both = _after(src, at), _after(dst, at)
+            own_copy = kind is StepType.COPY and self._place(both[0]) == self._place(both[1])
+            if kind.reads:
+                reads += self._names(both[0], only_one=own_copy)
+            if kind.writes:
+                writes += self._names(both[1], only_one=own_copy)
+        earlier = self._earlier(rank, block, reads, writes)
+        steps, known = self.steps[rank][block], self.known[rank][block]
+        merged = dict(known[-1]) if known else {}
+        waits = []
+        for other, index in sorted(earlier.items(), key=lambda entry: -entry[1]):
+            if merged.get(other, -1) < index:
+                waits.append((other, index))
+                for name, last in [*self.known[rank][other][index].items(), (other, index)]:
+                    merged[name] = max(merged.get(name, -1), last)
+        for other, index in waits:
+            self.steps[rank][other][index] = replace(self.steps[rank][other][index], is_awaited=True)
+        named = [(self.order[rank][other], index) for other, index in waits]
+        for wait in named[:-1]:
+            steps.append(Step(StepType.NOTHING, waits_for=wait))
+            known.append(merged)
+        src_place = src[1:] if kind.reads or kind.receives else (Buffer.INPUT, -1)
+        steps.append(Step(kind, *src_place, *dst[1:], count, named[-1] if named else None))
+        known.append(merged)
+        for cell in writes:
+            self.writer[cell] = (block, len(steps) - 1)
+            self.readers.pop(cell, None)
+        for cell in reads:
+            self.readers[cell][block] = len(steps) - 1
+
+    def _earlier(self, rank: int, block: _Block, reads: list[Cell], writes: list[Cell]) -> dict[_Block, int]:
+        """The last step of each other thread block that must be over."""
+        found: dict[_Block, int] = {}
+        needed = [self.writer[cell] for cell in (*reads, *writes) if cell in self.writer]
+        needed += [entry for cell in writes for entry in self.readers.get(cell, {}).items()]
+        for other, index in needed:
+            if other != block:
+                found[other] = max(found.get(other, -1), index)
+        return found
+
+    def _place(self, cell: Cell) -> Cell:
+        return self.cells.layout.place(cell, in_place=self.in_place)
+
+    def _names(self, cell: Cell, *, only_one: bool) -> list[Cell]:
+        """The cell and, unless `only_one`, the one that it is in place."""
+        place = self._place(cell)
+        return [cell] if only_one or place == cell else [cell, place]
+
+
+def _name(schedule: Schedule) -> str:
+    """A name for the file: letters, digits and a few marks."""
+    text = f"{schedule.collective.name}_{schedule.topology.name}_{schedule.provenance.get('method', 'schedule')}"
+    return "".join(letter if letter.isascii() and (letter.isalnum() or letter in "-_.") else "_" for letter in text)[:100]

@@ -1,0 +1,5 @@
+"""Programs: what the thread blocks of each rank do, as communication runtimes read it.
+
+- `program`: ranks, thread blocks and their steps; `layout`: where the data of a collective is in the buffers of a rank
+- `limits`: of the executor; `msccl`: MSCCL's XML, read and written
+"""

@@ -1,0 +1,71 @@
+"""Programs of communication runtimes on the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import certree, json_of
+from tests.verify.programs.foreign import all_pairs, ring
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("programs")
+    assert certree("synthesize", "ring:4", "--method", "ring", "--size", "1MiB", "-o", folder / "s.json").code == 0
+    assert certree("export", folder / "s.json", "--format", "msccl-xml", "-o", folder / "s.xml").code == 0
+    (folder / "all-pairs.xml").write_text(all_pairs(3))
+    return folder
+
+
+def test_export_verify_import(made: Path, tmp_path: Path) -> None:
+    document = json_of("verify", made / "s.xml")
+    assert (document["valid"], document["ranks"], document["collective"]) == (True, 4, "all-reduce")
+    timed = json_of("verify", made / "s.xml", "--topology", "ring:4", "--size", "1MiB")
+    assert (timed["steps"], timed["method"], timed["message_bytes"]) == (6, "msccl-xml", 1 << 20)
+    assert timed["time_cycles"] >= timed["time_bound_cycles"]
+    assert certree("import", made / "s.xml", "--topology", "ring:4", "-o", tmp_path / "back.json").code == 0
+    assert json_of("verify", tmp_path / "back.json")["bandwidth_time"] == "3/2"
+
+
+def test_a_wrong_program_is_refused(made: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.xml"
+    wrong.write_text((made / "all-pairs.xml").read_text().replace('type="re"', 'type="cpy"', 1))
+    outcome = certree("verify", wrong)
+    assert outcome.code == 1
+    assert "invalid: all-reduce of 3 ranks: 3 × wrong-data" in outcome.out
+    assert "out of place: o[0] of rank 0 lacks" in outcome.out
+    refused = certree("import", wrong, "--topology", "full:3", "-o", tmp_path / "wrong.json")
+    assert refused.code == 1
+    assert not (tmp_path / "wrong.json").exists()
+    assert json_of("verify", wrong, code=1)["violation_counts"] == {"wrong-data": 3}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("import s.xml -o b.json", "a program does not say its network; give it with --topology"),
+        ("import s.xml --topology ring:5 -o b.json", "ring:5 has 5 endpoints; the program has 4 ranks"),
+        ("import s.xml --topology ring:4 --root 1 -o b.json", "all-reduce has no single root"),
+        ("verify s.xml --size 1MiB", "times need a network; give --topology"),
+        ("verify s.xml --collective broadcast --root 0", "the collective is all-reduce, not broadcast"),
+        ("export s.json --format msccl-xml --size 1MiB -o b.xml", "a program for msccl-xml is for any size"),
+        ("export s.json --format msccl-xml -o b.json", "the name of a msccl-xml file must end in .xml"),
+        ("export s.json --format msccl-xml -o s.xml", "exists; pass --force"),
+        ("export s.json --format nccl -o b.xml", "unknown table format 'nccl'"),
+        ("improve s.xml -o b.json", "`certree import` makes a schedule of a program"),
+        ("import s.json --topology ring:4 -o b.json", "--topology and --root are for programs"),
+    ],
+)
+def test_bad_input(made: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, message: str) -> None:
+    monkeypatch.chdir(made)
+    before = sorted(made.iterdir())
+    outcome = certree(*arguments.split())
+    assert (outcome.code, outcome.out) == (2, "")
+    assert message in outcome.err
+    assert sorted(made.iterdir()) == before
+
+
+def test_in_place_only(tmp_path: Path) -> None:
+    path = tmp_path / "ring.xml"
+    path.write_text(ring(4))
+    assert certree("verify", path).out.startswith("valid: all-reduce of 4 ranks, in place\n")

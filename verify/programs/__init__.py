@@ -1,0 +1,5 @@
+"""Verification of programs for communication runtimes, whoever wrote them.
+
+- `checker`: a program in, a verdict out; `execution`: all thread blocks of all ranks, with messages in order and values as sets of
+  contributions; `ordering`: accesses that nothing orders
+"""
