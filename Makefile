@@ -16,7 +16,7 @@ test: setup
 browser-test: setup
 	$(BIN)/pytest -q tests/browser
 
-# Property tests with other examples in every run, twenty times as many: exploration, not for CI.
+# Property tests with other examples in every run, over sixty times as many: exploration, not for CI.
 fuzz: setup
 	$(BIN)/pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 from certree.hw import run as runs
 from tests.time_bounds import least_cycles
 
-settings.register_profile("certree", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("certree", deadline=None, derandomize=True, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fuzz", settings.get_profile("certree"), derandomize=False, max_examples=2000, print_blob=True)
 settings.load_profile("certree")
 
