@@ -144,7 +144,7 @@ class Search:
     best: Schedule | None = None
     best_cycles: int = 0
     _spent: int = 0
-    _families: dict[int, TreeFamily | None] = field(default_factory=dict)
+    _families: dict[int, tuple[TreeFamily, Clock] | None] = field(default_factory=dict)
     _clocks: dict[Reach, Clock] = field(default_factory=dict)
 
     def run(self, options: Sequence[Trees]) -> Schedule:
@@ -247,11 +247,10 @@ class Search:
     def _evaluate(self, candidate: Candidate, work: int, stagger: int, *, seed: int) -> int | None:
         """Schedule a candidate and keep it when it is the best; its cycles, or None when its rules cannot be met."""
         rules = candidate.rules
-        if id(candidate.trees) not in self._families:
-            self._families[id(candidate.trees)] = candidate.trees.build()
-        family = self._families[id(candidate.trees)]
-        if family is None:
+        built = self._built(candidate.trees)
+        if built is None:
             return None
+        family, clock = built
         slots, spent = assign_slots(family, rules, work=work, stagger=stagger, seed=self.request.seed * 1_000_003 + seed)
         self._spent += spent
         if slots is None:
@@ -259,13 +258,20 @@ class Search:
         length = int(slots.max()) + 1
         if self.request.steps is not None and length > self.request.steps:
             return None
-        clock = self.clock(Reach.of(family, self.request.machine) if family.routes else None)
         rows = family.transfers
         peak = peak_reductions(rows.op, slots, rows.dst, rules.period, 1 << 30)
         cycles, repeats = clock.best(family.chunks, rules, length, peak)
         if self.best is None or cycles < self.best_cycles:
             self._keep(family, slots, rules, repeats)
         return cycles
+
+    def _built(self, trees: Trees) -> tuple[TreeFamily, Clock] | None:
+        """The family of an option with the closed form for its routes, made once; None where there is none."""
+        if id(trees) not in self._families:
+            family = trees.build()
+            reach = Reach.of(family, self.request.machine) if family is not None and family.routes else None
+            self._families[id(trees)] = None if family is None else (family, self.clock(reach))
+        return self._families[id(trees)]
 
     def _keep(self, family: TreeFamily, slots: Int32, rules: SlotRules, repeats: int) -> None:
         period = rules.period if repeats > 1 else None
