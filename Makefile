@@ -9,8 +9,9 @@ CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
+# Compiled files are kept, whatever the environment says: the commands that tests start would compile every module again.
 test: setup
-	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser
 
 # Reports in a browser; needs Chromium.
 browser-test: setup

@@ -27,8 +27,8 @@ def examples(count: int) -> settings:
 def given_at_least(least: int, *drawn: st.SearchStrategy[Any], **named: st.SearchStrategy[Any]) -> Callable[[Any], Any]:
     """As `given`, for a property that does not apply to every example and returns whether it did: fewer than `least` are an error.
 
-    `least` is for the stated number of `examples`, which go below this decorator. Where fewer are drawn it is less in proportion and
-    by a quarter; it is never more.
+    `least` is for the stated number of `examples`, which go below this decorator. Where fewer are drawn it is less in proportion
+    and by a quarter; it is never more.
     """
     needed = min(least, least * settings().max_examples // 100 * 3 // 4)
 

@@ -64,7 +64,7 @@ def test_every_command_has_seconds(tmp_path):
     )
 
 
-@pytest.mark.parametrize(("spec", "links"), [("ring:8", 4), ("dgx1", 2), ("switch:4", 2), ("mesh:3x3,capacity=1/2", 4)])
+@pytest.mark.parametrize(("spec", "links"), [("ring:6", 3), ("full:4", 1), ("switch:3", 2), ("mesh:2x3,capacity=1/2", 3)])
 def test_least_time_of_a_byte(spec, links):
     """Where bandwidth counts for nothing, the farthest nodes do, and an addition; no run of a small message is faster."""
     flit = parse_topology(spec).scale

@@ -9,16 +9,21 @@ import doctest
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from certree.cli.main import run
+
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("docs", "models", "synth", "verify", "specs", "hw", "api", "cli", "tests")
 #: CONTRIBUTING.md runs in a copy of the checkout, see `contributing`
 PAGES = [ROOT / "README.md", *(page for folder in FOLDERS for page in sorted((ROOT / folder).rglob("*.md")))]
+OWN = Path(sys.executable).parent  # the programs of this environment
+_SHELL = set("|<>;&$*`#\n")
 _BLOCK = re.compile(r"```(console|pycon)\n(.*?)```\n", re.DOTALL)
 #: what differs from run to run: seconds, and the interpreter
 _VARYING = re.compile(r"[0-9.]+ s\b")
@@ -31,16 +36,29 @@ class Command:
     line: str
     shown: str
 
-    def run(self, folder: str, programs: Path = Path(sys.executable).parent) -> str:
+    def run(self, folder: str, programs: Path = OWN) -> str:
         """What the command prints to stdout in `folder`; exit codes other than 0 and 1 (invalid) are an error, and 1 of pytest."""
-        path = os.pathsep.join([str(programs), os.environ["PATH"]])
-        done = subprocess.run(
-            self.line, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
-        )
+        done = self._done(folder, programs)
         is_test = self.line.startswith("pytest ")
         if done.returncode not in (0, 0 if is_test else 1):
             raise RuntimeError(f"{self.line}: exit code {done.returncode}: {done.stdout if is_test else done.stderr}")
         return "" if is_test else done.stdout
+
+    def _done(self, folder: str, programs: Path) -> "subprocess.CompletedProcess[str]":
+        """In this process where the line is one command of this checkout, otherwise by a shell."""
+        if programs == OWN and self.line.startswith("certree ") and not _SHELL & set(self.line):
+            words = shlex.split(self.line)
+            with (
+                contextlib.chdir(folder),
+                contextlib.redirect_stdout(io.StringIO()) as out,
+                contextlib.redirect_stderr(io.StringIO()) as err,
+            ):
+                code = run(words[1:])
+            return subprocess.CompletedProcess(words, code, out.getvalue(), err.getvalue())
+        path = os.pathsep.join([str(programs), os.environ["PATH"]])
+        return subprocess.run(
+            self.line, shell=True, cwd=folder, env=os.environ | {"PATH": path}, capture_output=True, text=True, check=False
+        )
 
     @property
     def text(self) -> str:
@@ -63,7 +81,7 @@ def without_times(text: str) -> str:
     return _VARYING.sub("_ s", text)
 
 
-def written_anew(text: str, folder: str, programs: Path = Path(sys.executable).parent) -> str:
+def written_anew(text: str, folder: str, programs: Path = OWN) -> str:
     """The text with the outputs that its commands have now; equal ones stay, wall times included."""
     session: dict[str, object] = {}
 

@@ -17,13 +17,14 @@ from certree.models.bundle.bundle import FRONTIER, PAGE, SCHEDULE, Bundle, Item,
 from certree.models.common.errors import InputError
 from certree.models.common.files import canonical_json
 
-FEW = ("MCSchedule",)  # models of TLC, enough here
+FEW = ["MCSchedule", "MCScheduleGather"]  # models of TLC, enough here
 
 
 @pytest.fixture(scope="module", autouse=True)
 def few_models():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(tla, "MODULES", FEW)
+        patch.setattr(tla, "MODULES", ("MCSchedule",))
+        patch.setattr(tla, "_names", lambda: FEW)
         yield
 
 

@@ -66,6 +66,13 @@ def test_size_of_an_8x8_mesh(tmp_path):
     assert len(page.encode()) < 1_000_000
 
 
+@pytest.fixture
+def _without_plots(monkeypatch):
+    """A plot takes most of the time of a small page; other tests draw them."""
+    monkeypatch.setattr("certree.api.pages.facts.time_plot", lambda cells, title: None)
+
+
+@pytest.mark.usefixtures("_without_plots")
 @pytest.mark.parametrize("kind", list(CollectiveKind))
 @pytest.mark.parametrize("network", ["torus:3x3,without-link=0-1", "fattree:2x2"])
 def test_every_collective_over_switches_and_damage(tmp_path, network, kind):
@@ -76,6 +83,7 @@ def test_every_collective_over_switches_and_damage(tmp_path, network, kind):
     assert len(data["channels"]) == len(schedule.topology.pair_src)
 
 
+@pytest.mark.usefixtures("_without_plots")
 def test_tables_and_symmetric_schedules(tmp_path):
     ct.export(ct.synthesize("ring:4", method="ring", size="64KiB"), "json", tmp_path / "tables")
     page = written(tmp_path, tmp_path / "tables", ct.synthesize("torus:4x4", method="symmetric"))
@@ -107,6 +115,7 @@ def test_more_transfers_than_a_page_has(monkeypatch):
     assert viewer_document(made, made.made_for)["chunk"] == []
 
 
+@pytest.mark.usefixtures("_without_plots")
 @pytest.mark.parametrize("kind", ["file", "tables", "csv", "bundle"])
 def test_every_command_that_is_named_works(tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)

@@ -83,10 +83,19 @@ def test_schedules_compared_with_published_ones(tmp_path):
     assert closed[small, "closed form, cycles"]["ours"] == cells[small, "simulated, cycles"]["ours"]
 
 
-def test_dead_links():
+@pytest.fixture(scope="module")
+def dead_links(tmp_path_factory):
+    """What is printed for the smoke subset, and its cells."""
+    folder = tmp_path_factory.mktemp("dead-links")
+    outcome = certree("reproduce", "dead-links", "--smoke", "--jobs", "1", "-o", folder)
+    assert outcome.code == 0, outcome.err
+    return outcome.out, json.loads((folder / "cells.json").read_text())
+
+
+def test_dead_links(dead_links):
     """Draws are those of their seeds, the bound holds for each, and more dead links never help the bound."""
     by_line = {line: {} for line in ("certree", "MultiTree", "bandwidth bound")}
-    for cell in cells_of("dead-links", "--smoke").values():
+    for cell in dead_links[1]:
         if "by_seed" in cell:
             by_line[cell["line"]] |= {int(seed): Fraction(value) for seed, value in cell["by_seed"].items()}
     assert list(by_line["certree"]) == [0, 1000, 1001]
@@ -303,10 +312,8 @@ def test_other_networks(tmp_path):
     assert {row.split(" ")[0] for row, _ in cells_of(small(tmp_path), "--topology", "ring:3")} == {"ring:3"}
 
 
-def test_title_is_of_what_is_computed():
+def test_title_is_of_what_is_computed(dead_links):
     """Network, size and draws of the subset; in the list those of the file."""
-    assert certree("reproduce", "dead-links", "--smoke").out.startswith(
-        "# All-reduce of 1 MiB on torus:4x4 with N random failed links (2 samples per N)\n"
-    )
+    assert dead_links[0].startswith("# All-reduce of 1 MiB on torus:4x4 with N random failed links (2 samples per N)\n")
     title = "All-reduce of 16MiB on torus:8x8 with N random failed links (20 samples per N)"
     assert ("dead-links", title) in targets()

@@ -87,7 +87,7 @@ def test_what_if_is_sorted_and_equals_a_run_of_its_own():
 
 def test_groups_have_networks_of_their_own():
     document = json_of(
-        "train", "astra-mlp-hybrid", "torus:4x4", "--group", "local=ring:4", "--group", "across=mesh:2x2", "--method", "auto"
+        "train", "astra-mlp-hybrid", "torus:4x4", "--group", "local=ring:4", "--group", "across=mesh:2x2", "--method", "multitree"
     )
     assert [(group["group"], group["topology"]) for group in document["groups"]] == [("across", "mesh:2x2"), ("local", "ring:4")]
     model = "transformer:layers=2,width=64,heads=4,sequence=32,data=4,pipeline=2,micro_batches=2,batch=2"

@@ -153,6 +153,7 @@ def test_legend_of_a_figure_covers_nothing(monkeypatch, names, panels):
 
 def test_the_same_cells_whatever_the_number_of_workers():
     """Also of a collective with a root, and of a method that does not apply."""
-    for more in ((), ("--collective", "broadcast", "--root", "3")):
-        asked = ("compare", "mesh:2x3", "--size", "1KiB,64KiB", "--methods", "auto,multitree,hdrm", *more)
+    broadcast = ("--collective", "broadcast", "--root", "3")
+    for network, methods, more in (("ring:3", "auto,multitree,hdrm", ()), ("mesh:2x3", "binomial,multitree,hdrm", broadcast)):
+        asked = ("compare", network, "--size", "1KiB,64KiB", "--methods", methods, *more)
         assert json_of(*asked) == json_of(*asked, "--workers", 2)

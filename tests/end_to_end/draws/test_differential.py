@@ -1,13 +1,13 @@
-"""200 draws of `tests.end_to_end.draws.differential.py`, with TLC on some of the smallest; and the draws that disagreed once."""
+"""60 draws of `tests.end_to_end.draws.differential.py`, with TLC on some of the smallest; and the draws that disagreed once."""
 
 import pytest
 
 from tests.end_to_end.draws.differential import MOST_MODEL_CHECKED, check_draw, draw
 
-BLOCK, BLOCKS = 20, 10
+BLOCK, BLOCKS = 10, 6
 #: seeds of draws that disagreed; each found a fault
 ONCE_WRONG: tuple[int, ...] = ()
-MODEL_CHECKED = 10
+MODEL_CHECKED = 5
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))

@@ -42,8 +42,11 @@ def test_the_exact_search_is_among_the_candidates() -> None:
 
 
 @pytest.mark.usefixtures("_without_exact")
-@pytest.mark.parametrize("collective", COLLECTIVES)
-@pytest.mark.parametrize("network", ["mesh:2x3", "full:4", "switch:5", "bigraph:2x4", "tree:2+3"])
+@pytest.mark.parametrize(
+    ("network", "collective"),
+    [(network, kind) for network in ("mesh:2x3", "switch:5") for kind in COLLECTIVES]
+    + [(network, kind) for network in ("full:4", "bigraph:2x4", "tree:2+3") for kind in ("all-reduce", "all-to-all", "broadcast")],
+)
 def test_there_is_a_method_for_every_collective(network: str, collective: str) -> None:
     request = ask(network, collective, root=ROOTED.get(collective))
     made = load_methods()["auto"](request)

@@ -37,7 +37,7 @@ def nvswitch_boxes(boxes: int, rails: int) -> Topology:
 
 
 def networks() -> list[Topology]:
-    described = [parse_topology(f"{BOX},boxes={boxes},fabric={fabric}") for fabric in ("rails", "switch") for boxes in (2, 4, 8)]
+    described = [parse_topology(f"{BOX},boxes={boxes},fabric={fabric}") for fabric in ("rails", "switch") for boxes in (2, 8)]
     return [*described, nvswitch_boxes(4, 8), nvswitch_boxes(4, 1)]
 
 

@@ -2,6 +2,7 @@
 
 import copy
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -133,7 +134,9 @@ def found(topology, kind: str, max_chunks: int, scratch: int | None):
     return document
 
 
-SLOTTED = found(RING5, "all-reduce", 2, 1)
+@cache
+def slotted():
+    return found(RING5, "all-reduce", 2, 1)
 
 
 def slotted_schedule():
@@ -151,7 +154,7 @@ def test_scratch_changes_the_frontier() -> None:
 
 @pytest.mark.parametrize("scratch", [None, 0, 2])
 def test_a_frontier_of_another_scratch_is_refused(scratch) -> None:
-    other = copy.deepcopy(SLOTTED)
+    other = copy.deepcopy(slotted())
     other["scratch"] = scratch
     rules = {violation.rule for violation in check_frontier(other, "bundle").violations}
     assert {"frontier-claim", "frontier-point"} <= rules
@@ -217,6 +220,6 @@ def test_what_cannot_be_asked() -> None:
         Question(RING5, ALL_REDUCE, 1, 2, 2, None, 17)
     with pytest.raises(UnsupportedError, match="a chunk from 1 to 2 must pass others; scratch is 0"):
         FrontierSearch(STAR, parse_collective("all-to-all"), 1, 1, Monitor(), scratch=0)
-    changed = {**SLOTTED, "scratch": True}
+    changed = {**slotted(), "scratch": True}
     with pytest.raises(InputError, match="scratch is True; allowed: whole numbers from 0 to"):
         check_frontier(changed, "bundle")

@@ -2,6 +2,7 @@
 
 import copy
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import pytest
@@ -31,9 +32,19 @@ def made(topology, kind: str, max_chunks: int, root=None):
     return found.document()
 
 
-DGX1 = made("dgx1", "all-gather", 3)
-BARBELL = made(barbell(3), "all-gather", 2)
-RING = made("ring:5", "all-reduce", 3)
+@cache
+def dgx1():
+    return made("dgx1", "all-gather", 3)
+
+
+@cache
+def bells():
+    return made(barbell(3), "all-gather", 2)
+
+
+@cache
+def ring():
+    return made("ring:5", "all-reduce", 3)
 
 
 def rules(document, topology=None) -> set[str]:
@@ -49,11 +60,11 @@ def kinds(document):
 
 
 def test_the_bundles_hold() -> None:
-    assert rules(DGX1) == rules(BARBELL) == rules(RING) == set()
-    assert (DGX1["complete"], DGX1["all_chunks"]) == (True, False)  # 7/6 rounds per chunk take 6 chunks
-    assert kinds(DGX1)[3, 2, 4] == "prices"
-    assert kinds(RING) == {(1, 2, 2): "drat", (3, 3, 4): "drat"}
-    assert set(kinds(BARBELL).values()) == {"distance", "prices", "time-cut"}
+    assert rules(dgx1()) == rules(bells()) == rules(ring()) == set()
+    assert (dgx1()["complete"], dgx1()["all_chunks"]) == (True, False)  # 7/6 rounds per chunk take 6 chunks
+    assert kinds(dgx1())[3, 2, 4] == "prices"
+    assert kinds(ring()) == {(1, 2, 2): "drat", (3, 3, 4): "drat"}
+    assert set(kinds(bells()).values()) == {"distance", "prices", "time-cut"}
 
 
 def changed(document, change):
@@ -75,20 +86,20 @@ def with_lines(document, lines: list[str], *, honest: bool) -> None:
 
 
 def test_a_proof_with_one_changed_line_is_refused() -> None:
-    lines = lines_of(RING)
+    lines = lines_of(ring())
     for number in range(0, len(lines), max(1, len(lines) // 20)):
         other = [*lines[:number], lines[number].replace(" 0", " 7 0").replace("d ", ""), *lines[number + 1 :]]
-        assert rules(changed(RING, lambda document, other=other: with_lines(document, other, honest=False))) >= {"proof-digest"}
+        assert rules(changed(ring(), lambda document, other=other: with_lines(document, other, honest=False))) >= {"proof-digest"}
 
 
 def test_a_step_that_does_not_follow_is_refused_with_whatever_digest() -> None:
     for rule, lines in (
-        ("proof-step", ["1 0\n", *lines_of(RING)]),
-        ("proof-open", lines_of(RING)[:-1]),
+        ("proof-step", ["1 0\n", *lines_of(ring())]),
+        ("proof-open", lines_of(ring())[:-1]),
         ("proof-deletion", ["d 1 2 3 4 5 0\n"]),
         ("proof-malformed", ["x\n"]),
     ):
-        assert rule in rules(changed(RING, lambda document, lines=lines: with_lines(document, lines, honest=True)))
+        assert rule in rules(changed(ring(), lambda document, lines=lines: with_lines(document, lines, honest=True)))
 
 
 def test_a_proof_of_another_formula_is_refused() -> None:
@@ -96,18 +107,18 @@ def test_a_proof_of_another_formula_is_refused() -> None:
         one, other = entry(document, "refuted", (3, 3, 4)), entry(document, "refuted", (1, 2, 2))
         one["proof"] = other["proof"]
 
-    assert "proof-foreign" in rules(changed(RING, exchange))
-    unordered = changed(RING, lambda document: entry(document, "refuted", (3, 3, 4))["proof"].update(ordered=False))
+    assert "proof-foreign" in rules(changed(ring(), exchange))
+    unordered = changed(ring(), lambda document: entry(document, "refuted", (3, 3, 4))["proof"].update(ordered=False))
     assert "proof-foreign" in rules(unordered)
 
 
 def test_evidence_of_another_topology_is_refused() -> None:
     other = parse_topology("ring:8")
-    found = rules(changed(DGX1, lambda document: document.update(topology=topology_document(other))))
+    found = rules(changed(dgx1(), lambda document: document.update(topology=topology_document(other))))
     assert {"frontier-point", "proof-malformed"} <= found  # prices for other links
-    found = rules(changed(RING, lambda document: document.update(topology=topology_document(parse_topology("ring:6")))))
+    found = rules(changed(ring(), lambda document: document.update(topology=topology_document(parse_topology("ring:6")))))
     assert {"frontier-point", "proof-foreign"} <= found
-    assert rules(DGX1, other) == {"topology"}
+    assert rules(dgx1(), other) == {"topology"}
     assert "witness-value" in rules(changed(made("ring:4", "all-gather", 2), lambda d: d.update(topology=topology_document(other))))
 
 
@@ -158,11 +169,11 @@ FORMULA_CHANGES = [
 
 @pytest.mark.parametrize(
     ("document", "rule", "change"),
-    [(DGX1, rule, change) for rule, changes in CHANGES.items() for change in changes]
-    + [(RING, "proof-malformed", change) for change in FORMULA_CHANGES],
+    [(dgx1, rule, change) for rule, changes in CHANGES.items() for change in changes]
+    + [(ring, "proof-malformed", change) for change in FORMULA_CHANGES],
 )
 def test_what_was_changed_is_found(document, rule: str, change) -> None:
-    assert rule in rules(changed(document, change))
+    assert rule in rules(changed(document(), change))
 
 
 def test_all_chunks_are_claimed_where_bounds_meet_the_points() -> None:
@@ -185,13 +196,13 @@ def test_schedules_with_several_buffers_are_no_points() -> None:
         made |= {"version": 2, "buffers": 2, "certificate": None}
         made["transfers"] |= {"src_buffer": zeros, "dst_buffer": zeros}
 
-    found = check_frontier(changed(RING, buffer), "changed").violations
+    found = check_frontier(changed(ring(), buffer), "changed").violations
     assert any("the schedule uses buffers (version 2)" in violation.message for violation in found)
 
 
 def test_a_point_that_another_covers_is_found() -> None:
     document = changed(
-        DGX1, lambda d: d["points"].append({"point": [2, 2, 4], "schedule": made("dgx1", "all-gather", 1)["points"][0]})
+        dgx1(), lambda d: d["points"].append({"point": [2, 2, 4], "schedule": made("dgx1", "all-gather", 1)["points"][0]})
     )
     assert "frontier-point" in rules(document)  # the schedule is that of (1, 2, 2)
     both = made("ring:4", "all-gather", 1)
@@ -217,17 +228,17 @@ def test_a_point_that_another_covers_is_found() -> None:
 )
 def test_what_is_no_bundle(change, words: str) -> None:
     with pytest.raises(InputError, match=words):
-        check_frontier(changed(DGX1, change), "bundle")
+        check_frontier(changed(dgx1(), change), "bundle")
 
 
 def test_time_cuts_are_tight() -> None:
     """On a barbell the last chunk over the bridge still has a step to go: one round more than the plain cut says."""
-    proof = entry(BARBELL, "refuted", (2, 6, 6))["proof"]
+    proof = entry(bells(), "refuted", (2, 6, 6))["proof"]
     assert proof["kind"] == "time-cut"
     weak = {"point": [2, 6, 7], "proof": proof}
-    assert "proof-weak" in rules(changed(BARBELL, lambda d: d["refuted"].append(weak)))
+    assert "proof-weak" in rules(changed(bells(), lambda d: d["refuted"].append(weak)))
     inside = {"point": [2, 6, 6], "proof": {**proof, "to": 0 if proof["to"] > 2 else 5}}
-    assert "proof-foreign" in rules(changed(BARBELL, lambda d: d["refuted"].append(inside)))
+    assert "proof-foreign" in rules(changed(bells(), lambda d: d["refuted"].append(inside)))
 
 
 def test_a_time_cut_counts_what_passes_a_reducing_switch_within_a_step() -> None:
@@ -276,12 +287,12 @@ def test_what_limits_of_room_take_is_counted_before_a_formula_is_made(asked: Que
     ],
 )
 def test_refutations_of_absurd_size_are_refused_before_they_are_tried(point, proof) -> None:
-    assert rules(changed(DGX1, lambda d: d["refuted"].append({"point": point, "proof": proof}))) == {"proof-foreign"}
+    assert rules(changed(dgx1(), lambda d: d["refuted"].append({"point": point, "proof": proof}))) == {"proof-foreign"}
 
 
 def test_a_frontier_of_too_many_candidates_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="4096 chunks and 8192 steps make more than 16384 candidates"):
-        check_frontier(changed(DGX1, lambda d: d.update(max_chunks=4096)), "bundle")
+        check_frontier(changed(dgx1(), lambda d: d.update(max_chunks=4096)), "bundle")
     search = FrontierSearch(parse_topology("ring:4"), parse_collective("all-gather"), 4096, 1, Monitor())
     search.run()
     with pytest.raises(UnsupportedError, match="too many for a frontier"):
@@ -301,4 +312,4 @@ def test_coverage_and_candidates() -> None:
     assert undominated([(1, 4, 4), (2, 4, 8), (4, 4, 15), (5, 4, 19)]) == [(1, 4, 4), (4, 4, 15)]
     ring = Question(parse_topology("ring:4"), parse_collective("all-gather"), 1, 1, 1)
     assert obligations(ring, [(1, 2, 2), (2, 2, 3)], 3) == [(1, 1, 4), (2, 2, 2), (3, 4, 4)]
-    assert Fraction(DGX1["bandwidth"]["value"]) * 8 == Fraction(7, 6)
+    assert Fraction(dgx1()["bandwidth"]["value"]) * 8 == Fraction(7, 6)

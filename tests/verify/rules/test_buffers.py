@@ -106,11 +106,11 @@ def test_iterations_that_overlap_by_both(rng: Random) -> bool:
 def test_changes_reach_every_rule() -> None:
     """The properties above mean something: each rule about buffers is broken by many changed schedules."""
     seen = Counter[str]()
-    for seed in range(1500):
+    for seed in range(500):
         rng = Random(seed)
         seen.update(verify_schedule(changed(rng, changed(rng, drawn(rng)))).counts.keys())
     rules = {"self", "capacity", "write-conflict", "not-held", "duplicate", "original-lost", "missing", "overwritten", "in-flight"}
-    assert {name for name, count in seen.items() if count >= 5} >= rules | {"causality"}, seen
+    assert {name for name, count in seen.items() if count >= 3} >= rules | {"causality"}, seen
 
 
 RING_5 = (
