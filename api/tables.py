@@ -6,6 +6,7 @@ from pathlib import Path
 from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.inputs import schedule_of, verify_path
 from certree.api.settings import setting
+from certree.hw.engines.golden import trace_files
 from certree.hw.formats import load_formats
 from certree.hw.formats.layout import Widths
 from certree.hw.tables.directory import export_tables, read_tables
@@ -51,8 +52,9 @@ def export(
     verdict = verdict_on_machine(schedule, verify_schedule(schedule), used.machine, used.message_bytes)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    tables = lower(written_out(schedule), used.message_bytes, used.machine)
-    export_tables(tables if epoch is None else replace(tables, epoch=epoch), Path(folder), format, force)
+    lowered = lower(written_out(schedule), used.message_bytes, used.machine)
+    lowered = lowered if epoch is None else replace(lowered, epoch=epoch)
+    export_tables(lowered, Path(folder), format, force, trace_files(lowered, format))
     tables = read_tables(Path(folder))
     verdict = verify_tables(tables)
     if not verdict.valid:

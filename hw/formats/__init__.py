@@ -1,7 +1,10 @@
-"""File formats of table rows: one module each, registered by decorator and discovered in this folder."""
+"""File formats of table rows: one module each, registered by decorator and discovered in this folder.
+
+`systemverilog`: with all that a team needs that builds the network interface.
+"""
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
@@ -16,7 +19,9 @@ ROUTE_COLUMN = "ports"  # of shape (routes, longest + 1), with a first column mo
 
 
 class TableFormat(Protocol):
-    """Converter of the columns of `Tables` to files and back."""
+    """Converter of the columns of `Tables` to files and back. `has_trace`: whether a folder has a golden trace as well."""
+
+    has_trace: ClassVar[bool]
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """File name -> contents. The manifest, with a CRC-32 and SHA-256 of each file, is added by `hw.tables.directory`."""
@@ -26,6 +31,9 @@ class TableFormat(Protocol):
 
         `files`: all files of the directory except the manifest, with any names and contents. `endpoints`: their ids.
         """
+
+    def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
+        """Raise TableFormatError for a file, of those that say more than the columns, that these tables do not give."""
 
 
 FORMATS: Registry[type[TableFormat]] = Registry("table format")

@@ -25,6 +25,8 @@ _WIDE = ("addr", "size", "arrival_addr")
 class JsonFormat:
     """Only table.json: one row per line, columns named once, nil as null."""
 
+    has_trace = False
+
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """`table.json`; of the widths only the names of the columns are used."""
         names, arriving = widths.row_columns, widths.arrival_columns
@@ -50,6 +52,9 @@ class JsonFormat:
         if not isinstance(routes, list):
             raise TableFormatError(f"{FILE}: routes must be a list of lists of ports")
         return columns | {ROUTE_COLUMN: _number_lists("routes", routes, widths.route_fields, 1 << 30)}
+
+    def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
+        """Nothing: the file has the columns only."""
 
 
 def _written(name: str, column: np.ndarray) -> list[Any]:

@@ -27,6 +27,8 @@ _VALUE[_DIGITS] = np.arange(16)
 class ReadmemhFormat:
     """Hex images for $readmemh, one memory per node, one row per line; with routes.hex, table.json and layout.md."""
 
+    has_trace = False
+
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files. Time O(rows), memory about one byte for each bit of the images."""
         row_fields, arrival_fields = widths.row(), widths.arrival()
@@ -70,6 +72,9 @@ class ReadmemhFormat:
             if not np.array_equal(columns[name], readable):
                 raise TableFormatError(f"{READABLE_FILE} and the hex images differ in column {name}")
         return columns
+
+    def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
+        """Nothing: `columns` has compared all files."""
 
 
 def file_name(prefix: str, node: int) -> str:

@@ -21,10 +21,14 @@ from certree.models.table_form import require_sound
 from certree.models.tables import NIL, Profile, RowOp, Tables
 
 MANIFEST = "manifest.json"
+_NO_FILES: Mapping[str, bytes] = {}
 
 
-def export_tables(tables: Tables, directory: Path, format: str = "readmemh", force: bool = False) -> None:
-    """Write the tables as a directory in one of the registered formats; the same tables give the same bytes.
+def export_tables(
+    tables: Tables, directory: Path, format: str = "readmemh", force: bool = False, more: Mapping[str, bytes] = _NO_FILES
+) -> None:
+    """Write the tables as a directory in one of the registered formats; the same tables give the same bytes. `more`: files that the
+    format leaves to the caller (a golden trace, which takes a run).
 
     The files are written to a temporary folder next to `directory`, which is then renamed. Raises InputError when `directory`
     exists (unless `force`, which replaces an empty folder or another tables directory, nothing else), TableFormatError when the
@@ -33,16 +37,16 @@ def export_tables(tables: Tables, directory: Path, format: str = "readmemh", for
     _ = load_formats()[format]
     check_writable(directory, force=force)
     _check_replaceable(directory)
-    _write_directory(directory, table_files(tables, format))
+    _write_directory(directory, table_files(tables, format, more))
 
 
-def table_files(tables: Tables, format: str = "readmemh") -> dict[str, bytes]:
-    """The files of the tables in one of the registered formats, by name, `manifest.json` last; TableFormatError when they are
-    malformed."""
+def table_files(tables: Tables, format: str = "readmemh", more: Mapping[str, bytes] = _NO_FILES) -> dict[str, bytes]:
+    """The files of the tables in one of the registered formats, by name, `manifest.json` last, with those in `more`;
+    TableFormatError when the tables are malformed."""
     entry = load_formats()[format]()
     require_sound(tables)
     widths = Widths.of(tables)
-    files = dict(entry.files(tables, widths))
+    files = {**entry.files(tables, widths), **more}
     return files | {MANIFEST: canonical_json(manifest_document(tables, format, widths, files))}
 
 
@@ -117,6 +121,7 @@ def tables_of_files(files: Mapping[str, bytes], directory: Path) -> Tables:
         tables = Tables(**header, **_completed(columns, header), routes=routes, virtual_channel=channel)  # type: ignore[arg-type]
         _check_against_manifest(tables, widths)
         check_layout(manifest, tables)
+        formats[encoding]().check(files, tables, widths)
     return tables
 
 

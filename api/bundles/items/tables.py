@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from certree.api.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.api.bundles.reading import TABLES
 from certree.api.reports.text import size_words
+from certree.hw.engines.golden import trace_files
 from certree.hw.tables.directory import table_files
 from certree.hw.tables.lowering import lower
 from certree.models.bundle.bundle import Item
@@ -24,7 +25,8 @@ class TablesEvidence(Evidence):
         """A tables directory."""
         if source.tables is None:
             raise absent(source.no_tables)
-        return {f"{TABLES}/{name}": data for name, data in sorted(table_files(source.tables, source.format).items())}
+        more = trace_files(source.tables, source.format)
+        return {f"{TABLES}/{name}": data for name, data in sorted(table_files(source.tables, source.format, more).items())}
 
     def recheck(self, name: str, opened: Opened) -> Iterator[ItemResult]:
         """By the rules for tables; then the schedule that they execute is compared with that of the bundle."""

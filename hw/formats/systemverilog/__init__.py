@@ -1,0 +1,72 @@
+"""The format `systemverilog`: all that a team needs that builds the network interface.
+
+- `images`: rows by slot and stage, with lines of arrivals in place of names; `sizes`: widths, depths, times
+- `package`: SystemVerilog package and C header; `registers`: the register map and its SystemRDL
+- `contract`: CONTRACT.md; `testbench`: a network model and monitors around the interfaces, and assertions to bind
+"""
+
+from collections.abc import Mapping
+
+from certree.hw.formats import FORMATS, Columns
+from certree.hw.formats.layout import Widths
+from certree.hw.formats.readmemh import ReadmemhFormat, encode, file_name
+from certree.hw.formats.systemverilog.contract import contract_text
+from certree.hw.formats.systemverilog.images import slot_matrix
+from certree.hw.formats.systemverilog.package import header_text, package_text
+from certree.hw.formats.systemverilog.registers import rdl_text
+from certree.hw.formats.systemverilog.sizes import Sizes, sizes_of
+from certree.hw.formats.systemverilog.testbench import is_playable, reference_files, testbench_text
+from certree.models.common.errors import TableFormatError
+from certree.models.tables import Tables
+
+TRACE_FILE = "trace.csv"
+SLOTS = "slots"  # the images of rows in firing order
+
+
+@FORMATS.register("systemverilog")
+class SystemVerilogFormat:
+    """readmemh with a SystemVerilog package, C header, register map, contract, testbench, reference interface and golden trace."""
+
+    has_trace = True
+
+    def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
+        """All files but the golden trace. Time O(rows log rows)."""
+        return ReadmemhFormat().files(tables, widths) | _documents(sizes_of(tables, widths)) | reference_files(tables)
+
+    def columns(self, files: Mapping[str, bytes], widths: Widths, endpoints: list[int]) -> Columns:
+        """The columns in the hex images, as of `readmemh`."""
+        images = {
+            name: data
+            for name, data in files.items()
+            if not name.startswith((f"{SLOTS}_", "certree_", "CONTRACT")) and name != TRACE_FILE
+        }
+        return ReadmemhFormat().columns(images, widths, endpoints)
+
+    def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
+        """Raise TableFormatError for a document that these tables do not give. The reference interface is whatever the
+        manifest says; `certree.hw.engines.golden` checks the golden trace."""
+        expected = _documents(sizes_of(tables, widths))
+        for name, data in expected.items():
+            if files.get(name) != data:
+                raise TableFormatError(f"{name} is {'not what these tables give' if name in files else 'missing'}")
+        left = {name for name in files if name.startswith((f"{SLOTS}_", "CONTRACT"))} - set(expected)
+        if left:
+            raise TableFormatError(f"{min(left)}: unexpected file")
+
+
+def _documents(sizes: Sizes) -> dict[str, bytes]:
+    """The files that say something about these very tables."""
+    texts = {
+        "certree_ni_pkg.sv": package_text(sizes),
+        "certree_tables.h": header_text(sizes),
+        "certree_ni.rdl": rdl_text(sizes),
+        "CONTRACT.md": contract_text(sizes),
+    }
+    if is_playable(sizes.tables):
+        texts["certree_tb_pkg.sv"] = testbench_text(sizes)
+    matrix = slot_matrix(sizes.rows, sizes.tables, sizes.widths)
+    images = {
+        file_name(SLOTS, node): encode(matrix[sizes.rows.node == node], sizes.fields)
+        for node in sizes.tables.topology.endpoints.tolist()
+    }
+    return {name: text.encode() for name, text in texts.items()} | images

@@ -1,0 +1,165 @@
+"""`CONTRACT.md`: what the files of a folder mean, with the numbers of its tables, and the contract of schedule tables in full."""
+
+import re
+from importlib.resources import files
+
+from certree.hw.formats.layout import Field
+from certree.hw.formats.systemverilog.package import layouts, offsets
+from certree.hw.formats.systemverilog.registers import PEERS, REGISTERS, WINDOWS, Register
+from certree.hw.formats.systemverilog.sizes import Sizes
+from certree.hw.formats.systemverilog.testbench import is_playable
+
+_OPS = ("NOP", "REDUCE", "GATHER")
+
+
+def contract_text(sizes: Sizes) -> str:
+    """The document; links of the contract, which lead out of the folder, as plain text."""
+    parts = [
+        _INTRODUCTION,
+        _numbers(sizes),
+        _slots(sizes),
+        _FILES,
+        _layouts(sizes),
+        _registers(sizes),
+        _PINS if is_playable(sizes.tables) else _NO_REFERENCE,
+        _contract(),
+    ]
+    return "\n\n".join(part.strip() for part in parts) + "\n"
+
+
+def _contract() -> str:
+    text = (files(__package__) / "contract.txt").read_text(encoding="utf-8")
+    text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"^#", "##", text, flags=re.MULTILINE).replace("## Tables", "## The contract of schedule tables", 1)
+
+
+def _numbers(sizes: Sizes) -> str:
+    lines = ["## Numbers of these tables", "", "| constant | value | meaning |", "|---|---|---|"]
+    lines += [f"| `{constant.name}` | {constant.value} | {constant.meaning} |" for constant in sizes.constants]
+    return "\n".join(lines)
+
+
+def _slots(sizes: Sizes) -> str:
+    ops = ", ".join(f"{sizes['OP_' + name]} {name}" for name in _OPS)
+    return f"""
+## Op codes, units, slots
+
+- Op codes: {ops}; 3 does not exist.
+- Addresses and sizes count granules of {sizes["GRANULE_BYTES"]} bytes; a chunk has {sizes["CHUNK_GRANULES"]}. Times count cycles of
+  one clock.
+- `step` of a row is the slot in which its iteration 0 fires. A slot lasts {sizes["SLOT_CYCLES"]} cycles, a period
+  {sizes["PERIOD"]} slots, and there are {sizes["REPEATS"]} iterations: iteration i fires in slot `step + i * PERIOD`.
+- In hardware a row is stored by `slot = step mod PERIOD`, with `stage = step div PERIOD` (0 to {sizes["STAGES"] - 1}). In
+  period q it
+  serves iteration `q - stage`, and is disabled unless that is 0 to {sizes["REPEATS"] - 1}.
+- A chunk at address a is at `a + i * {sizes["STRIDE"]}` in iteration i if a is below {sizes["WORK_BASE"]}, and at
+  `a + (i mod {sizes["IN_FLIGHT"]}) * {sizes["WORK_STRIDE"]}` otherwise. A node needs {sizes["MEMORY_GRANULES"]} granules, and the
+  reference interface two chunks more for each incoming lane.
+- Memories: {sizes["ROWS"]} rows, {sizes["ARRIVALS"]} expected arrivals, {sizes["ROUTES"]} routes at most at a node.
+"""
+
+
+def _layouts(sizes: Sizes) -> str:
+    parts = ["## Fields", "Bit 0 is the least significant bit; nil is all ones."]
+    for name, fields in layouts(sizes).items():
+        parts.append(f"`{name}_t`, {sum(field.bits for field in fields)} bits:\n\n" + _field_table(fields))
+    return "\n\n".join(parts)
+
+
+def _field_table(fields: list[Field]) -> str:
+    lines = ["| field | bits |", "|---|---|"]
+    for field, low in zip(fields, offsets(fields), strict=True):
+        lines.append(f"| `{field.name}` | {low + field.bits - 1}:{low} |")
+    return "\n".join(lines)
+
+
+def _registers(sizes: Sizes) -> str:
+    lines = ["## Registers of the reference interface", "", "32 bits each, at byte offsets of its APB port.", ""]
+    lines += ["| offset | name | access | meaning |", "|---|---|---|---|"]
+    lines += [f"| {one.offset:#04x} | `{one.name}` | {one.access} | {one.meaning}{_bit_words(one)} |" for one in REGISTERS]
+    lines.append(f"| {PEERS.offset:#x} | `{PEERS.name}[{sizes[PEERS.constant]}]` | rw | {PEERS.meaning} |")
+    lines += [f"| {one.offset:#x} | window `{one.name}` | w | {one.meaning} |" for one in WINDOWS]
+    words = sizes["WINDOW_WORDS"]
+    lines += ["", f"An entry of a window takes {words} words, the lowest first, and is stored when the last one is written."]
+    return "\n".join(lines)
+
+
+def _bit_words(register: Register) -> str:
+    return "".join(f"; bit {bit} `{name}`: {meaning}" for name, bit, meaning in register.bits)
+
+
+_INTRODUCTION = """
+# Contract of these tables
+
+Generated with the tables next to it by certree; do not edit. This folder is complete: what an implementer of the network interface
+has to know is here, first with the numbers of these very tables, then the contract of schedule tables itself, whose sentences have
+numbers (E3, M5) to which the RTL and the assertions refer.
+"""
+
+_FILES = """
+## Files
+
+| file | contents |
+|---|---|
+| `node_*.hex`, `arrivals_*.hex`, `routes.hex` | rows, expected arrivals and source routes (section "Files" of the contract) |
+| `slots_*.hex` | the same rows in the order in which they fire (by `slot`, then by table order), for the memory of the interface |
+| `certree_ni_pkg.sv`, `certree_tables.h` | all constants and layouts, for SystemVerilog and C |
+| `certree_ni.rdl` | the registers in SystemRDL: PeakRDL makes C header, IP-XACT and UVM model of it |
+| `certree_ni*.sv` | the reference interface, profile `trees` (`certree_ni.sv` is the top) |
+| `certree_ni_tb.sv`, `certree_tb_pkg.sv`, `certree_network.sv`, `certree_node_memory.sv` | testbench, network, memories |
+| `certree_ni.f` | all SystemVerilog files in order |
+| `trace.csv` | the golden trace: what happens in which cycle of a run of these tables, from the cycle-accurate simulator of
+certree |
+| `table.json`, `layout.md`, `manifest.json` | the tables for readers, and checksums |
+
+In `slots_*.hex` names are replaced by what hardware needs: `row`, the number of the row in `node_*.hex`; `wait_line` and
+`wait_lines`, the lines of the node's own `arrivals_*.hex` that must have counted (`need` times, where the field exists) before the
+row may fire; for each destination `next`, the neighbour to which the message goes first (nil: no destination), and `line`, the line
+of the message in the `arrivals_*.hex` of its destination, which travels in its header, so that nobody searches.
+
+## Golden trace
+
+| event | `number` | the cycle |
+|---|---|---|
+| `fire` | row of the node (`node_*.hex`) | in which it fires |
+| `first`, `last` | outgoing lane (by id of the neighbour) | in which the first, or last, flit enters the lane |
+| `count` | line of the node's arrivals | from which on the arrival shows in the counters; of a REDUCE the sum is in memory |
+| `done` | | at whose beginning everything has fired and counted |
+
+Cycle 0 is that in which the first slot opens, without skew and `START_CYCLES`.
+"""
+
+_NO_REFERENCE = """
+## No reference interface
+
+The reference interface plays tables of profile `trees` only, in slots that are not fine, on links of whole units of speed, in
+messages with a header flit. These are others: the folder has neither `certree_ni.sv` with its modules nor the testbench, and the
+registers are a proposal.
+"""
+
+_PINS = """
+## Pins and timing of the reference interface
+
+- Load the windows and `LANE_PEER`, set `SKEW`, `NODE`, `ROWS`, `ARRIVALS`, `FIRINGS`, `COUNTS` and `STAGING_BASE`
+  (`certree_tables.h`
+  has them for each node), write `ARM`; when the first rows are read, at most `WINDOW_ROWS * (ARRIVALS + 4) + 2 * ROWS` cycles
+  later,
+  write `START` at all nodes in the same cycle. The next cycle is time 0.
+- A row that fires in cycle t has its first flit on `tx` in cycle t + 1; this cycle is part of `lat`. A message whose last flit
+  is on
+  `rx` in cycle t is complete at time t + 1. From `tx` pins to `rx` pins a flit takes `lat - 1` cycles, at least 1.
+- `tx_header` is there with the first flit, `tx_data` with the flits behind the `HEAD_FLITS` header flits. An interface always takes
+  what comes in: a lane has one message at a time.
+- Memory reads have valid and ready; data come in the cycle after a request is taken, and show all writes that were taken by then.
+  Writes of incoming lanes must be taken at once (otherwise error `OVERRUN`); the reduction unit waits.
+- A REDUCE message is first written to the staging area: place p (0 or 1) of lane l begins at `STAGING_BASE + (2 l + p) *
+  CHUNK_GRANULES`. The reduction unit then adds it, `SUM_GRANULES` in a cycle.
+- Incoming lanes are numbered by id of the neighbour, then by lane of the bundle, as M6 orders what is complete in one cycle.
+- `fired`, `counted` and what goes with them say in each cycle what happened in the one before; `is_done` and `has_error` are
+  levels.
+- A lane takes one message in a cycle, and rows that would send it a second one wait. Rows of tables that are valid and not
+  late never
+  meet in a lane. The interface reads a row in 3 cycles and one more for each line that it waits for; the rows of a slot must
+  be read
+  within a slot. Otherwise rows are late, which the error register says.
+"""

@@ -1,0 +1,129 @@
+"""Rows as a slotted network interface stores them: by slot within the period, with a stage, and with lines of arrivals in place of
+names, so that it looks for nothing (`docs/reference/tables.md`, E2)."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.hw.formats.layout import OP_BITS, Field, Widths
+from certree.models.tables import NIL, RowOp, Tables
+
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class SlotRows:
+    """The rows of all nodes in the order in which they fire, one line for each; columns as the fields of `slot_fields`.
+
+    `next`, `line`: for each destination the neighbour to which its message goes first, and the line of the message in the list of
+    arrivals of its destination; NIL and 0 where a row has fewer. `wait_line`, `wait_lines`: the lines of its own list that a row
+    waits for; `need`: how many arrivals of an iteration each of these must have counted. `line_bits`: of the number of a line.
+    """
+
+    row_of: Int64  # the row of `Tables` that a line is of
+    node: Int64
+    stage: Int64
+    slot: Int64
+    row: Int64  # its number in the table of the node
+    wait_line: Int64
+    wait_lines: Int64
+    need: Int64
+    next: Int64
+    line: Int64
+    line_bits: int
+
+
+def period_of(tables: Tables) -> int:
+    """The period, of tables that do not repeat the number of their steps."""
+    return tables.period or int(tables.step.max(initial=0)) + 1
+
+
+def local_number(owner: NDArray[np.integer]) -> Int64:
+    """The number of each row, or arrival, among those of its node; `owner` ascending."""
+    return np.arange(len(owner)) - np.searchsorted(owner, owner)
+
+
+def slot_rows(tables: Tables) -> SlotRows:
+    """The rows in firing order. O(rows log rows + transfers log transfers)."""
+    period, arrival_line = period_of(tables), local_number(tables.arrival_node)
+    first, lines, need = _waits(tables)
+    sent = tables.transfers()
+    by_row = np.lexsort((sent["dst"], sent["row"]))
+    row = sent["row"][by_row]
+    place = local_number(row)
+    width = max(1, int(place.max(initial=0)) + 1)
+    hops = np.array([tables.topology.dst[route[0]] for route in tables.routes] or [NIL], np.int64)
+    route = tables.route[row]
+    neighbour = np.where(route == NIL, sent["dst"][by_row], hops[np.where(route == NIL, 0, route)])
+    arrival = np.searchsorted(tables.arrival_keys(), tables.transfer_keys()[by_row])
+    next_node, line = np.full((len(tables.node), width), NIL, np.int64), np.zeros((len(tables.node), width), np.int64)
+    next_node[row, place], line[row, place] = neighbour, arrival_line[arrival]
+    number = local_number(tables.node)
+    order = np.lexsort((number, tables.step % period, tables.node))
+    own = np.where(lines > 0, first - np.searchsorted(tables.arrival_node, tables.node), 0)
+    return SlotRows(
+        row_of=order,
+        node=tables.node[order].astype(np.int64),
+        stage=(tables.step // period)[order].astype(np.int64),
+        slot=(tables.step % period)[order].astype(np.int64),
+        row=number[order],
+        wait_line=own[order],
+        wait_lines=lines[order],
+        need=need[order],
+        next=next_node[order],
+        line=line[order],
+        line_bits=max(1, int(arrival_line.max(initial=0)).bit_length()),
+    )
+
+
+def _waits(tables: Tables) -> tuple[Int64, Int64, Int64]:
+    """For each row the first of the arrivals that it waits for, how many these are, and how often each must have counted."""
+    if tables.is_counted:
+        first = np.searchsorted(tables.arrival_keys(), tables.cells(tables.node, tables.flow, tables.src_buffer))
+        return first, (tables.wait > 0).astype(np.int64), tables.wait.astype(np.int64)
+    ops, chunks = len(RowOp), tables.chunks
+    keys = (tables.arrival_node.astype(np.int64) * ops + tables.arrival_op) * chunks + tables.arrival_flow
+    # A REDUCE waits for all reductions of its flow (A3), and so does a GATHER without parent; any other for its one copy (A4).
+    copies = (tables.op == RowOp.GATHER) & (tables.parent != NIL)
+    op = np.where(copies, RowOp.GATHER, RowOp.REDUCE)
+    wanted = (tables.node.astype(np.int64) * ops + op) * chunks + tables.flow
+    low, high = (np.searchsorted(keys, wanted, side) for side in ("left", "right"))
+    return low, high - low, np.ones(len(wanted), np.int64)
+
+
+def slot_fields(rows: SlotRows, widths: Widths) -> list[Field]:
+    """The fields of a line, most significant first."""
+
+    def bits(values: Int64) -> int:
+        return max(1, int(values.max(initial=0)).bit_length())
+
+    fields = [
+        Field("stage", bits(rows.stage), False),
+        Field("slot", bits(rows.slot), False),
+        Field("row", bits(rows.row), False),
+        Field("op", OP_BITS, False),
+        Field("flow", widths.flow, False),
+        Field("wait_line", rows.line_bits, False),
+        Field("wait_lines", bits(rows.wait_lines), False),
+        *([Field("need", widths.wait, False)] if widths.wait else []),
+        *([Field("src_buffer", widths.buffer, False), Field("dst_buffer", widths.buffer, False)] if widths.buffer else []),
+        Field("addr", widths.addr, False),
+        Field("size", widths.size, False),
+        Field("route", widths.route, True),
+    ]
+    places = range(rows.next.shape[1] - 1, -1, -1)  # place 0 is the least significant
+    fields += [Field(f"next[{place}]", widths.node, True) for place in places]
+    return fields + [Field(f"line[{place}]", rows.line_bits, False) for place in places]
+
+
+def slot_matrix(rows: SlotRows, tables: Tables, widths: Widths) -> Int64:
+    """A column for each field, nil as NIL."""
+    names = ("op", "flow", "src_buffer", "dst_buffer", "addr", "size", "route")
+    given = {name: getattr(tables, name)[rows.row_of] for name in names}
+    given |= {name: getattr(rows, name) for name in ("stage", "slot", "row", "wait_line", "wait_lines", "need")}
+    columns = []
+    for field in slot_fields(rows, widths):
+        name, _, place = field.name.partition("[")
+        columns.append(getattr(rows, name)[:, int(place[:-1])] if place else given[name])
+    return np.stack(columns, axis=1).astype(np.int64)

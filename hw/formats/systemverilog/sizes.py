@@ -1,0 +1,142 @@
+"""Widths, depths and times of an interface for given tables: the constants of `certree_ni_pkg.sv` and `certree_tables.h`."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from certree.hw.formats.layout import Field, Widths
+from certree.hw.formats.systemverilog.images import SlotRows, period_of, slot_fields, slot_rows
+from certree.models.schedule.timing import reduction_cycles, serialization_cycles
+from certree.models.table_memory import layout
+from certree.models.tables import Profile, RowOp, Tables
+
+LANE_QUEUE = 2  # messages that wait at a lane, in tables that are never late none
+IDENTIFIER = 0x4354_0001  # of the register map
+_ELEMENTS = (64, 32, 16, 8)  # bits of an integer that the reduction unit adds: the largest that a granule is made of
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number with a name and what it means."""
+
+    name: str
+    value: int
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Tables, their rows in firing order, and all constants."""
+
+    tables: Tables
+    widths: Widths
+    rows: SlotRows
+    constants: tuple[Constant, ...]
+
+    @property
+    def fields(self) -> list[Field]:
+        """The fields of a row in firing order."""
+        return slot_fields(self.rows, self.widths)
+
+    def __getitem__(self, name: str) -> int:
+        return next(constant.value for constant in self.constants if constant.name == name)
+
+
+def log2(values: int) -> int:
+    """Bits that number so many things; at least 1."""
+    return max(1, (values - 1).bit_length())
+
+
+def lanes_of(tables: Tables, side: str) -> dict[int, list[tuple[int, int]]]:
+    """The lanes of each endpoint, (pair, lane of the bundle), in the order of the neighbours' ids: `src`, those that leave it, or
+    `dst`, those that come in."""
+    topology = tables.topology
+    here, there = (topology.pair_src, topology.pair_dst) if side == "src" else (topology.pair_dst, topology.pair_src)
+    lanes: dict[int, list[tuple[int, int]]] = {node: [] for node in topology.endpoints.tolist()}
+    for pair in np.lexsort((there, here)).tolist():
+        if int(here[pair]) in lanes:
+            lanes[int(here[pair])] += [(pair, lane) for lane in range(int(topology.pair_capacity[pair]))]
+    return lanes
+
+
+def _most(owner: np.ndarray) -> int:
+    return int(np.bincount(owner).max(initial=0)) if len(owner) else 0
+
+
+def sizes_of(tables: Tables, widths: Widths) -> Sizes:
+    """All constants. O(rows log rows)."""
+    machine, rows, memory = tables.machine, slot_rows(tables), layout(tables)
+    period = period_of(tables)
+    size = tables.chunk_bytes // machine.flit_bytes
+    flits = serialization_cycles(tables.chunk_bytes, machine, tables.topology.scale)
+    chunk_cycles = reduction_cycles(tables.chunk_bytes, machine)
+    stages = int(rows.stage.max(initial=0)) + 1
+    arrivals, most_rows, routes = (max(2, n) for n in (_most(tables.arrival_node), _most(tables.node), len(tables.routes)))
+    transmit, receive = (max(1, *map(len, lanes_of(tables, side).values())) for side in ("src", "dst"))
+    together = np.unique(rows.node * period + rows.slot, return_counts=True)[1]
+    cells = memory.work_base + memory.in_flight * memory.work_stride
+    words = max(sum(field.bits for field in fields) for fields in (slot_fields(rows, widths), widths.arrival(), widths.ports()))
+    slots = (tables.repeats + stages + 1) * period
+    names = [
+        ("PROFILE", list(Profile).index(tables.profile), "0 trees, 1 blocks, 2 buffers"),
+        *((f"OP_{op.name}", int(op), "op code") for op in RowOp),
+        ("NODES", len(tables.topology.kind), "topology ids run from 0 to NODES - 1"),
+        ("NIS", len(tables.topology.endpoints), "network interfaces (endpoints)"),
+        ("FLOWS", tables.chunks, "chunks of an iteration, K"),
+        ("PERIOD", period, "slots from iteration to iteration; without repetition: slots of the table"),
+        ("REPEATS", tables.repeats, "iterations"),
+        ("STAGES", stages, "iterations of one table that can be in progress at once"),
+        ("DELAY", tables.delay, "data sent in slot s can be used from slot s + DELAY on"),
+        ("SLOT_CYCLES", tables.slot_cycles, "cycles of a slot"),
+        ("HEAD_FLITS", machine.head_flits, "header flits of a message"),
+        ("MESSAGE_FLITS", flits, "flits of a message, header included; one for each cycle"),
+        ("CHUNK_GRANULES", size, "granules of a chunk; a granule is what one flit carries, and the unit of addresses"),
+        ("GRANULE_BYTES", machine.flit_bytes, "bytes of a granule"),
+        ("GRANULE_BITS", 8 * machine.flit_bytes, "bits of a granule"),
+        ("ELEMENT_BITS", next(bits for bits in _ELEMENTS if 8 * machine.flit_bytes % bits == 0), "integers that are added"),
+        ("STRIDE", memory.stride, "granules from a chunk to that of the next iteration, below WORK_BASE"),
+        ("WORK_BASE", memory.work_base, "first granule of the work cells"),
+        ("WORK_STRIDE", memory.work_stride, "granules of the work cells of one iteration"),
+        ("IN_FLIGHT", tables.in_flight, "W, iterations whose work cells and counters are kept apart"),
+        ("MEMORY_GRANULES", cells, "granules of a node that tables use"),
+        ("REDUCE_START_CYCLES", machine.reduce_start_cycles, "from complete to the start of the reduction"),
+        ("REDUCE_CHUNK_CYCLES", chunk_cycles, "that a chunk occupies the reduction unit"),
+        ("REDUCE_START_BITS", max(1, machine.reduce_start_cycles.bit_length()), "of REDUCE_START_CYCLES"),
+        ("SUM_GRANULES", -(-size // max(1, chunk_cycles - 1)), "granules that the reduction unit adds in a cycle"),
+        ("START_CYCLES", machine.ni_start_cycles, "from the common start to the opening of slot 0"),
+        ("ROWS", most_rows, "most rows of a node, and 2"),
+        ("ARRIVALS", arrivals, "most expected arrivals of a node, and 2"),
+        ("ROUTES", routes, "source routes, and 2"),
+        ("CHILDREN", rows.next.shape[1], "most destinations of a row"),
+        ("WINDOW_ROWS", int(together.max(initial=1)), "most rows of a node that fire in one slot"),
+        ("LANE_QUEUE", LANE_QUEUE, "messages that wait at a lane"),
+        ("TX_LANES", transmit, "most lanes that leave a node"),
+        ("RX_LANES", receive, "most lanes that come into a node"),
+        ("RX_LANE_BITS", log2(receive), "of the number of a lane"),
+        ("NODE_BITS", widths.node, "of a node id; nil is all ones"),
+        ("FLOW_BITS", widths.flow, "of a flow"),
+        ("TABLE_ADDR_BITS", widths.addr, "of an address of iteration 0"),
+        ("ADDR_BITS", (cells + 2 * receive * size).bit_length(), "of an address, staging area included"),
+        ("ROUTE_INDEX_BITS", widths.route, "of the number of a route; nil is all ones"),
+        ("ROUTE_DEPTH_BITS", log2(routes), "of an address of the route memory"),
+        ("ROUTE_BITS", sum(field.bits for field in widths.ports()), "of a source route"),
+        ("PORT_BITS", widths.port, "of a port in a source route; all ones eject"),
+        ("HOPS", widths.hops, "ports of a source route, the eject at its end included"),
+        ("ROW_INDEX_BITS", log2(most_rows), "of the number of a row at its node"),
+        ("LINE_BITS", rows.line_bits, "of the number of an expected arrival at its node"),
+        ("WAIT_LINES_BITS", _bits(slot_fields(rows, widths), "wait_lines"), "of how many lines a row waits for"),
+        ("SLOT_BITS", _bits(slot_fields(rows, widths), "slot"), "of a slot of the period"),
+        ("STAGE_BITS", _bits(slot_fields(rows, widths), "stage"), "of a stage"),
+        ("ITERATION_BITS", log2(tables.repeats), "of an iteration"),
+        ("COUNT_BITS", (tables.repeats + 1).bit_length(), "of a counter of arrivals"),
+        ("ABSOLUTE_SLOT_BITS", slots.bit_length(), "of a slot counted from the start"),
+        ("FLIT_INDEX_BITS", (flits + 1).bit_length(), "of the number of a flit in its message"),
+        ("BACKLOG_BITS", ((LANE_QUEUE + 2) * flits).bit_length(), "of the flits that a lane has left to send"),
+        ("WINDOW_WORDS", 1 << (-(-words // 32) - 1).bit_length(), "words of 32 bits of an entry in the table windows"),
+    ]  # fmt: skip
+    constants = tuple(Constant(*entry) for entry in names)
+    return Sizes(tables, widths, rows, constants)
+
+
+def _bits(fields: list[Field], name: str) -> int:
+    return next(field.bits for field in fields if field.name == name)

@@ -1,0 +1,138 @@
+"""`certree_tb_pkg.sv`: the network around the interfaces, for the testbench; and the SystemVerilog files that no table changes."""
+
+from collections.abc import Iterable
+from importlib.resources import files
+
+import numpy as np
+
+from certree.hw.formats.source_routes import port_numbers
+from certree.hw.formats.systemverilog.package import NOTE, interfaces
+from certree.hw.formats.systemverilog.sizes import Sizes, lanes_of
+from certree.models.schedule.paths import link_cycles
+from certree.models.tables import Profile, Tables
+
+FILE_LIST = "certree_ni.f"
+_BENCH = ("certree_network.sv", "certree_node_memory.sv", "certree_ni_tb.sv")
+_MODULES = (
+    "certree_ni_table.sv", "certree_ni_slots.sv", "certree_ni_scoreboard.sv", "certree_ni_fetch.sv", "certree_ni_window.sv",
+    "certree_ni_allocator.sv", "certree_ni_lane.sv", "certree_ni_receiver.sv", "certree_ni_reducer.sv", "certree_ni_registers.sv",
+    "certree_ni.sv",
+)  # fmt: skip
+_LIMIT = 4  # times the length of the slots, after which the testbench gives up
+
+
+def reference_files(tables: Tables) -> dict[str, bytes]:
+    """The reference interface, the testbench, and the list of files for a simulator; nothing for tables that it cannot play."""
+    if not is_playable(tables):
+        return {}
+    folder = files("certree.hw") / "rtl"
+    sources = {name: (folder / name).read_bytes() for name in _MODULES}
+    sources |= {name: (folder / "bench" / name).read_bytes() for name in _BENCH}
+    listed = ("certree_ni_pkg.sv", "certree_tb_pkg.sv", *_MODULES, *_BENCH)
+    return sources | {FILE_LIST: "".join(f"{name}\n" for name in listed).encode()}
+
+
+def testbench_text(sizes: Sizes) -> str:
+    """The package of the testbench."""
+    tables, constants = sizes.tables, _network(sizes)
+    lines = [f"// {NOTE}", "// verilator lint_off UNUSEDPARAM", "package certree_tb_pkg;"]
+    for name, value in constants.items():
+        if isinstance(value, int):
+            lines.append(f"  localparam int {name} = {value};")
+        else:
+            given = list(value) or [0]
+            lines.append(f"  localparam int {name}[{len(given)}] = '{{{', '.join(map(str, given))}}};")
+    bits = sizes["GRANULE_BITS"]
+    chunk = f"(a / {sizes['CHUNK_GRANULES']}) % {sizes['FLOWS']}"
+    due = "ni == ROOT[flow]" if not tables.collective.gathers else "1"
+    sums = "for (int ni = 0; ni < NIS; ni++) sum = added(sum, initial_granule(ni, a));"
+    copy = f"sum = initial_granule(ROOT[{chunk}], a);"
+    lines.append(
+        f"""
+  // SplitMix64 of the interface, the granule and the place in it.
+  function automatic logic [{bits - 1}:0] initial_granule(int ni, int a);
+    automatic logic [63:0] z;
+    for (int low = 0; low < {bits}; low += 8) begin
+      z = 64'h9e3779b97f4a7c15 * ((64'(ni) << 48) + (64'(a) << 8) + 64'(low) + 1);
+      z = (z ^ (z >> 30)) * 64'hbf58476d1ce4e5b9;
+      z = (z ^ (z >> 27)) * 64'h94d049bb133111eb;
+      initial_granule[low+:8] = 8'(z ^ (z >> 31));
+    end
+  endfunction
+
+  function automatic logic [{bits - 1}:0] added(logic [{bits - 1}:0] a, logic [{bits - 1}:0] b);
+    for (int low = 0; low < {bits}; low += {sizes["ELEMENT_BITS"]}) begin
+      added[low+:{sizes["ELEMENT_BITS"]}] = a[low+:{sizes["ELEMENT_BITS"]}] + b[low+:{sizes["ELEMENT_BITS"]}];
+    end
+  endfunction
+
+  // What granule a of a result is, and whether it is due at an interface.
+  function automatic logic [{bits - 1}:0] promised(int a);
+    automatic logic [{bits - 1}:0] sum = '0;
+    {sums if tables.collective.reduces else copy}
+    return sum;
+  endfunction
+
+  function automatic bit is_due(int ni, int a);
+    automatic int flow = {chunk};
+    return {due} && ni >= 0 && flow >= 0;
+  endfunction
+endpackage"""
+    )
+    return "\n".join([*lines, ""])
+
+
+def _network(sizes: Sizes) -> dict[str, int | Iterable[int]]:
+    tables, machine = sizes.tables, sizes.tables.machine
+    topology, endpoints = tables.topology, tables.topology.endpoints.tolist()
+    rank = {node: ni for ni, node in enumerate(endpoints)}
+    first = np.concatenate(([0], np.cumsum(topology.pair_capacity))).tolist()
+    ports = port_numbers(topology)
+    most_ports = int(ports.max(initial=0)) + 1
+    port_pair = np.zeros((len(topology.kind), most_ports), np.int64)
+    port_pair[topology.src, ports] = topology.pair_of_link
+    leaving, coming = (lanes_of(tables, side) for side in ("src", "dst"))
+    tx = [(pair, lane) for node in endpoints for pair, lane in leaving[node] + [(0, 0)] * (sizes["TX_LANES"] - len(leaving[node]))]
+    receiving = {pair: place for node in endpoints for place, (pair, lane) in enumerate(coming[node]) if lane == 0}
+    nodes, rows, arrivals, firings, counts, peers = zip(*interfaces(sizes), strict=True)
+    crossing = (link_cycles(topology, machine) + machine.router_cycles).tolist()
+    longest = sizes["HOPS"] * (max(crossing, default=0) + sizes["MESSAGE_FLITS"]) + machine.interface_cycles + machine.router_cycles
+    lanes = max(1, first[-1])
+    roots = tables.schedule.chunk_root.tolist()
+    slots = int(tables.step.max(initial=0)) + 1 + (tables.repeats - 1) * sizes["PERIOD"]
+    return {
+        "NIS": len(endpoints),
+        "PORTS": most_ports,
+        "LANES": lanes,
+        "END_CYCLES": machine.interface_cycles + machine.router_cycles,
+        "MESSAGES": 8 + lanes * (2 + longest // sizes["MESSAGE_FLITS"]),
+        "MEMORY_DEPTH": sizes["MEMORY_GRANULES"] + 2 * sizes["RX_LANES"] * sizes["CHUNK_GRANULES"],
+        "RESULT_GRANULES": sizes["FLOWS"] * sizes["REPEATS"] * sizes["CHUNK_GRANULES"],
+        "TIME_LIMIT": _LIMIT * slots * tables.slot_cycles + longest + 10_000,
+        "ARM_CYCLES": 4 + sizes["WINDOW_ROWS"] * (sizes["ARRIVALS"] + 4) + 2 * sizes["ROWS"],
+        "HAS_ROUTES": int(bool(tables.routes)),
+        "ROUTES_USED": len(tables.routes),
+        "NODE_OF": nodes,
+        "NI_OF": [rank.get(node, 0) for node in range(len(topology.kind))],
+        "ROOT": [rank.get(root, -1) for root in roots],
+        "ROWS_OF": rows,
+        "ARRIVALS_OF": arrivals,
+        "FIRINGS_OF": firings,
+        "COUNTS_OF": counts,
+        "LANE_PEER": [peer for lane in peers for peer in lane],
+        "PAIR_DST": topology.pair_dst.tolist(),
+        "PAIR_FIRST": first[:-1],
+        "PAIR_LANES": topology.pair_capacity.tolist(),
+        "PAIR_CROSSING": crossing,
+        "PAIR_RX": [receiving.get(pair, 0) for pair in range(len(topology.pair_dst))],
+        "PORT_PAIR": port_pair.reshape(-1).tolist(),
+        "TX_PAIR": [pair for pair, _ in tx],
+        "TX_LANE": [lane for _, lane in tx],
+    }
+
+
+def is_playable(tables: Tables) -> bool:
+    """Whether the reference interface plays the tables: those of `trees` in slots that are not fine, on links of whole units of
+    speed, in messages with a header flit."""
+    is_slotted = tables.profile is Profile.TREES and not tables.fine_slots
+    return is_slotted and tables.topology.scale == 1 and tables.machine.head_flits > 0

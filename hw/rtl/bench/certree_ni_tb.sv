@@ -1,0 +1,252 @@
+// Network interfaces around a network model play the tables of this folder. What their pins show is compared, event by event and
+// cycle by cycle, with the golden trace; then the data of every node are checked.
+//
+// Plusargs: +trace=FILE, the golden trace (trace.csv); +skew=FILE, hex cycles of each interface; +late=N, late rows that it expects;
+// +waves, writes waves.vcd.
+// verilator lint_off BLKSEQ
+// verilator lint_off PROCASSINIT
+module certree_ni_tb;
+  localparam int NIS = certree_ni_pkg::NIS;
+  localparam int TX = certree_ni_pkg::TX_LANES;
+  localparam int RX = certree_ni_pkg::RX_LANES;
+  localparam int ADDR_BITS = certree_ni_pkg::ADDR_BITS;
+  localparam int DATA_BITS = certree_ni_pkg::GRANULE_BITS;
+  localparam int HEADER_BITS = certree_ni_pkg::HEADER_BITS;
+  localparam int GRANULES = certree_ni_pkg::SUM_GRANULES;
+  localparam int WINDOW = certree_ni_pkg::WINDOW_ROWS;
+  localparam int ROW_INDEX_BITS = certree_ni_pkg::ROW_INDEX_BITS;
+  localparam int ITERATION_BITS = certree_ni_pkg::ITERATION_BITS;
+  localparam int LINE_BITS = certree_ni_pkg::LINE_BITS;
+  localparam int COUNT_BITS = certree_ni_pkg::COUNT_BITS;
+  localparam int ENTRY_BITS = 32 * certree_ni_pkg::WINDOW_WORDS;
+
+  logic clk = 0, rst = 1, is_starting = 0;
+  longint now = -1;
+  always #5 clk = !clk;
+  always @(posedge clk) begin
+    if (is_starting) now <= 0;
+    else if (now >= 0) now <= now + 1;
+  end
+
+  logic penable = 0, pwrite = 0;
+  logic [NIS-1:0] psel = '0, pslverr, pready;
+  logic [23:0] paddr = '0;
+  logic [31:0] pwdata[NIS], prdata[NIS];
+
+  logic [TX-1:0] tx_valid[NIS], tx_first[NIS], tx_last[NIS];
+  logic [TX*HEADER_BITS-1:0] tx_header[NIS];
+  logic [TX*DATA_BITS-1:0] tx_data[NIS];
+  logic [RX-1:0] rx_valid[NIS], rx_first[NIS];
+  logic [RX*HEADER_BITS-1:0] rx_header[NIS];
+  logic [RX*DATA_BITS-1:0] rx_data[NIS];
+  logic [NIS-1:0] is_done, has_error, was_done, is_said;
+  logic [WINDOW-1:0] fired[NIS];
+  logic [WINDOW*ROW_INDEX_BITS-1:0] fired_row[NIS];
+  logic [WINDOW*ITERATION_BITS-1:0] fired_iteration[NIS];
+  logic [RX:0] counted[NIS], was_counted[NIS];
+  logic [(RX+1)*LINE_BITS-1:0] counted_line[NIS], was_line[NIS];
+  logic [(RX+1)*COUNT_BITS-1:0] counted_to[NIS], was_to[NIS];
+  int faults;
+
+  certree_network network (
+      .clk, .now, .tx_valid, .tx_first, .tx_header, .tx_data, .rx_valid, .rx_first, .rx_header, .rx_data, .faults
+  );
+
+  for (genvar n = 0; n < NIS; n++) begin : g_nodes
+    logic [TX-1:0] read_valid;
+    logic [TX*ADDR_BITS-1:0] read_addr;
+    logic [TX*DATA_BITS-1:0] read_data;
+    logic [RX-1:0] write_valid;
+    logic [RX*ADDR_BITS-1:0] write_addr;
+    logic [RX*DATA_BITS-1:0] write_data;
+    logic sum_read_valid, sum_write_valid;
+    logic [ADDR_BITS-1:0] sum_read_addr, sum_staged_addr, sum_write_addr;
+    logic [GRANULES*DATA_BITS-1:0] sum_read_data, sum_staged_data, sum_write_data;
+    logic [GRANULES-1:0] sum_write_granules;
+    certree_ni ni (
+        .clk, .rst, .psel(psel[n]), .penable, .pwrite, .paddr, .pwdata(pwdata[n]), .prdata(prdata[n]), .pready(pready[n]),
+        .pslverr(pslverr[n]), .tx_valid(tx_valid[n]), .tx_first(tx_first[n]), .tx_last(tx_last[n]), .tx_header(tx_header[n]),
+        .tx_data(tx_data[n]), .rx_valid(rx_valid[n]), .rx_first(rx_first[n]), .rx_header(rx_header[n]), .rx_data(rx_data[n]),
+        .read_valid, .read_ready('1), .read_addr, .read_data, .write_valid, .write_ready('1), .write_addr, .write_data,
+        .sum_read_valid, .sum_read_ready(1'b1), .sum_read_addr, .sum_staged_addr, .sum_read_data, .sum_staged_data,
+        .sum_write_valid, .sum_write_ready(1'b1), .sum_write_addr, .sum_write_data, .sum_write_granules,
+        .is_done(is_done[n]), .has_error(has_error[n]), .fired(fired[n]), .fired_row(fired_row[n]),
+        .fired_iteration(fired_iteration[n]), .counted(counted[n]), .counted_line(counted_line[n]), .counted_to(counted_to[n])
+    );
+    certree_node_memory #(.NI(n)) memory (
+        .clk, .read_valid, .read_addr, .read_data, .write_valid, .write_addr, .write_data, .sum_read_valid, .sum_read_addr,
+        .sum_staged_addr, .sum_read_data, .sum_staged_data, .sum_write_valid, .sum_write_addr, .sum_write_data,
+        .sum_write_granules
+    );
+    // Each result that is due here is what the collective promises.
+    int wrong = 0;
+    always @(posedge is_checking) begin
+      for (int a = 0; a < certree_tb_pkg::RESULT_GRANULES; a++) begin
+        if (certree_tb_pkg::is_due(n, a) && memory.cells[a] !== certree_tb_pkg::promised(a)) wrong = wrong + 1;
+      end
+      if (wrong != 0) $display("node %0d: %0d granules are wrong", certree_tb_pkg::NODE_OF[n], wrong);
+    end
+    assign has_wrong[n] = wrong != 0;
+  end
+  logic is_checking = 0;
+  logic [NIS-1:0] has_wrong;
+
+  // The golden trace: lines of `cycle,node,event,number,iteration`.
+  int trace, events = 0, differences = 0;
+  string expected;
+  function automatic void event_line(string found);
+    events = events + 1;
+    expected = "";
+    void'($fgets(expected, trace));
+    if (found != expected) begin
+      differences = differences + 1;
+      if (differences <= 5) $display("cycle %0d: expected %sfound    %s", now, expected == "" ? "nothing\n" : expected, found);
+    end
+  endfunction
+
+  always @(posedge clk) begin
+    if (now > 0) begin
+      for (int n = 0; n < NIS; n++) begin
+        automatic int node = certree_tb_pkg::NODE_OF[n];
+        for (int w = 0; w < WINDOW; w++) begin
+          if (fired[n][w]) event_line($sformatf("%0d,%0d,fire,%0d,%0d\n", now - 1, node,
+              fired_row[n][w*ROW_INDEX_BITS+:ROW_INDEX_BITS], fired_iteration[n][w*ITERATION_BITS+:ITERATION_BITS]));
+        end
+        for (int l = 0; l < TX; l++) begin
+          if (tx_first[n][l]) event_line($sformatf("%0d,%0d,first,%0d,\n", now - 1, node, l));
+        end
+        for (int l = 0; l < TX; l++) begin
+          if (tx_last[n][l]) event_line($sformatf("%0d,%0d,last,%0d,\n", now - 1, node, l));
+        end
+        for (int line = 0; line < certree_ni_pkg::ARRIVALS; line++) begin
+          for (int p = 0; p <= RX; p++) begin
+            if (was_counted[n][p] && int'(was_line[n][p*LINE_BITS+:LINE_BITS]) == line) begin
+              event_line($sformatf("%0d,%0d,count,%0d,%0d\n", now - 1, node, line, was_to[n][p*COUNT_BITS+:COUNT_BITS] - 1'b1));
+            end
+          end
+        end
+        if (was_done[n] && !is_said[n]) begin
+          event_line($sformatf("%0d,%0d,done,,\n", now - 1, node));
+          is_said[n] <= 1'b1;
+        end
+      end
+    end else begin
+      is_said <= '0;
+    end
+    was_counted <= counted;
+    was_line <= counted_line;
+    was_to <= counted_to;
+    was_done <= now >= 0 ? is_done : '0;
+  end
+
+  // Loading by the APB ports, all interfaces at once.
+  logic [ENTRY_BITS-1:0] rows[NIS*certree_ni_pkg::ROWS];
+  logic [ENTRY_BITS-1:0] arrivals[NIS*certree_ni_pkg::ARRIVALS];
+  logic [ENTRY_BITS-1:0] routes[certree_ni_pkg::ROUTES];
+  logic [31:0] skew[NIS];
+  int refused = 0;
+
+  task automatic access(logic [23:0] address, logic [NIS-1:0] selected, logic is_write);
+    @(negedge clk);
+    paddr = address;
+    psel = selected;
+    pwrite = is_write;
+    penable = 0;
+    @(negedge clk);
+    penable = 1;
+    #1 if (|pslverr || (pready & selected) != selected) refused = refused + 1;
+    @(posedge clk);
+    #1 psel = '0;
+    penable = 0;
+  endtask
+
+  task automatic load(logic [23:0] base, int depth, int kind);
+    logic [NIS-1:0] selected;
+    logic [ENTRY_BITS-1:0] entry;
+    for (int index = 0; index < depth; index++) begin
+      for (int word = 0; word < certree_ni_pkg::WINDOW_WORDS; word++) begin
+        for (int n = 0; n < NIS; n++) begin
+          entry = kind == 0 ? rows[n*certree_ni_pkg::ROWS+index] : kind == 1 ? arrivals[n*certree_ni_pkg::ARRIVALS+index] : routes[index];
+          pwdata[n] = entry[word*32+:32];
+          selected[n] = index < (kind == 0 ? certree_tb_pkg::ROWS_OF[n] : kind == 1 ? certree_tb_pkg::ARRIVALS_OF[n] : depth);
+        end
+        access(base + 24'((index * certree_ni_pkg::WINDOW_WORDS + word) * 4), selected, 1);
+      end
+    end
+  endtask
+
+  string file;
+  int late = 0, late_rows = 0, errors = 0;
+  initial begin
+    if ($test$plusargs("waves")) begin
+      $dumpfile("waves.vcd");
+      $dumpvars(0, certree_ni_tb);
+    end
+    if (!$value$plusargs("trace=%s", file)) file = "trace.csv";
+    trace = $fopen(file, "r");
+    if (trace == 0) $fatal(1, "cannot read %s", file);
+    void'($fgets(expected, trace));  // the names of the columns
+    void'($value$plusargs("late=%d", late));
+    for (int n = 0; n < NIS; n++) begin
+      skew[n] = 0;
+      $readmemh($sformatf("slots_%04d.hex", certree_tb_pkg::NODE_OF[n]), rows, n * certree_ni_pkg::ROWS);
+      $readmemh($sformatf("arrivals_%04d.hex", certree_tb_pkg::NODE_OF[n]), arrivals, n * certree_ni_pkg::ARRIVALS);
+    end
+    if (certree_tb_pkg::HAS_ROUTES != 0) $readmemh("routes.hex", routes);
+    if ($value$plusargs("skew=%s", file)) $readmemh(file, skew);
+    repeat (4) @(posedge clk);
+    @(negedge clk) rst = 0;
+    load(24'h100000, certree_ni_pkg::ROWS, 0);
+    load(24'h200000, certree_ni_pkg::ARRIVALS, 1);
+    if (certree_tb_pkg::HAS_ROUTES != 0) load(24'h300000, certree_tb_pkg::ROUTES_USED, 2);
+    for (int l = 0; l < TX; l++) begin
+      for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::LANE_PEER[n*TX+l];
+      access(24'h100 + 24'(l * 4), '1, 1);
+    end
+    for (int n = 0; n < NIS; n++) pwdata[n] = skew[n] + certree_ni_pkg::START_CYCLES;
+    access(24'h10, '1, 1);
+    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::NODE_OF[n];
+    access(24'h14, '1, 1);
+    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::ROWS_OF[n];
+    access(24'h18, '1, 1);
+    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::ARRIVALS_OF[n];
+    access(24'h1c, '1, 1);
+    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::FIRINGS_OF[n];
+    access(24'h20, '1, 1);
+    for (int n = 0; n < NIS; n++) pwdata[n] = certree_tb_pkg::COUNTS_OF[n];
+    access(24'h24, '1, 1);
+    for (int n = 0; n < NIS; n++) pwdata[n] = certree_ni_pkg::MEMORY_GRANULES;
+    access(24'h34, '1, 1);
+    for (int n = 0; n < NIS; n++) pwdata[n] = 4;  // arm
+    access(24'h4, '1, 1);
+    repeat (certree_tb_pkg::ARM_CYCLES) @(posedge clk);
+    for (int n = 0; n < NIS; n++) pwdata[n] = 1;  // start
+    fork
+      access(24'h4, '1, 1);
+      begin
+        @(negedge clk);
+        @(negedge clk) is_starting = 1;
+        @(posedge clk) #1 is_starting = 0;
+      end
+    join
+    while (now < longint'(certree_tb_pkg::TIME_LIMIT) && !(&is_said)) @(posedge clk);
+    repeat (4) @(posedge clk);
+    if ($fgets(expected, trace) != 0) differences = differences + 1;
+    is_checking = 1;
+    access(24'h38, '1, 0);
+    for (int n = 0; n < NIS; n++) begin
+      late_rows = late_rows + prdata[n];
+    end
+    access(24'h0c, '1, 0);
+    for (int n = 0; n < NIS; n++) if ((prdata[n] & (late > 0 ? 32'hfffffffe : 32'hffffffff)) != 0) errors = errors + 1;
+    $display("%0d events, %0d differences; %0d cycles; %0d late rows; %0d nodes with errors, %0d with wrong data; %0d faults, %0d refused",
+        events, differences, now, late_rows, errors, $countones(has_wrong), faults, refused);
+    if (&is_said && differences == 0 && late_rows == late && errors == 0 && (late > 0 || has_error == 0) && has_wrong == 0 && faults == 0 && refused == 0) begin
+      $display("PASS");
+      $finish;
+    end else begin
+      $display("FAIL%s", &is_said ? "" : ": not every interface was done");
+      $fatal(1);
+    end
+  end
+endmodule

@@ -1,0 +1,46 @@
+// Memory of a node. A read sees what is written in its own cycle; the data come in the cycle after. For simulation.
+// verilator lint_off BLKSEQ
+module certree_node_memory #(
+    parameter int NI = 0,
+    parameter int TX = certree_ni_pkg::TX_LANES,
+    parameter int RX = certree_ni_pkg::RX_LANES,
+    parameter int ADDR_BITS = certree_ni_pkg::ADDR_BITS,
+    parameter int DATA_BITS = certree_ni_pkg::GRANULE_BITS,
+    parameter int GRANULES = certree_ni_pkg::SUM_GRANULES
+) (
+    input  logic                          clk,
+    input  logic [TX-1:0]                 read_valid,
+    input  logic [TX*ADDR_BITS-1:0]       read_addr,
+    output logic [TX*DATA_BITS-1:0]       read_data,
+    input  logic [RX-1:0]                 write_valid,
+    input  logic [RX*ADDR_BITS-1:0]       write_addr,
+    input  logic [RX*DATA_BITS-1:0]       write_data,
+    input  logic                          sum_read_valid,
+    input  logic [ADDR_BITS-1:0]          sum_read_addr,
+    input  logic [ADDR_BITS-1:0]          sum_staged_addr,
+    output logic [GRANULES*DATA_BITS-1:0] sum_read_data,
+    output logic [GRANULES*DATA_BITS-1:0] sum_staged_data,
+    input  logic                          sum_write_valid,
+    input  logic [ADDR_BITS-1:0]          sum_write_addr,
+    input  logic [GRANULES*DATA_BITS-1:0] sum_write_data,
+    input  logic [GRANULES-1:0]           sum_write_granules
+);
+  localparam int DEPTH = certree_tb_pkg::MEMORY_DEPTH;
+  logic [DATA_BITS-1:0] cells[DEPTH];
+
+  initial for (int a = 0; a < DEPTH; a++) cells[a] = certree_tb_pkg::initial_granule(NI, a);
+
+  always @(posedge clk) begin
+    for (int l = 0; l < RX; l++) if (write_valid[l]) cells[write_addr[l*ADDR_BITS+:ADDR_BITS]] = write_data[l*DATA_BITS+:DATA_BITS];
+    for (int g = 0; g < GRANULES; g++) begin
+      if (sum_write_valid && sum_write_granules[g]) cells[sum_write_addr + ADDR_BITS'(g)] = sum_write_data[g*DATA_BITS+:DATA_BITS];
+    end
+    for (int l = 0; l < TX; l++) if (read_valid[l]) read_data[l*DATA_BITS+:DATA_BITS] <= cells[read_addr[l*ADDR_BITS+:ADDR_BITS]];
+    for (int g = 0; g < GRANULES; g++) begin
+      if (sum_read_valid) begin
+        sum_read_data[g*DATA_BITS+:DATA_BITS] <= cells[sum_read_addr + ADDR_BITS'(g)];
+        sum_staged_data[g*DATA_BITS+:DATA_BITS] <= cells[sum_staged_addr + ADDR_BITS'(g)];
+      end
+    end
+  end
+endmodule
