@@ -136,8 +136,8 @@ def verify_path(
         schedule = read_schedule(path, topology, collective, route)
         verdict = verify_schedule(schedule, topology=topology)
         return Checked(schedule, on_machine(schedule, verdict, size, machine))
-    from certree.hw.engines.golden import check_trace
     from certree.hw.formats.systemverilog import TRACE_FILE
+    from certree.hw.golden import check_trace
     from certree.hw.tables.directory import read_tables
     from certree.verify.tables.checker import verify_tables
 

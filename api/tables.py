@@ -6,9 +6,9 @@ from pathlib import Path
 from certree.api.errors import DisagreementError, InvalidScheduleError
 from certree.api.inputs import schedule_of, verify_path
 from certree.api.settings import setting
-from certree.hw.engines.golden import trace_files
 from certree.hw.formats import load_formats
 from certree.hw.formats.layout import Widths
+from certree.hw.golden import trace_files
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.bundle.bundle import is_bundle

@@ -1,6 +1,7 @@
 """Hardware: schedule tables in and out, and the cycle-accurate simulators.
 
 - `run`: selects and runs an engine; `engines`: lanes and routers, and their common parts; `switching`: tables that take over
+- `golden`: traces of runs, for those who build interfaces
 - `tables`: from schedules to rows, and tables directories; `formats`: the files that rows are written to
 - `runtimes`: schedules as programs of communication runtimes
 - `routers`: the router network alone; `reducing`: switches that reduce; `endpoints`: buses and collective engines

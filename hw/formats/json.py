@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +25,7 @@ _WIDE = ("addr", "size", "arrival_addr")
 class JsonFormat:
     """Only table.json: one row per line, columns named once, nil as null."""
 
-    has_trace = False
+    has_trace: ClassVar[bool] = False
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """`table.json`; of the widths only the names of the columns are used."""

@@ -1,6 +1,7 @@
 """The format `readmemh`: `node_*.hex` and `arrivals_*.hex` for Verilog's $readmemh, together with `table.json` and `layout.md`."""
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ _VALUE[_DIGITS] = np.arange(16)
 class ReadmemhFormat:
     """Hex images for $readmemh, one memory per node, one row per line; with routes.hex, table.json and layout.md."""
 
-    has_trace = False
+    has_trace: ClassVar[bool] = False
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files. Time O(rows), memory about one byte for each bit of the images."""

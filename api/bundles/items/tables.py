@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from certree.api.bundles.evidence import EVIDENCE, Evidence, ItemResult, Opened, Source, Status, absent
 from certree.api.bundles.reading import TABLES
 from certree.api.reports.text import size_words
-from certree.hw.engines.golden import trace_files
+from certree.hw.golden import trace_files
 from certree.hw.tables.directory import table_files
 from certree.hw.tables.lowering import lower
 from certree.models.bundle.bundle import Item

@@ -6,6 +6,7 @@
 """
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 from certree.hw.formats import FORMATS, Columns
 from certree.hw.formats.layout import Widths
@@ -27,7 +28,7 @@ SLOTS = "slots"  # the images of rows in firing order
 class SystemVerilogFormat:
     """readmemh with a SystemVerilog package, C header, register map, contract, testbench, reference interface and golden trace."""
 
-    has_trace = True
+    has_trace: ClassVar[bool] = True
 
     def files(self, tables: Tables, widths: Widths) -> dict[str, bytes]:
         """All files but the golden trace. Time O(rows log rows)."""
@@ -44,7 +45,7 @@ class SystemVerilogFormat:
 
     def check(self, files: Mapping[str, bytes], tables: Tables, widths: Widths) -> None:
         """Raise TableFormatError for a document that these tables do not give. The reference interface is whatever the
-        manifest says; `certree.hw.engines.golden` checks the golden trace."""
+        manifest says; `certree.hw.golden` checks the golden trace."""
         expected = _documents(sizes_of(tables, widths))
         for name, data in expected.items():
             if files.get(name) != data:

@@ -1,6 +1,7 @@
 """`CONTRACT.md`: what the files of a folder mean, with the numbers of its tables, and the contract of schedule tables in full."""
 
 import re
+from functools import cache
 from importlib.resources import files
 
 from certree.hw.formats.layout import Field
@@ -27,6 +28,7 @@ def contract_text(sizes: Sizes) -> str:
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
+@cache
 def _contract() -> str:
     text = (files(__package__) / "contract.txt").read_text(encoding="utf-8")
     text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)

@@ -1,6 +1,7 @@
 """`certree_tb_pkg.sv`: the network around the interfaces, for the testbench; and the SystemVerilog files that no table changes."""
 
 from collections.abc import Iterable
+from functools import cache
 from importlib.resources import files
 
 import numpy as np
@@ -23,8 +24,11 @@ _LIMIT = 4  # times the length of the slots, after which the testbench gives up
 
 def reference_files(tables: Tables) -> dict[str, bytes]:
     """The reference interface, the testbench, and the list of files for a simulator; nothing for tables that it cannot play."""
-    if not is_playable(tables):
-        return {}
+    return _sources() if is_playable(tables) else {}
+
+
+@cache
+def _sources() -> dict[str, bytes]:
     folder = files("certree.hw") / "rtl"
     sources = {name: (folder / name).read_bytes() for name in _MODULES}
     sources |= {name: (folder / "bench" / name).read_bytes() for name in _BENCH}

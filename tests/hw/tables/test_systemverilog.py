@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from certree.api.inputs import verify_path
-from certree.hw.engines.golden import COLUMNS, golden_run, trace_files
 from certree.hw.engines.table_rows import TableRows
 from certree.hw.formats.layout import Widths
 from certree.hw.formats.readmemh import decode
 from certree.hw.formats.systemverilog.sizes import sizes_of
+from certree.hw.golden import COLUMNS, golden_run, trace_files
 from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
