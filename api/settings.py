@@ -28,7 +28,7 @@ def setting(
     """The size and the machine to use with a schedule. `tell` receives a line for each that differs from what it records."""
     used = MadeFor(message_size(schedule, size, tell), machine_of(schedule, machine, tell))
     if isinstance(schedule, Schedule) and schedule.slot_cycles is not None and used != schedule.made_for:
-        tell("its fine slots are not for this size and machine; equal slots used instead")
+        tell("its fine slots are not for this size and machine; it is timed and run in others")
     return used
 
 

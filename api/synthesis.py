@@ -17,8 +17,9 @@ from certree.api.spread.candidates import AUTO, Spread
 from certree.api.workers.pool import Workers
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.machine.machine import Machine
+from certree.models.rebooking import with_guards
 from certree.models.schedule.collective import Collective
-from certree.models.schedule.symmetric import AnySchedule
+from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.synth.method import Method, Request, load_methods
 from certree.synth.virtual_channels import with_channels
 from certree.verify.checker import verify_schedule
@@ -36,6 +37,7 @@ def synthesize(
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
     run: str = "slotted",
+    skew: int = 0,
     effort: int | None = None,
     time_limit: str | float | Fraction | None = None,
     seed: int = 0,
@@ -47,8 +49,9 @@ def synthesize(
 
     `network` and `collective` as in `topology` and `collective`; `certree list` names the methods and their options. `chunks`: of
     one iteration, by default the method's choice; `steps`: at most N steps in one iteration. `size` (bytes, or a text; 64 MiB by
-    default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are
-    compared for; `run` is how: "slotted", "paced" or "fastest", for method auto. `effort` is a deterministic search budget, 1 by
+    default) and `machine` (by default multitree, with the speeds of links that the network states) are what candidates are compared
+    for; `run` is how: "slotted", "paced" or "fastest", for method auto. `skew`: the cycles by which the counters of nodes may start
+    apart; what is made then gets fine slots with guards, for that size and machine. `effort` is a deterministic search budget, 1 by
     default: the same arguments give the same schedule. `time_limit` (seconds, or a text) instead makes the result depend on the
     computer. `seeds`: take the best of N searches, with the seeds from `seed` on. `workers` (as in `sweep`, but one by default,
     which is this process) share candidates of method auto and seeds: the schedule is the same, however many there are. `progress`
@@ -65,6 +68,8 @@ def synthesize(
     _require_one_budget(effort, time_limit)
     if run != "slotted" and method != "auto":
         raise InputError(f"run {run} is for method auto, which compares; {method} makes one schedule, however it is run")
+    if skew < 0 or (skew and run != "slotted"):
+        raise InputError(f"skew is {skew}, run {run}; allowed: whole numbers from 0, above 0 with run slotted")
     wanted, asked = parsing.topology(network), parsing.collective(collective, root)
     on = machine_for(wanted, machine, progress or silent)
     message = _message_bytes(asked, size, on)
@@ -92,6 +97,8 @@ def synthesize(
         found, interrupted = _found(load_methods()[method], request)
     if found is None:
         raise SearchInterrupted(None)
+    if skew:
+        found = with_guards(written_out(found), message, on, skew)
     recorded = _recorded(found, request, time_limit)
     try:
         certified, _ = certified_or_fail(recorded, search=not interrupted)

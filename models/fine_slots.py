@@ -148,12 +148,14 @@ class FineTimes:
         there: two periods in turn, of which the second is like all that follow (its backlog at the start is that of its end)."""
         period = self.period
         if period is None:
-            return self._served(node, ready)
+            return self.served(node, ready)
         again = np.tile(ready % period, 2)
         again[len(ready) :] += period
-        return self._served(np.tile(node, 2), again)[len(ready) :]
+        return self.served(np.tile(node, 2), again)[len(ready) :]
 
-    def _served(self, node: Int64, ready: Int64) -> Int64:
+    def served(self, node: Int64, ready: Int64) -> Int64:
+        """For each job of the unit of a node, from its arrival `ready` on, the cycles until it is done: first come, first served,
+        and each job as the last of those that come in the same cycle. O(jobs log jobs)."""
         order = np.lexsort((ready, node))
         node, ready = node[order], ready[order]
         first = np.ones(len(node), np.bool_)
@@ -186,7 +188,7 @@ class FineTimes:
         last, rows = int(arrived.max()), np.flatnonzero(self.schedule.op == Op.REDUCE)
         if len(rows):
             ready = arrived[rows] + self.machine.reduce_start_cycles
-            last = max(last, int((ready + self._served(self.schedule.dst[rows].astype(np.int64), ready)).max()))
+            last = max(last, int((ready + self.served(self.schedule.dst[rows].astype(np.int64), ready)).max()))
         return self.machine.ni_start_cycles + (self.schedule.repeats - 1) * (self.period or 0) + last
 
 

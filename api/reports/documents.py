@@ -108,6 +108,8 @@ DOCUMENTS = {
         witnesses: [bound]
         base_transfers? virtual_channels? slot_cycles? cycles_before? steps_before? compared_cycles? stated_rounds?: count?
         least_slot_cycles? serialized_rounds?: count?
+        skew_tolerance_cycles?: count?
+        drift_tolerance?: rational?
         bandwidth_bound_any_shares?: rational
         compared? time_unknown?: text
         violations?: [violation]

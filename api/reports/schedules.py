@@ -9,10 +9,11 @@ from certree.api.evidence import found_time_bounds
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
 from certree.models.common.errors import InputError
-from certree.models.equal_slots import in_equal_slots
-from certree.models.fine_slots import fine_times, is_made_for
+from certree.models.fine_slots import fine_times
+from certree.models.fine_tolerance import drift_tolerance, skew_tolerance
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
+from certree.models.rebooking import fitted
 from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
@@ -33,10 +34,10 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
     document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
     try:
         if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            if is_made_for(schedule, message_bytes, machine):
-                cycles = fine_times(schedule).cycles
-                return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
-            schedule = in_equal_slots(schedule)
+            schedule = fitted(schedule, message_bytes, machine)
+        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
+            cycles = fine_times(schedule).cycles
+            return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine), **_tolerance(schedule)}
         plan, timing = slotted(schedule, message_bytes, machine)
         if slot_cycles is not None:
             document["least_slot_cycles"] = timing.slot_cycles
@@ -45,6 +46,12 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
         return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine)}
     except InputError as error:
         return document | {"time_cycles": None, **clock_times(None, message_bytes, machine), "time_unknown": str(error)}
+
+
+def _tolerance(schedule: Schedule) -> dict[str, Any]:
+    """How far clocks may differ with its fine slots; null where no message leaves its node."""
+    drift = drift_tolerance(schedule)
+    return {"skew_tolerance_cycles": skew_tolerance(schedule), "drift_tolerance": None if drift is None else str(drift)}
 
 
 def schedule_report(
@@ -192,6 +199,9 @@ def schedule_words(report: dict[str, Any]) -> str:
         if report["time_over_bound"] is not None:
             over = float(Fraction(report["time_over_bound"]))
             lines.append(f"  time bound: {report['time_bound_cycles']:,} cycles; time / time bound {over:.4g}")
+    if report.get("skew_tolerance_cycles") is not None:
+        skew, drift = counted(report["skew_tolerance_cycles"], "cycles"), float(Fraction(report["drift_tolerance"]) * 10**6)
+        lines.append(f"  clocks may start {skew} apart, or drift by {drift:.4g} ppm")
     least = report.get("least_slot_cycles")
     if least is not None and least < report["slot_cycles"]:
         lines.append(f"  slots of {report['slot_cycles']:,} cycles; {least:,} would be enough")

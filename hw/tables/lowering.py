@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from certree.hw.tables.counted import lower_counted
 from certree.hw.tables.lines import match, ragged, widen
 from certree.models.common.errors import TableFormatError, UnsupportedError
-from certree.models.equal_slots import in_equal_slots
-from certree.models.fine_slots import fine_times, is_made_for
+from certree.models.fine_slots import fine_times
 from certree.models.forwarding import unkept_waits
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind
+from certree.models.rebooking import fitted
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.schedule.timing import slotted
 from certree.models.tables import NIL, RowOp, Tables
@@ -54,12 +54,12 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
 
 
 def _sized(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, dict[str, int]]:
-    """The schedule with the slots that tables have, and its sizes: fine slots where they were made for this, else equal ones."""
+    """The schedule with the slots that tables have, and its sizes: fine slots fitted to these."""
     if schedule.slot_cycles is not None:
-        if is_made_for(schedule, message_bytes, machine):
-            times = fine_times(schedule)
-            return schedule, {"message_bytes": message_bytes, "chunk_bytes": times.chunk_bytes, "slot_cycles": times.slot}
-        schedule = in_equal_slots(schedule)
+        schedule = fitted(schedule, message_bytes, machine)
+    if schedule.slot_cycles is not None:
+        times = fine_times(schedule)
+        return schedule, {"message_bytes": message_bytes, "chunk_bytes": times.chunk_bytes, "slot_cycles": times.slot}
     plan, timing = slotted(schedule, message_bytes, machine)
     return plan, {name: getattr(timing, name) for name in ("message_bytes", "chunk_bytes", "slot_cycles")}
 

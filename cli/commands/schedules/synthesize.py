@@ -67,6 +67,7 @@ INTERRUPTED = 130
     help="Execution model used when method auto ranks candidates: slotted (fixed time slots), paced (as soon as dependencies are "
     "met; ranked by simulation, large messages without routers), or the faster of both.",
 )
+@click.option("--skew", type=COUNT, help="Fine slots with guards: counters of nodes may start up to N cycles apart.")
 @options_search()
 @click.option("--seeds", type=COUNT, default=1, show_default=True, help="Take the best of N searches, with seeds from --seed on.")
 @options_workers("candidates and seeds", 1)
@@ -82,6 +83,7 @@ def synthesize_command(
     size: int,
     machine: Machine | None,
     run: str,
+    skew: int | None,
     effort: int | None,
     time_limit: Fraction | None,
     seed: int,
@@ -103,7 +105,7 @@ def synthesize_command(
         with working(f"synthesizing with {method}") as report:
             made = synthesize(
                 topology, collective, method=method, options=options, chunks=chunks, steps=steps, size=size, machine=machine,
-                run=run, effort=effort, time_limit=time_limit, seed=seed, seeds=seeds, workers=workers,
+                run=run, skew=skew or 0, effort=effort, time_limit=time_limit, seed=seed, seeds=seeds, workers=workers,
                 progress=report,
             )  # fmt: skip
     except SearchInterrupted as stopped:

@@ -14,6 +14,7 @@ from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.equal_slots import in_equal_slots
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Profile, Tables
 from certree.verify.checker import verify_schedule
@@ -134,11 +135,12 @@ def test_wrong_fields(fields: dict[str, object], reason: str) -> None:
         replace(lowered(swing_in_fine_slots(4, 256)), **fields)
 
 
-def test_another_size_gets_equal_slots() -> None:
-    """The same exchanges in slots that are as long as a message and its way; valid, and right."""
-    made = swing_in_fine_slots(4, 256)
-    tables = lower(made, 4096, made.made_for.machine)
-    assert (tables.fine_slots, verify_tables(tables).valid) == (False, True)
+@pytest.mark.parametrize("repeats", [1, 3])
+def test_another_size_gets_other_slots(repeats: int) -> None:
+    """Booked anew; where iterations repeat, the same transfers in equal slots."""
+    made = replace(SQUARE, step=[0, 8, 16], rounds=[1] * 17, period=None if repeats == 1 else 12, repeats=repeats)
+    tables = lower(made, 1 << 14, made.made_for.machine)
+    assert (tables.fine_slots, verify_tables(tables).valid) == (repeats == 1, True)
     done = run(tables, Options(engine="fast", without_routers=True))
     assert (done.data_ok, done.late, done.cycles) == (True, 0, done.closed_form_cycles)
 
@@ -151,4 +153,5 @@ def test_no_equal_slots() -> None:
     )  # fmt: skip
     made = replace(made, step=[0] * 4 + [41] * 4)
     with pytest.raises(UnsupportedError, match="it has no equal slots: in step 41 several messages share a link"):
-        lower(made, 1 << 20, MACHINE)
+        in_equal_slots(made)
+    assert lower(made, 1 << 10, MACHINE).fine_slots

@@ -50,9 +50,9 @@ def test_tables_and_runs(made, tmp_path):
 
 
 def test_another_size(made):
-    """Equal slots, with a note."""
+    """Other slots, with a note."""
     other = certree("verify", made, "--size", "8KiB")
-    assert "its fine slots are not for this size and machine; equal slots used instead" in other.err
+    assert "its fine slots are not for this size and machine; it is timed and run in others" in other.err
     seen = json_of("simulate", made, "--size", "8KiB")
     assert seen["cycles"] == json_of("verify", made, "--size", "8KiB")["time_cycles"]
 
@@ -70,3 +70,23 @@ def test_commands_that_do_not_know_fine_slots(made, command, what):
     outcome = certree(name, made, *options)
     assert outcome.code == 2
     assert f"error: {what}: not supported for schedules that use slot_cycles (version 2)" in outcome.err
+
+
+def test_guards_against_skew(tmp_path):
+    """`synthesize --skew`: fine slots that `verify` finds wide enough, right at that skew, and caught beyond what they tolerate."""
+    made = tmp_path / "made.json"
+    asked = ("--method", "recursive-doubling", "--size", "1KiB", "--skew", "20", "-o", made)
+    assert json_of("synthesize", "hypercube:2", *asked)["skew_tolerance_cycles"] == 20
+    seen = json_of("verify", made)
+    assert (seen["valid"], seen["skew_tolerance_cycles"]) == (True, 20)
+    words = certree("verify", made).out
+    assert "clocks may start 20 cycles apart, or drift by" in words
+    right = json_of("simulate", made, "--skew", "1=20,2=7", "--without-routers")
+    assert (right["late"], right["contention_cycles"], right["data_ok"]) == (0, 0, True)
+    wrong = certree("simulate", made, "--skew", "1=21", "--without-routers")
+    assert (wrong.code, "late rows: 0" in wrong.out) == (1, False)
+
+
+def test_skew_is_for_slots(tmp_path):
+    outcome = certree("synthesize", "ring:4", "--run", "paced", "--skew", "3")
+    assert (outcome.code, "error: skew is 3, run paced; allowed:" in outcome.err) == (2, True)
