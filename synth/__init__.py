@@ -2,6 +2,7 @@
 
 - `method`: requests, options and the registry; `methods`: the algorithms, one file each, and the automatic choice
 - `packing`: trees at the best rate, and their slots; `ranks`: algorithms written for ranks, embedded in a network
+- `fine`: list scheduling in cycles, and the programs that it takes
 - `flows`: paths and slots for blocks with one source and one target
 - `gentree`: plans for trees of switches; `symmetric`: schedules that a group maps to themselves; `phases`: reversal of a phase
 - `exact`: constraint encodings and frontiers; `improve`: a better schedule from a valid one

@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 
 from certree.models.common.errors import InputError, UnsupportedError, closest
 from certree.models.common.registry import Registry, import_folder
+from certree.models.fine_slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.synth.virtual_channels import with_channels
@@ -125,8 +127,13 @@ class Request:
     def cycles(self, schedule: AnySchedule) -> int:
         """Closed-form cycles of a candidate at this request's message size and machine.
 
-        Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`).
+        Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`). A schedule
+        with fine slots has the time of the size and machine that it was made for, and none at others.
         """
+        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
+            if schedule.made_for != MadeFor(self.message_bytes, self.machine):
+                raise UnsupportedError("slot_cycles: the schedule was made for another message size or machine")
+            return fine_times(schedule).cycles
         plan, timing = slotted(schedule, self.message_bytes, self.machine)
         return schedule_cycles(plan, timing, self.machine)
 

@@ -91,6 +91,8 @@ def published(requests: Sequence[Request]) -> dict[int, dict[str, int]]:
         for request in requests:
             schedule = made(request, name, options) if load_methods()[name].is_sized else once
             if schedule is not None:
+                if getattr(schedule, "slot_cycles", None) is not None:
+                    continue  # auto compares slots of one length
                 with suppress(UnsupportedError):
                     found[request.message_bytes][label_of(name, options)] = request.cycles(schedule)
     return found

@@ -11,7 +11,9 @@ from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import written_out
 from certree.models.schedule.symmetric_file import load_any_schedule
 from certree.models.schedule.unit_rounds import in_unit_rounds
-from certree.synth.method import METHODS, Option, Options, Request, Tier, Variant, method
+from certree.synth.fine.program import program_of
+from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.method import METHODS, Option, Options, Request, Tier, Variant, choice, method
 from certree.synth.packing.selection import Search, Trees
 from certree.synth.packing.trees import family_of
 
@@ -28,7 +30,7 @@ def _is_worth_retiming(request: Request) -> bool:
 @method(
     "retime",
     SYMMETRIC_KINDS,
-    options={"of": Option(str, "multitree", "a method or a schedule file")},
+    options={"of": Option(str, "multitree", "a method or a schedule file"), "from": choice("slots", "paced")},
     published=False,
     tier=Tier.ALWAYS,
     order=94,
@@ -40,9 +42,14 @@ def _is_worth_retiming(request: Request) -> bool:
 def retime(request: Request, options: Options) -> Schedule:
     """The trees of another schedule in new slots: phases overlap, latency hides behind later slots, iterations may repeat.
 
-    Option: of=METHOD (multitree by default) or of=FILE.json names the schedule; it is returned itself when nothing is faster.
+    Options: of=METHOD (multitree by default) or of=FILE.json names the schedule; it is returned itself when nothing is faster.
+    from=paced: the transfers of any schedule in fine slots, each as early as what it carries is there and its links are free, as in
+    a paced run, but without contention; the schedule itself where its slots are not slower.
     """
     source = _source(request, options["of"])
+    if options["from"] == "paced":
+        fine = in_fine_slots(request, [(f"transfers of {options['of']}", program_of(source))], "retime", options)
+        return fine if request.cycles(fine) < request.cycles(source) else source
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:
         return request.provenance("retime", options, **origin)

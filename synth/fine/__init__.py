@@ -1,0 +1,6 @@
+"""Schedules with fine slots from programs: what each transfer reads and writes, in which order, and along which links.
+
+- `program`: transfers in stages, and a schedule as a program; `order`: what has to wait for what
+- `booking`: a cycle for each transfer, the earliest in which its links are free; `schedule`: the best of several such orders
+- `ways`: shortest routes that load links evenly
+"""

@@ -1,0 +1,150 @@
+"""The order that a program needs: what has to wait until something has been sent, and until something has landed.
+
+For each cell reads and writes alternate. A read waits until all writes before it have landed, a write until all reads before it
+have been sent; what is sent into a cell between two reads lands in any order if it is all added. So every row waits for two
+*gates* at most. Rows that wait for each other to be sent, as in an exchange between two accumulators, leave in one cycle: a
+*group*.
+
+A local copy keeps what its source holds for later. What reads the copy may read the original until the copy is made.
+"""
+
+from dataclasses import dataclass
+
+import networkx as nx
+import numpy as np
+
+from certree.models.schedule.schedule import Op
+from certree.synth.fine.program import Program
+
+NONE = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Order:
+    """`needs`: by gate, how many events open it; `when_sent`, `when_landed`: by row, the gates that this helps to open; `opens`: by
+    gate, the rows that wait for it; `original_of`: by row, the local copy instead of which it may read the original, or NONE;
+    `groups`: rows that leave together, by number of the group, and `group`: the number of each row's group, or NONE."""
+
+    needs: list[int]
+    when_sent: list[list[int]]
+    when_landed: list[list[int]]
+    opens: list[list[int]]
+    original_of: list[int]
+    groups: list[list[int]]
+    group: list[int]
+
+    @property
+    def waits(self) -> list[int]:
+        """By row, the number of gates that it waits for."""
+        count = [0] * len(self.when_sent)
+        for rows in self.opens:
+            for row in rows:
+                count[row] += 1
+        return count
+
+
+class _Gates:
+    """Gates while they are collected."""
+
+    def __init__(self, rows: int) -> None:
+        self.needs: list[int] = []
+        self.opens: list[list[int]] = []
+        self.fed_by: list[list[int]] = []
+        self.when_sent: list[list[int]] = [[] for _ in range(rows)]
+        self.when_landed: list[list[int]] = [[] for _ in range(rows)]
+        self.read_gate = [NONE] * rows
+        self.original_of = [NONE] * rows
+
+    def new(self, rows: list[int], events: list[list[int]]) -> int:
+        """A gate that opens when this has happened to all of some rows."""
+        for row in rows:
+            events[row].append(len(self.needs))
+        self.needs.append(len(rows))
+        self.opens.append([])
+        self.fed_by.append(rows)
+        return len(self.needs) - 1
+
+    def wait(self, row: int, gate: int) -> None:
+        """A row waits for a gate, if there is one."""
+        if gate != NONE:
+            self.opens[gate].append(row)
+
+
+def order_of(program: Program) -> Order:
+    """The gates of a program. O(rows log rows)."""
+    gates = _Gates(program.rows)
+    read, written = program.cells()
+    cell = np.concatenate((read, written))
+    stage = np.concatenate((program.reads, program.writes))
+    row = np.tile(np.arange(program.rows), 2)
+    writes = np.repeat([False, True], program.rows)
+    order = np.lexsort((row, writes, stage, cell))
+    starts = np.flatnonzero(np.append(True, np.diff(cell[order]) != 0)).tolist()
+    rows, kinds = row[order].tolist(), writes[order].tolist()
+    copies = (program.op == Op.COPY).tolist()
+    locals_ = (program.src == program.dst).tolist()
+    for low, high in zip(starts, [*starts[1:], len(rows)], strict=True):
+        _add_cell(gates, rows[low:high], kinds[low:high], copies, locals_)
+    for reader, copy in enumerate(gates.original_of):
+        if copy != NONE:  # it waits for what the copy waits for; booking has it wait for the copy as well
+            gates.wait(reader, gates.read_gate[copy])
+    return _grouped(gates)
+
+
+def _add_cell(gates: _Gates, rows: list[int], writes: list[bool], copies: list[bool], local: list[bool]) -> None:
+    """The gates of one cell, from its reads and writes in their order."""
+    read_gate = write_gate = original = NONE
+    read: list[int] = []
+    written: list[int] = []
+    for row, is_write in zip(rows, writes, strict=True):
+        if not is_write:
+            if written:
+                read_gate, read = gates.new(written, gates.when_landed), []
+                original = written[0] if len(written) == 1 and copies[written[0]] and local[written[0]] else NONE
+                written = []
+            read.append(row)
+            gates.read_gate[row] = read_gate
+            if original != NONE and not local[row]:
+                gates.original_of[row] = original
+            else:
+                gates.wait(row, read_gate)
+            continue
+        if read:
+            write_gate, read = gates.new(read, gates.when_sent), []
+        elif written and (copies[row] or copies[written[-1]]):
+            write_gate, written = gates.new(written, gates.when_landed), []
+        gates.wait(row, write_gate)
+        written.append(row)
+
+
+def _grouped(gates: _Gates) -> Order:
+    """With rows that wait for each other joined in groups: inside a group nothing waits for what the group does."""
+    rows = len(gates.when_sent)
+    graph = nx.DiGraph()
+    for events in (gates.when_sent, gates.when_landed):
+        graph.add_edges_from((row, rows + gate) for row, found in enumerate(events) for gate in found)
+    graph.add_edges_from((rows + gate, row) for gate, found in enumerate(gates.opens) for row in found)
+    graph.add_edges_from((copy, row) for row, copy in enumerate(gates.original_of) if copy != NONE)
+    groups: list[list[int]] = []
+    group = [NONE] * rows
+    for part in nx.strongly_connected_components(graph):
+        if len(part) == 1:
+            continue
+        inside = sorted(node for node in part if node < rows)
+        for row in inside:
+            group[row] = len(groups)
+        for gate in sorted(node - rows for node in part if node >= rows):
+            _split(gates, gate, set(inside))
+        groups.append(inside)
+    return Order(gates.needs, gates.when_sent, gates.when_landed, gates.opens, gates.original_of, groups, group)
+
+
+def _split(gates: _Gates, gate: int, inside: set[int]) -> None:
+    """Give the rows of a group a gate of their own, which opens without them."""
+    feeding = gates.fed_by[gate]
+    outside = [row for row in feeding if row not in inside]
+    own = [row for row in gates.opens[gate] if row in inside]
+    gates.opens[gate] = [row for row in gates.opens[gate] if row not in inside]
+    if outside and own:
+        events = gates.when_sent if gate in gates.when_sent[outside[0]] else gates.when_landed
+        gates.opens[gates.new(outside, events)] = own

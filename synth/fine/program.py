@@ -1,0 +1,141 @@
+"""Programs: transfers with their cells and routes, in stages. A stage reads first, and writes then."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.network.routing import DIRECT
+from certree.models.network.topology import Int32, Topology
+from certree.models.schedule.collective import Collective
+from certree.models.schedule.schedule import NO_ROOT, Schedule
+
+Way = tuple[int, ...]
+COLUMNS = ("chunk", "op", "src", "dst", "src_buffer", "dst_buffer", "reads", "writes")
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Transfers, one row each, without times.
+
+    `chunk`, `op`, `src`, `dst`, `src_buffer`, `dst_buffer`, `chunk_root` as in `Schedule`. A row reads its source in stage `reads`,
+    before anything is written in that stage, and its destination changes at the end of stage `writes`. `ways`: the numbers of the
+    links that each row passes; of a local row none. `chunks`: number of chunks.
+    """
+
+    topology: Topology
+    collective: Collective
+    chunk_root: Int32
+    chunk: Int32
+    op: NDArray[np.int8]
+    src: Int32
+    dst: Int32
+    src_buffer: Int32
+    dst_buffer: Int32
+    reads: Int32
+    writes: Int32
+    ways: tuple[Way, ...]
+
+    @property
+    def rows(self) -> int:
+        """Number of transfers."""
+        return len(self.chunk)
+
+    @property
+    def buffers(self) -> int:
+        """Buffers of each node and chunk."""
+        return 1 + int(max(self.src_buffer.max(initial=0), self.dst_buffer.max(initial=0)))
+
+    def cells(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """By row the numbers of the cells that it reads and that it writes."""
+        nodes, buffers = len(self.topology.kind), self.buffers
+        first, second = (
+            (self.chunk * np.int64(nodes) + node) * buffers + buffer
+            for node, buffer in ((self.src, self.src_buffer), (self.dst, self.dst_buffer))
+        )
+        return first, second
+
+
+class Stages:
+    """Rows of a program, added block by block; the columns of a block are broadcast against each other."""
+
+    def __init__(self) -> None:
+        self._blocks: list[tuple[NDArray[Any], ...]] = []
+        self.stage = 0
+
+    def add(self, chunk: Any, op: Any, src: Any, dst: Any, src_buffer: Any = 0, dst_buffer: Any = 0, *, stage: Any = None) -> None:
+        """One block, in the current stage unless another one is given."""
+        stage = self.stage if stage is None else stage
+        block = np.broadcast_arrays(chunk, op, src, dst, src_buffer, dst_buffer, stage, stage)
+        self._blocks.append(tuple(column.ravel() for column in block))
+
+    def program(self, topology: Topology, collective: Collective, chunk_root: Any, ways: Any) -> Program:
+        """The program of all blocks; `ways(src, dst)` gives the links of each row between two nodes."""
+        columns = {
+            name: np.concatenate(parts).astype(np.int8 if name == "op" else np.int32)
+            for name, parts in zip(COLUMNS, zip(*self._blocks, strict=True), strict=True)
+        }
+        moving = np.flatnonzero(columns["src"] != columns["dst"])
+        found: list[Way] = [()] * len(columns["src"])
+        for row, way in zip(moving.tolist(), ways(columns["src"][moving], columns["dst"][moving]), strict=True):
+            found[row] = way
+        root = chunk_root if collective.is_rooted else np.full(len(chunk_root), NO_ROOT)
+        return Program(topology, collective, np.asarray(root, np.int32), **columns, ways=tuple(found))
+
+
+def program_of(schedule: Schedule) -> Program:
+    """All iterations of a schedule as one, in the order in which it reads and writes. O(rows · repeats)."""
+    copies, rows = schedule.repeats, schedule.transfers
+    number = np.repeat(np.arange(copies, dtype=np.int32), rows)
+    step = np.tile(schedule.step, copies) + number * np.int32(schedule.period or 0)
+    nothing = np.zeros(rows, np.int32)
+    buffers = (nothing if column is None else column for column in (schedule.src_buffer, schedule.dst_buffer))
+    src_buffer, dst_buffer = (np.tile(column, copies) for column in buffers)
+    src, dst = np.tile(schedule.src, copies), np.tile(schedule.dst, copies)
+    return Program(
+        schedule.topology,
+        schedule.collective,
+        np.tile(schedule.chunk_root, copies),
+        (np.tile(schedule.chunk, copies) + number * np.int32(schedule.chunks)).astype(np.int32),
+        np.tile(schedule.op, copies),
+        src,
+        dst,
+        src_buffer,
+        dst_buffer,
+        step,
+        (step + np.int32(schedule.delay - 1)).astype(np.int32),
+        _ways_of(schedule) * copies,
+    )
+
+
+def _ways_of(schedule: Schedule) -> tuple[Way, ...]:
+    """The links of each row; of one between neighbours without a route the first of those that join them."""
+    links = first_links(schedule.topology, schedule.src, schedule.dst)
+    route = schedule.route.tolist()
+    return tuple(
+        schedule.routes[at] if at != DIRECT else (() if src == dst else (link,))
+        for at, src, dst, link in zip(route, schedule.src.tolist(), schedule.dst.tolist(), links, strict=True)
+    )
+
+
+def first_links(topology: Topology, src: NDArray[Any], dst: NDArray[Any]) -> list[int]:
+    """The lowest number of a link between each two nodes; -1 where none joins them. O(links + rows log links)."""
+    first = np.full(len(topology.pair_src), len(topology.src), np.int64)
+    np.minimum.at(first, topology.pair_of_link, np.arange(len(topology.src)))
+    pair = topology.pair_index(src, dst)
+    return np.where(pair < 0, -1, first[np.maximum(pair, 0)]).tolist()
+
+
+def parallel_links(topology: Topology) -> list[Sequence[int]]:
+    """For each link all links between the same two nodes in its direction, itself among them. O(links)."""
+    members: dict[int, list[int]] = {}
+    for link, pair in enumerate(topology.pair_of_link.tolist()):
+        members.setdefault(pair, []).append(link)
+    return [members[pair] for pair in topology.pair_of_link.tolist()]
+
+
+def distinct(ways: Iterable[Way]) -> dict[Way, int]:
+    """A number for each different way."""
+    return {way: number for number, way in enumerate(dict.fromkeys(ways))}

@@ -1,0 +1,162 @@
+"""Schedules with fine slots from programs: the fastest of a few orders in which the list scheduler takes the transfers."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.fine_slots import fine_times
+from certree.models.network.routing import DIRECT
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule, make_schedule
+from certree.models.schedule.timing import chunk_bytes_of
+from certree.synth.fine.booking import Booked, Booking, Costs
+from certree.synth.fine.order import NONE, Order, order_of
+from certree.synth.fine.program import Program, distinct
+from certree.synth.method import Request, require_shape
+
+Int64 = NDArray[np.int64]
+
+MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer
+WORK = 150_000  # rows and hops that are booked for effort 1 after the first order
+MOST_ORDERS = 8
+FINALISTS = 2  # programs that are booked in other orders
+MOST_HOPS = 1 << 19  # links that all transfers of a program pass
+
+
+def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], method: str, options: Mapping[str, Any]) -> Schedule:
+    """The fastest of some programs in fine slots, for the request's size and machine, each as early as list scheduling gets it.
+
+    `programs`: what the provenance says of it, and the program. The two that are fastest in the order of their rows are booked in
+    other orders as well: the longest rest first, and shuffles, as far as WORK goes. Within no time it is the first program.
+    UnsupportedError where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log
+    rows) for each booking.
+    """
+    if request.topology.reducing.any():
+        raise UnsupportedError(f"{method} makes fine slots, which networks with reducing switches do not have")
+    tried: list[tuple[int, int, str, Program, Order, Booked]] = []
+    refused = ""
+    for number, (label, program) in enumerate(programs):
+        if request.chunks not in (None, len(program.chunk_root)):
+            refused = f"{method} cuts this message into {len(program.chunk_root)} chunks; {request.chunks} were asked for"
+            continue
+        hops = sum(map(len, program.ways))
+        if hops > MOST_HOPS:
+            refused = f"{method} would pass {hops} links here; fine slots are made for up to {MOST_HOPS}"
+            continue
+        try:
+            order = order_of(program)
+            booked = Booking(program, order, _costs(request, program, 1), range(program.rows)).run()
+        except UnsupportedError as error:
+            refused = f"{method}: {error}"
+            continue
+        tried.append((booked.end, number, label, program, order, booked))
+        if request.monitor.expired:
+            break
+    if not tried:
+        raise UnsupportedError(refused)
+    tried.sort(key=lambda found: found[:2])
+    finished = [_finished(request, *found[2:], method, options) for found in tried[:FINALISTS]]
+    made = min(finished, key=lambda schedule: fine_times(schedule).cycles)
+    require_shape(request, method, made.chunks, made.steps)
+    return request.offer(made)
+
+
+def _finished(
+    request: Request, label: str, program: Program, order: Order, best: Booked, method: str, options: Mapping[str, Any]
+) -> Schedule:
+    """A program in the best order that is found for it."""
+    slot = -(-best.end // MOST_SLOTS)
+    costs = _costs(request, program, slot)
+    if slot > 1:
+        best = Booking(program, order, costs, range(program.rows)).run()
+    for priority in _orders(request, program, order, best):
+        if request.monitor.expired:
+            break
+        booked = Booking(program, order, costs, priority.tolist()).run()
+        best = min(best, booked, key=lambda one: one.end)
+    made_for = MadeFor(request.message_bytes, request.machine)
+    return schedule_of(program, order, best, slot, made_for, request.provenance(method, options, program=label))
+
+
+def _costs(request: Request, program: Program, slot: int) -> Costs:
+    size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
+    return Costs.of(program, size, request.machine, slot)
+
+
+def _orders(request: Request, program: Program, order: Order, first: Booked) -> Iterator[Int64]:
+    """Priorities by row, the lowest first."""
+    work = program.rows + sum(map(len, program.ways))
+    tries = min(MOST_ORDERS, WORK * request.effort // max(work, 1))
+    rng = np.random.default_rng(request.seed)
+    if tries > 0:
+        yield -_rest(program, order, first)
+    for _ in range(tries - 1):
+        yield rng.permutation(program.rows).argsort(kind="stable")
+
+
+def _rest(program: Program, order: Order, booked: Booked) -> Int64:
+    """By row the cycles from its firing to the end of all that needs it, if nothing else were under way."""
+    rest = (booked.landed - booked.fire).tolist()
+    waiting, opens = gates_of(order), [0] * len(order.needs)  # opens: by gate, the longest rest of what it opens
+    for row in np.argsort(-booked.fire, kind="stable").tolist():
+        own = rest[row] + max((opens[gate] for gate in order.when_landed[row]), default=0)
+        rest[row] = own
+        for gate in waiting[row]:
+            opens[gate] = max(opens[gate], own)
+    return np.array(rest, np.int64)
+
+
+def gates_of(order: Order) -> list[list[int]]:
+    """By row, the gates that it waits for."""
+    found: list[list[int]] = [[] for _ in order.when_sent]
+    for gate, rows in enumerate(order.opens):
+        for row in rows:
+            found[row].append(gate)
+    return found
+
+
+def schedule_of(
+    program: Program, order: Order, booked: Booked, slot: int, made_for: MadeFor, provenance: Mapping[str, Any]
+) -> Schedule:
+    """A booked program as a schedule; local copies that nothing reads are left out."""
+    original = np.array(booked.reads_original, np.bool_)
+    copy = np.array(order.original_of, np.int64)
+    src_buffer = program.src_buffer.copy()
+    src_buffer[original] = program.src_buffer[copy[original]]
+    unread = np.setdiff1d(copy[copy != NONE], copy[(copy != NONE) & ~original])
+    kept = np.setdiff1d(np.arange(program.rows), unread)
+    links = distinct(way for way in booked.ways if _is_named(program, way))
+    route = np.array([links.get(way, DIRECT) for way in booked.ways], np.int32)
+    columns = {
+        "chunk": program.chunk[kept],
+        "op": program.op[kept],
+        "step": (booked.fire[kept] // slot).astype(np.int32),
+        "src": program.src[kept],
+        "dst": program.dst[kept],
+        "route": route[kept],
+    }
+    scratch = int(max(src_buffer[kept].max(initial=0), program.dst_buffer[kept].max(initial=0)))
+    if scratch:
+        columns |= {"src_buffer": src_buffer[kept], "dst_buffer": program.dst_buffer[kept]}
+    return make_schedule(
+        program.topology,
+        program.collective,
+        program.chunk_root,
+        columns,
+        routes=tuple(links),
+        buffers=scratch + 1,
+        slot_cycles=slot,
+        made_for=made_for,
+        provenance=provenance,
+    )
+
+
+def _is_named(program: Program, way: tuple[int, ...]) -> bool:
+    """Whether a schedule names the links: of several, or of one that is parallel to others."""
+    topology = program.topology
+    if len(way) < 2:
+        return bool(way) and int((topology.pair_of_link == topology.pair_of_link[way[0]]).sum()) > 1
+    return True

@@ -1,0 +1,84 @@
+"""Programs of the one-shot and two-shot all-reduces and what lies between them, on any network."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.synth.fine.levels import Levels, Piece
+from certree.synth.fine.program import Program
+from certree.synth.fine.ways import default_ways, even_ways
+from certree.synth.method import Request
+from certree.synth.ranks.layout import Layout, layout_of
+
+MOST_CHUNKS = 1 << 12
+MOST_ENDPOINTS = 160  # of a group in which everyone sends to everyone
+
+
+def either(*choices: Iterator[tuple[str, Program]]) -> Iterator[tuple[str, Program]]:
+    """The programs of all choices that apply; UnsupportedError with the reason of the last where none does."""
+    found, reason = False, None
+    for choice in choices:
+        try:
+            for program in choice:
+                found = True
+                yield program
+        except UnsupportedError as error:
+            reason = error
+    if not found and reason is not None:
+        raise reason
+
+
+def flat(request: Request, scattered: bool) -> Iterator[tuple[str, Program]]:
+    """All endpoints as one group; UnsupportedError where they are many."""
+    if len(request.members) > MOST_ENDPOINTS:
+        raise UnsupportedError(
+            f"everyone sends to everyone among up to {MOST_ENDPOINTS} endpoints; here are {len(request.members)}"
+        )
+    layout = Layout((len(request.members),), request.members)
+    yield from programs(request, layout, [(Piece((0,), int(scattered)),)])
+
+
+def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str, Program]]:
+    """One dimension of the network after the other, `scattered` of them (None: all) summed up in shares. Pieces of the message
+    take the dimensions in different orders. UnsupportedError for a network of one dimension."""
+    layout = layout_of(request.topology, None)
+    dimensions = len(layout.sizes)
+    if dimensions < 2:
+        raise UnsupportedError(f"{request.topology.name} has one dimension")
+    scattered = dimensions if scattered is None else scattered
+    if scattered > dimensions:
+        raise UnsupportedError(f"{request.topology.name} has {dimensions} dimensions; {scattered} were to be scattered")
+    orders = [tuple(((np.arange(dimensions) + first) % dimensions).tolist()) for first in range(dimensions)]
+    pieces = [tuple(Piece(order, scattered) for order in orders)]
+    pieces += [(Piece(order, scattered),) for order in orders]
+    pieces += [pieces[0] * 2]
+    yield from programs(request, layout, pieces)
+
+
+def in_groups(request: Request, groups: str, scattered: int | None) -> Iterator[tuple[str, Program]]:
+    """`flat` (groups "all"), `by_dimension` ("dimensions"), or what applies of both; `scattered`: None for all dimensions, or 0."""
+    together, apart = flat(request, scattered is None), by_dimension(request, scattered)
+    return {"all": together, "dimensions": apart}.get(groups) or either(apart, together)
+
+
+def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]]) -> Iterator[tuple[str, Program]]:
+    """A program for each way to cut the message into pieces, and for each way to find routes."""
+    collective = request.collective
+    for pieces in choices:
+        levels = Levels(layout.sizes, layout.nodes, pieces, collective.reduces, collective.gathers)
+        if levels.chunks_of_a_piece * len(pieces) > MOST_CHUNKS:
+            continue
+        stages, roots = levels.rows()
+        for name, find in (("default routes", default_ways), ("even routes", even_ways)):
+            program = stages.program(request.topology, collective, roots, find(request.topology))
+            yield f"{_words(layout, pieces)}, {name}", program
+
+
+def _words(layout: Layout, pieces: tuple[Piece, ...]) -> str:
+    """Such as "2 pieces over 8x8, first dimensions 0 1"."""
+    shape = "x".join(map(str, layout.sizes))
+    if len(layout.sizes) == 1:
+        return f"{shape} endpoints"
+    first = " ".join(str(piece.order[0]) for piece in pieces)
+    return f"{len(pieces)} piece(s) over {shape}, first dimensions {first}, {pieces[0].scattered} scattered"

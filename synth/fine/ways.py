@@ -1,0 +1,95 @@
+"""Shortest routes that load links evenly."""
+
+from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.network.routing import DIRECT, routes_between
+from certree.models.network.topology import Topology
+from certree.synth.fine.program import Way, first_links
+
+SWEEPS = 3
+Finder = Callable[[NDArray[Any], NDArray[Any]], list[Way]]
+
+
+def default_ways(topology: Topology) -> Finder:
+    """The routes that all methods take where nothing speaks against them (`models.network.routing`)."""
+
+    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
+        column, routes = routes_between(topology, src, dst)
+        links = first_links(topology, src, dst)
+        return [routes[at] if at != DIRECT else (link,) for at, link in zip(column.tolist(), links, strict=True)]
+
+    return find
+
+
+def even_ways(topology: Topology) -> Finder:
+    """Shortest routes, each pair's rerouted in turn where its links are least loaded, SWEEPS times."""
+
+    def find(src: NDArray[Any], dst: NDArray[Any]) -> list[Way]:
+        return _Rerouting(topology).run(src.tolist(), dst.tolist())
+
+    return find
+
+
+class _Rerouting:
+    """Loads of links, in parts of their capacity, and routes."""
+
+    def __init__(self, topology: Topology) -> None:
+        self._topology = topology
+        self._out: list[list[tuple[int, int]]] = [[] for _ in topology.kind]
+        self._into: list[list[int]] = [[] for _ in topology.kind]
+        for link, (src, dst) in enumerate(zip(topology.src.tolist(), topology.dst.tolist(), strict=True)):
+            self._out[src].append((link, dst))
+            self._into[dst].append(src)
+        self._load = [0] * len(topology.src)
+        self._wide = topology.capacity.tolist()
+        self._left: dict[int, list[int]] = {}
+        self._forwards = topology.forwards.tolist()
+
+    def run(self, src: list[int], dst: list[int]) -> list[Way]:
+        """A route for each pair, in their order; UnsupportedError for one without a path."""
+        ways: list[Way] = [()] * len(src)
+        for _ in range(SWEEPS):
+            for row, (here, there) in enumerate(zip(src, dst, strict=True)):
+                for link in ways[row]:
+                    self._load[link] -= 1
+                ways[row] = self._least(here, there)
+                for link in ways[row]:
+                    self._load[link] += 1
+        return ways
+
+    def _least(self, here: int, there: int) -> Way:
+        """The shortest route whose links have the least sum of squares of their loads; of equal ones the first."""
+        left = self._hops(there)
+        if left[here] < 0:
+            raise UnsupportedError(f"{self._topology.name}: no route from node {here} to node {there}")
+        best: dict[int, tuple[int, Way]] = {here: (0, ())}
+        for rest in range(left[here] - 1, -1, -1):
+            level: dict[int, tuple[int, Way]] = {}
+            for node, (cost, way) in best.items():
+                for link, to in self._out[node]:
+                    if left[to] == rest and (to == there or self._forwards[to]):
+                        more = cost + ((2 * self._load[link] + 1) << 16) // self._wide[link]
+                        if to not in level or more < level[to][0]:
+                            level[to] = (more, (*way, link))
+            best = level
+        return best[there][1]
+
+    def _hops(self, there: int) -> list[int]:
+        """Hops to a node, through nodes that forward; -1 where there is no way."""
+        if there not in self._left:
+            left = [-1] * len(self._out)
+            left[there], level = 0, [there]
+            while level:
+                found = []
+                for node in level:
+                    for tail in self._into[node]:
+                        if left[tail] < 0:
+                            left[tail] = left[node] + 1
+                            found.append(tail)
+                level = [node for node in found if self._forwards[node]]
+            self._left[there] = left
+        return self._left[there]

@@ -1,0 +1,1 @@
+"""Algorithms for small messages, in fine slots for the size and the machine of a request."""

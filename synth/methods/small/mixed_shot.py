@@ -1,0 +1,31 @@
+"""Between one shot and two: some dimensions of a network are summed up in shares, the others by sending whole vectors.
+
+certree's: the fewer bytes along some dimensions, the fewer steps along others.
+"""
+
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.shots import by_dimension
+from certree.synth.method import Options, Request, Tier, method, whole_number
+from certree.synth.ranks.layout import MAX_FACTORS
+
+
+@method(
+    "mixed-shot",
+    [CollectiveKind.ALL_REDUCE],
+    options={"scattered": whole_number(1, 1, MAX_FACTORS)},
+    published=False,
+    tier=Tier.NAMED,
+    order=62,
+    is_sized=True,
+    is_anytime=True,
+)
+def mixed_shot(request: Request, options: Options) -> Schedule:
+    """Two shots along the first dimensions that a chunk takes, one shot along the others; in fine slots.
+
+    A chunk is summed up in shares along `scattered` dimensions, then whoever holds a share sends it to all others along each other
+    dimension, and the sums go back the way they came. Pieces of the message begin with different dimensions. Option: scattered=D,
+    below the number of dimensions.
+    """
+    return in_fine_slots(request, by_dimension(request, options["scattered"]), "mixed-shot", options)

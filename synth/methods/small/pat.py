@@ -1,0 +1,47 @@
+"""PAT, parallel aggregated trees: a tree for each rank that starts with the far half, where little has to be sent far.
+
+Source: Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale" (arXiv 2506.20252), Section 3. In
+NCCL, trees that do not fit in its buffers follow each other; with fine slots each transfer leaves as soon as it can, and they
+overlap.
+"""
+
+import numpy as np
+
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.synth.fine.program import Stages
+from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.ways import default_ways, even_ways
+from certree.synth.method import Options, Request, Tier, method
+
+
+@method(
+    "pat",
+    [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
+    tier=Tier.NAMED,
+    order=66,
+    is_sized=True,
+    is_anytime=True,
+)
+def pat(request: Request, options: Options) -> Schedule:
+    """All-gather: a rank's data go first to the rank 2^k further, the largest power below N, then from both to those half as far,
+    ...
+
+    In fine slots. Reduce-scatter: the same backwards; all-reduce: one after the other. Any number of endpoints: what would go past
+    rank N - 1 further is left out. No options. N (N - 1) rows for each of them.
+    """
+    nodes, stages = request.members, Stages()
+    ranks, collective = len(nodes), request.collective
+    levels = (ranks - 1).bit_length()
+    chunk = np.arange(ranks)
+    for offset in range(1, ranks):
+        bit = offset & -offset
+        here, there = nodes[(chunk + offset - bit) % ranks], nodes[(chunk + offset) % ranks]
+        stage = levels - bit.bit_length()
+        if collective.gathers:
+            stages.add(chunk, Op.COPY, here, there, stage=levels + stage)
+        if collective.reduces:
+            stages.add(chunk, Op.REDUCE, there, here, stage=levels - 1 - stage)
+    ways = (("default routes", default_ways), ("even routes", even_ways))
+    programs = ((name, stages.program(request.topology, collective, nodes, find(request.topology))) for name, find in ways)
+    return in_fine_slots(request, programs, "pat", options)

@@ -1,0 +1,54 @@
+"""Trivance: in each stage everyone adds the sums of the two that are three times as far away as in the stage before.
+
+Source: Jürß, Addanki and Schmid, "Trivance: Latency-Optimal AllReduce by Shortcutting Multiport Networks" (arXiv 2602.17254), its
+form for short vectors; dimensions one after the other, parts of the message beginning with different ones.
+"""
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Op, Schedule
+from certree.synth.fine.levels import ORIGINAL
+from certree.synth.fine.program import Stages
+from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.ways import default_ways
+from certree.synth.method import Options, Request, Tier, method
+from certree.synth.ranks.layout import layout_of
+from certree.synth.ranks.staged import every_place
+
+
+@method("trivance", [CollectiveKind.ALL_REDUCE], tier=Tier.NAMED, order=67, is_sized=True, is_anytime=True)
+def trivance(request: Request, options: Options) -> Schedule:
+    """In stage s of a dimension everyone sends its sum to those 3^s further and 3^s back: log3 of its size stages.
+
+    In fine slots. A sum is kept in a scratch buffer while the next one is made. For dimensions of powers of three. No options.
+    """
+    layout = layout_of(request.topology, None)
+    sizes = layout.sizes
+    if any(3 ** _stages(size) != size for size in sizes):
+        raise UnsupportedError(
+            f"trivance needs dimensions of powers of three; {request.topology.name} has {'x'.join(map(str, sizes))}"
+        )
+    stages, places = Stages(), every_place(sizes)
+    for first in range(len(sizes)):
+        stages.stage = 0
+        for dimension in np.roll(np.arange(len(sizes)), -first).tolist():
+            digit, stride = places[:, dimension], int(np.prod(sizes[:dimension]))
+            for stage in range(_stages(sizes[dimension])):
+                stages.add(first, Op.COPY, layout.nodes, layout.nodes, 0, ORIGINAL)
+                stages.stage += 1
+                for reach in (3**stage, -(3**stage)):
+                    to = np.arange(len(places)) + ((digit + reach) % sizes[dimension] - digit) * stride
+                    stages.add(first, Op.REDUCE, layout.nodes, layout.nodes[to], ORIGINAL, 0)
+                stages.stage += 1
+    program = stages.program(request.topology, request.collective, np.zeros(len(sizes)), default_ways(request.topology))
+    return in_fine_slots(request, [(f"{len(sizes)} part(s)", program)], "trivance", options)
+
+
+def _stages(size: int) -> int:
+    """Stages that reach all of a ring of that size."""
+    stages = 0
+    while 3**stages < size:
+        stages += 1
+    return stages

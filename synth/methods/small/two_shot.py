@@ -1,0 +1,30 @@
+"""The two-shot all-reduce: everyone sums up a share of the message, and sends the sum to everyone.
+
+Source: the two-shot kernels of TensorRT-LLM and vLLM for small messages. By dimensions: as hierarchical
+algorithms do it. Fine slots, pieces and routes are certree's.
+"""
+
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import Schedule
+from certree.synth.fine.schedule import in_fine_slots
+from certree.synth.fine.shots import in_groups
+from certree.synth.method import Options, Request, Tier, choice, method
+
+
+@method(
+    "two-shot",
+    [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
+    options={"groups": choice("best", "all", "dimensions")},
+    tier=Tier.NAMED,
+    order=61,
+    is_sized=True,
+    is_anytime=True,
+)
+def two_shot(request: Request, options: Options) -> Schedule:
+    """Everyone sends each of its group the share that it adds up, and then its sum to all others; in fine slots.
+
+    A reduce-scatter is the first half of it, an all-gather the second. Options: groups=all: all endpoints at once;
+    groups=dimensions: one dimension of the network after the other and back, or first the endpoints of a switch; pieces of the
+    message begin with different dimensions; groups=best takes the faster. 2 N² rows at most.
+    """
+    return in_fine_slots(request, in_groups(request, options["groups"], None), "two-shot", options)

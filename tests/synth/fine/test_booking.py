@@ -1,0 +1,102 @@
+"""Programs in fine slots: the times are those of the model, no transfer could leave earlier, and a fault is found."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.fine_slots import fine_times
+from certree.models.schedule.schedule import Op
+from certree.models.schedule.timing import chunk_bytes_of
+from certree.synth.fine.booking import Booking, Costs
+from certree.synth.fine.order import order_of
+from certree.synth.fine.program import Stages, program_of
+from certree.synth.fine.schedule import schedule_of
+from certree.synth.fine.shots import by_dimension, flat
+from certree.synth.fine.ways import default_ways, even_ways
+from certree.verify.checker import verify_schedule
+from tests.synth.execution import ask, make
+
+
+def booked(request, program):
+    """The program in the order of its rows: (order, booking, schedule)."""
+    size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
+    order = order_of(program)
+    found = Booking(program, order, Costs.of(program, size, request.machine), range(program.rows)).run()
+    made_for = request.remember(make("ring", request.topology)).made_for
+    return order, found, schedule_of(program, order, found, 1, made_for, {})
+
+
+@pytest.mark.parametrize("network", ["torus:3x4", "fattree:2x3", "mesh:2x3", "dgx1", "torus:3x3,without-link=0-1"])
+@pytest.mark.parametrize("scattered", [0, 1, None])
+@pytest.mark.parametrize("size", [1000, 65537])
+def test_the_times_are_those_of_the_model(network, scattered, size):
+    request = ask(network, message_bytes=size)
+    programs = flat(request, scattered is None) if scattered != 1 and network == "dgx1" else by_dimension(request, scattered)
+    _, program = next(iter(programs))
+    _, found, schedule = booked(request, program)
+    verdict = verify_schedule(schedule)
+    assert verdict.valid, verdict.violations
+    assert fine_times(schedule).cycles == request.machine.ni_start_cycles + found.end
+
+
+def test_a_message_that_leaves_a_cycle_earlier_is_wrong():
+    """Each of them waits for a link or for what it carries: moved alone, all but those of cycle 0 break a rule."""
+    request = ask("torus:2x3", message_bytes=4096)
+    _, program = next(iter(by_dimension(request, 0)))
+    _, _, schedule = booked(request, program)
+    late = np.flatnonzero((schedule.step > 0) & (schedule.src != schedule.dst))
+    assert len(late) > 10
+    for row in late.tolist():
+        step = schedule.step.copy()
+        step[row] -= 1
+        assert verify_schedule(replace(schedule, step=step)).counts, row
+
+
+def test_an_exchange_of_accumulators_leaves_in_one_cycle():
+    request = ask("ring:2", message_bytes=1024)
+    program = program_of(make("recursive-doubling", "ring:2", message_bytes=1024))
+    order, found, schedule = booked(request, program)
+    assert order.groups == [[0, 1]]
+    assert found.fire.tolist() == [0, 0]
+    assert verify_schedule(schedule).valid
+
+
+def test_exchanges_that_meet_on_a_link_are_refused():
+    """On a switch with one link to each of three endpoints nobody sends two messages in one cycle."""
+    request = ask("switch:3")
+    stages, (src, dst) = Stages(), np.nonzero(~np.eye(3, dtype=bool))
+    stages.add(0, Op.REDUCE, src, dst)
+    program = stages.program(request.topology, request.collective, [0], default_ways(request.topology))
+    with pytest.raises(UnsupportedError, match="have to leave in one cycle meet on a link; more buffers would part them"):
+        booked(request, program)
+
+
+def test_originals_are_read_where_they_are_at_first():
+    """The first messages leave in cycle 0 from the data buffer, and nobody needs a copy on a fully joined network."""
+    schedule = make("one-shot", "full:4", message_bytes=256, options={"groups": "all"})
+    assert (schedule.buffers, schedule.steps, schedule.transfers) == (1, 1, 12)
+    schedule = make("one-shot", "switch:4", message_bytes=256, options={"groups": "all"})
+    assert schedule.buffers == 2
+    assert (schedule.step[schedule.src_buffer == 0] == 0).all()
+
+
+@pytest.mark.parametrize("find", [default_ways, even_ways])
+def test_routes_are_shortest(find):
+    topology = ask("torus:4x4").topology
+    src, dst = np.nonzero(~np.eye(16, dtype=bool))
+    for start, end, way in zip(src.tolist(), dst.tolist(), find(topology)(src, dst), strict=True):
+        assert topology.src[way[0]] == start
+        assert topology.dst[way[-1]] == end
+        assert (topology.src[list(way[1:])] == topology.dst[list(way[:-1])]).all()
+        assert len(way) == topology.distances(start)[end]
+
+
+def test_even_routes_load_a_torus_evenly():
+    """256 hops over 64 links: 4 each, where the default routes put 6 on some."""
+    topology = ask("torus:4x4").topology
+    src, dst = np.nonzero(~np.eye(16, dtype=bool))
+    load = [np.bincount(np.concatenate(find(topology)(src, dst)), minlength=64).max() for find in (even_ways, default_ways)]
+    assert load[0] < load[1]
+    assert load[0] <= 9
