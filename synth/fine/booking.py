@@ -98,7 +98,8 @@ class _Lanes:
 
     def book(self, way: Way, fire: int) -> bool:
         """Take the links of a way for a message that leaves then; False, and nothing taken, where one of them is not free."""
-        entry, found = fire, []
+        entry = fire
+        found: list[tuple[list[int], int]] = []
         for link in way:
             lane = next((taken for taken in self._lanes[link] if self._is_free(taken, entry)), None)
             if lane is None:

@@ -73,7 +73,7 @@ class Stages:
 
     def program(self, topology: Topology, collective: Collective, chunk_root: Any, ways: Any) -> Program:
         """The program of all blocks; `ways(src, dst)` gives the links of each row between two nodes."""
-        columns = {
+        columns: dict[str, Any] = {
             name: np.concatenate(parts).astype(np.int8 if name == "op" else np.int32)
             for name, parts in zip(COLUMNS, zip(*self._blocks, strict=True), strict=True)
         }
@@ -125,7 +125,7 @@ def first_links(topology: Topology, src: NDArray[Any], dst: NDArray[Any]) -> lis
     first = np.full(len(topology.pair_src), len(topology.src), np.int64)
     np.minimum.at(first, topology.pair_of_link, np.arange(len(topology.src)))
     pair = topology.pair_index(src, dst)
-    return np.where(pair < 0, -1, first[np.maximum(pair, 0)]).tolist()
+    return list(map(int, np.where(pair < 0, -1, first[np.maximum(pair, 0)])))
 
 
 def parallel_links(topology: Topology) -> list[Sequence[int]]:

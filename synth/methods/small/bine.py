@@ -40,8 +40,8 @@ def bine(request: Request, options: Options) -> Schedule:
         raise UnsupportedError(f"bine needs a power of two of endpoints; there are {len(nodes)}")
     partners = _partners(len(nodes), bits)
     if request.collective.kind not in ROOTED:
-        ways = partners if options["distance"] == "doubling" else partners[::-1]
-        return in_fine_slots(request, programs(request, nodes, [ways], options["form"]), "bine", options)
+        butterfly = partners if options["distance"] == "doubling" else partners[::-1]
+        return in_fine_slots(request, programs(request, nodes, [butterfly], options["form"]), "bine", options)
     root = int(np.flatnonzero(nodes == request.collective.root)[0])
     nodes, stages, holders = np.roll(nodes, -root), Stages(), np.zeros(1, np.int64)
     inwards = request.collective.kind is CollectiveKind.REDUCE
@@ -60,5 +60,5 @@ def bine(request: Request, options: Options) -> Schedule:
 def _partners(ranks: int, bits: int) -> Partners:
     """By stage the partner of each rank, the nearest first."""
     rank = np.arange(ranks)
-    reach = (1 - (-2) ** np.arange(1, bits + 1)) // 3
-    return (rank + np.where(rank % 2 == 0, 1, -1) * reach[:, None]) % ranks
+    reach = np.array([(1 - (-2) ** count) // 3 for count in range(1, bits + 1)], np.int64)
+    return np.asarray((rank + np.where(rank % 2 == 0, 1, -1) * reach[:, None]) % ranks)

@@ -10,6 +10,7 @@ from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.schedule import Schedule
 from certree.synth.fine.partial import PassedSums
+from certree.synth.fine.program import Program
 from certree.synth.fine.schedule import in_fine_slots
 from certree.synth.fine.ways import default_ways
 from certree.synth.method import Options, Request, Tier, method
@@ -31,7 +32,7 @@ def partial_sums(request: Request, options: Options) -> Schedule:
     if max(layout.sizes) > MOST_BUFFERS:
         raise UnsupportedError(f"partial-sums goes round rings of up to {MOST_BUFFERS}; here is one of {max(layout.sizes)}")
 
-    def program(parts: int):  # type: ignore[no-untyped-def]
+    def program(parts: int) -> Program:
         sums = PassedSums(layout.sizes, layout.nodes)
         for part in range(parts):
             sums.add(part, np.roll(np.arange(dimensions), -part).tolist())
