@@ -7,7 +7,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `batches`: verify_all, and its reports for other programs
 - `checking`: verify, certify, bound; `synthesis`: synthesize, improve; `frontiers`: frontier; `evidence`: how certificates are made
 - `tables`: export, import_tables, row_bits; `bundles`: bundle, and what verify does with one
-- `runtimes`: export_program, verify_program, import_program
+- `runtimes`: export_program, verify_program, import_program, execute
 - `runs`: simulate, simulate_switch, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from certree.api.costs.flow_timing import flow_time as flow_time
     from certree.api.errors import DeadlockError as DeadlockError
     from certree.api.errors import DisagreementError as DisagreementError
+    from certree.api.errors import ExecutionError as ExecutionError
     from certree.api.errors import InvalidScheduleError as InvalidScheduleError
     from certree.api.errors import SearchInterrupted as SearchInterrupted
     from certree.api.frontiers import frontier as frontier
@@ -64,6 +65,8 @@ if TYPE_CHECKING:
     from certree.api.runs.model_checks import model_check as model_check
     from certree.api.runs.simulation import simulate as simulate
     from certree.api.runs.simulation import simulate_switch as simulate_switch
+    from certree.api.runtimes.executing import Executed as Executed
+    from certree.api.runtimes.executing import execute as execute
     from certree.api.runtimes.programs import CheckedProgram as CheckedProgram
     from certree.api.runtimes.programs import export_program as export_program
     from certree.api.runtimes.programs import import_program as import_program
@@ -126,6 +129,7 @@ _PARTS = {
     "certree.api.errors": (
         "DeadlockError",
         "DisagreementError",
+        "ExecutionError",
         "InvalidScheduleError",
         "SearchInterrupted",
     ),
@@ -162,6 +166,10 @@ _PARTS = {
     "certree.api.runs.simulation": (
         "simulate",
         "simulate_switch",
+    ),
+    "certree.api.runtimes.executing": (
+        "Executed",
+        "execute",
     ),
     "certree.api.runtimes.programs": (
         "CheckedProgram",

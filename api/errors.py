@@ -57,3 +57,13 @@ class InvalidProgramError(CertreeError):
     def __init__(self, violation: Violation) -> None:
         super().__init__(f"the program is invalid: {violation.rule}: {violation.message}")
         self.violation = violation
+
+
+class ExecutionError(CertreeError):
+    """An execution in which a process ended or a message did not come. It has the attribute `ranks`, the error of each."""
+
+    exit_code = 1
+
+    def __init__(self, ranks: tuple[str, ...]) -> None:
+        super().__init__("; ".join(f"rank {rank}: {error or 'no error'}" for rank, error in enumerate(ranks)))
+        self.ranks = ranks

@@ -136,6 +136,18 @@ DOCUMENTS = {
         violations?: [violation]
         violation_counts?: {count}
         """,
+    "execute": """
+        right exact: bool
+        error_over_bound: number?
+        topology collective type: text
+        root: count?
+        method operation: text?
+        ranks messages message_bytes: count
+        seconds: [number]
+        bus_bytes_per_second: number
+        members?: [count]
+        blocks?: count
+        """,
     "verify-batch": "valid: bool\nfiles: [checked]",
     "frontier": """
         valid: bool

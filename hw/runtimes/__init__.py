@@ -1,5 +1,5 @@
 """Schedules as programs of communication runtimes.
 
 - `lowering`: from a schedule to thread blocks that send, receive, and wait for each other; `cells`: where they keep their chunks
-- `formats`: what `certree export --format` writes of them, one module each
+- `ranks`: execution by processes; `formats`: what `certree export --format` writes of them, one module each
 """

@@ -1,0 +1,112 @@
+"""What each rank does, in the order of a schedule: messages that come and go, and what it moves between its own buffers."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.schedule.collective import CollectiveKind
+from certree.models.schedule.schedule import NO_ROOT, Op, Schedule
+
+MAX_MESSAGES = 1 << 21  # of one execution
+
+#: a buffer of a chunk: (chunk, buffer); chunks of iteration i have numbers from i·K on
+Place = tuple[int, int]
+
+
+class Act(IntEnum):
+    """What a duty is; those of one step are in this order."""
+
+    RECEIVE = 0
+    SEND = 1
+    MOVE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """One act of a rank: `peer` is the other rank, `number` that of the message (the same on both sides)."""
+
+    act: Act
+    peer: int
+    number: int
+    adds: bool
+    src: Place
+    dst: Place
+
+
+@dataclass(frozen=True)
+class Duties:
+    """The duties of all ranks, and who has and needs which chunk.
+
+    `counts`: elements of each chunk. `owners`: of each chunk the ranks that start with a contribution; `due`: those that need it.
+    """
+
+    ranks: int
+    of: tuple[tuple[Duty, ...], ...]
+    counts: tuple[int, ...]
+    owners: tuple[tuple[int, ...], ...]
+    due: tuple[tuple[int, ...], ...]
+    reduces: bool
+
+
+def duties_of(schedule: Schedule, message_bytes: int, item_bytes: int) -> Duties:
+    """The duties of all iterations of a schedule, for a message that is padded to whole elements in every chunk.
+
+    UnsupportedError for switches that reduce and fine slots, and for more than MAX_MESSAGES messages. O(messages · log messages).
+    """
+    what = "execution by processes"
+    schedule.require_version_1(what, allowed=("buffers", "virtual_channel", "members", "demand"))
+    rank = schedule.topology.rank
+    if len(schedule.src) and (min(rank[schedule.src].min(), rank[schedule.dst].min()) < 0):
+        raise UnsupportedError(f"{what}: a switch of {schedule.topology.name} reduces; only endpoints are processes")
+    if schedule.transfers * schedule.repeats > MAX_MESSAGES:
+        raise UnsupportedError(f"{what}: {schedule.transfers * schedule.repeats} messages; allowed: up to {MAX_MESSAGES}")
+    ranks = len(schedule.topology.endpoints)
+    found: list[list[tuple[int, Duty]]] = [[] for _ in range(ranks)]
+    for owner, step, duty in _duties(schedule):
+        found[owner].append((step, duty))
+    granules = np.ones(schedule.chunks, np.int64) if schedule.chunk_granules is None else schedule.chunk_granules
+    unit = -(-message_bytes // (schedule.message_chunks * schedule.repeats * item_bytes))
+    owners, due = _holders(schedule)
+    return Duties(
+        ranks=ranks,
+        of=tuple(tuple(duty for _, duty in sorted(rows, key=lambda row: (row[0], row[1].act, row[1].number))) for rows in found),
+        counts=tuple((granules * unit).tolist()) * schedule.repeats,
+        owners=owners * schedule.repeats,
+        due=due * schedule.repeats,
+        reduces=schedule.collective.reduces,
+    )
+
+
+def _duties(schedule: Schedule) -> Iterator[tuple[int, int, Duty]]:
+    """(rank, step, duty) of every transfer of every iteration."""
+    rank = schedule.topology.rank
+    names = [schedule.step, schedule.op.astype(np.int32), schedule.chunk, rank[schedule.src], rank[schedule.dst]]
+    none = np.zeros(schedule.transfers, np.int32)
+    names += [none if column is None else column for column in (schedule.src_buffer, schedule.dst_buffer)]
+    rows = np.stack(names, axis=1).tolist()
+    for iteration in range(schedule.repeats):
+        start, first = iteration * (schedule.period or 0), iteration * schedule.chunks
+        for row, (step, op, chunk, src, dst, read, written) in enumerate(rows):
+            number = iteration * len(rows) + row
+            places = (first + chunk, read), (first + chunk, written)
+            adds = op == Op.REDUCE
+            if src == dst:
+                yield src, start + step, Duty(Act.MOVE, src, number, adds, *places)
+            else:
+                yield src, start + step, Duty(Act.SEND, dst, number, adds, *places)
+                yield dst, start + step + schedule.delay, Duty(Act.RECEIVE, src, number, adds, *places)
+
+
+def _holders(schedule: Schedule) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[int, ...], ...]]:
+    """For each chunk the ranks that have a contribution, and those that need the result."""
+    collective, rank = schedule.collective, schedule.topology.rank
+    everyone = tuple(rank[collective.members_of(schedule.topology)].tolist())
+    roots = [everyone if root == NO_ROOT else (int(rank[root]),) for root in schedule.chunk_root.tolist()]
+    if schedule.chunk_target is not None:
+        return tuple(roots), tuple((int(rank[node]),) for node in schedule.chunk_target.tolist())
+    if collective.kind in (CollectiveKind.REDUCE_SCATTER, CollectiveKind.REDUCE):
+        return (everyone,) * len(roots), tuple(roots)
+    return tuple(roots), (everyone,) * len(roots)
