@@ -7,6 +7,7 @@ import re
 import struct
 import subprocess
 import termios
+from functools import cache
 
 import pytest
 
@@ -18,6 +19,7 @@ ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 COMPARE = ("compare", "torus:4x4", "--size", "64MiB", "--methods", "multitree,ring-2d:form=sequential")
 
 
+@cache
 def in_terminal(*arguments: str, columns: int, streams: str = "out", **environment: str) -> str:
     """What a command writes to a terminal of that width: its stdout, or both streams."""
     ours, theirs = pty.openpty()

@@ -24,7 +24,7 @@ KEYS = {
 
 def test_document_and_file_agree(tmp_path):
     file = tmp_path / "s.json"
-    document, schedule = json_of("synthesize", "mesh:3x3", "--size", "1MiB", "-o", file), load_schedule(file)
+    document, schedule = json_of("synthesize", "mesh:2x3", "--size", "1MiB", "-o", file), load_schedule(file)
     assert document.keys() >= KEYS
     assert "violations" not in document
     verdict = verify_schedule(schedule)

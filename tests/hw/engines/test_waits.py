@@ -16,7 +16,7 @@ def waits(schedule, mode, engine="auto"):
 
 
 def test_nothing_waits_in_slots():
-    ended, found = waits(ct.synthesize("mesh:3x3", size="64KiB"), "slotted")
+    ended, found = waits(ct.synthesize("mesh:3x3", method="multitree", size="64KiB"), "slotted")
     assert ended.contention_cycles == 0
     assert found == {}
 
