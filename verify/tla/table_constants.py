@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.fine_slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.paths import link_cycles, path_latency
@@ -127,6 +128,8 @@ def _travel(tables: Tables, paths: Mapping[Connection, Sequence[Pair]], ser: int
 
 def _linked_timing(tables: Tables) -> SlotTiming:
     """Slot timing of the rows that send over links; the model finds rows that send where there is no link."""
+    if tables.fine_slots:
+        return _fine_timing(tables)
     moves = tables.transfers()
     linked = (tables.topology.pair_index(moves["src"], moves["dst"]) >= 0) | (moves["route"] != DIRECT)
     linked |= (moves["src"] == moves["dst"]) & (tables.buffers > 1)
@@ -142,6 +145,26 @@ def _linked_timing(tables: Tables) -> SlotTiming:
         repeats=tables.repeats,
     )
     return slot_timing(schedule, tables.chunk_bytes * tables.chunks * tables.repeats, tables.machine)  # chunks of their size
+
+
+def _fine_timing(tables: Tables) -> SlotTiming:
+    """The same where slots are fine: the one time that all sums take from their arrival on, by closed form, and slots as they are.
+
+    UnsupportedError where sums take different times, for which the model has no bounds by row, and for planned waits."""
+    if tables.waits is not None:
+        raise UnsupportedError("model checks: not supported for tables with planned waits, which the model takes for busy ports")
+    times = fine_times(tables.schedule)
+    added = (times.landing - times.fire - times.latency - times.ser)[tables.schedule.op == Op.REDUCE]
+    red, shortest = int(added.max(initial=0)), int(added.min(initial=int(added.max(initial=0))))
+    if shortest < red:
+        raise UnsupportedError(
+            f"model checks: sums take {shortest} to {red} cycles in these fine slots; the model has one time for all"
+        )
+    lat, padded = int(times.latency.max(initial=0)), tables.chunk_bytes * tables.chunks * tables.repeats
+    return SlotTiming(
+        message_bytes=tables.message_bytes, padded_bytes=padded, chunk_bytes=tables.chunk_bytes, ser=times.ser, lat=lat, uneven=0,
+        red=red, work=0, stagger=0, slot_cycles=tables.slot_cycles,
+    )  # fmt: skip
 
 
 def _row_text(tables: Tables, row: int) -> str:
