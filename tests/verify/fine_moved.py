@@ -14,13 +14,19 @@ from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import NO_ROOT, Schedule
-from tests.verify.build import COPY, REDUCE, build
+from tests.verify.build import COPY, REDUCE, build, network
 from tests.verify.moved import digits, start_and_end
 
 MANY = 13
 MACHINE = replace(
     load_machine("multitree"), name="small", flit_bytes=8, head_flits=1, link_latency_cycles=3, router_cycles=1, ni_cycles=1,
     reduce_bytes_per_cycle=4, reduce_quantum_cycles=1, reduce_start_cycles=2, vc_buffer_flits=3,
+)  # fmt: skip
+
+
+#: a line of three nodes; two links lead from the first to the second, and two, of which one has two lanes, back
+PARALLEL = network(
+    "eee", [(0, 1, 1), (0, 1, 1), (1, 0, 1), (1, 0, 2), (1, 2, 1), (2, 1, 1)],
 )  # fmt: skip
 
 
@@ -66,7 +72,29 @@ def _lane_fault(schedule, machine, moves, ser):
         for link, wait in way or [(node, 0)]:
             taken.update((link, entry + cycle) for cycle in range(ser))
             entry += machine.link_latency_cycles + machine.router_cycles + wait
-    return "a lane is taken" if any(count > room.get(at[0], 1) for at, count in taken.items()) else None
+    if any(count > room.get(at[0], 1) for at, count in taken.items()):
+        return "a lane is taken"
+    return _choice_fault(schedule, machine, moves, ser, room)
+
+
+def _choice_fault(schedule, machine, moves, ser, room):
+    """Of parallel links each has its lanes; who names none of them meets fewer others than there are lanes, if some name one."""
+    links = list(zip(schedule.topology.src.tolist(), schedule.topology.dst.tolist(), strict=True))
+    uses = []
+    for _, row, fire, _, _, _, way in moves:
+        entry, route = fire, int(schedule.route[row])
+        for hop, (pair, wait) in enumerate(way):
+            if links.count(pair) > 1:
+                uses.append((pair, None if route == DIRECT else schedule.routes[route][hop], entry))
+            entry += machine.link_latency_cycles + machine.router_cycles + wait
+    taken = Counter((link, entry + cycle) for _, link, entry in uses if link is not None for cycle in range(ser))
+    if any(count > schedule.topology.capacity[link] for (link, _), count in taken.items()):
+        return "a lane of one of the parallel links is taken"
+    for pair, link, entry in uses:
+        met = [one for one in uses if one[0] == pair and abs(one[2] - entry) < ser]
+        if link is None and len(met) > room[pair] and any(one[1] is not None for one in uses if one[0] == pair):
+            return "a message may find no lane for all its time"
+    return None
 
 
 def _buffer_fault(schedule, machine, moves, ser):
@@ -151,8 +179,8 @@ def drawn(rng: Random) -> Schedule:
     """An all-reduce, a broadcast or a reduce along a random tree of a small network, over links or routes of two, in fine slots,
     repeating or not. Each transfer leaves when what it needs should have landed, or a slot or two earlier or later: many are
     valid, and many are not."""
-    name = rng.choice(("ring:4", "mesh:1x3", "full:3", "switch:3"))
-    topology, machine = parse_topology(name), MACHINE
+    name, machine = rng.choice(("ring:4", "mesh:1x3", "full:3", "switch:3", "parallel")), MACHINE
+    topology = PARALLEL if name == "parallel" else parse_topology(name)
     ends, kind = topology.endpoints.tolist(), rng.choice(("all-reduce", "reduce", "broadcast"))
     slot, chunks = rng.choice((1, 1, 2, 3, 5, 8, 40)), rng.randint(1, 2)
     repeats = rng.choice((1, 1, 3))
@@ -171,7 +199,8 @@ def drawn(rng: Random) -> Schedule:
             takes = machine.head_flits + granules + path + (op == REDUCE) * (machine.reduce_start_cycles + 2 * granules)
             ready[dst] = max(ready[dst], step * slot + takes + (op == REDUCE) * rng.choice((0, 2 * granules)))
             rows.append((chunk, op, step, src, dst))
-            paths.append((way, wait, rng.randint(0, 1)) if hops > 1 else ())
+            is_named = hops > 1 or (name == "parallel" and rng.random() < 0.5)
+            paths.append((way, wait, rng.randint(0, 1)) if is_named else ())
     named = tuple(dict.fromkeys(filter(None, paths)))
     steps = 1 + max(row[2] for row in rows)
     period = rng.randint(max(1, steps // 3), steps + 3) if repeats > 1 else None
@@ -179,8 +208,8 @@ def drawn(rng: Random) -> Schedule:
     return build(
         topology, collective, rows, roots=[NO_ROOT if kind == "all-reduce" else root] * chunks,
         route=[named.index(path) if path else DIRECT for path in paths], routes=tuple(way for way, _, _ in named),
-        waits=tuple((wait,) for _, wait, _ in named), virtual_channel=[channel for _, _, channel in named], slot_cycles=slot,
-        made_for=made_for, period=period, repeats=repeats,
+        waits=tuple((wait,) * (len(way) - 1) for way, wait, _ in named), virtual_channel=[channel for _, _, channel in named],
+        slot_cycles=slot, made_for=made_for, period=period, repeats=repeats,
     )  # fmt: skip
 
 
@@ -216,7 +245,8 @@ def shifted(rng: Random, schedule: Schedule) -> Schedule:
     what = rng.choice(("step", "step", "step", "op", "slot", "size", "period", "wait"))
     if what == "wait" and schedule.routes:
         waits = [list(entry) for entry in schedule.waits or [[0] * (len(route) - 1) for route in schedule.routes]]
-        waits[rng.randrange(len(waits))][0] = rng.randrange(8)
+        changed = rng.choice(waits)
+        changed[:] = [rng.randrange(8) for _ in changed]
         return replace(schedule, waits=tuple(map(tuple, waits)))
     if what == "slot":
         return replace(schedule, slot_cycles=max(1, schedule.slot_cycles + rng.choice((-2, -1, 1))))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from certree.api import simulate
 from certree.models.machine.machine import load_machine
 from certree.models.network.dimension_order import DimensionOrder
 from certree.models.network.routing import DIRECT, routes_between
@@ -99,6 +100,19 @@ def test_swing(tmp_path, size, cycles, in_slots):
     slotted = json_of("verify", tmp_path / "swing.csv", *asked)
     assert (seen["valid"], seen["transfers"]) == (True, slotted["transfers"])
     assert (seen["time_cycles"], slotted["time_cycles"]) == (cycles, in_slots)
+
+
+@pytest.mark.parametrize(("made", "bits"), [(swing_in_fine_slots(8, 1024), 40), (one_shot(8, 1024), 39)])
+def test_tables_and_runs(tmp_path, made, bits):
+    """Exported, verified from the files, and simulated by each engine in the cycles of the closed form."""
+    save_schedule(made, tmp_path / "fine.json")
+    exported = json_of("export", tmp_path / "fine.json", "-o", tmp_path / "tables")
+    cycles = json_of("verify", tmp_path / "tables")["time_cycles"]
+    assert (exported["slot_cycles"], exported["row_bits"]) == (1, bits)
+    for engine in ("fast", "lanes", "flit"):
+        seen = simulate(tmp_path / "tables", engine=engine, without_routers=engine != "flit")
+        assert (seen.cycles, seen.closed_form_cycles, seen.late, seen.contention_cycles) == (cycles, cycles, 0, 0)
+        assert seen.data_ok
 
 
 @pytest.mark.parametrize("size", [256, 1024, 4096])
