@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from certree.api import parsing
+from certree.api.errors import InvalidScheduleError
 from certree.api.evidence import certified_or_fail
 from certree.api.parsing import Network
 from certree.api.reports.schedules import closed_form, over_bound, schedule_report, time_bound
 from certree.api.reports.text import size_words
 from certree.api.reports.times import clock_times
+from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.settings import machine_for, silent
 from certree.api.workers.batch import run_tasks
 from certree.api.workers.networks import received, sent
@@ -20,6 +22,7 @@ from certree.api.workers.pool import Workers
 from certree.api.workers.task import Task
 from certree.hw.engines.runs import Options
 from certree.hw.run import run as run_schedule
+from certree.hw.run import tables_or_plan
 from certree.models.common.errors import InputError, UndecidedError, UnsupportedError
 from certree.models.common.progress import Counted
 from certree.models.common.shown import Shown
@@ -194,8 +197,12 @@ class Comparison:
     def _run(self, schedule: AnySchedule, size: int, mode: str) -> dict[str, Any]:
         options = Options(mode=mode, without_routers=self.without_routers)
         try:
-            result = run_schedule(schedule, options, message_bytes=size, machine=self.machine)
-        except UnsupportedError as error:
+            source = tables_or_plan(schedule, size, self.machine)
+            if not self.without_routers:
+                require_free(source)
+                require_in_time(source, options)
+            result = run_schedule(source, options)
+        except (UnsupportedError, InvalidScheduleError) as error:
             return {"simulated_cycles": None, "not_simulated": str(error)}
         return {
             "simulated_cycles": result.cycles,

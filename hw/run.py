@@ -121,7 +121,8 @@ def _ended(source: Tables | Plan, options: Options, cells: Callable[[], NDArray[
 
     effect = None
     if not options.needs_routers:
-        effect = router_effect(source, options.framing)
+        in_time = options.mode == "slotted" and (options.clocks is None or options.clocks.are_equal)
+        effect = router_effect(source, options.framing, in_time=in_time)
         if effect is None or options.leaves_routers_out:
             ended = on(LaneEngine(source, options, cells()), effect)
             waited = ended.counters["contention_cycles"], ended.counters["late"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from certree.api import parsing
+from certree.api.errors import DeadlockError
 from certree.api.inputs import holds_schedule, schedule_of, size_or_default
 from certree.api.settings import Tell, machine_for, setting, silent
 from certree.hw.reducing.run import AggregationResult, simulate_aggregation
@@ -18,6 +19,7 @@ from certree.models.schedule.collective import parse_collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, written_out
+from certree.verify.deadlock.freedom import deadlock_of_ways
 
 _PLAIN = AggregationRules()
 
@@ -53,6 +55,7 @@ def aggregate(
     engine: str = "auto",
     without_routers: bool = False,
     allow_stall: bool = False,
+    allow_deadlock: bool = False,
     trace: str | Path | None = None,
     force: bool = False,
     progress: Callable[[int], None] | None = None,
@@ -65,7 +68,8 @@ def aggregate(
     a line where they are not what it was made for. `rules`: window, aggregators, loss and so on. `flows`: trees for a network, by
     default one for each central switch that reduces. `ways`: routes between two nodes that packets take in turn. `engine`: "auto",
     "fast", "lanes" or "flit"; `without_routers`: ignore the delays of routers. `allow_stall`: run even with too few aggregators,
-    which can stall the run. `trace`: a file with a JSON line for each step. Times are in cycles. Raises InputError for rules out of
+    which can stall the run. Routes on which packets may deadlock in routers raise DeadlockError, unless `without_routers` or
+    `allow_deadlock`. `trace`: a file with a JSON line for each step. Times are in cycles. Raises InputError for rules out of
     range, UnsupportedError for a network without such switches.
 
     >>> import certree.api as ct
@@ -73,8 +77,13 @@ def aggregate(
     <Aggregated in-network all-reduce on switch:4,reducing=switches: cycles 16735, packets 256, data ok True, engine fast>
     """
     schedule, used = aggregated_schedule(source, size, machine, flows, tell)
+    trees = AggregationTrees.of(schedule, ways)
+    if not (without_routers or allow_deadlock):
+        answer = deadlock_of_ways(trees.topology, used.machine, sorted({way for of in (*trees.up, *trees.down) for way in of}))
+        if not answer.free:
+            raise DeadlockError(answer)
     result = simulate_aggregation(
-        AggregationTrees.of(schedule, ways), used.machine, used.message_bytes, rules, engine=engine,
+        trees, used.machine, used.message_bytes, rules, engine=engine,
         without_routers=without_routers, allow_stall=allow_stall, trace=None if trace is None else Path(trace), force=force,
         progress=progress,
     )  # fmt: skip

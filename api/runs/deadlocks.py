@@ -1,4 +1,4 @@
-"""What must hold before a run: freedom of deadlock in the routers of a machine, and the delay that tables state."""
+"""What must hold before a run: freedom of deadlock in routers, messages in time, and the delay that tables state."""
 
 from pathlib import Path
 
@@ -6,7 +6,9 @@ from certree.api import parsing
 from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.settings import machine_for, setting
+from certree.hw.engines.runs import Options
 from certree.hw.engines.schedule_run import Plan
+from certree.hw.engines.transparency import router_effect
 from certree.hw.routers.packets import Packets, check_packets, read_packets
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
@@ -20,6 +22,8 @@ from certree.verify.deadlock.freedom import (
     deadlock_of_tables,
 )
 from certree.verify.deadlock.verdicts import report_deadlock
+from certree.verify.order.punctual import race_of_tables, report_late
+from certree.verify.order.races import race_of
 from certree.verify.tables.delay import delay_verdict
 from certree.verify.verdict import Findings
 
@@ -30,12 +34,13 @@ def deadlock(
     packets: str | Path | Packets | None = None,
     size: int | str | None = None,
     machine: str | Path | Machine | None = None,
-    flow: str = "message",
+    flow: str | None = None,
 ) -> Freedom:
     """Whether messages or packets can deadlock in the routers of a machine, at any timing, with evidence.
 
     `source`: tables, their directory, a schedule or its file, for `size` on `machine` as in `verify` (tables have their own), with
-    chunks framed as `flow`, "message" or "packet"; or, with `packets` (a CSV file or columns, as in `inject`), a network whose
+    chunks framed as `flow`, "message", "packet" or (None) either; or, with `packets` (a CSV file or columns, as in `inject`), a
+    network whose
     routers choose their routes. The result has `free`, and `numbering`, a certificate that `fault` checks again, or `cycle`,
     packets that may wait for each other; `document()` is its JSON form. Raises InputError for unreadable input, UnsupportedError
     for routes with more virtual channels than the machine has.
@@ -65,19 +70,39 @@ def deadlock_of(topology: Topology, machine: Machine, packets: Packets) -> Freed
     return deadlock_of_packets(topology, machine, packets.src, packets.dst, packets.flits)
 
 
-def require_free(source: Tables | Plan, flow: str, others: Packets | None = None) -> None:
-    """Raise InvalidScheduleError where the messages of a run, with the packets next to them, may deadlock."""
+def require_free(source: Tables | Plan, others: Packets | None = None) -> None:
+    """Raise InvalidScheduleError where the messages of a run, with the packets next to them, may deadlock, in either framing."""
     if others is None:
         answer = (
-            deadlock_of_tables(source, flow)
+            deadlock_of_tables(source)
             if isinstance(source, Tables)
-            else deadlock_of_schedule(source.schedule, source.machine, source.message_bytes, flow)
+            else deadlock_of_schedule(source.schedule, source.machine, source.message_bytes)
         )
     else:
         check_packets(others, source.topology)
-        answer = deadlock_of_run(source.schedule, source.machine, source.chunk_bytes, flow, (others.src, others.dst, others.flits))
+        answer = deadlock_of_run(source.schedule, source.machine, source.chunk_bytes, None, (others.src, others.dst, others.flits))
     findings = Findings()
     report_deadlock(answer, findings)
+    if findings.rules:
+        raise InvalidScheduleError(source.schedule, findings.verdict())
+
+
+def require_in_time(source: Tables | Plan, options: Options) -> None:
+    """Raise InvalidScheduleError where messages of a slotted run may be late, and only slots keep them in order."""
+    if options.mode != "slotted":
+        return
+    why = None
+    if options.clocks is not None and not options.clocks.are_equal:
+        why = "clocks differ"
+    elif options.others is not None:
+        why = "other packets share the routers"
+    elif not options.without_routers:
+        why = router_effect(source, options.framing, in_time=True)
+    if why is None:
+        return
+    findings = Findings()
+    race = race_of_tables(source) if isinstance(source, Tables) else race_of(source.schedule)
+    report_late(race, source.schedule, why, findings)
     if findings.rules:
         raise InvalidScheduleError(source.schedule, findings.verdict())
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from certree.api.inputs import holds_schedule, size_or_default
 from certree.api.runnable import made_tables, tables_to_run
 from certree.api.runs.aggregation import aggregated_schedule
-from certree.api.runs.deadlocks import require_free
+from certree.api.runs.deadlocks import require_free, require_in_time
 from certree.api.runs.endpoints import made_schedule
 from certree.api.settings import Tell, silent
 from certree.hw.engines.framing import framed
+from certree.hw.engines.runs import Options
 from certree.models.common.errors import InputError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.collective import parse_collective
@@ -55,9 +56,10 @@ def model_check(
     tables are correct at any size. `full`: include the large models, and allow an hour for a schedule instead of five minutes.
     `progress` receives each listed model when it is done, the number done and the number of all; `tell` as in `setting`.
 
-    A schedule whose routes may deadlock in the routers of the machine raises InvalidScheduleError: the specification of tables has
-    no routers. A refuted model does not raise: see `result` and `as_expected` of each ModelResult. Raises InputError for unknown
-    names and unreadable files, UnsupportedError for tables without a model, ToolMissingError without Java or TLC.
+    A schedule whose routes may deadlock in the routers of the machine, or whose messages may be late there though it relies on
+    slots, raises InvalidScheduleError: the specification of tables has no routers. A refuted model does not raise: see `result` and
+    `as_expected` of each ModelResult. Raises InputError for unknown names and unreadable files, UnsupportedError for tables without
+    a model, ToolMissingError without Java or TLC.
 
     >>> import certree.api as ct
     >>> [(str(one.result), one.as_expected) for one in ct.model_check("MCAllReduceUnfair")]
@@ -71,7 +73,8 @@ def model_check(
         return check_invariant(progress)
     if schedule is not None:
         given = tables_to_run(schedule, size, machine, tell)
-        require_free(given, flow)
+        require_free(given)
+        require_in_time(given, Options(framing=flow))
         tables = framed(given, flow)
         return [model_check_tables(tables, limit) if trace is None else check_trace(tables, Path(trace), run or RUNS[0], limit)]
     if trace is None:

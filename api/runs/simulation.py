@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from certree.api.runnable import source_to_run
-from certree.api.runs.deadlocks import require_free, require_own_delay
+from certree.api.runs.deadlocks import require_free, require_in_time, require_own_delay
 from certree.hw.engines.clocks import parse_clocks
 from certree.hw.engines.runs import Options, Run
 from certree.hw.engines.schedule_run import Plan
@@ -34,6 +34,7 @@ def simulate(
     trace: str | Path | None = None,
     force: bool = False,
     allow_deadlock: bool = False,
+    allow_late: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Run:
     """Simulate tables or a schedule cycle by cycle with real data: cycles, contention, and whether every rank has its result.
@@ -44,11 +45,12 @@ def simulate(
     `step_time`, `trace`, `force` and `progress`: see `certree.hw.engines.runs.Options`. `background`: background packets, a
     CSV file or columns, which need routers. `skew` and `drift` of counters: "7" for every node, or "3=100,5=20".
 
-    Tables that state a delay other than their own (`certree.verify.tables.delay`) raise InvalidScheduleError.
-    Routes that may deadlock in the routers of the machine raise InvalidScheduleError with every engine, unless `without_routers` or
-    `allow_deadlock`, which runs them to see. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises
-    InputError for unknown names and unreadable
-    files, UnsupportedError where the engine or the machine cannot run the input.
+    Tables that state a delay other than their own (`certree.verify.tables.delay`) raise InvalidScheduleError. Routes that may
+    deadlock in the routers of the machine raise InvalidScheduleError with every engine, unless `without_routers` or
+    `allow_deadlock`, which runs them to see. Schedules that rely on slots (`certree.verify.order`) raise it where messages of a
+    slotted run may be late: by routers that add something to lanes, by clocks that differ, or by background packets, unless
+    `allow_late`. Wrong data, a deadlock or contention does not raise; the Run reports it. Raises InputError for unknown names and
+    unreadable files, UnsupportedError where the engine or the machine cannot run the input.
 
     >>> import certree.api as ct
     >>> ct.simulate(ct.synthesize("ring:4", size="1MiB"))
@@ -72,7 +74,9 @@ def simulate(
     if isinstance(prepared, Tables):
         require_own_delay(prepared)
     if not (without_routers or allow_deadlock):
-        require_free(prepared, flow, others)
+        require_free(prepared, others)
+    if not allow_late:
+        require_in_time(prepared, options)
     return run_schedule(prepared, options)
 
 

@@ -17,9 +17,12 @@ from certree.models.tables import Tables
 MET_ON_THE_WAY = "messages over several links wait for each other in the network, where routers let their flits take turns"
 
 
-def router_effect(source: Tables | Plan, framing: str) -> str | None:
-    """The effect that the routers of the machine may have on a run (`schedule_effect`); None where they have none."""
-    return schedule_effect(source.schedule, source.machine, min(packet_lengths(source, framing)))
+def router_effect(source: Tables | Plan, framing: str, *, in_time: bool = False) -> str | None:
+    """The effect that the routers of the machine may have on a run (`schedule_effect`); None where they have none. `in_time`: of a
+    slotted run with equal clocks, in which messages start when their slots open."""
+    return schedule_effect(
+        source.schedule, source.machine, packet_lengths(source, framing), source.slot_cycles if in_time else None
+    )
 
 
 def meeting_effect(source: Tables | Plan, run: str, contention_cycles: int, late: int, clocks: Clocks | None = None) -> str | None:

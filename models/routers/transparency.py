@@ -1,5 +1,7 @@
 """Effects of routers compared with unshared lanes: where there are none, runs through both agree to the cycle."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
@@ -8,21 +10,45 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import UNKNOWN_LATENCY, Topology
 from certree.models.routers.grid import Grid
 from certree.models.routers.virtual_channels import layer_count
+from certree.models.schedule.paths import path_latency
 from certree.models.schedule.schedule import Schedule
+from certree.models.schedule.timing import ceil_div
 
 SHARED_INTERFACE = "messages over several links share an interface"
 
 
-def schedule_effect(schedule: Schedule, machine: Machine, flits: int) -> str | None:
-    """The effect that the routers of the machine may have on a slotted run with equal clocks, of messages or packets of at least
-    `flits` flits; None where they have none (`docs/explanation/routers.md`).
+def schedule_effect(schedule: Schedule, machine: Machine, packets: Sequence[int], slot_cycles: int | None = None) -> str | None:
+    """The effect that the routers of the machine may have on a slotted run with equal clocks, of messages that are `packets` of so
+    many flits each; None where they have none (`docs/explanation/routers.md`).
 
-    Also None where the machine has no router that could be simulated. Sufficient, not necessary. O(rows log rows).
+    `slot_cycles`: length of the slots of a schedule in steps of one round, in which each message starts at the opening of its slot;
+    None: whenever messages start. Also None where the machine has no router that could be simulated. Sufficient, not necessary.
+    O(rows log rows).
     """
     if machine.router.interfaces == "node" and has_routers(machine) and _shares_interfaces(schedule):
         return SHARED_INTERFACE
     layers = layer_count(schedule.virtual_channel)
-    return pipeline_effect(schedule.topology, machine, flits, is_far=has_routes(schedule), layers=layers)
+    effect = pipeline_effect(schedule.topology, machine, min(packets), is_far=has_routes(schedule), layers=layers)
+    if effect is not None and slot_cycles is not None and _are_alone(schedule, machine, packets, slot_cycles):
+        return None
+    return effect
+
+
+def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slot_cycles: int) -> bool:
+    """Whether no message notices those before it in a router: it is one packet, and the slots are so long that the tail of the one
+    before it on its lane has left, however much longer its way was. All messages of the time that a credit is under way find room
+    in one buffer, or a buffer holds as many flits as that time has cycles. Where virtual channels are taken only when they are
+    empty, slots are longer than that time."""
+    if len(packets) > 1 or schedule.chunk_granules is not None:
+        return False
+    loop, flits = _loop(schedule.topology, machine), max(packets)
+    latency = path_latency(schedule, machine)[schedule.src != schedule.dst]
+    if not len(latency):
+        return True
+    spread = int(latency.max() - latency.min())
+    left = flits + spread + (machine.router_cycles + 2 if machine.router.vc_reuse == "tail" else loop)
+    in_loop = ceil_div(flits + spread + loop, slot_cycles) * flits
+    return left <= slot_cycles and machine.vc_buffer_flits >= min(loop, in_loop)
 
 
 def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far: bool, layers: int = 1) -> str | None:
@@ -31,12 +57,8 @@ def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far:
     over several links; `layers`: into which their virtual channels are divided. O(links)."""
     if not has_routers(machine):
         return None
-    router = machine.router
-    route, vc, switch, traversal = router.stages(machine.router_cycles)
-    link = int(np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).max(initial=0))
-    wire = max(link, machine.ni_cycles + machine.ni_issue_cycles)
-    # A head stays in the buffer behind for as long as it is routed: its credit is the last to come back.
-    loop = 2 + traversal + (switch - 1) + 2 * wire + router.credit_cycles + route + vc
+    router, loop = machine.router, _loop(topology, machine)
+    route, vc, _, _ = router.stages(machine.router_cycles)
     if machine.vc_buffer_flits < loop:
         return f"buffers of {machine.vc_buffer_flits} flits do not cover the loop of a credit, {loop} cycles"
     if router.vc_choice != "rotate" or router.vc_reuse != "tail":
@@ -49,6 +71,15 @@ def pipeline_effect(topology: Topology, machine: Machine, flits: int, *, is_far:
     if (vcs - 1) * flits <= route + vc:
         return f"{vcs} virtual channels are used up before the pipeline has routed the next packet"
     return None
+
+
+def _loop(topology: Topology, machine: Machine) -> int:
+    """Cycles from the sending of a flit to the use of its credit. A head stays in the buffer behind for as long as it is routed:
+    its credit is the last to come back."""
+    route, vc, switch, traversal = machine.router.stages(machine.router_cycles)
+    link = int(np.where(topology.latency == UNKNOWN_LATENCY, machine.link_latency_cycles, topology.latency).max(initial=0))
+    wire = max(link, machine.ni_cycles + machine.ni_issue_cycles)
+    return 2 + traversal + (switch - 1) + 2 * wire + machine.router.credit_cycles + route + vc
 
 
 def has_routes(schedule: Schedule) -> bool:

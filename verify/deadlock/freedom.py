@@ -1,6 +1,6 @@
 """`deadlock`: whether packets on given walks can ever wait for each other in a circle, with evidence for either answer."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.routers.framing import packet_lengths
+from certree.models.routers.framing import FRAMINGS, packet_lengths
 from certree.models.routers.transparency import has_routers, schedule_effect
 from certree.models.routers.virtual_channels import ClassVcs, class_vcs, layer_count
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
-from certree.models.schedule.timing import chunk_bytes_of
+from certree.models.schedule.timing import chunk_bytes_of, slotted
 from certree.models.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
-from certree.verify.deadlock.walks import Walks, no_walks, packet_walks, schedule_vcs, schedule_walks
+from certree.verify.deadlock.walks import Walks, no_walks, packet_walks, schedule_vcs, schedule_walks, way_walks
 from certree.verify.wording import list_text
 
 Int64 = NDArray[np.int64]
@@ -188,9 +189,11 @@ def deadlock(walks: Walks, machine: Machine, *, any_size: bool = False) -> Freed
     return Freedom(walks.topology, machine, numbering, spared, (), walks, waits)
 
 
-def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes: int, framing: str = "message") -> Freedom:
+def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes: int, framing: str | None = None) -> Freedom:
     """Whether the messages of a schedule can deadlock (`deadlock`), and whether a slotted run with equal clocks takes the same
     cycles through routers and on lanes.
+
+    `framing`: of chunks, "message" or "packet"; None: no deadlock with either, and the cycles of whole messages.
 
     `schedule`: valid, with links for all transfers; one without routes cannot deadlock, and a symmetric one has none.
     UnsupportedError where its routes state more virtual channels than the machine has. O(transfers log transfers + hops, log).
@@ -198,12 +201,22 @@ def deadlock_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes:
     if isinstance(schedule, SymmetricSchedule):
         return deadlock(no_walks(schedule.topology), machine)
     chunk = chunk_bytes_of(message_bytes, schedule.message_chunks, schedule.repeats, machine)
-    return _answer(schedule, machine, chunk, framing)
+    answer = _freedom(schedule, machine, chunk, framing)
+    effect = schedule_effect(schedule, machine, _lengths(chunk, machine, framing))
+    if effect is not None:
+        try:
+            plan, timing = slotted(schedule, message_bytes, machine)
+        except InputError:  # it has no slots
+            return replace(answer, agrees=False, agreement=effect)
+        effect = schedule_effect(plan, machine, _lengths(chunk, machine, framing), timing.slot_cycles)
+    return replace(answer, agrees=effect is None, agreement=effect)
 
 
-def deadlock_of_tables(tables: Tables, framing: str = "message") -> Freedom:
+def deadlock_of_tables(tables: Tables, framing: str | None = None) -> Freedom:
     """`deadlock_of_schedule` of the schedule that the rows execute, for the message size and machine of the tables."""
-    return _answer(tables.schedule, tables.machine, tables.chunk_bytes, framing)
+    schedule, machine, chunk = tables.schedule, tables.machine, tables.chunk_bytes
+    effect = schedule_effect(schedule, machine, _lengths(chunk, machine, framing), tables.slot_cycles)
+    return replace(_freedom(schedule, machine, chunk, framing), agrees=effect is None, agreement=effect)
 
 
 def deadlock_of_packets(topology: Topology, machine: Machine, src: Int64, dst: Int64, flits: Int64) -> Freedom:
@@ -211,22 +224,40 @@ def deadlock_of_packets(topology: Topology, machine: Machine, src: Int64, dst: I
     return deadlock(packet_walks(topology, machine, ClassVcs(0, machine.vc_count - 1), src, dst, flits), machine)
 
 
+def deadlock_of_ways(topology: Topology, machine: Machine, ways: Sequence[Sequence[int]]) -> Freedom:
+    """Whether any number of packets on these ways, each the pairs of neighbours that it joins (`Topology.pair_index`), can deadlock
+    (`deadlock`)."""
+    return deadlock(way_walks(topology, machine, ClassVcs(0, machine.vc_count - 1), ways), machine, any_size=True)
+
+
 def deadlock_of_run(
-    schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str, others: tuple[Int64, Int64, Int64]
+    schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str | None, others: tuple[Int64, Int64, Int64]
 ) -> Freedom:
     """Whether the messages of a schedule can deadlock next to other packets (sources, destinations, flits of each), which have
     virtual channels of their own. UnsupportedError where the machine has too few."""
     own, other = class_vcs(machine, layers=layer_count(schedule.virtual_channel), others=True)
-    walks = schedule_walks(schedule, machine, own, sum(packet_lengths(chunk_bytes, machine, framing)))
-    return deadlock(walks.joined(packet_walks(schedule.topology, machine, other, *others)), machine)
+    walks = schedule_walks(schedule, machine, own, _most_flits(chunk_bytes, machine, framing))
+    return deadlock(walks.joined(packet_walks(schedule.topology, machine, other, *others)), machine, any_size=_is_sized(schedule))
 
 
-def _answer(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str) -> Freedom:
-    lengths = packet_lengths(chunk_bytes, machine, framing)
-    walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), sum(lengths))
-    effect = schedule_effect(schedule, machine, min(lengths))
-    sized = schedule.chunk_granules is not None  # chunks of many sizes: none counts as small
-    return replace(deadlock(walks, machine, any_size=sized), agrees=effect is None, agreement=effect)
+def _freedom(schedule: Schedule, machine: Machine, chunk_bytes: int, framing: str | None) -> Freedom:
+    flits = _most_flits(chunk_bytes, machine, framing)
+    walks = schedule_walks(schedule, machine, schedule_vcs(schedule, machine), flits)
+    return deadlock(walks, machine, any_size=_is_sized(schedule))
+
+
+def _most_flits(chunk_bytes: int, machine: Machine, framing: str | None) -> int:
+    """Flits of a chunk, as a message or as packets, whichever are more where that is left open."""
+    return max(sum(packet_lengths(chunk_bytes, machine, one)) for one in (FRAMINGS if framing is None else (framing,)))
+
+
+def _is_sized(schedule: Schedule) -> bool:
+    """Whether chunks are of many sizes, so that none counts as small."""
+    return schedule.chunk_granules is not None
+
+
+def _lengths(chunk_bytes: int, machine: Machine, framing: str | None) -> list[int]:
+    return packet_lengths(chunk_bytes, machine, framing or "message")
 
 
 def _cycle(walks: Walks, waits: Waits, absorbing: np.ndarray) -> tuple[Wait, ...]:

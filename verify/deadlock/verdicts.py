@@ -1,24 +1,31 @@
-"""Verdicts on schedules for a machine: the routes of a valid schedule must be free of deadlock in its routers."""
+"""Verdicts on schedules for a machine: the routes of a valid schedule must be free of deadlock in its routers, and its messages in
+time or in any order."""
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.machine.machine import Machine
 from certree.models.schedule.symmetric import AnySchedule
 from certree.models.tables import Tables
 from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule, deadlock_of_tables
+from certree.verify.order.punctual import race_of_schedule, report_late
 from certree.verify.rule import Stage, Subject, check, rule
 from certree.verify.verdict import Findings, Verdict
 
 
 def verdict_on_machine(schedule: AnySchedule, verdict: Verdict, machine: Machine, message_bytes: int) -> Verdict:
-    """The verdict on a schedule that is to run on a machine: that of `verify_schedule`, and of a valid schedule the rules `channel`
-    and `deadlock`. O(transfers log transfers + hops, log)."""
+    """The verdict on a schedule that is to run on a machine: that of `verify_schedule`, and of a valid schedule the rules
+    `channel`, `deadlock` and, where routers may make messages late, `late`. O(transfers log transfers + hops, log), for `late` as
+    `race_of`."""
     if not verdict.valid:
         return verdict
     findings = Findings()
     try:
-        report_deadlock(deadlock_of_schedule(schedule, machine, message_bytes), findings)
+        freedom = deadlock_of_schedule(schedule, machine, message_bytes)
+        report_deadlock(freedom, findings)
     except UnsupportedError as error:
         findings.add("channel", 0, (), str(error))
+    else:
+        if freedom.agreement is not None:
+            report_late(*race_of_schedule(schedule, machine, message_bytes), freedom.agreement, findings)
     return verdict if not findings.rules else findings.verdict()
 
 

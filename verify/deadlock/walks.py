@@ -91,6 +91,16 @@ def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: i
     )
 
 
+def way_walks(topology: Topology, machine: Machine, vcs: ClassVcs, ways: Sequence[Sequence[int]]) -> Walks:
+    """The walks of any number of packets on given ways, each the pairs of neighbours that it joins. O(hops of all ways)."""
+    grid, first = Grid.of(topology), np.zeros(len(topology.pair_capacity), np.int64)
+    first[topology.pair_of_link[::-1]] = np.arange(len(topology.src))[::-1]
+    pair, begin = _flat(ways)
+    masks = np.array(vcs.masks(machine), np.uint64)
+    sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, first[list(way)]) for way in ways)])
+    return Walks(topology, begin, pair, masks[sets], np.full(len(ways), MOST_FLITS, np.int64))
+
+
 def schedule_vcs(schedule: Schedule, machine: Machine) -> ClassVcs:
     """The VCs of a collective that shares its routers with nothing else, in as many layers as its routes state."""
     return ClassVcs(0, machine.vc_count - 1, layer_count(schedule.virtual_channel))

@@ -53,6 +53,7 @@ _SHOWN = 8  # switches listed for people
               help="fast: one event per packet and link; flit: with routers; auto: flit where routers matter.")  # fmt: skip
 @option_without_routers()
 @click.option("--allow-stall", is_flag=True, help="Run with too few aggregators, until a result can never arrive.")
+@click.option("--allow-deadlock", is_flag=True, help="Run even where routes may deadlock in the routers, to see what happens.")
 @click.option("--trace", type=click.Path(path_type=Path), help="Write a line of JSON for each step, for model-check --trace.")
 @click.option("--force", is_flag=True, help="Overwrite the trace.")
 @option_json()
@@ -75,6 +76,7 @@ def aggregate_command(
     engine: str,
     without_routers: bool,
     allow_stall: bool,
+    allow_deadlock: bool,
     trace: Path | None,
     force: bool,
     as_json: bool,
@@ -90,7 +92,8 @@ def aggregate_command(
     with working("aggregating") as tell:
         done = aggregate(
             source, size=size, machine=machine, rules=rules, flows=flows, ways=ways, engine=engine, without_routers=without_routers,
-            allow_stall=allow_stall, trace=trace, force=force, progress=now_and_then(tell), tell=note,
+            allow_stall=allow_stall, allow_deadlock=allow_deadlock, trace=trace, force=force, progress=now_and_then(tell),
+            tell=note,
         )  # fmt: skip
     result = done.result
     if engine != Engine.FLIT:

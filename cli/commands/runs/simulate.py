@@ -63,6 +63,7 @@ _MODEL_CHECKED = 6  # endpoints of a network whose tables TLC checks in minutes
 @click.option("--allow-deadlock", is_flag=True, help="Run even where routes may deadlock in the routers, to see what happens.")
 @click.option("--then", "after", type=click.Path(path_type=Path),
               help="Tables that take over when all iterations of PATH, tables of the epoch before, are done.")  # fmt: skip
+@click.option("--allow-late", is_flag=True, help="Run a schedule that relies on slots even where messages may be late.")
 @click.option("--skew", help="Cycles by which counters start late: 7 for every node, or node=cycles pairs, 3=100,5=20.")
 @click.option("--drift", help="Slowdown of counters: a rational (1/10000, -50ppm), or node=drift pairs.")
 @click.option("--step-time", type=click.Choice(STEP_TIMES), default="paper", show_default=True,
@@ -90,6 +91,7 @@ def simulate_command(
     longest_wait: int | None,
     allow_deadlock: bool,
     after: Path | None,
+    allow_late: bool,
     skew: str | None,
     drift: str | None,
     step_time: str,
@@ -110,8 +112,9 @@ def simulate_command(
     meets an interface which executes the other tables is reported.
 
     Exit code 1 when a rank has a wrong result, or when a slotted run without other packets is late, meets contention or misses its
-    closed form (which assumes equal clocks), when epochs are mixed (--then), when packets starve (--longest-wait), or when routes
-    may deadlock in the routers of the machine, with any engine (--without-routers leaves routers out).
+    closed form (which assumes equal clocks), when epochs are mixed (--then), when packets starve (--longest-wait), when routes may
+    deadlock in the routers of the machine, with any engine (--without-routers leaves routers out), or when a schedule relies on
+    slots and its messages may be late by these routers, by --skew and --drift, or by --background (--allow-late runs it).
     """
     _require_fitting(context, engine)
     if engine == Engine.FLOW:
@@ -134,6 +137,7 @@ def simulate_command(
             background=background,
             longest_wait=longest_wait,
             allow_deadlock=allow_deadlock,
+            allow_late=allow_late,
             skew=skew,
             drift=drift,
             step_time=step_time,

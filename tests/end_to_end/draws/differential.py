@@ -28,7 +28,9 @@ from certree.models.schedule.timing import schedule_cycles, slotted
 from certree.models.tables import Tables
 from certree.synth.method import Request, load_methods
 from certree.verify.checker import verify_schedule
-from certree.verify.deadlock.freedom import deadlock_of_schedule
+from certree.verify.deadlock.freedom import Freedom, deadlock_of_schedule
+from certree.verify.order.punctual import race_of_tables
+from certree.verify.order.races import race_of
 from certree.verify.tables.checker import verify_tables
 from certree.verify.tla.table_model import model_check_tables
 from certree.verify.tla.tlc import Result
@@ -137,11 +139,16 @@ def check_draw(seed: int, *, tlc: bool = False) -> Counter[str]:
     except UnsupportedError:
         source = Plan.of(schedule, size, machine)
         found["without tables"] += 1
+    race = race_of_tables(source) if isinstance(source, Tables) else race_of(source.schedule)
+    assert (race is None) == (race_of(plan) is None), f"{where}: tables and schedule disagree on what relies on slots"
+    found["relies on slots" if race else "any timing"] += 1
     if isinstance(source, Tables):
         verdict = verify_tables(source)
-        rules = set(verdict.counts)
-        assert rules == (set() if freedom.free else {"deadlock"}), f"{where}: tables are refused: {rules}"
+        broken = {"deadlock": not freedom.free, "late": race is not None and freedom.agreement is not None}
+        refused = {rule for rule, is_broken in broken.items() if is_broken}
+        assert set(verdict.counts) == refused, f"{where}: tables are refused: {set(verdict.counts)}, expected {refused}"
         found["tables checked"] += 1
+        found["tables refused: late"] += "late" in refused
     try:
         on_lanes = run(source, Options(engine="lanes"))
     except UnsupportedError as error:
@@ -154,11 +161,11 @@ def check_draw(seed: int, *, tlc: bool = False) -> Counter[str]:
     assert _facts(fast) == right, f"{where}: fast {_facts(fast)}, lanes {right}"
     found["fast engine and lanes"] += 1
     late = run(source, Options(engine="lanes", clocks=drawn.clocks))
-    if is_any_time(source):
+    if race is None:
         assert late.data_ok, f"{where}: wrong data with skew"
-    found["lanes with skew: data " + ("right" if late.data_ok else "wrong")] += 1
+    found[f"lanes with skew, {'any timing' if race is None else 'slots'}: data " + ("right" if late.data_ok else "wrong")] += 1
     if on_lanes.flit_hops <= MOST_FLIT_HOPS:
-        found += _through_routers(source, drawn, freedom.free, bool(freedom.agrees), on_lanes.cycles, where)
+        found += _through_routers(source, drawn, freedom, race is None, on_lanes.cycles, where)
     if (
         tlc
         and isinstance(source, Tables)
@@ -172,24 +179,15 @@ def check_draw(seed: int, *, tlc: bool = False) -> Counter[str]:
     return found
 
 
-def is_any_time(source: Tables | Plan) -> bool:
-    """Whether rows wait for all that they need, so that the data are right whenever messages arrive; others rely on slots."""
-    return isinstance(source, Tables) and not source.is_counted
-
-
-def is_in_order(source: Tables | Plan) -> bool:
-    """Whether messages of one chunk number from one node to another cannot overtake each other: interfaces count them."""
-    return source.repeats == 1 or source.machine.vc_count == 1
-
-
 def _facts(result: Run) -> tuple[int, int | None, bool, int, int]:
     return result.cycles, result.closed_form_cycles, result.data_ok, result.late, result.contention_cycles
 
 
-def _through_routers(source: Tables | Plan, drawn: Draw, free: bool, agrees: bool, cycles: int, where: str) -> Counter[str]:
-    """Runs through routers, with equal clocks and with skew: free ones end with the right data, and where routers are transparent
-    in as many cycles as on lanes."""
+def _through_routers(source: Tables | Plan, drawn: Draw, freedom: Freedom, any_time: bool, cycles: int, where: str) -> Counter[str]:
+    """Runs through routers, with equal clocks and with skew: free ones end, those that are accepted with the right data, and where
+    routers are transparent in as many cycles as on lanes."""
     found: Counter[str] = Counter()
+    free, agrees = freedom.free, bool(freedom.agrees)
     for clocks in (None, drawn.clocks):
         try:
             result = run(source, Options(engine="flit", clocks=clocks))
@@ -197,9 +195,10 @@ def _through_routers(source: Tables | Plan, drawn: Draw, free: bool, agrees: boo
             return Counter({"not through routers": 1})
         if free:
             assert not result.deadlock, f"{where}: free of deadlock, but {result.deadlock}"
-            if (agrees and clocks is None) or (is_any_time(source) and is_in_order(source)):
-                assert result.data_ok, f"{where}: wrong data through routers"
-            found["through routers, free: data " + ("right" if result.data_ok else "wrong")] += 1
+            accepted = any_time or (agrees and clocks is None)
+            assert result.data_ok or not accepted, f"{where}: wrong data through routers"
+            data = "right" if result.data_ok else "wrong"
+            found[f"through routers, free, {'accepted' if accepted else 'late'}: data {data}"] += 1
         else:
             found["through routers, refused: " + ("deadlock" if result.deadlock else "ends")] += 1
         if agrees and free and clocks is None:

@@ -4,6 +4,7 @@
 #include "check.hpp"
 #include "common/event_wheel.hpp"
 #include "common/queue.hpp"
+#include "interface/scoreboard.hpp"
 #include "pair.hpp"
 #include "routers/network/watchdog.hpp"
 #include "routers/packet.hpp"
@@ -95,6 +96,32 @@ TEST(a_vc_is_free_when_the_tail_leaves_or_when_it_is_empty) {
 TEST(a_credit_too_many_is_an_error) {
   OutputVcs vcs(1, 2, false);
   CHECK_THROWS(std::logic_error, "more credits than buffer places", vcs.receive_credit(0));
+}
+
+TEST(an_arrival_that_has_overtaken_earlier_iterations_counts_after_them) {
+  Program program;
+  program.repeats = 6;
+  program.in_flight = 2;
+  program.arrival_begin = {0, 1};
+  program.arrival_count = {2};  // in an iteration
+  Scoreboard board(program);
+  const ArrivalId line{0};
+  board.count(line, 4);  // counts after those of iterations 0 and 2
+  board.count(line, 2);
+  board.count(line, 4);
+  CHECK(!board.has(line, 0, 1));
+  board.count(line, 0);
+  CHECK(board.has(line, 0, 1) && !board.has(line, 0, 2));
+  CHECK(!board.has(line, 1, 1));  // another counter
+  board.count(line, 0);
+  CHECK(board.has(line, 0, 2) && board.has(line, 2, 1) && !board.has(line, 2, 2) && !board.has(line, 4, 1));
+  board.count(line, 2);
+  CHECK(board.has(line, 2, 2) && board.has(line, 4, 2));
+  CHECK(!board.is_over(line));
+  for (std::uint32_t iteration : {5, 3, 1}) {
+    for (int twice = 0; twice < 2; ++twice) board.count(line, iteration);
+  }
+  CHECK(board.is_over(line));
 }
 
 TEST(a_queue_keeps_its_order_while_it_grows) {

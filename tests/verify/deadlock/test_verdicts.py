@@ -17,7 +17,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.schedule import Schedule
 from certree.verify.checker import verify_schedule
-from certree.verify.deadlock.freedom import deadlock_of_schedule, numbers_in
+from certree.verify.deadlock.freedom import deadlock_of_schedule, deadlock_of_ways, numbers_in
 from certree.verify.deadlock.graph import numbering_fault
 from certree.verify.tables.checker import verify_tables
 from tests.verify.deadlock.routers import KIB, direct, small, switch_ring
@@ -47,7 +47,7 @@ def test_every_command_gives_the_same_answer(stuck: Schedule, tmp_path: Path) ->
     message = ct.verify(stuck).violations[0].message
     assert "the packet on 0>4>5>6>2 holds 4>5 (virtual channel 0) and waits for 5>6 (virtual channel 0)" in message
     assert "that is a circle. Repairs: routes in 2 layers of virtual channels (the machine has 1)" in message
-    assert "or other routes, or buffers of 12300 flits (the machine has 8)" in message
+    assert "or other routes, or buffers of 13056 flits (the machine has 8)" in message
     with pytest.raises(ct.InvalidScheduleError, match="deadlock"):
         ct.export(stuck, folder=tmp_path / "tables")
     assert not list(tmp_path.iterdir())
@@ -64,8 +64,8 @@ def test_every_command_gives_the_same_answer(stuck: Schedule, tmp_path: Path) ->
 @pytest.mark.parametrize(
     "machine",
     [
-        small(vcs=1, flits=12300),
-        small(vcs=1, flits=12300, flow_control="cut-through"),
+        small(vcs=1, flits=13056),
+        small(vcs=1, flits=13056, flow_control="cut-through"),
         replace(ONE_VC, router_cycles=0),  # no routers that could wait: messages wait in memory
     ],
     ids=["deep", "deep cut-through", "no routers"],
@@ -81,7 +81,7 @@ def test_the_repairs_that_are_named_repair(stuck: Schedule, machine: Machine) ->
 
 def test_one_flit_less_is_refused(stuck: Schedule) -> None:
     assert not ct.deadlock(stuck, machine=small(flits=12299)).free
-    assert not ct.deadlock(stuck, machine=small(flits=12300, vc_reuse="empty")).free
+    assert not ct.deadlock(stuck, machine=small(flits=13056, vc_reuse="empty")).free
 
 
 def test_more_virtual_channels_without_rules_for_them_do_not_help(stuck: Schedule) -> None:
@@ -169,3 +169,21 @@ def test_layers_of_routes_are_virtual_channels_that_the_machine_must_have(stuck:
     assert verdict.violations[0].message == "the routes use 2 virtual channels; machine small has 1 for them"
     answer = ct.deadlock(layered, machine=small(vcs=2))
     assert answer.free == (len(answer.cycle) == 0)
+
+
+def test_comparisons_and_reducing_switches_ask_too() -> None:
+    """A comparison does not simulate what may deadlock; `aggregate` refuses routes that form a circle."""
+    network = switch_ring()
+    cells = ct.compare(network, methods=["direct"], sizes=["64KiB"], machine=ONE_VC).cells
+    assert "deadlock" in str(cells[0]["not_simulated"])
+    assert cells[0]["simulated_cycles"] is None
+    free = ct.compare(network, methods=["direct"], sizes=["64KiB"], machine=ONE_VC, without_routers=True).cells
+    assert free[0]["data_ok"]
+    around = [(4, 5), (5, 6), (6, 7), (7, 4)]
+    pairs = {(int(a), int(b)): n for n, (a, b) in enumerate(zip(switch_ring().pair_src, switch_ring().pair_dst, strict=True))}
+    ways = [(pairs[around[node]], pairs[around[(node + 1) % 4]]) for node in range(4)]
+    answer = deadlock_of_ways(switch_ring(), ONE_VC, ways)
+    assert not answer.free
+    assert len(answer.cycle) == 4
+    assert deadlock_of_ways(switch_ring(), ONE_VC, ways[:3]).fault() is None
+    assert ct.aggregate("fattree:2x2,reducing=switches", size="4KiB", machine=ONE_VC).result.data_ok
