@@ -1,0 +1,72 @@
+"""Writes of single files that are killed at any of their system calls leave the old file or the new one, whole."""
+
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from certree.models.common.files import write_atomically
+from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule
+from tests.verify.build import path_all_reduce
+
+OLD, NEW = b"old\n" * 5_000, b"new!\n" * 20_000
+KILLED = 9
+#: what Python tells before a system call that changes files, or the next one of the write
+EVENTS = ("open", "os.", "shutil.", "tempfile.")
+
+
+def killed_at(event: int, write: Callable[[], None]) -> bool:
+    """Write in a process of its own that ends, without any clean-up, before its event of that number. Whether it was killed."""
+    child = os.fork()
+    if child == 0:
+        seen = 0
+
+        def count(name: str, _arguments: object) -> None:
+            nonlocal seen
+            if name.startswith(EVENTS):
+                if seen == event:
+                    os._exit(KILLED)
+                seen += 1
+
+        sys.addaudithook(count)
+        write()
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
+
+
+def states(write: Callable[[], None], reset: Callable[[], None], state: Callable[[], object]) -> list[object]:
+    """What there is after a kill at each event, and at last after none."""
+    found: list[object] = []
+    for event in range(200):
+        reset()
+        killed = killed_at(event, write)
+        found.append(state())
+        if not killed:
+            return found
+    raise AssertionError("the write never ended")
+
+
+@pytest.mark.parametrize("name", ["file", "file.gz"])
+def test_a_file_that_is_replaced_is_whole_at_any_moment(name: str, tmp_path: Path) -> None:
+    path, fresh = tmp_path / name, tmp_path / f"new-{name}"
+    write_atomically(fresh, NEW, force=False)
+    found = states(lambda: write_atomically(path, NEW, force=True), lambda: path.write_bytes(OLD) and None, path.read_bytes)
+    assert found == sorted(found, key=lambda data: data != OLD)  # old up to some event, new from there on
+    assert (found[0], found[-1]) == (OLD, fresh.read_bytes())
+    assert set(found) == {OLD, fresh.read_bytes()}
+    assert len(found) > 3
+
+
+@pytest.mark.parametrize("suffix", [".json", ".json.gz", ".npz"])
+def test_a_new_schedule_is_whole_or_missing(suffix: str, tmp_path: Path) -> None:
+    path, schedule = tmp_path / f"made{suffix}", path_all_reduce()
+
+    def state() -> bool:
+        assert not path.exists() or load_any_schedule(path).digest == schedule.digest
+        return path.exists()
+
+    found = states(lambda: save_any_schedule(schedule, path), lambda: path.unlink(missing_ok=True), state)
+    assert found == sorted(found, key=bool)
+    assert (found[0], found[-1]) == (False, True)
