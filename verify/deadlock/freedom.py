@@ -22,7 +22,7 @@ from certree.models.schedule.timing import chunk_bytes_of, slotted
 from certree.models.tables import Tables
 from certree.verify.deadlock.graph import Waits, circle_of, load_of, numbering_fault, numbers_of, waits_of
 from certree.verify.deadlock.layers import layers_of
-from certree.verify.deadlock.walks import Walks, no_walks, packet_walks, schedule_vcs, schedule_walks, way_walks
+from certree.verify.deadlock.walks import MOST_FLITS, Walks, no_walks, packet_walks, schedule_vcs, schedule_walks, way_walks
 from certree.verify.wording import list_text
 
 Int64 = NDArray[np.int64]
@@ -91,7 +91,7 @@ class Freedom(Shown):
     @cached_property
     def buffers_enough(self) -> int | None:
         """Flits of buffers that hold so much of what ever comes that no circle of waits is left; None where only the buffers of
-        virtual channels that are reused before they are empty help. O(log) times the graph."""
+        virtual channels that are reused before they are empty help, and for any number of packets. O(log) times the graph."""
         if self.machine.router.vc_reuse != "tail":
             return None
         load = load_of(self.walks, self.waits)
@@ -101,7 +101,8 @@ class Freedom(Shown):
             middle = (low + high) // 2
             fits = numbers_of(self.waits.without(load <= sizes[middle])) is not None
             low, high = (low, middle) if fits else (middle + 1, high)
-        return int(sizes[low]) if len(sizes) else 0
+        enough = int(sizes[low]) if len(sizes) else 0
+        return None if enough >= MOST_FLITS else enough
 
     def repairs(self) -> tuple[str, ...]:
         """What would make the routes free; nothing where they are."""

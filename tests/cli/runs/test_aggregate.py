@@ -48,6 +48,10 @@ def test_both_engines_lose_the_same():
 
 def test_auto_says_when_it_goes_through_routers():
     command = ["aggregate", "fattree:2x2,reducing=switches", "--size", "1KiB", "--ways", "2"]
+    refused = certree(*command)
+    assert refused.code == 1
+    assert "packets may deadlock" in refused.err
+    command.append("--allow-deadlock")
     outcome, why = certree(*command, "--json"), "packets from different lanes meet at a link"
     assert f"through routers, flit by flit: {why}" in outcome.err
     assert (outcome.document["engine"], outcome.document["router_effect"]) == ("flit", why)
