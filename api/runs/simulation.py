@@ -109,6 +109,8 @@ def simulate_switch(
         clocks=None if skew is drift is None else parse_clocks(len(first.topology.kind), skew, drift),
         progress=progress,
     )
+    for tables in (first, second):
+        require_in_time(tables, options)
     return run_switched(first, second, options)
 
 
@@ -119,5 +121,5 @@ def _ready_tables(source: str | Path | Tables, *, without_routers: bool) -> Tabl
         raise InputError("only tables can take over from tables; export the schedule first")
     require_own_delay(tables)
     if not without_routers:
-        require_free(tables, "message")
+        require_free(tables)
     return tables

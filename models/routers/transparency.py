@@ -39,7 +39,7 @@ def _are_alone(schedule: Schedule, machine: Machine, packets: Sequence[int], slo
     before it on its lane has left, however much longer its way was. All messages of the time that a credit is under way find room
     in one buffer, or a buffer holds as many flits as that time has cycles. Where virtual channels are taken only when they are
     empty, slots are longer than that time."""
-    if len(packets) > 1 or schedule.chunk_granules is not None:
+    if len(packets) > 1 or schedule.chunk_granules is not None or schedule.slot_cycles is not None:
         return False
     loop, flits = _loop(schedule.topology, machine), max(packets)
     latency = path_latency(schedule, machine)[schedule.src != schedule.dst]

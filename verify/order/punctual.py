@@ -24,7 +24,7 @@ REPAIRS = "routers that add nothing to lanes, equal clocks and no other traffic,
 )
 def check_late(tables: Tables, findings: Findings) -> None:
     """Report tables that rely on slots where routers may make messages late. For rows without links this is unknown."""
-    if findings.rules & {"link", "self", "channel"}:
+    if tables.fine_slots or findings.rules & {"link", "self", "channel"}:
         return
     lengths = packet_lengths(tables.chunk_bytes, tables.machine, "message")
     try:
@@ -60,8 +60,9 @@ def _words(plan: Schedule, row: int) -> str:
 
 
 def race_of_tables(tables: Tables) -> Race | None:
-    """What only slots keep in order in tables; None for those that are right at any timing, as those of `trees` always are."""
-    return None if tables.profile is Profile.TREES else race_of(tables.schedule, tables.in_flight)
+    """What only slots keep in order in tables; None for those that are right at any timing, as those of `trees` always are, and for
+    fine slots, which have guards of their own."""
+    return None if tables.profile is Profile.TREES or tables.fine_slots else race_of(tables.schedule, tables.in_flight)
 
 
 def race_of_schedule(schedule: AnySchedule, machine: Machine, message_bytes: int) -> tuple[Race | None, Schedule]:
