@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
-.PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages rtl specs veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -46,6 +46,11 @@ pages: setup
 	$(BIN)/python -m tests.verify.tables.traceability
 	$(BIN)/python -m tests.end_to_end.pages
 	$(BIN)/python -m tests.end_to_end.contributing
+
+# The reference network interface: lint, co-simulation with the simulator, synthesis, proofs. Exit code 69 of the module, and one
+# line, where Verilator or Yosys is missing.
+rtl: setup
+	$(BIN)/python -m tests.rtl
 
 specs: setup
 	$(BIN)/certree model-check

