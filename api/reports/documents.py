@@ -138,7 +138,7 @@ DOCUMENTS = {
         """,
     "execute": """
         right exact: bool
-        error_over_bound: number?
+        error_over_bound mpi_seconds: number?
         topology collective type: text
         root: count?
         method operation: text?

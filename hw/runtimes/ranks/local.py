@@ -19,9 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from certree.hw.runtimes.ranks.duties import Act, Duties, Duty, Place
-from certree.hw.runtimes.ranks.numbers import TYPES, Vector, combined, contribution
-from certree.hw.runtimes.ranks.reference import digest
+from certree.hw.runtimes.ranks.duties import Act, Duties, Duty
+from certree.hw.runtimes.ranks.numbers import TYPES, Vector
+from certree.hw.runtimes.ranks.work import Work
 
 _HEAD = struct.Struct("<QQ")  # number of the message, bytes
 _GRACE = 2.0  # seconds in which ranks report that they were stopped
@@ -152,9 +152,9 @@ class _Rank:
         deadline: float,
         tamper: Tamper | None,
     ) -> None:
-        self.rank, self.duties, self.kind, self.operation = rank, duties, kind, operation
+        self.rank, self.duties, self.kind = rank, duties, kind
         self.outs, self.ins, self.deadline, self.tamper = outs, ins, deadline, tamper
-        self.held: dict[Place, Vector] = {}
+        self.work = Work(rank, duties, kind, operation, self._send, self._received)
         self.queues: dict[int, queue.SimpleQueue[tuple[int, Vector]]] = {peer: queue.SimpleQueue() for peer in outs}
 
     def report(self, pipe: Connection, iterations: int) -> None:
@@ -164,13 +164,12 @@ class _Rank:
         seconds: list[float] = []
         try:
             for _ in range(iterations + 1):
-                self._load()
+                self.work.load()
                 self._meet(pipe, "ready")
                 start = time.perf_counter()
-                self._run()
+                self.work.run()
                 seconds.append(time.perf_counter() - start)
-            found = {chunk: digest(self.held[chunk, 0]) for chunk, ranks in enumerate(self.duties.due) if self.rank in ranks}
-            self._meet(pipe, Outcome(found, seconds[1:]))
+            self._meet(pipe, Outcome(self.work.digests(), seconds[1:]))
         except (_FailedError, OSError) as error:
             with contextlib.suppress(OSError):
                 pipe.send(Outcome({}, [], str(error)))
@@ -192,22 +191,9 @@ class _Rank:
     def _left(self) -> float:
         return max(0.001, self.deadline - time.monotonic())
 
-    def _load(self) -> None:
-        """The contributions of this rank, in fresh buffers."""
-        self.held = {
-            (chunk, 0): contribution(self.kind, self.rank, chunk, self.duties.counts[chunk])
-            for chunk, ranks in enumerate(self.duties.owners)
-            if self.rank in ranks
-        }
-
-    def _run(self) -> None:
-        for duty in self.duties.of[self.rank]:
-            if duty.act is Act.SEND:
-                if self.tamper is None or self.tamper(self.rank, duty.number):
-                    self.queues[duty.peer].put((duty.number, self.held[duty.src]))
-                continue
-            value = self._received(duty) if duty.act is Act.RECEIVE else self.held[duty.src]
-            self.held[duty.dst] = combined(self.kind, self.operation, self.held[duty.dst], value) if duty.adds else value
+    def _send(self, duty: Duty, values: Vector) -> None:
+        if self.tamper is None or self.tamper(self.rank, duty.number):
+            self.queues[duty.peer].put((duty.number, values))
 
     def _send_all(self, peer: int) -> None:
         """Send what is in a queue, in a thread of its own: a full socket must not keep the rank from receiving."""

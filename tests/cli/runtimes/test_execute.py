@@ -31,6 +31,8 @@ def test_words_and_document(made: Path) -> None:
     ("options", "message"),
     [
         (["--local", 4], "4 processes; ring:3 has 3 endpoints"),
+        (["--rank-map", "2,0,1"], "--rank-map is for processes that mpirun starts"),
+        (["--rank-map", "a"], "rank map 'a'; allowed: numbers of ranks"),
         (["--type", "float64"], "'float64' is not one of"),
         (["--time-limit", "0s"], "expected"),
         (["--size", "0"], "expected a positive number"),
