@@ -25,6 +25,14 @@ WHOLE = {
     CollectiveKind.REDUCE: CollectiveKind.REDUCE_SCATTER,
     CollectiveKind.ALL_REDUCE: CollectiveKind.ALL_REDUCE,
 }
+#: why a field of version 2 is not in symmetric schedules
+LEFT_OUT = {
+    "buffers": "they are checked along trees, in which a node has one buffer for each chunk",
+    "virtual_channel": "their transfers are between neighbours and take no route",
+    "members": "the group takes every endpoint to every other one, so that all take part",
+    "demand": "all chunks are images of those of the base, and the blocks of a demand differ",
+    "slot_cycles": "their steps are checked by loads of links, which the group leaves as they are, not by reserved cycles",
+}
 #: rows of the largest schedule that is written out; 8.4 million take about a gigabyte
 MAX_TRANSFERS = 1 << 23
 
@@ -56,8 +64,8 @@ class SymmetricSchedule(Shown):
             raise ScheduleFormatError("a symmetric schedule is for direct networks without removed nodes")
         if base.period is not None or base.routes or (base.rounds != 1).any():
             raise ScheduleFormatError("a symmetric schedule has steps of one round, transfers between neighbours, and no period")
-        if base.version_2_fields:
-            raise ScheduleFormatError(f"base uses {base.version_2_fields[0]} (version 2); symmetric schedules are of version 1")
+        for name in base.version_2_fields:
+            raise ScheduleFormatError(f"base uses {name} (version 2); symmetric schedules have none: {LEFT_OUT[name]}")
         if self.action.nodes != len(base.topology.kind):
             raise ScheduleFormatError(f"the action is on {self.action.nodes} nodes; the network has {len(base.topology.kind)}")
         if self.chunks > MAX_CHUNKS:

@@ -27,7 +27,7 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.models.schedule.symmetric import WHOLE, AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule
 
 FORMAT, VERSION = "certree-symmetric-schedule", 1
 _KEYS = ("topology", "collective", "action", "trees", "delay", "steps", "transfers", "certificate", "provenance")
@@ -114,7 +114,11 @@ def _topology(value: Any, where: str) -> Topology:
 
 def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
     """The symmetric schedule in a parsed JSON document."""
-    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError).only(*_KEYS, optional=[MADE_FOR])
+    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError)
+    for name, reason in LEFT_OUT.items():
+        if name in fields:
+            fields.refuse(f"field {name} (version 2) is given; symmetric schedules have none: {reason}")
+    fields.only(*_KEYS, optional=[MADE_FOR])
     topology = _topology(fields.raw("topology"), f"{where}: topology")
     kinds = {str(whole): base for base, whole in WHOLE.items()}
     kind = kinds[fields.choice("collective", kinds)]

@@ -16,6 +16,7 @@ from certree.models.routers.virtual_channels import ClassVcs, hop_sets, layer_co
 from certree.models.schedule.schedule import Schedule
 
 Int64 = NDArray[np.int64]
+_BLOCK = 1 << 18  # rows at a time: reused memory need not be requested from the system
 MOST_FLITS = 1 << 42  # no buffer has as many
 
 
@@ -70,10 +71,9 @@ def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: i
 
     Transfers must have links; those inside a node take none. UnsupportedError where routes state more channels than there are.
     """
-    topology, is_direct = schedule.topology, schedule.route == DIRECT
-    moves = is_direct & (schedule.src != schedule.dst)
-    pairs, direct = np.unique(topology.pair_index(schedule.src, schedule.dst)[moves], return_counts=True)
-    used, routed = np.unique(schedule.route[~is_direct], return_counts=True)
+    topology, to_neighbour = schedule.topology, _messages_of_pairs(schedule)
+    pairs = np.flatnonzero(to_neighbour)
+    used, routed = np.unique(schedule.route[schedule.route != DIRECT], return_counts=True)
     grid = Grid.of(topology)
     layer = schedule.virtual_channel
     links = [np.array(schedule.routes[route], np.int64) for route in used.tolist()]
@@ -81,7 +81,7 @@ def schedule_walks(schedule: Schedule, machine: Machine, vcs: ClassVcs, flits: i
         hop_sets(grid, way, None if layer is None else int(layer[route])) for way, route in zip(links, used.tolist(), strict=True)
     ]
     masks = np.array(vcs.masks(machine), np.uint64)
-    messages = np.concatenate((direct, routed)).astype(np.int64) * schedule.repeats
+    messages = np.concatenate((to_neighbour[pairs], routed)).astype(np.int64) * schedule.repeats
     return Walks(
         topology,
         np.concatenate((np.arange(len(pairs) + 1), len(pairs) + np.cumsum([len(way) for way in links], dtype=np.int64))),
@@ -99,6 +99,16 @@ def way_walks(topology: Topology, machine: Machine, vcs: ClassVcs, ways: Sequenc
     masks = np.array(vcs.masks(machine), np.uint64)
     sets = np.concatenate([np.zeros(0, np.int64), *(hop_sets(grid, first[list(way)]) for way in ways)])
     return Walks(topology, begin, pair, masks[sets], np.full(len(ways), MOST_FLITS, np.int64))
+
+
+def _messages_of_pairs(schedule: Schedule) -> Int64:
+    """How many transfers of an iteration go from neighbour to neighbour over each joined pair, counted block by block."""
+    found = np.zeros(len(schedule.topology.pair_capacity), np.int64)
+    for low in range(0, schedule.transfers, _BLOCK):
+        block = slice(low, low + _BLOCK)
+        pair = schedule.pair[block]
+        found += np.bincount(pair[(schedule.route[block] == DIRECT) & (pair >= 0)], minlength=len(found))
+    return found
 
 
 def schedule_vcs(schedule: Schedule, machine: Machine) -> ClassVcs:

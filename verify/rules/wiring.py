@@ -26,7 +26,9 @@ def executable_rows(schedule: Schedule) -> Flags:
     A row without its link is still executed, so that one fault is not reported as many.
     """
     holds = schedule.topology.holds
-    flags: Flags = ~stays(schedule) & holds[schedule.src] & holds[schedule.dst]
+    flags: Flags = ~stays(schedule)
+    if not holds.all():
+        flags &= holds[schedule.src] & holds[schedule.dst]
     return flags if schedule.buffers == 1 else flags & ~_lacks_buffer(schedule)
 
 

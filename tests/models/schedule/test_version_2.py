@@ -18,7 +18,8 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.models.schedule.symmetric import SymmetricSchedule
+from certree.models.schedule.symmetric import LEFT_OUT, SymmetricSchedule
+from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
 from tests.models.examples import pair_all_reduce, turning
 from tests.models.test_schemas import validator
 
@@ -154,8 +155,12 @@ def test_canonical_order_has_the_buffers_last():
 
 def test_symmetric_schedules_are_of_version_1():
     whole = turning("ring:4")
-    with pytest.raises(ScheduleFormatError, match=r"base uses buffers \(version 2\)"):
+    with pytest.raises(ScheduleFormatError, match=r"base uses buffers \(version 2\); .* none: they are checked along trees"):
         SymmetricSchedule(replace(whole.base, buffers=2), whole.action)
+    assert set(LEFT_OUT) == {"buffers", "virtual_channel", "members", "demand", "slot_cycles"}
+    for name, reason in LEFT_OUT.items():
+        with pytest.raises(ScheduleFormatError, match=rf"field {name} \(version 2\) is given; .* none: {reason}"):
+            symmetric_from_document(symmetric_document(whole) | {name: 1}, "a.json")
 
 
 def test_the_refusal_names_the_field():
