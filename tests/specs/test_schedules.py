@@ -58,10 +58,7 @@ def tight_row(tables):
     ("spec", "method", "size"),
     [
         ("mesh:2x2", "multitree", 1 << 16),
-        ("mesh:2x3", "multitree", 1 << 16),
         ("mesh:3x3", "multitree", 1 << 16),
-        ("torus:3x3", "multitree", 1 << 16),
-        ("hypercube:3", "multitree", 1 << 16),
         ("switch:4", "multitree", 1 << 16),
         ("mesh:2x3", "packing", 1 << 26),
     ],
