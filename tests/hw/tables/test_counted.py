@@ -204,7 +204,7 @@ SUMS = lower(exchanges(2, 1, 1, 0, 1), 4096, MULTITREE)
 @pytest.mark.parametrize(
     ("tables", "fields", "reason"),
     [
-        (BLOCKS, {"profile": "trees"}, "profile 'trees'"),
+        (BLOCKS, {"profile": "trees"}, "profile is trees in version 2, without an epoch or fine slots"),
         (BLOCKS, {"profile": "buffers"}, "profile buffers: not for all-to-all"),
         (SUMS, {"profile": "blocks"}, "profile blocks: not for all-reduce"),
         (SUMS, {"in_flight": 2}, "in_flight is 2; allowed: whole numbers from 1 to 1"),
