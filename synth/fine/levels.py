@@ -24,10 +24,21 @@ ORIGINAL = 1  # the scratch buffer for what a member had before an exchange
 
 @dataclass(frozen=True)
 class Piece:
-    """Part of a message: its dimensions in their order, the first `scattered` of which are scattered, the others exchanged."""
+    """Part of a message: its dimensions in their order, the first `scattered` of which are scattered, the others exchanged.
+
+    `passed`: sums and results go round the ring of a dimension from neighbour to neighbour, both ways, and are added up on their
+    way. `mirrored`: of an even ring, the node that is opposite sends back instead of ahead.
+    """
 
     order: tuple[int, ...]
     scattered: int
+    passed: bool = False
+    mirrored: bool = False
+
+    def reach(self, size: int) -> tuple[tuple[int, int], tuple[int, int]]:
+        """(step, hops) of both ways round a ring."""
+        ahead = -1 if self.mirrored else 1
+        return (ahead, size // 2), (-ahead, (size - 1) // 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,14 +88,60 @@ class Levels:
         for dimension in piece.order[: len(piece.order) if self.sums else piece.scattered]:
             index, place = self._holders(share, fixed)
             scatters = len(fixed) < piece.scattered and dimension == piece.order[len(fixed)]
-            if self.sums and scatters:
+            if self.sums and scatters and piece.passed:
+                self._pass_in(stages, piece, dimension, chunk[index], place, share[index, dimension])
+            elif self.sums and scatters:
                 self._scatter(stages, dimension, chunk[index], place, share[index, dimension])
+            elif self.sums and piece.passed:
+                self._pass_sums(stages, piece, dimension, chunk[index], place)
             elif self.sums:
                 self._exchange(stages, dimension, chunk[index], place)
             fixed += [dimension] * scatters
         while self.spreads and fixed:
             index, place = self._holders(share, fixed)
-            self._to_others(stages, fixed.pop(), chunk[index], place, Op.COPY)
+            if piece.passed:
+                self._pass_out(stages, piece, fixed.pop(), chunk[index], place)
+            else:
+                self._to_others(stages, fixed.pop(), chunk[index], place, Op.COPY)
+
+    def _pass_in(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64, share: Int64) -> None:
+        """Sums go from both ends of each half of a ring to the member whose share it is."""
+        size = self.sizes[dimension]
+        reach = piece.reach(size)
+        for hops in range(reach[0][1], 0, -1):
+            for step, most in reach:
+                here = ((share - self._places[place, dimension]) * step % size == hops) & (hops <= most)
+                to = self._along(place[here], dimension, step)
+                stages.add(chunk[here], Op.REDUCE, self.nodes[place[here]], self.nodes[to])
+            stages.stage += 1
+
+    def _pass_out(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64) -> None:
+        """The way back of `_pass_in`."""
+        reach = piece.reach(self.sizes[dimension])
+        for hops in range(1, reach[0][1] + 1):
+            for step, most in reach:
+                if hops <= most:
+                    here, there = (self._along(place, dimension, step * count) for count in (hops - 1, hops))
+                    stages.add(chunk, Op.COPY, self.nodes[here], self.nodes[there])
+            stages.stage += 1
+
+    def _pass_sums(self, stages: Stages, piece: Piece, dimension: int, chunk: Int64, place: Int64) -> None:
+        """Each sum that is passed on is added to a copy of the member's own contribution, in a buffer of its own; the sums that
+        come last are added to the data. The first sum is the contribution itself, read from one more buffer once the data have
+        changed."""
+        reach, begin, buffer = piece.reach(self.sizes[dimension]), stages.stage, 0
+        here, original = self.nodes[place], sum(max(0, hops - 1) for _, hops in reach) + 1
+        stages.add(chunk, Op.COPY, here, here, 0, original)
+        for step, hops in reach:
+            to, source = self.nodes[self._along(place, dimension, step)], original
+            for hop in range(1, hops + 1):
+                target = 0
+                if hop < hops:
+                    target = buffer = buffer + 1
+                    stages.add(chunk, Op.COPY, here, here, 0, buffer, stage=begin)
+                stages.add(chunk, Op.REDUCE, here, to, source, target, stage=begin + hop)
+                source = target
+        stages.stage = begin + reach[0][1] + 1
 
     def _holders(self, share: Int64, fixed: list[int]) -> tuple[Int64, Int64]:
         """(index of a chunk, place) of all that hold something of it when some dimensions have been scattered."""

@@ -10,7 +10,6 @@ A local copy keeps what its source holds for later. What reads the copy may read
 
 from dataclasses import dataclass
 
-import networkx as nx
 import numpy as np
 
 from certree.models.schedule.schedule import Op
@@ -119,6 +118,8 @@ def _add_cell(gates: _Gates, rows: list[int], writes: list[bool], copies: list[b
 
 def _grouped(gates: _Gates) -> Order:
     """With rows that wait for each other joined in groups: inside a group nothing waits for what the group does."""
+    import networkx as nx  # noqa: PLC0415 - slow to load, and all methods are loaded together
+
     rows = len(gates.when_sent)
     graph = nx.DiGraph()
     for events in (gates.when_sent, gates.when_landed):

@@ -20,7 +20,8 @@ from certree.synth.method import Request, require_shape
 Int64 = NDArray[np.int64]
 
 MOST_SLOTS = 1 << 20  # of a run: where it has more cycles, slots are longer
-WORK = 150_000  # rows and hops that are booked for effort 1 after the first order
+WORK = 60_000  # rows and hops that are booked for effort 1 after the first order
+FIRST_WORK = 120_000  # rows and hops after which no further program is booked, for effort 1
 MOST_ORDERS = 8
 FINALISTS = 2  # programs that are booked in other orders
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
@@ -37,7 +38,7 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
     if request.topology.reducing.any():
         raise UnsupportedError(f"{method} makes fine slots, which networks with reducing switches do not have")
     tried: list[tuple[int, int, str, Program, Order, Booked]] = []
-    refused = ""
+    refused, spent = "", 0
     for number, (label, program) in enumerate(programs):
         if request.chunks not in (None, len(program.chunk_root)):
             refused = f"{method} cuts this message into {len(program.chunk_root)} chunks; {request.chunks} were asked for"
@@ -53,7 +54,8 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
             refused = f"{method}: {error}"
             continue
         tried.append((booked.end, number, label, program, order, booked))
-        if request.monitor.expired:
+        spent += program.rows + hops
+        if request.monitor.expired or spent > FIRST_WORK * request.effort:
             break
     if not tried:
         raise UnsupportedError(refused)

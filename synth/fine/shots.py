@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
+from certree.models.network.topology import Topology
 from certree.synth.fine.levels import Levels, Piece
 from certree.synth.fine.program import Program
 from certree.synth.fine.ways import default_ways, even_ways
@@ -50,10 +51,32 @@ def by_dimension(request: Request, scattered: int | None) -> Iterator[tuple[str,
     if scattered > dimensions:
         raise UnsupportedError(f"{request.topology.name} has {dimensions} dimensions; {scattered} were to be scattered")
     orders = [tuple(((np.arange(dimensions) + first) % dimensions).tolist()) for first in range(dimensions)]
-    pieces = [tuple(Piece(order, scattered) for order in orders)]
-    pieces += [(Piece(order, scattered),) for order in orders]
-    pieces += [pieces[0] * 2]
+    straight = tuple(Piece(order, scattered) for order in orders)
+    pieces = [straight, straight * 2, *((piece,) for piece in straight)]
+    if scattered and _has_rings(request.topology, layout):
+        passed = tuple(Piece(order, scattered, True, mirrored) for mirrored in (False, True) for order in orders)
+        pieces = [passed, straight, straight * 2, passed * 2, passed[:dimensions]]
     yield from programs(request, layout, pieces)
+
+
+def passed_sums(request: Request, layout: Layout) -> Iterator[tuple[str, Program]]:
+    """Partial sums along one dimension after the other; parts of the message begin with different ones."""
+    dimensions = len(layout.sizes)
+    orders = [tuple(((np.arange(dimensions) + first) % dimensions).tolist()) for first in range(dimensions)]
+    parts = [Piece(order, 0, True, mirrored) for mirrored in (False, True) for order in orders]
+    yield from programs(request, layout, [tuple(parts[:1]), tuple(parts[:dimensions]), tuple(parts)])
+
+
+def _has_rings(topology: Topology, layout: Layout) -> bool:
+    """Whether neighbours in each dimension are joined, the last with the first as well."""
+    place, stride = np.arange(len(layout.nodes)), 1
+    for size in layout.sizes:
+        digit = place // stride % size
+        ahead = place + ((digit + 1) % size - digit) * stride
+        if (topology.pair_index(layout.nodes[place], layout.nodes[ahead]) < 0).any():
+            return False
+        stride *= size
+    return True
 
 
 def in_groups(request: Request, groups: str, scattered: int | None) -> Iterator[tuple[str, Program]]:
@@ -70,7 +93,8 @@ def programs(request: Request, layout: Layout, choices: list[tuple[Piece, ...]])
         if levels.chunks_of_a_piece * len(pieces) > MOST_CHUNKS:
             continue
         stages, roots = levels.rows()
-        for name, find in (("default routes", default_ways), ("even routes", even_ways)):
+        choices_of_routes = (("default routes", default_ways), ("even routes", even_ways))
+        for name, find in choices_of_routes[: 1 if pieces[0].passed else 2]:
             program = stages.program(request.topology, collective, roots, find(request.topology))
             yield f"{_words(layout, pieces)}, {name}", program
 
@@ -81,4 +105,5 @@ def _words(layout: Layout, pieces: tuple[Piece, ...]) -> str:
     if len(layout.sizes) == 1:
         return f"{shape} endpoints"
     first = " ".join(str(piece.order[0]) for piece in pieces)
-    return f"{len(pieces)} piece(s) over {shape}, first dimensions {first}, {pieces[0].scattered} scattered"
+    passed = ", passed on" if pieces[0].passed else ""
+    return f"{len(pieces)} piece(s) over {shape}, first dimensions {first}, {pieces[0].scattered} scattered{passed}"
