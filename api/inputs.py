@@ -49,7 +49,8 @@ def read_schedule(
             )
         return load_schedule_csv(path, topology, collective, route)
     if path.suffix.lower() == ".xml":
-        raise InputError(f"{path}: a program of a runtime, or a network; `certree import` makes a schedule of a program")
+        advice = "`certree verify` takes programs one by one, `certree import` makes schedules of them"
+        raise InputError(f"{path}: a program of a runtime, or a network; {advice}")
     if route is not None:
         raise InputError(f"{path}: routes are asked for, which only a CSV may leave open; other schedules state theirs")
     schedule = load_bundle(path).schedule if is_bundle(path) else load_any_schedule(path)

@@ -52,7 +52,7 @@ def test_a_wrong_program_is_refused(made: Path, tmp_path: Path) -> None:
         ("export s.json --format msccl-xml -o b.json", "the name of a msccl-xml file must end in .xml"),
         ("export s.json --format msccl-xml -o s.xml", "exists; pass --force"),
         ("export s.json --format nccl -o b.xml", "unknown table format 'nccl'"),
-        ("improve s.xml -o b.json", "`certree import` makes a schedule of a program"),
+        ("improve s.xml -o b.json", "takes programs one by one, `certree import` makes schedules of them"),
         ("import s.json --topology ring:4 -o b.json", "--topology and --root are for programs"),
     ],
 )
