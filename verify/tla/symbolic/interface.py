@@ -191,21 +191,26 @@ class Machine:
         return self.arrives(state, self.first_kind(n), state.count(self.first_kind(n)))
 
     def fire(self, state: State, r: Term) -> State:
-        """Row r fires once."""
+        """Row r fires once; mutants do not note it, or forget what has counted."""
+        by = 0 if self.without == "row stands still" else 1
+        back = 1 if self.without == "counter is taken back" else 0
         return replace(
             state,
-            fired=lambda q: z3.If(q == r, state.fired(q) + 1, state.fired(q)),
+            fired=lambda q: z3.If(q == r, state.fired(q) + by, state.fired(q)),
+            count=lambda k: state.count(k) - back,
             sent=lambda k, i: z3.If(z3.And(self.row_of(k) == r, i == state.fired(r)), state.now, state.sent(k, i)),
         )
 
     def counted(self, state: State, k: Term) -> State:
-        """The oldest message of kind k counts; a mutant counts it twice."""
-        by = 2 if self.without == "counter off by one" else 1
+        """The oldest message of kind k counts; mutants count it twice or not at all."""
+        by = {"counter off by one": 2, "counter stands still": 0}.get(self.without, 1)
         return replace(state, count=lambda c: z3.If(c == k, state.count(c) + by, state.count(c)))
 
     def may_tick(self, state: State, later: Term) -> Formula:
         """Nothing can fire or has to count any more, and time advances no further than the next event."""
         first = self.first_row
+        if self.without == "time never goes on":
+            return z3.Not(self.world.true)
         return z3.And(
             later > state.now,
             self.unless("guard NothingFires", self.world.all("Row", lambda r: z3.Not(self.can_fire(state, r)))),
@@ -240,8 +245,8 @@ class Machine:
         )
 
     def at(self, state: State, later: Term) -> State:
-        """The state at another tick."""
-        return replace(state, now=later)
+        """The state at another tick; a mutant stays where it is."""
+        return state if self.without == "clock stands still" else replace(state, now=later)
 
     def has_tick(self, state: State) -> Formula:
         """Time can advance: nothing can fire or has to count, and there is a next event."""
