@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find hw/core synth/native verify/native -name '*.?pp' -o -name CMakeLists.txt)
 CPP    := $(shell find hw/core synth/native verify/native tests/hw/core -name '*.?pp')
 
-.PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages rtl specs veripb bench bench-smoke core-tests sanitize clean lock
+.PHONY: demo test browser-test fuzz lint types wheel-test docs setup pages rtl specs verify-all veripb bench bench-smoke core-tests sanitize clean lock
 demo: setup
 	@$(BIN)/python -m certree.cli.demo
 
@@ -55,6 +55,11 @@ rtl: setup
 specs: setup
 	$(BIN)/certree model-check
 	$(BIN)/certree model-check --symbolic
+
+# All that is too long for CI: the larger models, and every single edit of the modules (an hour on two free cores).
+verify-all: specs
+	$(BIN)/certree model-check --full
+	$(BIN)/certree model-check --edits
 
 bench: setup
 	$(BIN)/python -m tests.bench.run

@@ -63,6 +63,11 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub("", text)
 
 
+def source_of(name: str) -> str:
+    """The text of a module of `specs/`."""
+    return _sources()[name]
+
+
 def _sources() -> dict[str, str]:
     """The text of every module of `specs/`."""
     return _read(specs_folder())[0]
@@ -137,7 +142,7 @@ def _row(mutant: Model, columns: Columns) -> list[str]:
     means_nothing = _SLOTTED if mutant.configuration.constants.get("Run") == '= "paced"' else ()
     asked = [name for name in columns.invariants if name not in means_nothing]
     starts = [name for name in columns.properties if _is_about_the_start(mutant, name)]
-    steps = {name: found for name in columns.properties if (found := _step(mutant, name))}
+    steps = {name: found for name in columns.properties if (found := step_of(mutant, name))}
     rest = [name for name in columns.properties if is_of_runs(mutant, name)]
     cells = dict.fromkeys(means_nothing, MEANS_NOTHING) | _watched(mutant, asked, starts, steps)
     is_sound = all(cells[name] in (SURVIVED, MEANS_NOTHING) for name in (*starts, *steps, DEADLOCK))
@@ -172,7 +177,7 @@ def _watched(
 def _next(mutant: Model) -> str:
     """The name of the next-state relation in the mutant's module: `[][Next]_vars` in its specification."""
     pattern = re.compile(rf"^{mutant.configuration.spec} == .*\[\]\[(\w+)\]_", re.MULTILINE)
-    found = {match[1] for text in _texts(mutant) if (match := pattern.search(text))}
+    found = {match[1] for text in texts_of(mutant) if (match := pattern.search(text))}
     (name,) = found
     return name
 
@@ -205,23 +210,23 @@ def _is_whole(run: TlcRun, limit: int) -> bool:
 
 def is_of_runs(model: Model, name: str) -> bool:
     """Whether a property is about whole runs, not about the first state or each step."""
-    return not _is_about_the_start(model, name) and _step(model, name) is None
+    return not _is_about_the_start(model, name) and step_of(model, name) is None
 
 
 def _is_about_the_start(mutant: Model, name: str) -> bool:
     """Whether a property is about the first state: the initial condition of a refined specification."""
-    return any(re.search(rf"^{name} == (.*!Init|.*!Beginning)$", text, re.MULTILINE) for text in _texts(mutant))
+    return any(re.search(rf"^{name} == (.*!Init|.*!Beginning)$", text, re.MULTILINE) for text in texts_of(mutant))
 
 
-def _texts(mutant: Model) -> list[str]:
+def texts_of(mutant: Model) -> list[str]:
     """The modules of the mutant."""
     return [_sources()[module] for module in modules_of([mutant])]
 
 
-def _step(mutant: Model, name: str) -> tuple[str, str] | None:
+def step_of(mutant: Model, name: str) -> tuple[str, str] | None:
     """The condition that a property states for each step, with its columns in the module, and its variables; otherwise None."""
     pattern = re.compile(rf"^({name} ==\s*?\n?[ ]*)\[\]\[(.*?)\]_(\w+|<<.*?>>)$", re.MULTILINE | re.DOTALL)
-    found = {match.groups() for text in _texts(mutant) if (match := pattern.search(text))}
+    found = {match.groups() for text in texts_of(mutant) if (match := pattern.search(text))}
     if not found:
         return None
     ((head, body, variables),) = found  # properties of the same name in several modules are equal

@@ -80,12 +80,18 @@ def run_generated(
     simulation: Simulation | None = None,
     heap: str = "2g",
     lasting: bool = False,
+    others: Mapping[str, str] | None = None,
 ) -> TlcRun:
-    """Check the text of a module called `name` under a configuration text; it may extend modules of `specs/`. See `run_tlc`."""
+    """Check the text of a module called `name` under a configuration text; it may extend modules of `specs/`. See `run_tlc`.
+
+    `others`: texts of modules that take the place of those of `specs/` with the same names.
+    """
     with tempfile.TemporaryDirectory(prefix="certree-model-") as folder:
         paths = Path(folder) / f"{name}.tla", Path(folder) / f"{name}.cfg"
         for path, text in zip(paths, (module, config), strict=True):
             path.write_text(text)
+        for other, text in (others or {}).items():
+            (Path(folder) / f"{other}.tla").write_text(text)
         return run_tlc(*paths, specs_folder(), time_limit=time_limit, simulation=simulation, heap=heap, lasting=lasting)
 
 

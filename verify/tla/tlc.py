@@ -28,7 +28,15 @@ class Result(StrEnum):
 
 
 class TlcError(CertreeError):
-    """TLC gave no answer: the specification does not parse, an expression cannot be evaluated, or TLC crashed."""
+    """TLC gave no answer: the specification does not parse, an expression cannot be evaluated, or TLC crashed.
+
+    `output` is all that it said, where it ran; `printed` what the model printed.
+    """
+
+    def __init__(self, message: str, output: str = "") -> None:
+        super().__init__(message)
+        self.output = output
+        self.printed = frozenset(_PRINTED.findall(output))
 
 
 class TlcStoppedError(CertreeError):
@@ -140,6 +148,21 @@ def run_tlc(
         return _read(code, output, time.monotonic() - started, module.stem)
 
 
+def lines_at_fault(module: Path, library: Path, time_limit: float) -> list[int]:
+    """The lines of a module that do not parse or have no meaning, as SANY, the parser of TLC, tells: not always all at once."""
+    with tempfile.TemporaryDirectory(prefix="certree-sany-") as scratch:
+        command = [find_java(), *_JVM, *_JVM_SHORT, f"-DTLA-Library={library}", "-cp", str(tlc_jar()), "tla2sany.SANY", str(module)]
+        code, output = _run(command, scratch, time_limit)
+    told = re.search(r"\*\*\*Parse Error|\*\*\* Errors|\*\*\* Abort", output)
+    if told is None and code == 0:
+        return []
+    about = output[told.start() :] if told else ""
+    found = [int(line) for line in re.findall(rf"line (\d+), col(?:umn)? \d+(?! of module (?!{module.stem}\b))", about)]
+    if not found:
+        raise TlcError(f"SANY on {module.stem}: {' '.join(output[-400:].split())}")
+    return found
+
+
 def _run(command: Sequence[str], folder: str, time_limit: float) -> tuple[int | None, str]:
     """Exit code and output; the code is None when the time limit ended the run."""
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
@@ -174,7 +197,8 @@ def _read(code: int | None, output: str, seconds: float, name: str) -> TlcRun:
     if code is None:
         return TlcRun(Result.UNKNOWN, "", None, 0, seconds, (), None, frozenset(_PRINTED.findall(output)))
     if code not in EXIT_CODES:
-        raise TlcError(f"TLC ended with code {_code_text(code)} on {name}: {_reason(messages, output)}")
+        text = f"TLC ended with code {_code_text(code)} on {name}: {_reason(messages, output)}"
+        raise TlcError(text, output)
     result, broken = EXIT_CODES[code], ""
     for number, _, body in messages:
         if number in _NAMED:

@@ -13,12 +13,13 @@ from certree.cli.words.parameters import COUNT, completing, option_json, option_
 from certree.cli.words.progress import working
 from certree.cli.words.terminal import note, show
 from certree.hw.engines.framing import FRAMINGS
-from certree.models.common.errors import InputError
+from certree.models.common.errors import InputError, unknown_name
 from certree.models.common.files import check_writable, write_atomically
 from certree.models.common.progress import Counted
 from certree.models.machine.machine import Machine
 from certree.models.traces.endpoints import is_endpoint_trace
 from certree.models.traces.reducing import is_aggregation_trace
+from certree.verify.tla.edits.survey import EDITED, counted, survey
 from certree.verify.tla.model_file import LookedAt, listed
 from certree.verify.tla.models import configuration_file
 from certree.verify.tla.mutants import kill_tables
@@ -64,6 +65,11 @@ KILLS_HEAD = (
 @click.option("--force", is_flag=True, help="Overwrite the picture or the configuration.")
 @click.option("--symbolic", is_flag=True, help="Instead: prove with z3 an invariant of slotted tables of any size.")
 @click.option("--kills", is_flag=True, help="Instead: print which property refutes which mutant of the models (tens of minutes).")
+@click.option(
+    "--edits",
+    is_flag=True,
+    help="Instead: which single edits of the modules NAME (by default all) no property sees (tens of minutes).",
+)
 @click.option("--full", is_flag=True, help="The larger models, too; for a schedule, up to an hour.")
 @option_json()
 def model_check_command(
@@ -82,6 +88,7 @@ def model_check_command(
     force: bool,
     symbolic: bool,
     kills: bool,
+    edits: bool,
     full: bool,
     as_json: bool,
 ) -> int:
@@ -96,6 +103,9 @@ def model_check_command(
     With --symbolic: prove an inductive invariant of the slotted network interface with z3, for any valid table, and refute it for
     each mutant.
 
+    With --edits: change one operator, number or name of a module at a time, and check its models. Survivors must be in
+    specs/edits.toml, with the argument why they make no difference or what would find them.
+
     Exit code 0 when all end as expected; 1 when one does not; 3 when a check did not finish.
     """
     if write_cfg is not None:
@@ -104,6 +114,9 @@ def model_check_command(
         raise click.UsageError("-o says where --write-cfg writes to")
     if kills:
         _takes_only("--kills prints one table of all mutants; it takes nothing else", "kills")
+    if edits:
+        _takes_only("--edits is about single edits of modules; it takes their names and nothing else", "edits", "names")
+        return _edits(names)
     if symbolic and (schedule is not None or names or full):
         raise click.UsageError("--symbolic is about all tables; it takes no model names, no --schedule and no --full")
     if schedule is not None and names:
@@ -175,6 +188,19 @@ def _write_configuration(name: str, path: Path, *, force: bool) -> int:
     write_atomically(path, configuration_file(name).encode(), force=force)
     note(f"wrote {path}")
     return 0
+
+
+def _edits(names: tuple[str, ...]) -> int:
+    for name in names:
+        if name not in EDITED:
+            raise InputError(unknown_name("module", name, EDITED))
+    unexplained = 0
+    with working("single edits") as report:
+        for name in names or EDITED:
+            count = counted(name, survey(name, report=report))
+            click.echo(count.words)
+            unexplained += len(count.unexplained)
+    return REFUTED if unexplained else 0
 
 
 def _takes_only(what: str, *allowed: str) -> None:

@@ -1,0 +1,126 @@
+"""Single edits of the modules: what they are, what finds them, and the survivors that `specs/edits.toml` explains."""
+
+import pytest
+
+from certree.verify.tla.edits import survey as edits
+from certree.verify.tla.edits.changes import Edit, edits_of
+from certree.verify.tla.edits.definitions import module_of, reached_from
+from certree.verify.tla.edits.survey import EDITED, Outcome, counted, known_survivors, models_for
+from certree.verify.tla.edits.together import NO_VALUE, asked_of, kill_alone, kills_of_runs, kills_together, with_meaning
+from certree.verify.tla.model_file import listed
+from certree.verify.tla.mutants import source_of
+from tests.cli.running import assert_bad_input, certree
+
+TEXT = """---- MODULE M ----
+EXTENDS Integers
+CONSTANTS MinTicks, MaxTicks
+VARIABLES x, y
+Limit == MaxTicks
+Init ==
+  /\\ x = 0
+  /\\ y = 0
+Step(k) ==
+  /\\ x + k < Limit
+  /\\ ~(y > 3 /\\ k = 1)
+  /\\ x' = x + k
+  /\\ UNCHANGED y
+Next == \\E k \\in 1..2 : Step(k)
+Spec == Init /\\ [][Next]_<<x, y>>
+Unused == x = 1
+====
+"""
+MODULE = module_of("M", TEXT)
+
+
+def changed(name):
+    return {(edit.kind, edit.after) for edit in edits_of(MODULE, [name], most=1000)}
+
+
+def test_definitions_that_steps_use():
+    assert reached_from({"M": MODULE}, {"Spec"}) == {"Spec", "Init", "Next", "Step", "Limit"}
+    assert MODULE.definitions["Step"].parameters == ("k",)
+    assert (MODULE.constants, MODULE.variables) == (("MinTicks", "MaxTicks"), ("x", "y"))
+
+
+def test_single_edits():
+    assert changed("Limit") == {("wrong variable", "MinTicks")}
+    assert changed("Step") == {
+        ("conjunct dropped", "/\\ TRUE"), ("update left out", "/\\ x' = x"), ("other operator", "/\\ x - k < Limit"),
+        ("other operator", "/\\ x + k <= Limit"), ("other operator", "/\\ ~(y >= 3 /\\ k = 1)"),
+        ("off by one", "/\\ ~(y > 4 /\\ k = 1)"),
+        ("off by one", "/\\ ~(y > 2 /\\ k = 1)"), ("off by one", "/\\ ~(y > 3 /\\ k = 2)"),
+        ("off by one", "/\\ ~(y > 3 /\\ k = 0)"),
+        ("other operator", "/\\ ~(y > 3 /\\ k # 1)"), ("other operator", "/\\ ~(y > 3 \\/ k = 1)"),
+        ("other operator", "/\\ x' = x - k"),
+        ("wrong variable", "/\\ UNCHANGED x"), ("wrong variable", "/\\ ~(x > 3 /\\ k = 1)"),
+        ("wrong variable", "/\\ y + k < Limit"),
+        ("wrong variable", "/\\ x' = y + k"),
+    }  # fmt: skip
+
+
+def test_the_same_seed_makes_the_same_edits_and_each_kind_comes_before_the_second_of_any():
+    first = edits_of(MODULE, ["Step"], most=4)
+    assert first == edits_of(MODULE, ["Step"], most=4)
+    assert len({edit.kind for edit in first}) == 4  # of five
+    assert first != edits_of(MODULE, ["Step"], most=4, seed=2)
+
+
+def schedule_edits():
+    module = module_of("Schedule", source_of("Schedule"))
+    steps = reached_from({"Schedule": module}, {"Spec"}) - {"vars", "Spec"}
+    return module, dict(enumerate(edits_of(module, steps, most=1), 1))
+
+
+def test_edits_of_schedules_are_found_in_one_run():
+    module, found = schedule_edits()
+    found = dict(list(found.items())[-5:])
+    unreadable = Edit("Schedule", "AllDone", "other operator", "done = Transfers", "done = = Transfers", " done = = Transfers")
+    without_value = Edit("Schedule", "AllDone", "off by one", "done = Transfers", "done = 1", " done + 1 = 1")
+    readable = with_meaning(module, {**found, 98: unreadable, 99: without_value})
+    assert readable == {**found, 99: without_value}
+    asked = asked_of(listed().models["MCScheduleMembers"], module)
+    kills = kills_together(asked, module, readable)
+    assert kills.pop(99) == NO_VALUE
+    assert len(kills) >= 3
+    assert set(kills.values()) <= {*asked.invariants, *asked.starts, *asked.steps, "no deadlock"}
+
+
+def test_edits_that_must_be_constants_and_whole_runs():
+    module = module_of("AllReduce", source_of("AllReduce"))
+    asked = asked_of(listed().models["MCAllReduceScatter"], module)
+    (due,) = [edit for edit in edits_of(module, ["Due"], most=100) if r"\notin" in edit.after]
+    assert kill_alone(asked, module, due) == "OnlyPromised"
+    ended = Edit("AllReduce", "AllFinished", "other operator", "", "", r" \E due \in Due : result[due] # <<>>")
+    assert kills_of_runs(asked, module, {1: ended}) == {}  # it may rest, but fairness still makes it go on
+
+
+@pytest.mark.parametrize("module", EDITED)
+def test_survivors_are_edits_of_the_modules_as_they_are(module):
+    """Otherwise: `certree model-check --edits MODULE`, and see what survives now."""
+    text = " ".join(module_of(module, source_of(module)).text.split())
+    assert models_for(module)
+    for _, definition, before, after in (key for key in known_survivors() if key[0] == module):
+        assert definition in module_of(module, source_of(module)).definitions
+        assert " ".join(before.split()) in text
+        assert before != after
+
+
+def test_survivors_that_are_not_explained_fail(monkeypatch):
+    edit, other = Edit("Schedule", "Move", "x", "a", "b", ""), Edit("Schedule", "Move", "x", "a", "c", "")
+    outcomes = [Outcome(edit, "", ""), Outcome(other, NO_VALUE, "M"), Outcome(other, "InTime", "M")]
+    assert counted("Schedule", outcomes).words.splitlines() == [
+        "Schedule: 3 edits; 1 found by a property, 1 stop TLC, 0 without end; 0 equivalent, 0 open, 1 unexplained",
+        "  Move: a -> b",
+    ]
+    monkeypatch.setattr("certree.cli.commands.runs.model_check.survey", lambda name, report: outcomes)
+    assert certree("model-check", "--edits", "Schedule").code == 1
+    known = {edit.key: edits.Survivor(equivalent=False, why="a model with three")}
+    monkeypatch.setattr(edits, "known_survivors", lambda: known)
+    outcome = certree("model-check", "--edits", "Schedule")
+    assert outcome.code == 0
+    assert "0 equivalent, 1 open, 0 unexplained" in outcome.out
+
+
+def test_bad_input():
+    assert_bad_input(certree("model-check", "--edits", "Shedule"), "unknown module 'Shedule'")
+    assert_bad_input(certree("model-check", "--edits", "--full"), "it takes their names and nothing else")

@@ -1,0 +1,185 @@
+"""Single edits of the modules against the models of their families, and the survivors with their arguments.
+
+Models are asked from the smallest to the largest, each about the edits that nothing has found yet: first states and steps of all
+edits at once, then whole runs. An edit counts as found when a property fails. Where TLC stops with an error, or goes beyond a limit
+of states, a check of models notices, too, but no property does: such edits are listed apart.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from certree.models.common.fields import Fields
+from certree.models.common.files import read_bytes
+from certree.models.common.presets import parse_toml
+from certree.verify.tla.edits.changes import PER_DEFINITION, Edit, edits_of
+from certree.verify.tla.edits.definitions import Module, module_of, reached_from
+from certree.verify.tla.edits.together import (
+    ENDLESS,
+    NO_VALUE,
+    asked_of,
+    kill_alone,
+    kills_of_runs,
+    kills_together,
+    with_meaning,
+)
+from certree.verify.tla.model_file import Model, listed
+from certree.verify.tla.mutants import source_of
+from certree.verify.tla.runs import specs_folder
+from certree.verify.tla.tlc import Result
+
+#: the modules whose single edits are made, and the modules of the models that are asked about them
+EDITED = {
+    "AllReduce": "MCAllReduce",
+    "Schedule": "MCSchedule",
+    "NITables": "MCNILockstep",
+    "NILockstep": "MCNILockstep",
+    "SubPacketFlow": "MCSubPacketFlow",
+    "InNetworkReduce": "MCInNetworkReduce",
+    "AceEngine": "MCAceEngine",
+}
+#: models with more states than this are not asked
+MOST_STATES = 35_000
+#: of the models, so many of the smallest are asked about edits that are run one by one
+MODELS_ALONE = 3
+_WORD = re.compile(r"\w+")
+_NOT_EDITED = {"vars", "Spec"}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of an edit: the property that failed and the model where it did; NO_VALUE or ENDLESS; or nothing, twice empty."""
+
+    edit: Edit
+    found: str
+    model: str
+
+    @property
+    def by_property(self) -> bool:
+        """Whether a property failed."""
+        return self.found not in ("", NO_VALUE, ENDLESS)
+
+
+def models_for(module: str) -> list[Model]:
+    """The models asked about a module's edits, from the smallest to the largest."""
+    family = [model for model in listed().models.values() if model.module == EDITED[module]]
+    fit = [model for model in family if model.expected.result is Result.SUCCESS and model.simulation is None]
+    small = [model for model in fit if not model.configuration.symmetry and model.expected.total_states <= MOST_STATES]
+    return sorted(small, key=lambda model: model.expected.total_states)
+
+
+def survey(module: str, most: int = PER_DEFINITION, report: Callable[[str], None] | None = None) -> Iterator[Outcome]:
+    """What becomes of the edits of a module, at most `most` of each definition. Takes minutes."""
+    tell = report or (lambda text: None)
+    parts = {name: module_of(name, source_of(name)) for name in _with(module)}
+    edited = parts[module]
+    steps = reached_from(parts, {"Spec"}) - _NOT_EDITED
+    edits = edits_of(edited, steps & edited.definitions.keys(), most)
+    fixed = _constant(parts, module)
+    together = {number: edit for number, edit in enumerate(edits, 1) if edit.definition not in fixed}
+    together = with_meaning(edited, together)
+    tell(f"{module}: {len(together)} edits together, {len(edits) - len(together)} alone or without a meaning")
+    found: dict[int, tuple[str, str]] = {}
+    for kills in (kills_together, kills_of_runs):
+        for model in models_for(module):
+            left = {number: edit for number, edit in together.items() if number not in found}
+            new = kills(asked_of(model, edited), edited, left) if left else {}
+            found |= {number: (name, model.name) for number, name in new.items()}
+            tell(f"{module}: {model.name} finds {len(new)} of {len(left)}")
+    yield from (Outcome(edit, *found.get(number, ("", ""))) for number, edit in together.items())
+    for edit in (edit for edit in edits if edit.definition in fixed):
+        outcome = _alone(edited, parts[_with(module)[-1]], edit, models_for(module))
+        tell(f"{module}: {edit.definition}, {edit.kind}: {outcome.found or 'survives'}")
+        yield outcome
+
+
+def _with(module: str) -> Sequence[str]:
+    """The modules among which the definitions of steps are looked for."""
+    return ("NITables", "NILockstep") if EDITED[module] == "MCNILockstep" else (module,)
+
+
+def _constant(parts: Mapping[str, Module], module: str) -> set[str]:
+    """The definitions that TLC must see as constants: of tables and fairness, and what assumptions and constants are made of."""
+    own = parts[module]
+    if not own.variables:
+        return set(own.definitions)
+    changing = {name for name in own.definitions if _words(own, name) & set(own.variables)}
+    given = set(_WORD.findall(" ".join(re.findall(r"\bINSTANCE .*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL)))) - changing
+    assumed = given | set(re.findall(r"\w+", " ".join(re.findall(r"^ASSUME.*?(?=^\S)", own.text, re.MULTILINE | re.DOTALL))))
+    temporal = {name for name, definition in own.definitions.items() if definition.is_temporal}
+    return (reached_from({module: own}, assumed) | temporal) - _NOT_EDITED
+
+
+def _words(module: Module, name: str) -> set[str]:
+    """All words of a definition and of those that it uses."""
+    reached = reached_from({module.name: module}, {name})
+    return {word for each in reached for word in _WORD.findall(module.definitions[each].body)}
+
+
+def _alone(module: Module, home: Module, edit: Edit, models: Sequence[Model]) -> Outcome:
+    for model in models[:MODELS_ALONE]:
+        if found := kill_alone(asked_of(model, home), module, edit):
+            return Outcome(edit, found, model.name)
+    return Outcome(edit, "", "")
+
+
+@dataclass(frozen=True)
+class Survivor:
+    """An edit that no property sees, in `specs/edits.toml`: whether and why it makes no difference, or what would find it."""
+
+    equivalent: bool
+    why: str
+
+
+@cache
+def known_survivors() -> dict[tuple[str, str, str, str], Survivor]:
+    """The survivors of `specs/edits.toml`, by the keys of their edits. Raises InputError for faults of the file."""
+    path = specs_folder() / "edits.toml"
+    document = Fields.of_format(parse_toml(read_bytes(path), str(path)), "certree-edits", 1, str(path)).only("survivors")
+    found = {}
+    for entry in document.tables("survivors"):
+        entry.only("module", "definition", "before", "after", "equivalent", "why")
+        key = (entry.text("module"), entry.text("definition"), entry.text("before"), entry.text("after"))
+        found[key] = Survivor(entry.choice("equivalent", (True, False)), entry.text("why"))
+    return found
+
+
+@dataclass(frozen=True)
+class Count:
+    """The edits of a module, by what became of them; `unexplained` are survivors that `specs/edits.toml` does not have."""
+
+    module: str
+    edits: int
+    by_property: int
+    without_value: int
+    without_end: int
+    equivalent: int
+    open: int
+    unexplained: tuple[Edit, ...]
+
+    @property
+    def words(self) -> str:
+        """The numbers in a line, and the unexplained in a line each."""
+        head = (
+            f"{self.module}: {self.edits} edits; {self.by_property} found by a property, {self.without_value} stop TLC, "
+            f"{self.without_end} without end; {self.equivalent} equivalent, {self.open} open, {len(self.unexplained)} unexplained"
+        )
+        return "\n".join([head, *(f"  {edit.definition}: {edit.before} -> {edit.after}" for edit in self.unexplained)])
+
+
+def counted(module: str, outcomes: Iterable[Outcome]) -> Count:
+    """What became of a module's edits, in numbers."""
+    told = list(outcomes)
+    lost = [outcome.edit for outcome in told if not outcome.found]
+    known = [known_survivors().get(edit.key) for edit in lost]
+    return Count(
+        module=module,
+        edits=len(told),
+        by_property=sum(outcome.by_property for outcome in told),
+        without_value=sum(outcome.found == NO_VALUE for outcome in told),
+        without_end=sum(outcome.found == ENDLESS for outcome in told),
+        equivalent=sum(survivor is not None and survivor.equivalent for survivor in known),
+        open=sum(survivor is not None and not survivor.equivalent for survivor in known),
+        unexplained=tuple(edit for edit, survivor in zip(lost, known, strict=True) if survivor is None),
+    )
