@@ -64,7 +64,7 @@ def rivals(topology: Topology) -> Iterator[tuple[str, dict[str, str]]]:
     """(method, options) of everything that is no search; side by side as often as an endpoint has links where it has several."""
     links = int(topology.capacity[topology.src == topology.endpoints[0]].sum())
     for name, method in ((name, load_methods()[name]) for name in load_methods()):
-        if method.published:
+        if method.published and not method.make.__module__.startswith("certree.synth.methods.small."):  # those have fine slots
             yield name, {}
             yield from ((name, dict(variant.options)) for variant in method.variants)
             if method.side_by_side and links > 1:
@@ -91,8 +91,6 @@ def published(requests: Sequence[Request]) -> dict[int, dict[str, int]]:
         for request in requests:
             schedule = made(request, name, options) if load_methods()[name].is_sized else once
             if schedule is not None:
-                if getattr(schedule, "slot_cycles", None) is not None:
-                    continue  # auto compares slots of one length
                 with suppress(UnsupportedError):
                     found[request.message_bytes][label_of(name, options)] = request.cycles(schedule)
     return found
