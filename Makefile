@@ -17,9 +17,11 @@ test: setup
 browser-test: setup
 	$(BIN)/pytest -q tests/browser
 
-# Property tests with other examples in every run, over sixty times as many: exploration, not for CI.
+# Property tests with other examples in every run, over sixty times as many, and damaged files for every reader,
+# two minutes each: exploration, not for CI.
 fuzz: setup
 	$(BIN)/pytest -q -n 2 -m hypothesis --hypothesis-profile=fuzz
+	$(BIN)/python -m tests.fuzz.readers 120
 
 lint: setup
 	$(BIN)/ruff check .
@@ -56,10 +58,12 @@ specs: setup
 	$(BIN)/certree model-check
 	$(BIN)/certree model-check --symbolic
 
-# All that is too long for CI: the larger models, and every single edit of the modules (an hour on two free cores).
+# All that is too long for CI: the larger models, every single edit of the modules (an hour on two free cores), and 10,000 random
+# draws that all who decide must agree on, TLC on the small ones of 300 of them.
 verify-all: specs
 	$(BIN)/certree model-check --full
 	$(BIN)/certree model-check --edits
+	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 33
 
 bench: setup
 	$(BIN)/python -m tests.bench.run

@@ -82,7 +82,8 @@ def read_packets(path: Path, topology: Topology) -> Packets:
         raise InputError(f"{path} is empty; expected a line with the columns {','.join(COLUMNS)}, then one line per packet")
     names = [name.strip() for name in rows[0][1]]
     if sorted(names) != sorted(COLUMNS):
-        raise InputError(f"{path}, line {rows[0][0]}: columns are {','.join(names)}; expected {','.join(COLUMNS)}")
+        told = ",".join(name if name.isprintable() else repr(name) for name in names)
+        raise InputError(f"{path}, line {rows[0][0]}: columns are {told}; expected {','.join(COLUMNS)}")
     if len(rows) == 1:
         raise InputError(f"{path}: no packets")
     if len(rows) - 1 > MAX_PACKETS:

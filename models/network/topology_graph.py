@@ -32,7 +32,7 @@ def read_graphml(path: Path) -> Topology:
     data = read_bytes(path)
     try:
         graph = nx.read_graphml(io.BytesIO(data))
-    except (nx.NetworkXException, ParseError, KeyError, ValueError, StopIteration) as error:
+    except (nx.NetworkXException, ParseError, LookupError, ValueError, StopIteration) as error:
         raise TopologyError(f"{path}: not GraphML: {error}") from None
     return topology_from_graph(graph, str(path))
 
