@@ -24,7 +24,6 @@ CASES = [
     ("bigraph:2x4", "multitree", "hdrm", None, None),
     ("switch:6", "multitree", "double-binary-tree", None, None),
     ("torus:3x3", "multitree", "ring-2d", None, None),
-    ("torus:3x3", "booksim2", "ring-2d", None, None),
     ("torus:4x4", "booksim2", "multitree", None, None),
     ("mesh:3x3", "multitree", "packing", None, None),
 ]

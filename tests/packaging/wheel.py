@@ -29,6 +29,8 @@ COMMANDS = (
     ("export schedule.json -o tables", "rows for 16 nodes"),
     ("verify tables", "made by tables"),
     ("simulate tables", "data: right at every rank"),
+    ("export schedule.json --format systemverilog -o rtl", "rows for 16 nodes"),
+    ("verify rtl", "made by tables"),
     ("bundle schedule.json --without-tla -o schedule.certree", "valid: bundle of all-reduce on torus:4x4"),
     ("verify schedule.certree", "as this certree writes it"),
     ("topology show torus:4x4 -o torus.svg", "16 endpoints"),

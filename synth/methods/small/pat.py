@@ -24,8 +24,7 @@ from certree.synth.method import Options, Request, Tier, method
     is_anytime=True,
 )
 def pat(request: Request, options: Options) -> Schedule:
-    """All-gather: a rank's data go first to the rank 2^k further, the largest power below N, then from both to those half as far,
-    ...
+    """All-gather: data go first to the rank 2^k further, the largest power below N, then from both to those half as far, and so on.
 
     In fine slots. Reduce-scatter: the same backwards; all-reduce: one after the other. Any number of endpoints: what would go past
     rank N - 1 further is left out. No options. N (N - 1) rows for each of them.

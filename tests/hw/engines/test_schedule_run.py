@@ -86,6 +86,8 @@ def test_every_collective(kind: CollectiveKind, network: str):
             continue
         made += 1
         assert verify_schedule(schedule).valid, name
+        if schedule.slot_cycles is not None:  # runs from tables only
+            continue
         assert_exact(Plan.of(schedule, 4 * KIB, MULTITREE))
     assert made > 0
 
