@@ -11,7 +11,7 @@ demo: setup
 
 # Compiled files are kept, whatever the environment says: the commands that tests start would compile every module again.
 test: setup
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m "not slow"
 
 # Reports in a browser; needs Chromium.
 browser-test: setup
@@ -58,9 +58,10 @@ specs: setup
 	$(BIN)/certree model-check
 	$(BIN)/certree model-check --symbolic
 
-# All that is too long for CI: the larger models, every single edit of the modules (an hour on two free cores), and 10,000 random
-# draws that all who decide must agree on, TLC on the small ones of 300 of them.
+# All that is too long for CI: tests marked slow (tests/slow.txt), the larger models, every single edit of the modules (an hour on
+# two free cores), and 10,000 random draws that all who decide must agree on, TLC on the small ones of 300 of them.
 verify-all: specs
+	$(BIN)/pytest -q -n 2 --dist worksteal --ignore=tests/browser -m slow
 	$(BIN)/certree model-check --full
 	$(BIN)/certree model-check --edits
 	$(BIN)/python -m tests.end_to_end.draws.differential 0 10000 33

@@ -1,7 +1,8 @@
 """Profiles of property tests: none fails because the machine is busy; `make test` draws the same examples in every run. And every
-simulated run of a test is compared with the time bound."""
+simulated run of a test is compared with the time bound. The tests of `slow.txt` get the mark `slow`."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -14,6 +15,14 @@ settings.register_profile("fuzz", settings.get_profile("certree"), derandomize=F
 settings.load_profile("certree")
 
 MOST_NODES = 300
+SLOW = frozenset((Path(__file__).parent / "slow.txt").read_text().splitlines())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `make test` leaves to `make verify-all`: a test, or one of its cases."""
+    for item in items:
+        if item.nodeid in SLOW or item.nodeid.partition("[")[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -62,3 +62,12 @@ def test_the_files_that_a_page_names_exist(page: Path) -> None:
     named = {name for name in PATH.findall((ROOT / page).read_text()) if not name.startswith(tuple(WRITTEN))}
     missing = {name for name in named if not any((folder / name).exists() for folder in (ROOT, ROOT / page.parent))}
     assert not missing
+
+
+def test_slow_tests_are_tests_with_a_shorter_one_beside_them() -> None:
+    """Each line of tests/slow.txt names a test of a file that has others."""
+    for line in (ROOT / "tests" / "slow.txt").read_text().splitlines():
+        file, _, rest = line.partition("::")
+        text = (ROOT / file).read_text()
+        assert f"def {rest.partition('[')[0]}(" in text, line
+        assert "[" in rest or text.count("\ndef test_") > 1, line
