@@ -95,7 +95,7 @@ def execute(
     outcomes = execute_locally(prepared.duties, type, operation, iterations, seconds, tamper)
     if any(outcome.error for outcome in outcomes):
         raise ExecutionError(tuple(outcome.error for outcome in outcomes))
-    return prepared.judged(outcomes)
+    return prepared.compared(outcomes)
 
 
 def execute_with_mpi(
@@ -133,7 +133,7 @@ def execute_with_mpi(
     run = MpiRun(communicator, prepared.duties, type, operation, time.monotonic() + float(parsing.seconds(time_limit)), mapped, end)
     outcomes = run.execute(iterations)
     own = run.all_reduce_seconds(prepared.message_bytes, iterations) if prepared.is_all_reduce else None
-    return None if outcomes is None else replace(prepared.judged(outcomes), mpi_seconds=own)
+    return None if outcomes is None else replace(prepared.compared(outcomes), mpi_seconds=own)
 
 
 @dataclass(frozen=True)
@@ -166,7 +166,7 @@ class _Prepared:
         """Whether MPI has the same collective: an all-reduce of all by addition."""
         return self.schedule.collective == Collective(CollectiveKind.ALL_REDUCE) and self.operation == "sum"
 
-    def judged(self, outcomes: Sequence[Outcome]) -> Executed:
+    def compared(self, outcomes: Sequence[Outcome]) -> Executed:
         """Compare what the ranks reported with the reference."""
         exact, worst = True, 0.0
         for chunk, due in results(self.duties, self.type, self.operation):

@@ -134,7 +134,7 @@ Cycle 0 is that in which the first slot opens, without skew and `START_CYCLES`.
 _NO_REFERENCE = """
 ## No reference interface
 
-The reference interface plays tables of profile `trees` only, in slots that are not fine, on links of whole units of speed, in
+The reference interface executes tables of profile `trees` only, in slots that are not fine, on links of whole units of speed, in
 messages with a header flit. These are others: the folder has neither `certree_ni.sv` with its modules nor the testbench, and the
 registers are a proposal.
 """

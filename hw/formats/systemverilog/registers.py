@@ -74,7 +74,7 @@ def rdl_text(sizes: Sizes) -> str:
     lines = [
         "// Generated with the tables next to it by certree; do not edit.",
         "addrmap certree_ni {",
-        '  name = "Network interface that plays tables of certree";',
+        '  name = "Network interface that executes tables of certree";',
         "  default regwidth = 32;",
         "  default accesswidth = 32;",
     ]

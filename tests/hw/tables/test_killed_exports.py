@@ -1,8 +1,7 @@
 """Exports that are killed at any of their system calls leave the folder as it was, or new, never missing or in parts."""
 
-import os
-import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,40 +11,18 @@ from certree.hw.tables.lowering import lower
 from certree.models.common.errors import InputError
 from certree.models.common.exchange import exchange
 from certree.models.machine.machine import load_machine
-from certree.models.tables import Tables
+from tests.killed import killed_at
 from tests.verify.build import path_all_reduce
 
 OLD = lower(path_all_reduce(), 4096, load_machine("multitree"))
 NEW = lower(path_all_reduce(), 8192, load_machine("multitree"))
-KILLED = 9
-#: what Python tells before a system call that changes files, or the next one of the export
-EVENTS = ("open", "os.", "shutil.", "tempfile.", "ctypes.")
-
-
-def killed_at(event: int, tables: Tables, folder: Path) -> bool:
-    """Export in a process of its own that ends, without any clean-up, before its event of that number. Whether it was killed."""
-    child = os.fork()
-    if child == 0:
-        seen = 0
-
-        def count(name: str, _arguments: object) -> None:
-            nonlocal seen
-            if name.startswith(EVENTS):
-                if seen == event:
-                    os._exit(KILLED)
-                seen += 1
-
-        sys.addaudithook(count)
-        export_tables(tables, folder, "json", force=True)
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
 
 
 def test_a_folder_that_is_replaced_is_whole_at_any_moment(tmp_path: Path) -> None:
     folder, sizes = tmp_path / "tables", []
     for event in range(1000):
         export_tables(OLD, folder, "json", force=True)
-        killed = killed_at(event, NEW, folder)
+        killed = killed_at(event, partial(export_tables, NEW, folder, "json", force=True))
         sizes.append(read_tables(folder).message_bytes)
         if not killed:
             break
@@ -59,7 +36,7 @@ def test_a_new_folder_is_whole_or_missing(tmp_path: Path) -> None:
     states = []
     for event in range(1000):
         folder = tmp_path / f"tables-{event}"
-        killed = killed_at(event, NEW, folder)
+        killed = killed_at(event, partial(export_tables, NEW, folder, "json", force=True))
         states.append(folder.exists())
         if folder.exists():
             assert read_tables(folder).message_bytes == 8192

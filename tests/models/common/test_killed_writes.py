@@ -1,7 +1,5 @@
 """Writes of single files that are killed at any of their system calls leave the old file or the new one, whole."""
 
-import os
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,31 +7,10 @@ import pytest
 
 from certree.models.common.files import write_atomically
 from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule
+from tests.killed import killed_at
 from tests.verify.build import path_all_reduce
 
 OLD, NEW = b"old\n" * 5_000, b"new!\n" * 20_000
-KILLED = 9
-#: what Python tells before a system call that changes files, or the next one of the write
-EVENTS = ("open", "os.", "shutil.", "tempfile.")
-
-
-def killed_at(event: int, write: Callable[[], None]) -> bool:
-    """Write in a process of its own that ends, without any clean-up, before its event of that number. Whether it was killed."""
-    child = os.fork()
-    if child == 0:
-        seen = 0
-
-        def count(name: str, _arguments: object) -> None:
-            nonlocal seen
-            if name.startswith(EVENTS):
-                if seen == event:
-                    os._exit(KILLED)
-                seen += 1
-
-        sys.addaudithook(count)
-        write()
-        os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == KILLED
 
 
 def states(write: Callable[[], None], reset: Callable[[], None], state: Callable[[], object]) -> list[object]:
