@@ -2,7 +2,7 @@
 
 A schedule has for each endpoint and chunk a data buffer, where the own contribution starts and the result is due, and scratch
 buffers. A program has an input, an output and scratch. Places of one rank that hold the same chunk one after the other share a
-buffer, and a copy between places is left out where the first is not needed beside the second.
+buffer, and a copy between places is left out where the first is not needed any more.
 """
 
 from bisect import bisect_right
