@@ -16,8 +16,8 @@ from certree.api.settings import machine_for, setting, silent
 from certree.api.spread.candidates import AUTO, Spread
 from certree.api.workers.pool import Workers
 from certree.models.common.errors import InputError, UnsupportedError
+from certree.models.fine.rebooking import with_guards
 from certree.models.machine.machine import Machine
-from certree.models.rebooking import with_guards
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.synth.method import Method, Request, load_methods

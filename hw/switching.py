@@ -11,7 +11,7 @@ from certree.hw.engines.traces import message_entries
 from certree.hw.run import run
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
-from certree.models.fine_slots import landing_steps
+from certree.models.fine.slots import landing_steps
 from certree.models.tables import MAX_EPOCH, Tables
 
 _TOLD = 8  # messages of a wrong epoch that are named

@@ -4,7 +4,7 @@
 - `network`: topologies, families by name, imported descriptions, routes
 - `schedule`: schedules and symmetric schedules, their files, collectives, closed-form times
 - `demand`: how much each endpoint has for each other one
-- `fine_slots`: times of schedules with fine slots, cycle by cycle
+- `fine`: schedules with fine slots: times, tolerance, other sizes
 - `machine`: parameters of links, routers and endpoints, with presets
 - `routers`: routes and virtual channels of packets in routers
 - `tables`: the rows that network interfaces execute; `table_form`: checks of their form

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from certree.models.common.errors import InputError, UnsupportedError, closest
 from certree.models.common.registry import Registry, import_folder
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind

@@ -9,11 +9,11 @@ from certree.api.evidence import found_time_bounds
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
 from certree.models.common.errors import InputError
-from certree.models.fine_slots import fine_times
-from certree.models.fine_tolerance import drift_tolerance, skew_tolerance
+from certree.models.fine.rebooking import fitted
+from certree.models.fine.slots import fine_times
+from certree.models.fine.tolerance import drift_tolerance, skew_tolerance
 from certree.models.machine.machine import Machine
 from certree.models.machine.speeds import contradiction
-from certree.models.rebooking import fitted
 from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor

@@ -15,7 +15,7 @@ from certree.hw.routers.injection import BUDGET, packet_columns
 from certree.hw.routers.network import WHOLE_PACKET, RouterNetwork, TrafficClass
 from certree.hw.routers.packets import Packets
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine_slots import fine_times, reserved_lanes
+from certree.models.fine.slots import fine_times, reserved_lanes
 from certree.models.network.routing import DIRECT
 from certree.models.routers.virtual_channels import class_vcs, layer_count
 from certree.models.schedule.schedule import BUFFER_COLUMNS

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from certree.hw.tables.lines import ragged
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine_slots import landing_steps
+from certree.models.fine.slots import landing_steps
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op, Schedule

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from certree.hw.tables.counted import lower_counted
 from certree.hw.tables.lines import match, ragged, widen
 from certree.models.common.errors import TableFormatError, UnsupportedError
-from certree.models.fine_slots import fine_times
-from certree.models.forwarding import unkept_waits
+from certree.models.fine.forwarding import unkept_waits
+from certree.models.fine.rebooking import fitted
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, NodeKind
-from certree.models.rebooking import fitted
 from certree.models.schedule.schedule import Op, Schedule
 from certree.models.schedule.timing import slotted
 from certree.models.tables import NIL, RowOp, Tables

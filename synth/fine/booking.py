@@ -1,6 +1,6 @@
 """List scheduling in cycles: each transfer leaves as soon as what it carries is there and every link of its way is free for it.
 
-Events are handled in the order of their times, so that reduction units serve what arrives as `models.fine_slots` says. A transfer
+Events are handled in the order of their times, so that reduction units serve what arrives as `models.fine.slots` says. A transfer
 that can be sent books its links at once, from the first cycle in which all of them are free: gaps between earlier bookings are
 used.
 """

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule, make_schedule

@@ -5,7 +5,7 @@ from random import Random
 
 from certree.hw.engines.runs import Options
 from certree.hw.run import run
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Tables

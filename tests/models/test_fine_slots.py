@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from certree.models.common.errors import ScheduleFormatError, UnsupportedError
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import load_machine
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule_file import load_schedule, save_schedule, schedule_document, schedule_from_document

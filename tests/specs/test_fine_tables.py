@@ -7,7 +7,7 @@ import pytest
 
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import UnsupportedError
-from certree.models.rebooking import with_guards
+from certree.models.fine.rebooking import with_guards
 from certree.models.tables import Profile, Tables
 from certree.verify.tla.table_model import model_check_tables
 from tests.hw.counted import exchanges

@@ -1,6 +1,6 @@
 """Schedules with fine slots, run cycle by cycle in plain Python, and such schedules, drawn.
 
-It shares nothing with `certree.verify` and `certree.models.fine_slots` but the columns of a schedule and the fields of a machine. A
+It shares nothing with `certree.verify` and `certree.models.fine.slots` but the columns of a schedule and the fields of a machine. A
 repeating schedule is run for MANY iterations, of which the one in the middle is looked at.
 """
 

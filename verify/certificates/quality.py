@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule
 from certree.verify.bounds.cheap import cheap_bounds

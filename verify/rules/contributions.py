@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.columns import distinct
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.rules.obligations import EVERYONE, Int64, Promise
 

@@ -4,7 +4,7 @@ cycle by cycle."""
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import MAX_CHANNELS, Schedule
 from certree.models.schedule.timing import MAX_CYCLES

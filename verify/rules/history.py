@@ -12,7 +12,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.schedule import Op, Schedule
 from certree.verify.rules.contributions import execution_order
 from certree.verify.rules.obligations import EVERYONE, Promise

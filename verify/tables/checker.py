@@ -6,7 +6,7 @@ dependencies, arrivals, slot length, digest) are recomputed. Transfer numbers in
 """
 
 from certree.models.common.errors import InputError
-from certree.models.forwarding import unkept_waits
+from certree.models.fine.forwarding import unkept_waits
 from certree.models.schedule.timing import slot_timing
 from certree.models.table_form import order_faults, row_faults, size_faults
 from certree.models.tables import Tables

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import TableFormatError
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op
 from certree.models.table_form import Fault, arrival_faults, faults_of_rows

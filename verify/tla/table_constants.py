@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.collective import CollectiveKind, parse_collective
 from certree.models.schedule.paths import link_cycles, path_latency

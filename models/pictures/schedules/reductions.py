@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.pictures.colours import GREY, INK, ink_on, shade
 from certree.models.pictures.schedules.spacetime import MOST_GROUPS, Axis, Box, column_width, scale_bar
 from certree.models.pictures.schedules.uses import Int64, Shown, shown_of

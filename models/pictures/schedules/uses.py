@@ -6,7 +6,7 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.network.routing import DIRECT
 from certree.models.schedule.schedule import Schedule
 

@@ -14,7 +14,7 @@ from certree.hw.run import run
 from certree.hw.tables.directory import export_tables, read_tables
 from certree.hw.tables.lowering import lower
 from certree.models.common.errors import TableFormatError, UnsupportedError
-from certree.models.equal_slots import in_equal_slots
+from certree.models.fine.equal import in_equal_slots
 from certree.models.schedule.schedule import Schedule
 from certree.models.tables import Profile, Tables
 from certree.verify.checker import verify_schedule

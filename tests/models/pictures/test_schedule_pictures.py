@@ -8,7 +8,7 @@ import pytest
 
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.demand import Demand
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.pictures.colours import CHUNKS, WRONG, ink_on, lightened, shade

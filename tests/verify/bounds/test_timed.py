@@ -10,7 +10,7 @@ import pytest
 from certree.api.evidence import found_time_bounds
 from certree.models.common.errors import InputError
 from certree.models.demand import Demand
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import load_machine
 from certree.models.network.spec import parse_topology
 from certree.models.schedule.collective import Collective, parse_collective

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.network.topology import Topology
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule

@@ -2,7 +2,7 @@
 
 import pytest
 
-from certree.models.fine_slots import fine_times
+from certree.models.fine.slots import fine_times
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from tests.synth.execution import ask, valid
 

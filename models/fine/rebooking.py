@@ -12,9 +12,9 @@ from fractions import Fraction
 import numpy as np
 
 from certree.models.common.errors import UnsupportedError
-from certree.models.equal_slots import in_equal_slots
-from certree.models.fine_slots import fine_times, is_made_for
-from certree.models.fine_tolerance import tolerates
+from certree.models.fine.equal import in_equal_slots
+from certree.models.fine.slots import fine_times, is_made_for
+from certree.models.fine.tolerance import tolerates
 from certree.models.machine.machine import Machine
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Op, Schedule

@@ -9,7 +9,7 @@ from heapq import heapreplace
 
 import numpy as np
 
-from certree.models.fine_slots import FineTimes, Int64, fine_times
+from certree.models.fine.slots import FineTimes, Int64, fine_times
 from certree.models.schedule.schedule import Schedule
 
 

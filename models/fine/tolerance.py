@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from certree.models.fine_slots import FineTimes, Int64, fine_times
+from certree.models.fine.slots import FineTimes, Int64, fine_times
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op, Schedule
 

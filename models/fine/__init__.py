@@ -1,0 +1,8 @@
+"""Fine slots: schedules whose messages are placed cycle by cycle.
+
+- `slots`: times of links and landings, in cycles
+- `tolerance`: how far clocks may differ
+- `rebooking`: the same transfers at another size, on another machine, or with guards
+- `equal`: the same transfers in slots of equal length
+- `forwarding`: waits that routers keep by themselves
+"""
