@@ -78,7 +78,7 @@ class Node:
         """An attribute that is a whole number; InputError where it is missing, of another type, or out of range."""
         value = self.attributes.get(name)
         if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-            given = "missing" if value is None else short(repr(value))
+            given = "missing" if value is None else short(value)
             raise InputError(f"{where}: node {self.id} ({short(self.name)}): {name} is {given}; allowed: {low} to {high}")
         return value
 
@@ -212,7 +212,7 @@ def _text(value: int | bytes, where: str) -> str:
     try:
         return value.decode()
     except UnicodeDecodeError:
-        raise InputError(f"{where}: a text that is not UTF-8: {short(repr(value))}") from None
+        raise InputError(f"{where}: a text that is not UTF-8: {short(value)}") from None
 
 
 def _attribute(data: int | bytes, where: str) -> tuple[str, Value]:
