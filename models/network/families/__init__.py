@@ -1,4 +1,4 @@
-"""The named topology families: one file each, registered by decorator, in `regular` or `cabled` (joined cable by cable)."""
+"""The named topology families: one file each, registered by decorator, in `regular`, `routers`, `boxes` or `cabled`."""
 
 from collections.abc import Callable
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from certree.models.common.errors import TopologyError
 from certree.models.network.families import FAMILIES
-from certree.models.network.families.regular.grid import parse_sizes
-from certree.models.network.topology import MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
+from certree.models.network.families.regular.grid import from_heads, parse_sizes
+from certree.models.network.topology import MAX_NODES, Topology
 
 MAX_POINTS = 12  # that a permutation moves
 MAX_LINKS = 1 << 24
@@ -31,20 +31,12 @@ def cayley(arguments: str) -> Topology:
     one_way = [word.startswith(">") for word in words]
     texts = [word.removeprefix(">") for word in words]
     heads = _in_box(where, sizes, texts, one_way) if at else _of_permutations(where, texts, one_way)
-    nodes, degree = heads.shape
     ordered = np.sort(heads, axis=1)
-    if (heads == np.arange(nodes)[:, None]).any():
+    if (heads == np.arange(len(heads))[:, None]).any():
         raise TopologyError(f"{where}: a generator is the identity")
     if (ordered[:, 1:] == ordered[:, :-1]).any():
         raise TopologyError(f"{where}: two generators, or one and another's inverse, are equal")
-    return Topology(
-        name=where,
-        kind=np.full(nodes, NodeKind.ENDPOINT, np.int8),
-        src=np.repeat(np.arange(nodes, dtype=np.int32), degree),
-        dst=heads.ravel().astype(np.int32),
-        capacity=np.ones(nodes * degree, np.int32),
-        latency=np.full(nodes * degree, UNKNOWN_LATENCY, np.int32),
-    )
+    return from_heads(where, heads)
 
 
 def _in_box(where: str, sizes: str, texts: list[str], one_way: list[bool]) -> NDArray[np.int64]:

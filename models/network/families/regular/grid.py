@@ -1,30 +1,37 @@
-"""Grids of any dimension: the common part of ring, torus, mesh and hypercube."""
+"""Grids of any dimension, the common part of ring, torus, mesh and hypercube, and networks by the neighbours of each node."""
 
 import math
 import re
 
 import numpy as np
+from numpy.typing import NDArray
 
 from certree.models.common.errors import TopologyError
 from certree.models.network.topology import MAX_DIMENSIONS, MAX_NODES, UNKNOWN_LATENCY, NodeKind, Topology
 
 
-def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
-    """(8, 8) of `8x8`; TopologyError unless the sizes are whole numbers from 1 and as many as `dimensions`."""
+def parse_numbers(family: str, arguments: str, *, count: int | None = None) -> tuple[int, ...]:
+    """(8, 8) of `8x8`; TopologyError unless the numbers are whole ones from 1 and as many as `count`."""
     where = f"{family}:{arguments}" if arguments else family
     several = "whole numbers joined by x, such as 8x8 or 4x4x4"
-    wanted = {None: several, 1: "one whole number"}.get(dimensions, f"{dimensions} {several}")
+    wanted = {None: several, 1: "one whole number"}.get(count, f"{count} {several}")
     if not re.fullmatch(r"[0-9]{1,9}(x[0-9]{1,9})*", arguments):
         raise TopologyError(f"{where}: expected {wanted}")
-    sizes = tuple(int(size) for size in arguments.split("x"))
-    if dimensions is not None and len(sizes) != dimensions:
+    numbers = tuple(int(number) for number in arguments.split("x"))
+    if count is not None and len(numbers) != count:
         raise TopologyError(f"{where}: expected {wanted}")
-    if len(sizes) > MAX_DIMENSIONS:
-        raise TopologyError(f"{family}: {len(sizes)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
-    if min(sizes) < 1:
+    if len(numbers) > MAX_DIMENSIONS:
+        raise TopologyError(f"{family}: {len(numbers)} sizes; allowed: 1 to {MAX_DIMENSIONS}")
+    if min(numbers) < 1:
         raise TopologyError(f"{where}: sizes start at 1")
+    return numbers
+
+
+def parse_sizes(family: str, arguments: str, *, dimensions: int | None = None) -> tuple[int, ...]:
+    """The same for the sizes of a box of nodes: TopologyError, too, where it has more than MAX_NODES."""
+    sizes = parse_numbers(family, arguments, count=dimensions)
     if math.prod(sizes) > MAX_NODES:
-        raise TopologyError(f"{where}: more than {MAX_NODES} nodes")
+        raise TopologyError(f"{family}:{arguments}: more than {MAX_NODES} nodes")
     return sizes
 
 
@@ -32,6 +39,19 @@ def no_arguments(family: str, arguments: str) -> None:
     """TopologyError unless a network of fixed size was named without any."""
     if arguments:
         raise TopologyError(f"{family}:{arguments}: {family} takes no sizes")
+
+
+def from_heads(name: str, heads: NDArray[np.integer]) -> Topology:
+    """Unit links from each node v to `heads[v]`, shape (nodes, links of a node), all nodes being endpoints. O(links)."""
+    nodes, degree = heads.shape
+    return Topology(
+        name=name,
+        kind=np.full(nodes, NodeKind.ENDPOINT, np.int8),
+        src=np.repeat(np.arange(nodes, dtype=np.int32), degree),
+        dst=heads.ravel().astype(np.int32),
+        capacity=np.ones(nodes * degree, np.int32),
+        latency=np.full(nodes * degree, UNKNOWN_LATENCY, np.int32),
+    )
 
 
 def grid(name: str, sizes: tuple[int, ...], *, wrap: bool) -> Topology:
