@@ -1,2 +1,2 @@
 """Personalised collectives as flows: `paths` for the blocks of all pairs, of one root or of a group, and their
-`slots`; `demand`: of blocks that differ in size."""
+`slots`; `route_slots`: both together, through switches; `demand`: of blocks that differ in size."""

@@ -1,7 +1,7 @@
 """Paths and slots for blocks with one source and one target: all-to-all, gather and scatter."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +15,7 @@ from certree.models.schedule.schedule import Op, Schedule, make_schedule
 from certree.synth.flows.demand import demanded_schedule
 from certree.synth.flows.paths import SWEEPS, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths
+from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.flows.slots import Moves, moves_of, slots_of
 from certree.synth.graphs.cuts import best_cut
 from certree.synth.method import Options, Request, Tier, method, require_shape, whole_number
@@ -48,10 +49,10 @@ def flows(request: Request, options: Options) -> Schedule:
     Gather and scatter: a maximum flow, decomposed into paths, in as few rounds as the best cut allows. All-to-all: paths of all
     pairs by rerouting with negotiated congestion; on networks that look the same from every node the paths of one node,
     translated to all. Slots come from list scheduling, the longest path first. Where that takes more slots than the fullest link
-    needs, a period that repeats is tried, too. With switches a path between two endpoints passes them within one slot. The
-    blocks of a demand are cut into chunks of about equal size, which take the places of blocks. Options: copies=C, blocks for
-    each pair, with a demand chunks of the largest block; delay=D, slots until a block can move on; by default what is fastest at
-    the size.
+    needs, a period that repeats is tried, too. With switches a path between two endpoints passes them within one slot; the
+    routes and slots of an all-to-all are chosen together. The blocks of a demand are cut into chunks of about equal size, which
+    take the places of blocks. Options: copies=C, blocks for each pair, with a demand chunks of the largest block; delay=D, slots
+    until a block can move on; by default what is fastest at the size.
     """
     if request.collective.demand is not None:
         return request.offer(demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1))
@@ -132,6 +133,11 @@ class _Timed:
 def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]:
     """For each delay a single pass and, where this leaves room on the fullest link, passes that overlap."""
     moves = moves_of(request.topology, plan.paths)
+    if moves.routes and not request.collective.has_one_root:
+        through_switches = list(_through_switches(request, plan, moves, delay))
+        if through_switches:
+            yield from through_switches
+            return
     clock = Clock(request, slowest_way(request, int(np.diff(moves.offset).max())))
     blocks = plan.copies * len(request.members)
     for wait in DELAYS if delay is None else (delay,):
@@ -148,6 +154,26 @@ def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]
             if period is not None:
                 break
             shortest = steps
+
+
+def _through_switches(request: Request, plan: _Plan, moves: Moves, delay: int | None) -> Iterator[_Timed]:
+    """The same with routes and slots chosen together; nothing where no period that is tried has room."""
+    periods = range(plan.paths.period, plan.paths.period + WIDER)
+    blocks = plan.copies * len(request.members)
+    tried = (routed(request.topology, moves, len(plan.paths.offset) - 1, period, request.seed) for period in periods)
+    found = next((result for result in tried if result is not None), None)
+    if found is None:
+        return
+    paths, place = found
+    rerouted = moves_of(request.topology, paths)
+    clock = Clock(request, slowest_way(request, int(np.diff(rerouted.offset).max())))
+    for wait in DELAYS if delay is None else (delay,):
+        slots = steps_of(rerouted, place, wait, paths.period)
+        steps = int(slots.max()) + 1
+        for period in (None, paths.period) if steps > paths.period else (None,):
+            rules = SlotRules(wait, period, 0)
+            cycles, repeats = clock.best(blocks, rules, steps, 0)
+            yield _Timed(replace(plan, paths=paths), rerouted, slots, rules, repeats, cycles)
 
 
 def _schedule(request: Request, found: _Timed) -> Schedule:
