@@ -9,8 +9,9 @@ from certree.api import parsing
 from certree.api.inputs import holds_schedule, schedule_of
 from certree.api.reports.text import size_words
 from certree.api.settings import Tell, machine_for, silent
+from certree.hw.endpoints.ideal import run_system
 from certree.hw.endpoints.program import Choices, Payload
-from certree.hw.endpoints.run import EndpointResult, run_endpoints
+from certree.hw.endpoints.run import EndpointResult
 from certree.models.common.errors import InputError
 from certree.models.common.shown import Shown
 from certree.models.machine.endpoint import Endpoint, load_endpoint
@@ -103,9 +104,9 @@ def endpoints(
     choices = Choices(ways=ways or made.ways, lifo=lifo, share_bounds=bounded, **left_out)
     results = []
     for system in chosen:
-        runs = system if chunk is None else replace(system, chunk_bytes=parsing.size(chunk))
+        runs = system if chunk is None else replace(system, chunk_bytes=parsing.size(chunk), bounds=None)
         target = None if trace is None else Path(trace)
-        results.append(run_endpoints(made.schedule, machine, runs, asked, choices, progress, target, force))
+        results.append(run_system(made.schedule, machine, runs, asked, choices, progress, target, force))
     return EndpointRuns(made.schedule, made.method, tuple(asked), choices, machine, tuple(results))
 
 

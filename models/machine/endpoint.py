@@ -74,7 +74,8 @@ class Engine:
 class System:
     """The unit that runs the collective, its chunk and message sizes (no message size: one message per step), and its shares of the
     accelerator's adders and memory bandwidth. `memory_bytes_per_second`: where it is not that of the buses. `training_compute`: the
-    share of the accelerator that training has, where it is not what collectives leave of it."""
+    share of the accelerator that training has, where it is not what collectives leave of it. `bounds`: the system that this one is
+    to bound; it tries that one's chunks and messages too (`hw/endpoints/ideal.py`)."""
 
     name: str
     runs: Runs
@@ -84,6 +85,7 @@ class System:
     message_bytes: int | None = None
     memory_bytes_per_second: Positive | None = None
     training_compute: Annotated[Fraction, Limits(0, 1, above=True)] | None = None
+    bounds: str | None = None
 
     @property
     def training_share(self) -> Fraction:
@@ -135,4 +137,8 @@ class Endpoint:
 
 def load_endpoint(name: str) -> Endpoint:
     """A preset by name, or a TOML file; MachineError names the wrong table and field."""
-    return Fields.of_format(ENDPOINTS.load(name), FORMAT, VERSION, name, MachineError).read(Endpoint)
+    endpoint = Fields.of_format(ENDPOINTS.load(name), FORMAT, VERSION, name, MachineError).read(Endpoint)
+    for system in endpoint.systems:
+        if system.bounds is not None:
+            endpoint.system(system.bounds)
+    return endpoint

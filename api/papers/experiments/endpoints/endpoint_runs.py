@@ -9,8 +9,8 @@ from certree.api.papers.experiment import EXPERIMENTS, Cell, Experiment
 from certree.api.pictures.figure import Panel, Plot, Series
 from certree.api.reports.text import size_words
 from certree.api.workers.task import Task
+from certree.hw.endpoints.ideal import run_system
 from certree.hw.endpoints.program import Choices, Payload
-from certree.hw.endpoints.run import run_endpoints
 from certree.models.common.errors import UnsupportedError
 from certree.models.common.fields import ABOVE_ZERO, Fields
 from certree.models.machine.endpoint import load_endpoint
@@ -88,7 +88,7 @@ class _EndpointRuns(Experiment):
             "size": run.size,
             "line": vars(run.line),
         }
-        return Task(f"{run.line.name} on {run.network}, {size_words(run.size)}", run_system, arguments)
+        return Task(f"{run.line.name} on {run.network}, {size_words(run.size)}", run_line, arguments)
 
     def cells(self, results: Sequence[Mapping[str, Any]]) -> list[Cell]:
         found = {(run.network, run.line.name, run.size): result for run, result in zip(self._runs(), results, strict=True)}
@@ -179,20 +179,20 @@ def _mean_cell(row: str, values: Sequence[Fraction]) -> Iterator[Cell]:
         yield Cell(row, MEAN, sum(values, Fraction(0)) / len(values))
 
 
-def run_system(arguments: Mapping[str, Any]) -> dict[str, Any]:
+def run_line(arguments: Mapping[str, Any]) -> dict[str, Any]:
     """`cycles`, `seconds`, `delays`, `occupancy` (exact numbers as strings) of one run, with null cycles and a reason where it
     cannot be. A wrong result or a stall raises: such a run is no measurement."""
     line, endpoint = Line(**arguments["line"]), load_endpoint(arguments["params"])
     topology, size = parse_topology(arguments["network"]), arguments["size"]
     system = endpoint.system(line.system)
     if line.chunk_bytes is not None:
-        system = replace(system, chunk_bytes=line.chunk_bytes)
+        system = replace(system, chunk_bytes=line.chunk_bytes, bounds=None)
     if line.memory is not None:
         system = replace(system, memory_bytes_per_second=Fraction(line.memory))
     try:
         request = Request(topology, parse_collective(arguments["collective"]), size, load_machine(MACHINE))
         schedule = written_out(load_methods()[line.method](request))
-        result = run_endpoints(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways, share_bounds=line.bounded))
+        result = run_system(schedule, endpoint, system, [Payload(size)], Choices(ways=line.ways, share_bounds=line.bounded))
     except UnsupportedError as error:
         return {"cycles": None, "reason": str(error)}
     if not result.data_ok or not result.conserved:
