@@ -9,8 +9,8 @@ import pytest
 from certree.models.common.errors import ToolMissingError
 from certree.models.common.files import sha256
 from certree.verify.tla import tlc_jar as tlc_jar_module
-from certree.verify.tla.tlc import State, TlcError, run_tlc
-from certree.verify.tla.tlc_jar import JAR_NAME, JAR_SHA256, find_java, tlc_jar
+from certree.verify.tla.tlc import Result, State, TlcError, run_tlc
+from certree.verify.tla.tlc_jar import JAR_NAME, JAR_SHA256, class_archive, find_java, tlc_jar
 from certree.verify.tla.tlc_values import parse_value
 
 
@@ -106,6 +106,27 @@ def test_a_fetched_jar_is_kept_and_then_used_offline(monkeypatch, tmp_path):
     assert [path.name for path in jar.parent.iterdir()] == [JAR_NAME]
     maven.unlink()
     assert tlc_jar() == jar
+
+
+def test_the_first_run_keeps_the_classes_that_it_loaded(monkeypatch, tmp_path):
+    (tmp_path / JAR_NAME).symlink_to(tlc_jar())
+    monkeypatch.setenv("CERTREE_CACHE", str(tmp_path))
+    (tmp_path / "Still.tla").write_text("---- MODULE Still ----\nVARIABLE x\nInit == x = 0\nNext == UNCHANGED x\n====\n")
+    (tmp_path / "Still.cfg").write_text("INIT Init\nNEXT Next\n")
+    archive = class_archive(find_java())
+    for _ in range(2):
+        assert run_tlc(tmp_path / "Still.tla", tmp_path / "Still.cfg", tmp_path, time_limit=60).result is Result.SUCCESS
+        assert archive.stat().st_size > 10**6
+        assert list(tmp_path.glob("*.jsa")) == [archive]
+        assert not list(tmp_path.glob("certree-tlc-*"))
+
+
+@pytest.mark.parametrize(("release", "kept"), [(None, False), ("nothing", False), ("11.0.2", False), ("21.0.1+12", True)])
+def test_classes_are_kept_for_java_17_and_later(tmp_path, release, kept):
+    (tmp_path / "bin").mkdir()
+    if release is not None:
+        (tmp_path / "release").write_text(f'IMPLEMENTOR="x"\nJAVA_RUNTIME_VERSION="{release}"\n')
+    assert (class_archive(str(tmp_path / "bin" / "java")) is not None) is kept
 
 
 @pytest.mark.parametrize(

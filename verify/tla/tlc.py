@@ -1,5 +1,6 @@
 """Runs of TLC on one model, and its parsed output."""
 
+import os
 import re
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from typing import Any
 
 from certree.models.common.errors import CertreeError
 from certree.models.common.fields import FromZero
-from certree.verify.tla.tlc_jar import find_java, tlc_jar
+from certree.verify.tla.tlc_jar import class_archive, find_java, tlc_jar
 from certree.verify.tla.tlc_values import parse_value
 
 
@@ -129,12 +130,15 @@ def run_tlc(
     Raises ToolMissingError without Java or TLC, TlcError when TLC fails to give an answer, TlcStoppedError after `end_runs`.
     """
     java, jar = find_java(), tlc_jar()
+    archive = class_archive(java)
     with tempfile.TemporaryDirectory(prefix="certree-tlc-") as scratch:
+        written = archive and archive.with_name(Path(scratch).name)  # each run its own: several may be the first
         command = [
             java,
             f"-Xmx{heap}",
             *_JVM,
             *(() if lasting else _JVM_SHORT),
+            *_classes(archive, written),
             f"-DTLA-Library={library}",
             f"-Djava.io.tmpdir={scratch}",
         ]
@@ -145,7 +149,17 @@ def run_tlc(
             command += ["-simulate", f"num={simulation.runs}", "-depth", str(simulation.depth), "-seed", str(simulation.seed)]
         started = time.monotonic()
         code, output = _run([*command, str(module)], scratch, time_limit)
+        if archive and written and written.exists():
+            os.replace(written, archive)
         return _read(code, output, time.monotonic() - started, module.stem)
+
+
+def _classes(archive: Path | None, written: Path | None) -> list[str]:
+    """Options of Java for an archive of loaded classes: read it, or write one when the run ends where there is none yet."""
+    if archive is None:
+        return []
+    used = f"-XX:SharedArchiveFile={archive}" if archive.exists() else f"-XX:ArchiveClassesAtExit={written}"
+    return ["-Xlog:disable", used]
 
 
 def lines_at_fault(module: Path, library: Path, time_limit: float) -> list[int]:
