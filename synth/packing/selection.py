@@ -1,5 +1,6 @@
 """Joint choice of trees, delay, period and repeats by closed-form time at the given size and machine."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isqrt
@@ -74,22 +75,30 @@ class Clock:
             grown.append(min(most, grown[-1] + max(1, grown[-1] // 8)))
         self.repeats = np.array(grown, np.int64)
         self._distinct: dict[int, NDArray[np.int64]] = {}  # trees -> the numbers of repeats that can be best
+        self._lengths: dict[tuple[int, int, int, bytes], tuple[NDArray[np.int64], NDArray[np.int64]]] = {}
 
     def cycles(self, trees: int, rules: SlotRules, slots: int, peak: int, repeats: NDArray[np.int64]) -> NDArray[np.int64]:
         """Cycles of a schedule of `slots` slots per iteration, for each entry of `repeats`."""
-        request, reach = self.request, self.reach
-        chunk = chunk_bytes_of(request.message_bytes, trees, repeats, request.machine)
-        ser, red, _, slot = slot_length(
-            chunk,
-            request.machine,
-            delay=rules.delay,
-            peak=peak,
-            lat=reach.latency,
-            stagger=reach.stagger,
-            scale=request.topology.scale,
-        )
-        last = (repeats - 1) * (rules.period or 0) + slots - 1
-        return last * slot + ser + reach.latency + (0 if request.collective.gathers else red)
+        slot, behind = self._length(trees, rules.delay, peak, repeats)
+        return ((repeats - 1) * (rules.period or 0) + slots - 1) * slot + behind
+
+    def _length(self, trees: int, delay: int, peak: int, repeats: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Cycles of a slot, and from the opening of the last one to the end; kept, since many periods ask for the same."""
+        key = (trees, delay, peak, repeats.tobytes())
+        if key not in self._lengths:
+            request, reach = self.request, self.reach
+            chunk = chunk_bytes_of(request.message_bytes, trees, repeats, request.machine)
+            ser, red, _, slot = slot_length(
+                chunk,
+                request.machine,
+                delay=delay,
+                peak=peak,
+                lat=reach.latency,
+                stagger=reach.stagger,
+                scale=request.topology.scale,
+            )
+            self._lengths[key] = slot, ser + reach.latency + (0 if request.collective.gathers else red)
+        return self._lengths[key]
 
     def best(self, trees: int, rules: SlotRules, slots: int, peak: int) -> tuple[int, int]:
         """(cycles, repeats) of the best number of repeats; with a period at least two where the message has the flits."""
@@ -145,7 +154,7 @@ class Search:
     best_cycles: int = 0
     _spent: int = 0
     _families: dict[int, tuple[TreeFamily, Clock] | None] = field(default_factory=dict)
-    _clocks: dict[Reach, Clock] = field(default_factory=dict)
+    _clocks: dict[Reach | None, Clock] = field(default_factory=dict)
 
     def run(self, options: Sequence[Trees]) -> Schedule:
         """The best schedule found; UnsupportedError when no option gives one within the requested steps.
@@ -155,13 +164,14 @@ class Search:
         budget = self.budget * self.request.effort
         candidates = sorted(self.candidates(options), key=lambda candidate: candidate.guess)
         tried: list[tuple[int, int, Candidate]] = []
+        seen: Counter[int] = Counter()  # evaluations by trees
         for index, candidate in enumerate(candidates):
             if self.best is not None and (self._spent >= budget // 2 or self.request.monitor.expired):
                 break
-            looks = sum(other.trees is candidate.trees for _, _, other in tried)
-            if looks < _LOOKS and self._promising(candidate):
+            if seen[id(candidate.trees)] < _LOOKS and self._promising(candidate):
                 found = [self._evaluate(candidate, budget // _LOOK, stagger, seed=0) for stagger in self.staggers(candidate)[:2]]
                 tried += [(cycles, index, candidate) for cycles in found if cycles is not None]
+                seen[id(candidate.trees)] += sum(cycles is not None for cycles in found)
         leaders: dict[int, tuple[int, Candidate]] = {}
         for cycles, _, candidate in sorted(tried, key=lambda entry: entry[:2]):
             leaders.setdefault(id(candidate.trees), (cycles, candidate))
@@ -176,9 +186,8 @@ class Search:
 
     def clock(self, reach: Reach | None) -> Clock:
         """The closed form for routes like these."""
-        reach = reach or slowest_way(self.request, 1)
         if reach not in self._clocks:
-            self._clocks[reach] = Clock(self.request, reach)
+            self._clocks[reach] = Clock(self.request, reach or slowest_way(self.request, 1))
         return self._clocks[reach]
 
     def _promising(self, candidate: Candidate) -> bool:
