@@ -22,7 +22,8 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
     """The schedule with its certificate, and the verdict on both; an invalid schedule comes back as it was.
 
     The certificate has the cheap bounds of the verifier, and with `search` those of `certree.synth.bounds.find`. A symmetric
-    schedule needs no others: where all nodes look the same, bounds at one node and the count of all messages are as strong.
+    schedule but an all-to-all needs no others: where all nodes look the same, bounds at one node and the count of all messages are
+    as strong.
     A proof of the fewest steps that came with the schedule is kept if it is valid. A schedule that records what it was made for
     gets a bound on the time of a run, too.
     """
@@ -31,7 +32,8 @@ def add_certificate(schedule: AnySchedule, *, search: bool = True) -> tuple[AnyS
     if not verdict.valid:
         return schedule, verdict
     fewest = None if schedule.certificate is None else proved_fewest(schedule)
-    bounds = found_bounds(bare) if search and not isinstance(bare, SymmetricSchedule) else []
+    is_simple = isinstance(bare, SymmetricSchedule) and not bare.collective.has_targets
+    bounds = found_bounds(bare) if search and not is_simple else []
     instance, time_bounds = Instance.of(bare), []
     if bare.made_for is not None and verdict.quality is not None:
         known = [bound for bound in (*bounds, *verdict.quality.witnesses) if bound["quantity"] == "bandwidth"]

@@ -24,6 +24,7 @@ WHOLE = {
     CollectiveKind.BROADCAST: CollectiveKind.ALL_GATHER,
     CollectiveKind.REDUCE: CollectiveKind.REDUCE_SCATTER,
     CollectiveKind.ALL_REDUCE: CollectiveKind.ALL_REDUCE,
+    CollectiveKind.SCATTER: CollectiveKind.ALL_TO_ALL,
 }
 #: why a field of version 2 is not in symmetric schedules
 LEFT_OUT = {
@@ -39,9 +40,10 @@ MAX_TRANSFERS = 1 << 23
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SymmetricSchedule(Shown):
-    """`base`: a schedule of C chunks with root 0 (a broadcast, a reduce, or an all-reduce). `action`: a group with one element g
-    for each node v, which takes node 0 to v. Chunk c·N + v is chunk c of `base` with every transfer moved by g, and its root is v:
-    an all-gather, a reduce-scatter or an all-reduce of C·N chunks.
+    """`base`: a schedule of C chunks with root 0 (a broadcast, a reduce, a scatter, or an all-reduce). `action`: a group with one
+    element g for each node v, which takes node 0 to v. Chunk c·N + v is chunk c of `base` with every transfer moved by g, and its
+    root is v: an all-gather, a reduce-scatter, an all-to-all or an all-reduce of C·N chunks. Chunk c of a scatter is for node
+    1 + c mod (N - 1), so that of an all-to-all chunk c·N + v is for the image of that node.
 
     The constructor checks forms (ScheduleFormatError): a direct network without removed nodes, steps of one round between
     neighbours, no repeats. `certree.verify` checks whether the group fits the network and the transfers are valid.
@@ -68,8 +70,20 @@ class SymmetricSchedule(Shown):
             raise ScheduleFormatError(f"base uses {name} (version 2); symmetric schedules have none: {LEFT_OUT[name]}")
         if self.action.nodes != len(base.topology.kind):
             raise ScheduleFormatError(f"the action is on {self.action.nodes} nodes; the network has {len(base.topology.kind)}")
+        if base.chunk_target is not None:
+            self._check_targets(base.chunk_target)
         if self.chunks > MAX_CHUNKS:
             raise ScheduleFormatError(f"{base.chunks} chunks per node are {self.chunks} in total; allowed: 1 to {MAX_CHUNKS}")
+
+    def _check_targets(self, target: Int32) -> None:
+        """Base chunks of an all-to-all are for the nodes from 1 on in turn."""
+        wrong = np.flatnonzero(target != base_targets(self.nodes, len(target)))
+        if len(wrong) or self.nodes == 1 or len(target) % (self.nodes - 1):
+            row = int(wrong[0]) if len(wrong) else len(target) - 1
+            raise ScheduleFormatError(
+                f"base chunk {row} of {len(target)} is for node {target[row]}; allowed: chunks for nodes 1 to {self.nodes - 1} in"
+                " turn, equally many for each"
+            )
 
     @property
     def topology(self) -> Topology:
@@ -93,8 +107,8 @@ class SymmetricSchedule(Shown):
 
     @property
     def message_chunks(self) -> int:
-        """Chunks that the message is cut into: all of them."""
-        return self.chunks
+        """Chunks that the message is cut into: all of them, or in an all-to-all the N blocks of one endpoint's buffer."""
+        return self.chunks if self.base.chunk_target is None else self.chunks // (self.nodes - 1)
 
     @property
     def chunk_root(self) -> Int32:
@@ -102,6 +116,12 @@ class SymmetricSchedule(Shown):
         if not self.collective.is_rooted:
             return np.full(self.chunks, NO_ROOT, np.int32)
         return np.tile(np.arange(self.nodes, dtype=np.int32), self.base.chunks)
+
+    @cached_property
+    def chunk_target(self) -> Int32 | None:
+        """The target of every chunk; None where the collective has none. O(chunks)."""
+        target = self.base.chunk_target
+        return None if target is None else np.ascontiguousarray(self.action.carried(target).T).ravel()
 
     @property
     def rounds(self) -> Int32:
@@ -145,8 +165,8 @@ class SymmetricSchedule(Shown):
 
     @property
     def bandwidth_time(self) -> Fraction:
-        """Coefficient of M/B: rounds over chunks."""
-        return Fraction(self.steps, self.chunks)
+        """Coefficient of M/B: rounds over chunks of the message."""
+        return Fraction(self.steps, self.message_chunks)
 
     @cached_property
     def digest(self) -> str:
@@ -195,6 +215,7 @@ class SymmetricSchedule(Shown):
             dst=np.zeros(base.transfers, np.int32),
             route=base.route,
             delay=base.delay,
+            chunk_target=self.chunk_target,
         )
 
     def written_out(self) -> Schedule:
@@ -217,11 +238,17 @@ class SymmetricSchedule(Shown):
                 "dst": images[base.dst].ravel(),
                 "route": np.full(self.transfers, DIRECT, np.int32),
             },
+            self.chunk_target,
             rounds=base.rounds,
             delay=base.delay,
             provenance=self.provenance,
             made_for=self.made_for,
         )
+
+
+def base_targets(nodes: int, chunks: int) -> Int32:
+    """Where each base chunk of an all-to-all is for: nodes 1 to N - 1 in turn."""
+    return (1 + np.arange(chunks) % max(1, nodes - 1)).astype(np.int32)
 
 
 AnySchedule = Schedule | SymmetricSchedule

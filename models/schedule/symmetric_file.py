@@ -27,7 +27,7 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.models.schedule.symmetric import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule, base_targets
 
 FORMAT, VERSION = "certree-symmetric-schedule", 1
 _KEYS = ("topology", "collective", "action", "trees", "delay", "steps", "transfers", "certificate", "provenance")
@@ -134,6 +134,7 @@ def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
             rounds=np.ones(steps, np.int32),
             route=np.full(len(columns["chunk"]), DIRECT, np.int32),
             delay=delay,
+            chunk_target=base_targets(len(topology.kind), trees) if kind is CollectiveKind.SCATTER else None,
             **columns,  # type: ignore[arg-type]
         )
         action = action_from_document(fields.raw("action"), len(topology.kind), "action")

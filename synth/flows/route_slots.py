@@ -98,7 +98,7 @@ class _Table:
     def fits(self, row: int) -> bool:
         """Put the transfer into the first slot in which one of its routes is free; False where there is none."""
         ways = self._ways(row)
-        free = (self._free[ways] > 0).all(axis=1)
+        free: NDArray[np.bool_] = np.asarray((self._free[ways] > 0).all(axis=1))
         slot = int(free.any(axis=0).argmax())
         if not free[:, slot].any():
             return False

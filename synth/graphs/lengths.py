@@ -51,7 +51,8 @@ def best_lengths(instance: Instance) -> Bound | None:
     searched = [_Planes(instance).search(iterations)]
     if instance.collective.has_targets and holders * len(topology.src) <= DUAL_SIZE:
         searched.append(_dual_lengths(instance))
-    found = max((length for best in searched for length in roundings(best)), key=lambda length: _value(instance, length))
+    distinct = {length.tobytes(): length for best in searched for length in roundings(best)}
+    found = max(distinct.values(), key=lambda length: _value(instance, length))
     return make_bound(instance, "metric", {"length": found.tolist()}) if _value(instance, found) else None
 
 
@@ -133,6 +134,8 @@ class _Planes:
     def search(self, iterations: int) -> Int64:
         """The best lengths met, up to _SCALE, starting from equal ones."""
         best = length = np.ones(len(self._alike), np.int64)
+        if not self._alike.any():  # one class: all lengths are equal
+            return best
         value = Fraction(0)
         for _ in range(iterations):
             reached = _value(self._instance, length)

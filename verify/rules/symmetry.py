@@ -14,9 +14,12 @@ network is connected. So g is the identity, and two elements that agree on node 
 elements keep labels.
 
 *What holds for a base chunk holds for its images.* The element of node v takes links to links, contributions to contributions, the
-root 0 to v, and the obligations of a base chunk (at all nodes, or at the root) to those of its image: the contents of the nodes
-after each step are the image of the contents that the base gives. So the whole schedule breaks `self`, `link`, `write-conflict`,
-`not-held`, `duplicate`, `causality` or `missing` exactly when the base does.
+root 0 to v, and the obligations of a base chunk (at all nodes, at the root, or at its target) to those of its image: the contents
+of the nodes after each step are the image of the contents that the base gives. So the whole schedule breaks `self`, `link`,
+`write-conflict`, `not-held`, `duplicate`, `causality` or `missing` exactly when the base does.
+
+*All blocks of an all-to-all have equally many chunks* (`shares`). The base is a scatter with equally many chunks for each target
+(the form of the schedule says so), and for each v the images of the nodes other than 0 are the nodes other than v, each once.
 
 *No link carries too much* (`capacity`). A base row u>w with label j puts one transfer on the link v>R_j(v): that of the chunk whose
 element takes u to v, of which there is one; rows with other labels put none there. So in step t each link v>R_j(v) carries as many

@@ -3,22 +3,24 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.common.errors import UnsupportedError
 from certree.models.network.topology import Int32, Topology
-from certree.models.schedule.collective import WITH_TARGETS, CollectiveKind
+from certree.models.schedule.collective import WITH_TARGETS, Collective, CollectiveKind
 from certree.models.schedule.default_shares import chunk_owners
-from certree.models.schedule.schedule import Op, Schedule, make_schedule
+from certree.models.schedule.schedule import Op, make_schedule
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
 from certree.synth.flows.demand import demanded_schedule
 from certree.synth.flows.paths import SWEEPS, Paths, balanced_paths, translated_paths
 from certree.synth.flows.root_paths import root_paths
 from certree.synth.flows.route_slots import routed, steps_of
 from certree.synth.flows.slots import Moves, moves_of, slots_of
 from certree.synth.graphs.cuts import best_cut
-from certree.synth.method import Options, Request, Tier, method, require_shape, whole_number
+from certree.synth.method import Options, Request, Tier, choice, method, require_shape, whole_number
 from certree.synth.packing.selection import Clock
 from certree.synth.packing.slotting import SlotRules, slowest_way
 from certree.synth.symmetric.cayley import Cayley, cayley_of
@@ -28,6 +30,7 @@ COPIES = (1, 2, 3)  # that are tried
 MOST_COPIES = 32
 MOST_BLOCKS = 1 << 17  # that are routed one by one
 FEW_BLOCKS, LEAST_SWEEPS = 1 << 14, 6  # beyond so many blocks one copy, and fewer sweeps, but no less than these
+WRITTEN_TRANSFERS = 1 << 20  # of schedules that are written out if nothing else is asked for
 MOST_TRANSFERS = 1 << 21
 WIDER = 4  # periods from the load of the fullest link on that are tried
 
@@ -35,7 +38,11 @@ WIDER = 4  # periods from the load of the fullest link on that are tried
 @method(
     "flows",
     WITH_TARGETS,
-    options={"copies": whole_number(None, 1, MOST_COPIES), "delay": whole_number(None, 1, 64)},
+    options={
+        "copies": whole_number(None, 1, MOST_COPIES),
+        "delay": whole_number(None, 1, 64),
+        "form": choice("auto", "folded", "written"),
+    },
     published=False,
     tier=Tier.ALWAYS,
     order=22,
@@ -43,7 +50,7 @@ WIDER = 4  # periods from the load of the fullest link on that are tried
     takes_members=True,
     takes_demand=True,
 )
-def flows(request: Request, options: Options) -> Schedule:
+def flows(request: Request, options: Options) -> AnySchedule:
     """Blocks along paths that load links evenly, each hop in a slot of its own: all-to-all, gather and scatter on any network.
 
     Gather and scatter: a maximum flow, decomposed into paths, in as few rounds as the best cut allows. All-to-all: paths of all
@@ -52,13 +59,22 @@ def flows(request: Request, options: Options) -> Schedule:
     needs, a period that repeats is tried, too. With switches a path between two endpoints passes them within one slot; the
     routes and slots of an all-to-all are chosen together. The blocks of a demand are cut into chunks of about equal size, which
     take the places of blocks. Options: copies=C, blocks for each pair, with a demand chunks of the largest block; delay=D, slots
-    until a block can move on; by default what is fastest at the size.
+    until a block can move on; by default what is fastest at the size; form=folded keeps the paths of one node and the group,
+    form=written all transfers, form=auto writes out up to a million.
     """
     if request.collective.demand is not None:
         return request.offer(demanded_schedule(request, request.collective.demand, options["copies"], options["delay"] or 1))
     timed = [found for plan in _plans(request, options["copies"]) for found in _timed(request, plan, options["delay"])]
     fitting = [found for found in timed if request.steps is None or found.steps <= request.steps]
-    return request.offer(_schedule(request, min(fitting or timed, key=lambda found: found.cycles)))
+    return request.offer(_schedule(request, _best(fitting or timed, options["form"]), options["form"]))
+
+
+def _best(timed: list["_Timed"], form: str) -> "_Timed":
+    """The fastest; of those that are kept folded the fastest without a period."""
+    best = min(timed, key=lambda found: found.cycles)
+    if not best.is_folded(form):
+        return best
+    return min((found for found in timed if found.rules.period is None), key=lambda found: found.cycles)
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +105,7 @@ def _plans(request: Request, copies: int | None) -> Iterator[_Plan]:
     for count in [copies] if copies else COPIES if cayley or blocks <= FEW_BLOCKS else COPIES[:1]:
         if cayley is not None:
             paths = translated_paths(cayley, count, request.seed, sweeps)
-            if count == (copies or 1) or len(paths.pair) * endpoints <= MOST_TRANSFERS:
+            if count == (copies or 1) or len(paths.pair) * endpoints <= WRITTEN_TRANSFERS:
                 yield _Plan(count, paths, cayley.kind, cayley.capacity, cayley)
         elif count * blocks <= MOST_BLOCKS:
             source, target = chunk_owners(topology, request.collective, count * blocks)
@@ -128,6 +144,12 @@ class _Timed:
     def steps(self) -> int:
         """Of one iteration."""
         return int(self.slots.max()) + 1
+
+    def is_folded(self, form: str) -> bool:
+        """Whether the schedule is kept as the paths of one node and a group."""
+        if form != "auto" or self.plan.cayley is None:
+            return form == "folded"
+        return len(self.moves.block) * self.plan.cayley.nodes > WRITTEN_TRANSFERS
 
 
 def _timed(request: Request, plan: _Plan, delay: int | None) -> Iterator[_Timed]:
@@ -176,19 +198,36 @@ def _through_switches(request: Request, plan: _Plan, moves: Moves, delay: int | 
             yield _Timed(replace(plan, paths=paths), rerouted, slots, rules, repeats, cycles)
 
 
-def _schedule(request: Request, found: _Timed) -> Schedule:
+def _schedule(request: Request, found: _Timed, form: str) -> AnySchedule:
     topology, collective, plan = request.topology, request.collective, found.plan
     each = len(request.members) - 1
     chunks = plan.copies * each * (1 if collective.has_one_root else each + 1)
     require_shape(request, "flows", chunks, found.steps)
+    provenance = request.provenance("flows", {}, copies=plan.copies, load=plan.paths.period)
+    if found.is_folded(form):
+        return _folded(request, found, provenance)
     columns = _written_out(found.moves, found.slots, plan)
     root, target = chunk_owners(topology, collective, chunks)
     columns["op"] = np.full(len(columns["chunk"]), Op.COPY, np.int8)
-    provenance = request.provenance("flows", {}, copies=plan.copies, load=plan.paths.period)
     return make_schedule(
         topology, collective, root, columns, target, routes=found.moves.routes, delay=found.rules.delay, period=found.rules.period,
         repeats=found.repeats, provenance=provenance,
     )  # fmt: skip
+
+
+def _folded(request: Request, found: _Timed, provenance: dict[str, Any]) -> SymmetricSchedule:
+    """The blocks of node 0 as a scatter, and the group."""
+    plan, moves = found.plan, found.moves
+    if plan.cayley is None:
+        raise UnsupportedError("form=folded needs an all-to-all of all nodes of a network that looks the same from every node")
+    each, count = plan.cayley.nodes - 1, plan.copies * (plan.cayley.nodes - 1)
+    columns = {"step": found.slots, "src": moves.src, "dst": moves.dst, "route": moves.route}
+    columns["chunk"] = (moves.block % plan.copies) * each + moves.block // plan.copies
+    columns["op"] = np.full(len(moves.block), Op.COPY, np.int8)
+    collective = Collective(CollectiveKind.SCATTER, 0)
+    root, target = chunk_owners(request.topology, collective, count)
+    base = make_schedule(request.topology, collective, root, columns, target, delay=found.rules.delay)
+    return SymmetricSchedule(base, plan.cayley.action, provenance=provenance)
 
 
 def _written_out(moves: Moves, slots: Int32, plan: _Plan) -> dict[str, NDArray[np.int32]]:

@@ -9,6 +9,7 @@ from certree.models.schedule.symmetric import SymmetricSchedule
 from certree.models.schedule.symmetric_file import load_any_schedule, save_any_schedule, symmetric_document, symmetric_from_document
 from tests.models.examples import ring_all_gather, turning
 from tests.models.network.test_topology_file import changed
+from tests.synth.execution import make
 
 
 @pytest.mark.parametrize("name", ["one.json", "one.json.gz"])
@@ -22,6 +23,19 @@ def test_what_is_written_comes_back(tmp_path, name, named):
     assert loaded.topology.digest == made.topology.digest
     save_any_schedule(loaded, tmp_path / ("again" + name))
     assert (tmp_path / name).read_bytes() == (tmp_path / ("again" + name)).read_bytes()
+
+
+def test_an_all_to_all_comes_back(tmp_path):
+    made = make("flows", "torus:3x3", "all-to-all", options={"form": "folded", "copies": "2"})
+    save_any_schedule(made, tmp_path / "one.json")
+    loaded = load_any_schedule(tmp_path / "one.json")
+    assert loaded.digest == made.digest
+    assert (loaded.written_out().chunk_target == made.written_out().chunk_target).all()
+    document = symmetric_document(made)
+    document["trees"] = 15
+    document["transfers"]["chunk"] = [min(chunk, 14) for chunk in document["transfers"]["chunk"]]
+    with pytest.raises(ScheduleFormatError, match="base chunk 14 of 15 is for node 7; allowed: chunks for nodes 1 to 8 in turn"):
+        symmetric_from_document(document, "file")
 
 
 def test_other_schedules_pass_through(tmp_path):
@@ -47,7 +61,7 @@ def test_a_large_network_takes_little_room():
         (["topology", "digest"], "0" * 64, "file: topology: ring:5 has the digest"),
         (["topology", "name"], "ring:6", "file: topology: ring:6 has the digest"),
         (["topology", "name"], "secret.json", "topology.name is 'secret.json'; allowed: a network by the name of its family"),
-        (["collective"], "broadcast", "collective is 'broadcast'; allowed: all-gather, reduce-scatter, all-reduce"),
+        (["collective"], "broadcast", "collective is 'broadcast'; allowed: all-gather, reduce-scatter, all-reduce, all-to-all"),
         (["action"], {"box": [5], "permutations": []}, "action: expected either box or permutations"),
         (["action"], {"box": [2, 3]}, "action: box has 6 cells; expected one for each of the 5 nodes"),
         (["action"], {"box": [1] * 70 + [5]}, "action: box has 71 sizes; allowed: 1 to 20"),

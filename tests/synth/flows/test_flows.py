@@ -124,17 +124,29 @@ def test_translated_paths_load_all_links_of_a_generator_equally(network):
 
 
 def test_large_torus_takes_as_many_slots_as_its_fullest_link():
-    """Written out from the paths of one node: 512 nodes, 1.6 million transfers, 512 slots."""
+    """Kept as the paths of one node and a group: 512 nodes, 1.6 million transfers, 512 slots."""
     made = ct.synthesize("torus:8x8x8", "all-to-all", method="flows", options={"copies": "1", "delay": "1"}, size="64MiB")
-    assert made.steps == 512
+    assert isinstance(made, ct.SymmetricSchedule)
+    assert (made.steps, made.base.transfers, made.transfers) == (512, 3072, 1572864)
     assert made.bandwidth_time == 1
+    assert ct.verify(made).quality.optimal_in == ("bandwidth",)
+
+
+def test_folded_and_written_are_one_schedule():
+    folded, written = (
+        ct.synthesize("torus:4x4", "all-to-all", method="flows", options={"form": form, "copies": "1", "delay": "1"})
+        for form in ("folded", "written")
+    )
+    assert ct.verify(folded.written_out()).valid
+    assert (folded.transfers, folded.steps) == (written.transfers, written.steps)
 
 
 @pytest.mark.parametrize(
     ("network", "options", "message"),
     [
-        ("torus:32x32", {"copies": "1"}, "flows writes up to 2097152 transfers"),
+        ("torus:32x32", {"copies": "1", "form": "written"}, "flows writes up to 2097152 transfers"),
         ("mesh:24x24", {"copies": "1"}, "flows routes up to 131072 blocks"),
+        ("mesh:3x3", {"form": "folded"}, "form=folded needs an all-to-all of all nodes of a network that looks the same"),
         ("ring:4", {"copies": "33"}, "copies='33'; allowed: 1 to 32"),
     ],
 )

@@ -101,6 +101,23 @@ def test_against_a_plain_search(rng: Random) -> bool:
     return need > 0
 
 
+@given_at_least(40, rngs)
+@examples(60)
+def test_distances_summed_in_sweeps(rng: Random) -> bool:
+    """The same sum as that of the table of distances, and no answer where a length is 0 or too large."""
+    topology = random_network(rng)
+    ends = topology.endpoints
+    sources = ends[: rng.randint(1, len(ends))]
+    length = np.array([rng.choice((1, 1, 2, 5, metric.MAX_SHORT)) for _ in topology.src], np.int64)
+    far = metric.distances(topology, length, sources)[:, ends]
+    assert metric._summed_in_sweeps(topology, length, sources, ends) == far.sum()
+    for wrong in (0, metric.MAX_SHORT + 1):
+        length[rng.randrange(len(length))] = wrong
+        assert metric._summed_in_sweeps(topology, length, sources, ends) is None
+        length[:] = 1
+    return len(sources) > 1
+
+
 def _classes(far: Any, holders: list[int], ends: list[int], threshold: int) -> int:
     joined = nx.Graph()
     joined.add_nodes_from(holders)

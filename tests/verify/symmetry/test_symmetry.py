@@ -22,13 +22,15 @@ from tests.models.examples import turning
 from tests.synth.execution import make
 from tests.synth.symmetric.test_symmetric import circulant, s4
 
-KINDS = ["all-gather", "reduce-scatter", "all-reduce"]
+KINDS = ["all-gather", "reduce-scatter", "all-reduce", "all-to-all"]
 FOLDED = {"form": "folded"}
 MACHINE = load_machine("multitree")
 
 
 def folded(topology, kind="all-gather", **fields) -> SymmetricSchedule:
-    made = make("symmetric", topology, kind, options={**FOLDED, **fields.pop("options", {})}, **fields)
+    made = make(
+        "flows" if kind == "all-to-all" else "symmetric", topology, kind, options={**FOLDED, **fields.pop("options", {})}, **fields
+    )
     assert isinstance(made, SymmetricSchedule)
     return made
 
@@ -80,7 +82,7 @@ def test_mutants_of_the_base(network):
     """A changed row is found on the base just when it is found in what is written out, by the same rules."""
     topology = s4() if network == "S4" else parse_topology(network)
     seen = set()
-    made = [folded(topology, kind, options={"delay": delay}) for kind, delay in zip(KINDS, "121", strict=True)]
+    made = [folded(topology, kind, options={"delay": delay}) for kind, delay in zip(KINDS, "1212", strict=True)]
     for seed in range(60):
         rng = Random(seed)
         schedule = rng.choice(made)
@@ -104,6 +106,18 @@ def test_the_capacity_of_a_link_is_that_of_its_images():
     assert "0>1)" in found.message
     assert "1>2)" in found.message
     assert len(found.rows) == 2
+
+
+def test_a_block_that_stops_on_its_path():
+    """The last hop of a base block is left out: the block of every node is missing at its target, as on all transfers."""
+    schedule = folded("torus:3x3", "all-to-all", options={"copies": "1"})
+    base = schedule.base
+    kept = ~((base.chunk == 3) & (base.dst == 4))
+    assert base.chunk_target[3] == 4
+    columns = {name: getattr(base, name)[kept] for name in ("chunk", "op", "step", "src", "dst", "route")}
+    mutant = replace(schedule, base=replace(base, **columns))
+    assert dict(verify_schedule(mutant).counts) == {"missing": 1}
+    assert dict(verify_schedule(mutant.written_out()).counts) == {"missing": 9}
 
 
 def test_a_tree_that_misses_a_node():
@@ -181,12 +195,18 @@ def test_the_network_asked_for():
 
 
 def test_what_has_no_such_form_is_refused():
+    scatter = folded("ring:5", "all-to-all", options={"copies": "1"}).base
+    turned_targets = replace(scatter, chunk_target=np.roll(scatter.chunk_target, -1))
     base, action = turning("ring:5").base, Action.of_box([5])
     for wrong, words in (
         ({"base": replace(base, rounds=np.full(2, 2))}, "steps of one round"),
         ({"base": replace(base, period=1, repeats=3)}, "no period"),
         ({"action": Action.of_box([6])}, "the action is on 6 nodes; the network has 5"),
         ({"base": make("binomial", "ring:5", "broadcast", root=2)}, "base is a broadcast from node 2"),
+        (
+            {"base": turned_targets},
+            "base chunk 0 of 4 is for node 2; allowed: chunks for nodes 1 to 4 in turn, equally many for each",
+        ),
     ):
         with pytest.raises(ScheduleFormatError, match=words):
             SymmetricSchedule(**({"base": base, "action": action} | wrong))

@@ -14,6 +14,7 @@ from certree.verify.bounds.witness import WITNESSES, Instance, WitnessError, mal
 
 MAX_LENGTH = 1 << 20  # of a link: sums over all nodes stay within 64 bits
 MAX_DISTANCES = 1 << 25  # that are kept at once
+MAX_SHORT = 16  # of links, for distances that are summed by sweeps in time
 FAR = 1 << 61  # no path
 _BLOCK = 1 << 19  # numbers that one sweep over the links may hold
 
@@ -80,10 +81,46 @@ def needed_length(instance: Instance, length: Int64) -> Fraction:
         return _demanded_length(topology, length, instance.collective.demand)
     if instance.collective.has_targets:
         sources, sinks = topology.endpoints[instance.sources], topology.endpoints[instance.sinks]
-        far = distances(topology, length, sources)
-        return Fraction(sum(total(row) for row in far[:, sinks]), instance.count)
+        summed = _summed_in_sweeps(topology, length, sources, sinks)
+        if summed is None:
+            far = distances(topology, length, sources)
+            summed = sum(total(row) for row in far[:, sinks])
+        return Fraction(summed, instance.count)
     phases = 1 if instance.collective.is_rooted else 2
     return Fraction(phases * sum(weight for weight, _, _ in linkage(instance, length)))
+
+
+def _summed_in_sweeps(topology: Topology, length: Int64, sources: NDArray[Any], sinks: NDArray[Any]) -> int | None:
+    """The sum of all distances from sources to sinks where links have lengths from 1 to MAX_SHORT; None otherwise, and where some
+    sink is out of reach.
+
+    A distance is the number of times t = 0, 1, 2, ... at which the sink is farther than t. What each node has been reached from by
+    t is what it was reached from before, and what the tails of its links were reached from as much earlier as they are long; 64
+    sources to a word. O(longest distance · links · sources / 64).
+    """
+    if length.min() < 1 or length.max() > MAX_SHORT:
+        return None
+    order = np.argsort(topology.dst, kind="stable")
+    tail, long = topology.src[order], length[order]
+    head, first = np.unique(topology.dst[order], return_index=True)
+    reached = np.zeros((int(length.max()) + 1, len(topology.kind), -(-len(sources) // 64)), np.uint64)  # by t modulo its length
+    number = np.arange(len(sources))
+    np.bitwise_or.at(reached[0], (sources, number // 64), np.uint64(1) << (number % 64).astype(np.uint64))
+    summed, now, still = 0, 0, 0
+    missing = len(sources) * len(sinks) - int(np.bitwise_count(reached[0][sinks]).sum())
+    while missing:
+        summed += missing
+        now += 1
+        here, before = reached[now % len(reached)], reached[(now - 1) % len(reached)]
+        here[:] = before
+        came = reached[(now - long) % len(reached), tail]
+        came[long > now] = 0
+        here[head] |= np.bitwise_or.reduceat(came, first, axis=0)
+        missing = len(sources) * len(sinks) - int(np.bitwise_count(here[sinks]).sum())
+        still = still + 1 if np.array_equal(here, before) else 0
+        if still == len(reached):
+            return None
+    return summed
 
 
 def _demanded_length(topology: Topology, length: Int64, demand: Demand) -> Fraction:
