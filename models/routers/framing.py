@@ -11,4 +11,4 @@ def packet_lengths(chunk_bytes: int, machine: Machine, framing: str) -> list[int
     granules = chunk_bytes // machine.flit_bytes
     payload = granules if framing == "message" else max(1, machine.packet_payload_bytes // machine.flit_bytes)
     count = ceil_div(granules, payload)
-    return [machine.head_flits + min(payload, granules - index * payload) for index in range(count)]
+    return [machine.head_flits + payload] * (count - 1) + [machine.head_flits + granules - (count - 1) * payload]

@@ -108,11 +108,12 @@ def _checked_root(topology: Topology, root: int) -> int:
 
 def _hops(topology: Topology, neighbours: dict[int, list[int]], starts: tuple[int, ...]) -> dict[int, int]:
     """Hops from the nearest of `starts`, through switches, to every node that is reached."""
+    is_switch = (topology.kind == NodeKind.SWITCH).tolist()
     hops = dict.fromkeys(starts, 0)
     queue = deque(starts)
     while queue:
         node = queue.popleft()
-        if topology.kind[node] != NodeKind.SWITCH:
+        if not is_switch[node]:
             continue
         for other in neighbours[node]:
             if other not in hops:
@@ -124,10 +125,14 @@ def _hops(topology: Topology, neighbours: dict[int, list[int]], starts: tuple[in
 def _eccentricities(topology: Topology, neighbours: dict[int, list[int]]) -> dict[int, int]:
     """Hops to the farthest endpoint of every switch that reaches them all through switches; UnsupportedError when none does."""
     far: dict[int, int] = {}
-    for switch in np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist():
-        hops = _hops(topology, neighbours, (switch,))
-        if all(server in hops for server in topology.endpoints.tolist()):
-            far[switch] = max(hops[server] for server in topology.endpoints.tolist())
+    switches = np.flatnonzero(topology.kind == NodeKind.SWITCH).tolist()
+    between = {node: [other for other in neighbours[node] if topology.kind[other] == NodeKind.SWITCH] for node in switches}
+    hung = {tuple(neighbours[server]) for server in topology.endpoints.tolist()}  # the switches of an endpoint, each set once
+    for switch in switches:
+        hops = _hops(topology, between, (switch,))
+        nearest = [min((hops[other] for other in beside if other in hops), default=None) for beside in hung]
+        if None not in nearest:
+            far[switch] = 1 + max(hop for hop in nearest if hop is not None)
     if not far:
         raise UnsupportedError(f"{topology.name}: no switch reaches every endpoint through switches")
     return far

@@ -110,10 +110,16 @@ class TimeInstance:
         return np.asarray(wire + relay * stored[topology.dst], np.int64)
 
     def hops_towards(self, sinks: Sequence[int]) -> Int64:
-        """`hops`, where a message need not be fired again by one of `sinks`."""
-        topology = self.instance.topology
-        wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
-        return np.where(np.isin(topology.dst, sinks), wire, self.hops)
+        """`hops`, where a message need not be fired again by one of `sinks`. Kept: searches ask for the same sinks many times."""
+        if (key := tuple(sinks)) not in self._towards:
+            topology = self.instance.topology
+            wire = link_cycles(topology, self.machine)[topology.pair_of_link] + self.machine.router_cycles
+            self._towards[key] = np.where(np.isin(topology.dst, sinks), wire, self.hops)
+        return self._towards[key]
+
+    @cached_property
+    def _towards(self) -> dict[tuple[int, ...], Int64]:
+        return {}
 
 
 #: kind -> (instance, witness document) -> cycles that the witness shows; raises WitnessError
