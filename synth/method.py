@@ -229,11 +229,21 @@ class Tier(StrEnum):
     ALWAYS = "always"
     LEAN = "where published algorithms are tried"
     DENSE = "there, up to DENSE_ENDPOINTS endpoints: it moves something between all pairs at many stages"
+    SMALL = "there, up to FINE_BYTES among FINE_ENDPOINTS endpoints: it makes fine slots, message by message"
     NAMED = "never: it makes something else than what is asked for, unless it is named"
 
 
 #: see Tier.DENSE
 DENSE_ENDPOINTS = 128
+
+#: see Tier.SMALL
+FINE_BYTES = 1 << 20
+FINE_ENDPOINTS = 64
+
+
+def takes_fine_slots(request: Request) -> bool:
+    """Whether methods of Tier.SMALL are tried."""
+    return request.message_bytes <= FINE_BYTES and len(request.members) <= FINE_ENDPOINTS
 
 
 def is_small(request: Request) -> bool:

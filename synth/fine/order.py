@@ -118,19 +118,10 @@ def _add_cell(gates: _Gates, rows: list[int], writes: list[bool], copies: list[b
 
 def _grouped(gates: _Gates) -> Order:
     """With rows that wait for each other joined in groups: inside a group nothing waits for what the group does."""
-    import networkx as nx  # noqa: PLC0415 - slow to load, and all methods are loaded together
-
     rows = len(gates.when_sent)
-    graph = nx.DiGraph()
-    for events in (gates.when_sent, gates.when_landed):
-        graph.add_edges_from((row, rows + gate) for row, found in enumerate(events) for gate in found)
-    graph.add_edges_from((rows + gate, row) for gate, found in enumerate(gates.opens) for row in found)
-    graph.add_edges_from((copy, row) for row, copy in enumerate(gates.original_of) if copy != NONE)
     groups: list[list[int]] = []
     group = [NONE] * rows
-    for part in nx.strongly_connected_components(graph):
-        if len(part) == 1:
-            continue
+    for part in _circles(gates):
         inside = sorted(node for node in part if node < rows)
         for row in inside:
             group[row] = len(groups)
@@ -138,6 +129,47 @@ def _grouped(gates: _Gates) -> Order:
             _split(gates, gate, set(inside))
         groups.append(inside)
     return Order(gates.needs, gates.when_sent, gates.when_landed, gates.opens, gates.original_of, groups, group)
+
+
+def _circles(gates: _Gates) -> list[set[int]]:
+    """Rows, and gates numbered after them, that wait for each other."""
+    stuck = _stuck(gates)
+    if not stuck:
+        return []
+    import networkx as nx  # noqa: PLC0415 - slow to load, and all methods are loaded together
+
+    rows = len(gates.when_sent)
+    graph = nx.DiGraph()
+    for events in (gates.when_sent, gates.when_landed):
+        graph.add_edges_from((row, rows + gate) for row in stuck for gate in events[row])
+    graph.add_edges_from((rows + gate, row) for gate, found in enumerate(gates.opens) for row in found if row in stuck)
+    graph.add_edges_from((gates.original_of[row], row) for row in stuck if gates.original_of[row] in stuck)
+    return sorted((part for part in nx.strongly_connected_components(graph) if len(part) > 1), key=min)
+
+
+def _stuck(gates: _Gates) -> set[int]:
+    """Rows that wait for each other, or for such rows: those that are left when all others have been sent and have landed."""
+    needs, waits = list(gates.needs), [0] * len(gates.when_sent)
+    readers: dict[int, list[int]] = {}
+    for found in gates.opens:
+        for row in found:
+            waits[row] += 1
+    for row, copy in enumerate(gates.original_of):
+        if copy != NONE:
+            waits[row] += 1
+            readers.setdefault(copy, []).append(row)
+    free = [row for row, number in enumerate(waits) if not number]
+    for row in free:  # grows
+        ready = list(readers.get(row, ()))
+        for gate in (*gates.when_sent[row], *gates.when_landed[row]):
+            needs[gate] -= 1
+            if not needs[gate]:
+                ready += gates.opens[gate]
+        for other in ready:
+            waits[other] -= 1
+            if not waits[other]:
+                free.append(other)
+    return set(range(len(waits))) - set(free)
 
 
 def _split(gates: _Gates, gate: int, inside: set[int]) -> None:

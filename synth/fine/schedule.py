@@ -24,6 +24,7 @@ WORK = 60_000  # rows and hops that are booked for effort 1 after the first orde
 FIRST_WORK = 120_000  # rows and hops after which no further program is booked, for effort 1
 MOST_ORDERS = 8
 FINALISTS = 2  # programs that are booked in other orders
+FAR = 2  # times as long as the best schedule so far: no other order makes up for that
 MOST_HOPS = 1 << 19  # links that all transfers of a program pass
 
 
@@ -32,13 +33,15 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
 
     `programs`: what the provenance says of it, and the program. The two that are fastest in the order of their rows are booked in
     other orders as well: the longest rest first, and shuffles, as far as WORK goes. Within no time it is the first program.
-    UnsupportedError where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log
-    rows) for each booking.
+    Programs are left out whose links alone take as long as the best schedule so far, that of the monitor as well. UnsupportedError
+    where none can be booked, or where the request wants other numbers of chunks or steps. O(rows · hops · log rows) for each
+    booking.
     """
     if request.topology.reducing.any():
         raise UnsupportedError(f"{method} makes fine slots, which networks with reducing switches do not have")
     tried: list[tuple[int, int, str, Program, Order, Booked]] = []
-    refused, spent = "", 0
+    bar = request.monitor.best_cycles
+    refused, spent, limit = "", 0, bar
     for number, (label, program) in enumerate(programs):
         if request.chunks not in (None, len(program.chunk_root)):
             refused = f"{method} cuts this message into {len(program.chunk_root)} chunks; {request.chunks} were asked for"
@@ -47,19 +50,27 @@ def in_fine_slots(request: Request, programs: Iterable[tuple[str, Program]], met
         if hops > MOST_HOPS:
             refused = f"{method} would pass {hops} links here; fine slots are made for up to {MOST_HOPS}"
             continue
+        costs = _costs(request, program, 1)
+        if limit is not None and least_cycles(program, costs) >= limit:
+            refused = refused or f"{method} is not faster than {limit} cycles here"
+            continue
         try:
             order = order_of(program)
-            booked = Booking(program, order, _costs(request, program, 1), range(program.rows)).run()
+            booked = Booking(program, order, costs, range(program.rows)).run()
         except UnsupportedError as error:
             refused = f"{method}: {error}"
             continue
         tried.append((booked.end, number, label, program, order, booked))
+        cycles = request.machine.ni_start_cycles + booked.end
+        limit = cycles if limit is None else min(limit, cycles)
         spent += program.rows + hops
         if request.monitor.expired or spent > FIRST_WORK * request.effort:
             break
     if not tried:
         raise UnsupportedError(refused)
     tried.sort(key=lambda found: found[:2])
+    if bar is not None and tried[0][0] > bar * FAR:
+        raise UnsupportedError(f"{method} is not faster than {bar} cycles here")
     finished = [_finished(request, *found[2:], method, options) for found in tried[:FINALISTS]]
     made = min(finished, key=lambda schedule: fine_times(schedule).cycles)
     require_shape(request, method, made.chunks, made.steps)
@@ -86,6 +97,26 @@ def _finished(
 def _costs(request: Request, program: Program, slot: int) -> Costs:
     size = chunk_bytes_of(request.message_bytes, len(program.chunk_root), 1, request.machine)
     return Costs.of(program, size, request.machine, slot)
+
+
+def least_cycles(program: Program, costs: Costs) -> int:
+    """Cycles that a program takes at least: from the first message that can be on a link until the last one that passes it has
+    landed. O(hops)."""
+    topology, lengths = program.topology, np.array([len(way) for way in program.ways], np.int64)
+    link = np.fromiter((one for way in program.ways for one in way), np.int64, int(lengths.sum()))
+    row = np.repeat(np.arange(program.rows), lengths)
+    hop = np.array(costs.hop, np.int64)[link]
+    passed = np.cumsum(hop) - hop
+    first = np.cumsum(lengths) - lengths
+    before = passed - passed[first[row]]
+    whole = np.bincount(row, hop, program.rows).astype(np.int64)
+    pair, pairs = topology.pair_of_link[link], len(topology.pair_capacity)
+    early, late = np.full(pairs, np.iinfo(np.int64).max), np.full(pairs, np.iinfo(np.int64).max)
+    np.minimum.at(early, pair, before)
+    np.minimum.at(late, pair, whole[row] - before)
+    used = np.unique(pair)
+    load = -(-np.bincount(pair, minlength=pairs)[used] // topology.pair_capacity[used])
+    return int((early[used] + load * costs.ser + late[used] + costs.ends).max(initial=0))
 
 
 def _orders(request: Request, program: Program, order: Order, first: Booked) -> Iterator[Int64]:

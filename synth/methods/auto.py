@@ -6,7 +6,7 @@ from dataclasses import replace
 from certree.models.common.errors import UndecidedError, UnsupportedError
 from certree.models.schedule.collective import CollectiveKind
 from certree.models.schedule.symmetric import AnySchedule
-from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, method
+from certree.synth.method import METHODS, Form, Method, Options, Request, Tier, is_small, method, takes_fine_slots
 from certree.synth.ranks.embedding import MOST_CHANNELS
 
 #: beyond this many endpoints only methods that write out no transfer for each pair of them are tried, where all of them have to
@@ -23,7 +23,7 @@ def auto(request: Request, _options: Options) -> AnySchedule:
     The provenance lists the candidates and their times. No options. In slots, all-reduces of more than SEARCHED_BYTES per endpoint
     on direct networks are left to the methods of Tier.ALWAYS, which were faster than published algorithms in all measurements.
     Elsewhere those are tried too, with the variants that they are registered with, and side by side; Tier.DENSE up to
-    DENSE_ENDPOINTS. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that
+    DENSE_ENDPOINTS, Tier.SMALL up to FINE_BYTES among FINE_ENDPOINTS. Beyond PAIRWISE_ENDPOINTS only sparse methods are tried. Within a time limit it stops after the method that
     reached it. A demand is left to `flows`, which alone makes schedules for one.
     """
     if request.collective.demand is not None:
@@ -96,6 +96,8 @@ def _is_tried(entry: Method, request: Request, is_searched: bool) -> bool:
             return not is_searched
         case Tier.DENSE:
             return not is_searched and is_small(request)
+        case Tier.SMALL:
+            return not is_searched and takes_fine_slots(request)
     return False
 
 

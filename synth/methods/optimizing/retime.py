@@ -48,7 +48,8 @@ def retime(request: Request, options: Options) -> Schedule:
     """
     source = _source(request, options["of"])
     if options["from"] == "paced":
-        fine = in_fine_slots(request, [(f"transfers of {options['of']}", program_of(source))], "retime", options)
+        alone = replace(request, monitor=request.monitor.watching())
+        fine = in_fine_slots(alone, [(f"transfers of {options['of']}", program_of(source))], "retime", options)
         return fine if request.cycles(fine) < request.cycles(source) else source
 
     def provenance(origin: Mapping[str, Any]) -> Mapping[str, Any]:

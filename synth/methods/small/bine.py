@@ -23,10 +23,11 @@ ROOTED = (CollectiveKind.BROADCAST, CollectiveKind.REDUCE)
     "bine",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER, *ROOTED],
     options={"form": choice("best", "vectors", "shares"), "distance": choice("doubling", "halving")},
-    tier=Tier.NAMED,
+    tier=Tier.SMALL,
     order=64,
     is_sized=True,
     is_anytime=True,
+    compares=True,
 )
 def bine(request: Request, options: Options) -> Schedule:
     """Partners whose ranks differ in all of the last bits in base -2: |1 - (-2)^s| / 3 places apart, ahead or back.

@@ -16,10 +16,11 @@ from certree.synth.ranks.layout import MAX_FACTORS
     [CollectiveKind.ALL_REDUCE],
     options={"scattered": whole_number(1, 1, MAX_FACTORS)},
     published=False,
-    tier=Tier.NAMED,
+    tier=Tier.SMALL,
     order=62,
     is_sized=True,
     is_anytime=True,
+    compares=True,
 )
 def mixed_shot(request: Request, options: Options) -> Schedule:
     """Two shots along the first dimensions that a chunk takes, one shot along the others; in fine slots.

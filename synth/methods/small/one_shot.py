@@ -16,10 +16,11 @@ from certree.synth.method import Options, Request, Tier, choice, method
     "one-shot",
     [CollectiveKind.ALL_REDUCE],
     options={"groups": choice("best", "all", "dimensions")},
-    tier=Tier.NAMED,
+    tier=Tier.SMALL,
     order=60,
     is_sized=True,
     is_anytime=True,
+    compares=True,
 )
 def one_shot(request: Request, options: Options) -> Schedule:
     """Everyone sends its whole vector to everyone else of its group, and everyone adds; in fine slots.

@@ -18,10 +18,11 @@ from certree.synth.method import Options, Request, Tier, method
 @method(
     "pat",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
-    tier=Tier.NAMED,
+    tier=Tier.SMALL,
     order=66,
     is_sized=True,
     is_anytime=True,
+    compares=True,
 )
 def pat(request: Request, options: Options) -> Schedule:
     """All-gather: data go first to the rank 2^k further, the largest power below N, then from both to those half as far, and so on.

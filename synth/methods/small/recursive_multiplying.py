@@ -23,10 +23,11 @@ RADICES = (2, 3, 4, 8)
     "recursive-multiplying",
     [CollectiveKind.ALL_REDUCE],
     options={"factors": FACTORS},
-    tier=Tier.NAMED,
+    tier=Tier.SMALL,
     order=65,
     is_sized=True,
     is_anytime=True,
+    compares=True,
 )
 def recursive_multiplying(request: Request, options: Options) -> Schedule:
     """In stage s everyone sends its sum to the others of a group of factor s: ranks whose numbers differ in one digit.

@@ -21,10 +21,11 @@ from certree.synth.ranks.staged import every_place
     "swing",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
     options={"form": choice("best", "vectors", "shares"), "ports": whole_number(None, 1, 64)},
-    tier=Tier.NAMED,
+    tier=Tier.SMALL,
     order=63,
     is_sized=True,
     is_anytime=True,
+    compares=True,
 )
 def swing(request: Request, options: Options) -> Schedule:
     """In stage s of a dimension a node exchanges with the one that is 1 - 2 + 4 - ... ± 2^s further, back where its place is odd.

@@ -15,10 +15,11 @@ from certree.synth.method import Options, Request, Tier, choice, method
     "two-shot",
     [CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE_SCATTER, CollectiveKind.ALL_GATHER],
     options={"groups": choice("best", "all", "dimensions")},
-    tier=Tier.NAMED,
+    tier=Tier.SMALL,
     order=61,
     is_sized=True,
     is_anytime=True,
+    compares=True,
 )
 def two_shot(request: Request, options: Options) -> Schedule:
     """Everyone sends each of its group the share that it adds up, and then its sum to all others; in fine slots.
