@@ -11,7 +11,7 @@ the errors of `certree.models.common.errors` and of `errors`. Nothing is importe
 - `runs`: simulate, simulate_switch, deadlock, model_check, inject, aggregate, endpoints; `training`: train
 - `runnable`: from a schedule to what is run
 - `comparison`: compare, by cycles; `costs`: cost, flow_time, fit, measure; `listings`: names, explain, describe, schemas
-- `sweeps`: sweep, plan_sweep; `spread`: a search on workers; `workers`: processes of this computer or of a cluster
+- `sweeps`: sweep, plan_sweep; `tuning`: tune; `spread`: a search on workers; `workers`: processes of this computer or of a cluster
 - `papers`: reproduce, gallery; `pictures`: draw; `pages`: report; `reports`: results as JSON documents and in words
 """
 
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from certree.api.tables import import_tables as import_tables
     from certree.api.tables import row_bits as row_bits
     from certree.api.training.running import train as train
+    from certree.api.tuning.running import tune as tune
     from certree.api.workers.pool import Workers as Workers
     from certree.hw.engines.runs import Run as Run
     from certree.hw.reducing.setup import AggregationRules as AggregationRules
@@ -192,6 +193,7 @@ _PARTS = {
         "row_bits",
     ),
     "certree.api.training.running": ("train",),
+    "certree.api.tuning.running": ("tune",),
     "certree.api.workers.pool": ("Workers",),
     "certree.hw.engines.runs": ("Run",),
     "certree.hw.reducing.setup": ("AggregationRules",),

@@ -63,6 +63,20 @@ PARTS = {
         label? key network? drawn? collective? method? machine? run? status? message?: text
         size? seed? draw?: count
         """,
+    "tuned": """
+        from to made_for_bytes time_bytes: count
+        from_is_exact fine_slots: bool
+        method file: text
+        time_cycles time_bound_cycles: count?
+        time_over_bound: rational?
+        """,
+    "tuned_at": """
+        message_bytes time_cycles: count
+        time_bound_cycles: count?
+        time_over_bound: rational?
+        method: text
+        file: text
+        """,
     "checked": "path: text\nvalid: bool\nerror? topology? collective?: text",
     "trained": "name: text\ncompute_seconds waited_seconds exposed_seconds: rational\nbytes: count",
     "group": "group topology: text\ncollectives bytes: count\nbusy_seconds utilization: rational",
@@ -239,6 +253,7 @@ DOCUMENTS = {
     "model-check": "models: [model]",
     "reproduce": "target? title?: text\ncells?: [cell]\nremarks?: [text]\ntargets?: [target]",
     "sweep": "title: text\ncells: [swept]\nfolder?: text\npresent? unmeasured?: count\nestimated_cpu_seconds?: number",
+    "tune": "topology collective machine: text\nroot: count?\nranges: [tuned]\npoints: [tuned_at]",
     "gallery": "folder: text\nexamples: [{text}]",
     "list": "name? text?: text\nmethods? formats? topologies? rules? targets? presets?: [text]",
     "topology-show": """

@@ -1,6 +1,5 @@
 """A sweep: cells on workers, kept in a folder, and its table and plots."""
 
-import json
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -16,14 +15,14 @@ from certree.api.sweeps.plan import Cell, Plan
 from certree.api.sweeps.specification import read_specification
 from certree.api.sweeps.table import write_csv, write_parquet
 from certree.api.workers.pool import Workers
-from certree.api.workers.store import Store
+from certree.api.workers.store import Store, claim, is_claimed
 from certree.api.workers.task import Outcome
-from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.common.progress import Counted
 from certree.models.common.shown import Shown
 
 SPECIFICATION, TABLE, PARQUET, PLOTS = "specification.json", "table.csv", "table.parquet", "plots"
+WHAT = "a sweep"
 _SECONDS_BETWEEN_LINES = 1.0
 
 
@@ -85,7 +84,7 @@ def plan_sweep(specification: str | Path | Mapping[str, Any], output: str | Path
     <PlannedSweep Sweep: cells 4, present 0>
     """
     plan = Plan(read_specification(specification))
-    if output is None or not _is_claimed(Path(output), plan):
+    if output is None or not is_claimed(Path(output), SPECIFICATION, plan.specification.document, WHAT):
         return PlannedSweep(plan, 0, *estimated_seconds(plan, list(plan.by_key.values()), {}))
     store = Store(Path(output))
     left = [cell for key, cell in plan.by_key.items() if store.load(key) is None]
@@ -117,10 +116,7 @@ def sweep(
     <Swept Sweep: cells 2, not applicable 1, valid 1>
     """
     plan, folder, tell = Plan(read_specification(specification)), Path(output), progress or silent
-    claimed, asked = _is_claimed(folder, plan), Workers.of(workers)
-    store = Store(folder)
-    if not claimed:
-        write_atomically(folder / SPECIFICATION, _identity(plan), force=True)
+    store, asked = claim(folder, SPECIFICATION, plan.specification.document, WHAT), Workers.of(workers)
     left = [cell for cell in plan.by_key.values() if _is_due(store.load(cell.key), retry=retry)]
     _run(plan, left, asked, store, tell)
     counts = Counter(row["status"] for row in _rows(plan, store))
@@ -184,25 +180,3 @@ def _write(plan: Plan, store: Store) -> bool:
     for axis, (title, plot) in figures(_rows(plan, store)).items():
         write_atomically(plots / f"{axis}.svg", figure_plot(plot, f"{plan.specification.title}: {title}", ".svg"), force=True)
     return write_parquet(_rows(plan, store), store.folder / PARQUET)
-
-
-def _identity(plan: Plan) -> bytes:
-    """The fields of the specification, as a file that a folder keeps."""
-    return json.dumps(plan.specification.document, indent=1, sort_keys=True, default=str).encode() + b"\n"
-
-
-def _is_claimed(folder: Path, plan: Plan) -> bool:
-    """Whether a folder holds results of this specification; InputError where it holds anything else."""
-    try:
-        known = json.loads((folder / SPECIFICATION).read_bytes())
-    except FileNotFoundError:
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise InputError(f"{folder} exists and holds no results of a sweep; name a new folder") from None
-        return False
-    except (OSError, ValueError) as error:
-        raise InputError(f"{folder / SPECIFICATION} cannot be read: {error}") from None
-    asked = json.loads(_identity(plan))
-    if known != asked:
-        other = sorted(name for name in {*known, *asked} if known.get(name) != asked.get(name))
-        raise InputError(f"{folder} holds results of another specification (other {', '.join(other)}); name another folder")
-    return True

@@ -15,6 +15,37 @@ CELLS, TIMES = "cells", "times.csv"
 _COLUMNS = ("key", "cpu_seconds", "wall_seconds", "host")
 
 
+def is_claimed(folder: Path, name: str, asked: Mapping[str, Any], what: str) -> bool:
+    """Whether a folder holds results of the same call, whose fields the file `name` in it has; InputError where it holds anything
+    else. `what`: such as "a sweep"."""
+    try:
+        known = json.loads((folder / name).read_bytes())
+    except FileNotFoundError:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise InputError(f"{folder} exists and holds no results of {what}; name a new folder") from None
+        return False
+    except (OSError, ValueError) as error:
+        raise InputError(f"{folder / name} cannot be read: {error}") from None
+    wanted = json.loads(_written(asked))
+    if known != wanted:
+        other = sorted(one for one in {*known, *wanted} if known.get(one) != wanted.get(one))
+        raise InputError(f"{folder} holds results of another specification (other {', '.join(other)}); name another folder")
+    return True
+
+
+def claim(folder: Path, name: str, asked: Mapping[str, Any], what: str) -> "Store":
+    """The results in a folder, which is of this call from now on; InputError as `is_claimed`."""
+    known = is_claimed(folder, name, asked, what)
+    store = Store(folder)
+    if not known:
+        write_atomically(folder / name, _written(asked), force=True)
+    return store
+
+
+def _written(asked: Mapping[str, Any]) -> bytes:
+    return json.dumps(asked, indent=1, sort_keys=True, default=str).encode() + b"\n"
+
+
 class Store:
     """`cells` and `times.csv` in a folder, which are made; InputError when the system refuses.
 

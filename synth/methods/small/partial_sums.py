@@ -15,7 +15,16 @@ from certree.synth.ranks.layout import layout_of
 LONGEST_RING = 1 << 9  # a buffer for each sum that is passed on
 
 
-@method("partial-sums", [CollectiveKind.ALL_REDUCE], published=False, tier=Tier.SMALL, order=68, is_sized=True, is_anytime=True, compares=True)
+@method(
+    "partial-sums",
+    [CollectiveKind.ALL_REDUCE],
+    published=False,
+    tier=Tier.SMALL,
+    order=68,
+    is_sized=True,
+    is_anytime=True,
+    compares=True,
+)
 def partial_sums(request: Request, options: Options) -> Schedule:
     """Sums of neighbours' contributions go round the rings of one dimension after the other, both ways, half a ring far.
 
