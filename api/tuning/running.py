@@ -52,7 +52,7 @@ class Tuned(Shown):
         """The schedule that is the fastest found at a size; of sizes outside the table that of the nearest."""
         asked = parsing.size(size)
         row = next((row for row in self.table["ranges"] if asked <= row["to"]), self.table["ranges"][-1])
-        return self.folder / row["file"]
+        return self.folder / str(row["file"])
 
     def plotted(self, suffix: str) -> bytes:
         """The plot as .svg or .png: time and time bound, and their quotient, over the size; a line for each method."""
