@@ -7,18 +7,16 @@ from certree.api import parsing
 from certree.api.errors import DisagreementError, InvalidProgramError, InvalidScheduleError
 from certree.api.inputs import schedule_of
 from certree.api.parsing import Network
+from certree.api.runtimes.kinds import KINDS, AnyVerdict, read_any
 from certree.api.runtimes.raising import schedule_of_program
 from certree.hw.runtimes.formats import load_runtime_formats
 from certree.models.common.errors import InputError
-from certree.models.common.files import check_writable, read_bytes, write_atomically
+from certree.models.common.files import check_writable, write_atomically
 from certree.models.network.topology import Topology
-from certree.models.programs.msccl import MAX_BYTES, read_msccl
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Schedule
 from certree.models.schedule.symmetric import AnySchedule, written_out
 from certree.verify.checker import verify_schedule
-from certree.verify.programs.checker import ProgramVerdict
-from certree.verify.programs.checker import verify_program as verdict_on_program
 from certree.verify.verdict import Verdict
 
 
@@ -26,20 +24,20 @@ from certree.verify.verdict import Verdict
 class CheckedProgram:
     """A program's verdict and, where a network was given and the program is valid, its schedule there with the verdict on that."""
 
-    program: ProgramVerdict
+    program: AnyVerdict
     schedule: Schedule | None = None
     verdict: Verdict | None = None
 
 
 def export_program(
     source: str | Path | AnySchedule, format: str = "msccl-xml", path: str | Path = "program.xml", *, force: bool = False
-) -> ProgramVerdict:
+) -> AnyVerdict:
     """Write a schedule as a program of a communication runtime, read it back, execute it and return the verdict.
 
-    A file has one iteration of a repeating schedule: the runtime executes it for one piece of the message after the other. Ranks
-    are the endpoints in the order of their ids. `certree list` names the formats. Raises InvalidScheduleError for a schedule that
-    breaks rules, UnsupportedError for one that a program cannot say or that exceeds a limit of the runtime (the message says
-    which), InputError for an unknown format and a file that exists.
+    MSCCL XML has one iteration of a repeating schedule: the runtime executes it for one piece of the message after the other. A
+    plan of MSCCL++ has a loop of them. Ranks are the endpoints in the order of their ids. `certree list` names the formats. Raises
+    InvalidScheduleError for a schedule that breaks rules, UnsupportedError for one that a program cannot say or that exceeds a
+    limit of the runtime (the message says which), InputError for an unknown format and a file that exists.
 
     >>> import certree.api as ct
     >>> ct.export_program(ct.synthesize("ring:4", size="1MiB"), "msccl-xml", "ring4.xml").valid
@@ -52,11 +50,9 @@ def export_program(
     verdict = verify_schedule(schedule)
     if not verdict.valid:
         raise InvalidScheduleError(schedule, verdict)
-    program, data = entry(schedule)
-    if read_msccl(data, str(output)) != program:
-        raise DisagreementError(f"{output}: what was written reads as another program")
+    data, kind = entry.write(schedule), KINDS[format]
     root = schedule.collective.root
-    checked = verdict_on_program(program, None if root is None else int(schedule.topology.rank[root]))
+    checked = kind.verify(kind.read(data, str(output)), None if root is None else int(schedule.topology.rank[root]))
     if not checked.valid:
         raise DisagreementError(f"the program for {output} is invalid: {checked.verdict.violations[0].message}")
     write_atomically(output, data, force=force)
@@ -66,7 +62,8 @@ def export_program(
 def verify_program(
     path: str | Path, *, topology: Network | None = None, collective: str | Collective | None = None, root: int | None = None
 ) -> CheckedProgram:
-    """Execute a program of a runtime and say what is wrong with it; with `topology` also the schedule that it executes there.
+    """Execute a program of a runtime (MSCCL XML, a plan of MSCCL++) and say what is wrong with it; with `topology` also the
+    schedule that it executes there.
 
     The verdict lists wrong or missing contributions, deadlocks, races between thread blocks, unmatched messages and limits that are
     exceeded. `collective` and `root`, where given, must be those of the program (root: an endpoint of the network, or without one a
@@ -78,9 +75,7 @@ def verify_program(
     <Schedule all-reduce on ring:4: chunks 24, steps 18, repeats 1, transfers 144>
     """
     file = Path(path)
-    if file.is_file() and file.stat().st_size > MAX_BYTES:
-        raise InputError(f"{file}: {file.stat().st_size} bytes; allowed: up to {MAX_BYTES}")
-    program = read_msccl(read_bytes(file), str(file))
+    kind, program = read_any(file)
     network = None if topology is None else parsing.topology(topology)
     asked = None if collective is None else parsing.collective(collective, root)
     if asked is not None:
@@ -91,10 +86,10 @@ def verify_program(
     if root is not None and network is not None:
         Collective(program.kind, root).require_fits(network)
         root = int(network.rank[root])
-    checked = verdict_on_program(program, root)
+    checked = kind.verify(program, root)
     if network is None or not checked.valid:
         return CheckedProgram(checked)
-    schedule = schedule_of_program(checked, network, "msccl-xml")
+    schedule = schedule_of_program(checked, network, kind.name)
     return CheckedProgram(checked, schedule, verify_schedule(schedule))
 
 

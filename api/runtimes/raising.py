@@ -4,26 +4,38 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from certree.api.runtimes.registers import Chunks, Transfer, transfers_of
+from certree.api.runtimes.registers import Chunks, Run, Transfer, transfers_of
 from certree.models.common.errors import InputError, UnsupportedError
 from certree.models.network.routing import routes_between
 from certree.models.network.topology import Topology
+from certree.models.programs.layout import Layout
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.schedule import Op, Schedule, make_schedule
 from certree.synth.ranks.embedding import rounds_needed
-from certree.verify.programs.checker import ProgramVerdict
-from certree.verify.programs.execution import Execution
 from certree.verify.rules.contention import claims
 
 if TYPE_CHECKING:
     import networkx as nx
 
 
-def schedule_of_program(checked: ProgramVerdict, topology: Topology, method: str) -> Schedule:
+class Checked(Protocol):
+    """The verdict on a program of any kind."""
+
+    @property
+    def layout(self) -> Layout:
+        """Where its data are."""
+        ...
+
+    def run(self) -> Run:
+        """One execution."""
+        ...
+
+
+def schedule_of_program(checked: Checked, topology: Topology, method: str) -> Schedule:
     """The schedule of a valid program on a network whose endpoints, in the order of their ids, are its ranks.
 
     Transfers take the routes of `models.network.routing`, and results can be used one step after they are sent. Of several ways to
@@ -35,9 +47,9 @@ def schedule_of_program(checked: ProgramVerdict, topology: Topology, method: str
     endpoints = topology.endpoints
     if len(endpoints) != checked.layout.ranks:
         raise InputError(f"{topology.name} has {len(endpoints)} endpoints; the program has {checked.layout.ranks} ranks")
-    execution = Execution(checked.program, checked.layout, checked.program.modes[0])
-    transfers = transfers_of(execution)
-    rows = _unplaced(transfers, checked, topology, method)
+    run = checked.run()
+    transfers = transfers_of(run)
+    rows = _unplaced(transfers, run.layout, topology, method)
     made = [_arranged(rows, steps) for steps in _arrangements(rows, transfers)]
     return min(made, key=lambda one: (int(one.rounds.sum()), one.steps))
 
@@ -57,18 +69,18 @@ def _arranged(rows: Schedule, steps: np.ndarray) -> Schedule:
     return replace(made, rounds=rounds_needed(made))
 
 
-def _unplaced(transfers: list[Transfer], checked: ProgramVerdict, topology: Topology, method: str) -> Schedule:
+def _unplaced(transfers: list[Transfer], layout: Layout, topology: Topology, method: str) -> Schedule:
     """All transfers in step 0, with their routes."""
     endpoints = topology.endpoints
-    roots, targets = Chunks(checked.layout).ends()
+    roots, targets = Chunks(layout).ends()
     src, dst = (endpoints[[getattr(row, end)[0] for row in transfers]].astype(np.int32) for end in ("src", "dst"))
     moving = src != dst
     route = np.full(len(transfers), -1, np.int32)
     route[moving], routes = routes_between(topology, src[moving], dst[moving])
-    root = checked.layout.root
+    root = layout.root
     return Schedule(
         topology=topology,
-        collective=Collective(checked.layout.kind, None if root is None else int(endpoints[root])),
+        collective=Collective(layout.kind, None if root is None else int(endpoints[root])),
         chunk_root=np.array([-1 if one < 0 else endpoints[one] for one in roots], np.int32),
         chunk_target=endpoints[targets].astype(np.int32) if targets else None,
         rounds=np.ones(1, np.int32),

@@ -8,12 +8,14 @@ buffer, and a copy between places is left out where the first is not needed any 
 from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
+from typing import Protocol
 
+from certree.api.runtimes.staging import without_staging
 from certree.models.common.errors import UnsupportedError
 from certree.models.programs.layout import Cell, Layout, Part
 from certree.models.programs.program import Buffer
 from certree.models.schedule.collective import CollectiveKind
-from certree.verify.programs.execution import Arrival, Execution, cell_words
+from certree.verify.programs.execution import Arrival, cell_words
 
 _SUMS = (CollectiveKind.ALL_REDUCE, CollectiveKind.REDUCE, CollectiveKind.REDUCE_SCATTER)
 _END = 1 << 60
@@ -78,7 +80,15 @@ class Chunks:
                 return [a for a, _ in pairs], [b for _, b in pairs]
 
 
-def transfers_of(execution: Execution) -> list[Transfer]:
+class Run(Protocol):
+    """What a run of a program moved; `layout` counts chunks as the run does."""
+
+    layout: Layout
+    in_place: bool
+    arrivals: list[Arrival]
+
+
+def transfers_of(execution: Run) -> list[Transfer]:
     """What a run moved, as transfers between buffers, in the order in which they were written.
 
     UnsupportedError where a place holds contributions to different chunks, which no schedule says. O(arrivals · log arrivals).
@@ -89,12 +99,12 @@ def transfers_of(execution: Execution) -> list[Transfer]:
 class _Allocation:
     """Gives each place a buffer, arrival by arrival."""
 
-    def __init__(self, execution: Execution) -> None:
-        self.execution, self.chunks = execution, Chunks(execution.layout)
+    def __init__(self, execution: Run) -> None:
+        self.arrivals, self.chunks = without_staging(execution.arrivals), Chunks(execution.layout)
         self.reads: defaultdict[Cell, list[int]] = defaultdict(list)
         self.changes: defaultdict[Cell, list[int]] = defaultdict(list)
         self.copies: defaultdict[Cell, list[int]] = defaultdict(list)
-        for number, arrival in enumerate(execution.arrivals):
+        for number, arrival in enumerate(self.arrivals):
             self.reads[arrival.src].append(arrival.read)
             (self.changes if arrival.adds else self.copies)[arrival.dst].append(number)
         for found in self.reads.values():
@@ -115,7 +125,7 @@ class _Allocation:
                 chunk = self.chunks.of((rank, offset))
                 if chunk is not None:
                     self._settle(execution.layout.place((rank, Buffer.INPUT, offset), in_place=execution.in_place), chunk, 0, 0)
-        for number, arrival in enumerate(execution.arrivals):
+        for number, arrival in enumerate(self.arrivals):
             self._arrive(number, arrival)
         self._finish()
 
@@ -163,7 +173,7 @@ class _Allocation:
         """The position of the next arrival at a place after arrival `number`; _END where there is none."""
         found = [self.copies[cell]] if copies_only else [self.copies[cell], self.changes[cell]]
         after = [entries[at] for entries in found if (at := bisect_right(entries, number)) < len(entries)]
-        return min((self.execution.arrivals[entry].written for entry in after), default=_END)
+        return min((self.arrivals[entry].written for entry in after), default=_END)
 
     def _last_use(self, cell: Cell, number: int, position: int) -> int:
         """The last position at which what a place holds after `position` is read or changed; the end where it is due then."""
@@ -175,9 +185,7 @@ class _Allocation:
         last = reads[at] if at >= 0 and reads[at] > position else -1
         adds = self.changes[cell]
         after = bisect_right(adds, number)
-        changed = [
-            self.execution.arrivals[entry].written for entry in adds[after:] if self.execution.arrivals[entry].written < until
-        ]
+        changed = [self.arrivals[entry].written for entry in adds[after:] if self.arrivals[entry].written < until]
         return max([last, *changed])
 
     def _may_share(self, number: int, copy: Arrival) -> bool:
@@ -204,7 +212,7 @@ class _Allocation:
 
     def _finish(self) -> None:
         """Copies to the data buffer of what is due there and ended elsewhere."""
-        end = len(self.execution.arrivals) + max((arrival.written for arrival in self.execution.arrivals), default=0)
+        end = len(self.arrivals) + max((arrival.written for arrival in self.arrivals), default=0)
         for cell in sorted(self.due & set(self.buffer)):
             chunk, buffer = self.buffer[cell]
             if buffer:

@@ -3,20 +3,30 @@
 from typing import Any
 
 from certree.api.reports.text import counted, one_line
-from certree.models.programs.limits import MOST_ELEMENTS, MOST_STEPS
+from certree.api.runtimes.kinds import AnyVerdict
+from certree.models.programs.limits import MOST_ELEMENTS, MOST_OPERATIONS, MOST_STEPS
+from certree.models.programs.plan import Plan
+from certree.models.programs.program import Program
 from certree.models.schedule.collective import parse_collective
-from certree.verify.programs.checker import ProgramVerdict
+from certree.verify.programs.plan_checker import PlanVerdict
 
 
-def program_report(checked: ProgramVerdict) -> dict[str, Any]:
+def program_report(checked: AnyVerdict) -> dict[str, Any]:
     """A JSON document: size of the program, and violations where there are any."""
-    program, verdict = checked.program, checked.verdict
+    verdict = checked.verdict
+    report: dict[str, Any] = {"valid": verdict.valid, "collective": str(checked.layout.kind), "root": checked.layout.root}
+    report |= _plan_sizes(checked.plan) if isinstance(checked, PlanVerdict) else _program_sizes(checked.program)
+    if not verdict.valid:
+        report["violations"] = [{"rule": one.rule, "message": one.message, "rows": list(one.rows)} for one in verdict.violations]
+        report["violation_counts"] = dict(verdict.counts)
+    return report
+
+
+def _program_sizes(program: Program) -> dict[str, Any]:
     blocks = [block for rank in program.ranks for block in rank.blocks]
-    report: dict[str, Any] = {
-        "valid": verdict.valid,
+    return {
+        "kind": "msccl-xml",
         "name": program.name,
-        "collective": str(program.kind),
-        "root": checked.layout.root,
         "ranks": len(program.ranks),
         "chunks": program.chunks_per_loop,
         "protocol": program.protocol,
@@ -30,10 +40,28 @@ def program_report(checked: ProgramVerdict) -> dict[str, Any]:
         "most_elements": max(1 + len(program.ranks) + sum(1 + len(block.steps) for block in rank.blocks) for rank in program.ranks),
         "messages": sum(step.type.sends for block in blocks for step in block.steps),
     }
-    if not verdict.valid:
-        report["violations"] = [{"rule": one.rule, "message": one.message, "rows": list(one.rows)} for one in verdict.violations]
-        report["violation_counts"] = dict(verdict.counts)
-    return report
+
+
+def _plan_sizes(plan: Plan) -> dict[str, Any]:
+    blocks = [block for rank in plan.ranks for block in rank.blocks]
+    signals = [(rank, channel) for rank, _, _, one in plan.operations() if one.name.signals for channel in one.channels]
+    return {
+        "kind": "mscclpp",
+        "name": plan.name,
+        "ranks": len(plan.ranks),
+        "chunks": plan.chunks_per_loop,
+        "protocol": plan.protocol,
+        "in_place": plan.in_place,
+        "out_of_place": not plan.in_place,
+        "min_bytes": plan.min_bytes,
+        "max_bytes": plan.max_bytes,
+        "channels": len({(rank, *channel) for rank, channel in signals}),
+        "most_blocks": max(len(rank.blocks) for rank in plan.ranks),
+        "most_steps": max((sum(1 + len(one.body) for one in block) for block in blocks), default=0),
+        "scratch_chunks": max(rank.scratch for rank in plan.ranks),
+        "messages": len(signals),
+        "chunk_multiple_bytes": plan.alignment,
+    }
 
 
 def program_words(report: dict[str, Any]) -> str:
@@ -48,5 +76,12 @@ def program_words(report: dict[str, Any]) -> str:
     size = f"{counted(report['chunks'], 'chunks')} · {counted(report['channels'], 'channels')}"
     blocks = f"up to {counted(report['most_blocks'], 'thread blocks')} per rank"
     steps = f"of up to {counted(report['most_steps'], 'steps')} ({MOST_STEPS} allowed)"
+    if report["kind"] == "mscclpp":
+        scratch = f"scratch of up to {counted(report['scratch_chunks'], 'chunks')}"
+        steps = f"of up to {counted(report['most_steps'], 'operations')} ({MOST_OPERATIONS} allowed)"
+        signals = f"{counted(report['messages'], 'signals')} on {counted(report['channels'], 'channels')}"
+        multiple = f"chunks are multiples of {report['chunk_multiple_bytes']} bytes"
+        size = counted(report["chunks"], "chunks")
+        return f"valid: {head}, {calls}\n  {size} · {signals} · {scratch}\n  {blocks}, {steps}; {multiple}"
     elements = f"up to {report['most_elements']:,} XML elements per rank ({MOST_ELEMENTS:,} allowed)"
     return f"valid: {head}, {calls}\n  {size} · {counted(report['messages'], 'messages')}\n  {blocks}, {steps}, {elements}"

@@ -1,5 +1,6 @@
 """Schedules as programs of communication runtimes.
 
 - `lowering`: from a schedule to thread blocks that send, receive, and wait for each other; `cells`: where they keep their chunks
+- `plans`: to a plan of MSCCL++, copies into the buffers of other ranks, and signals
 - `ranks`: execution by processes; `formats`: what `certree export --format` writes of them, one module each
 """

@@ -23,7 +23,7 @@ _Block = tuple[int, int, int]
 
 
 @dataclass
-class _Move:
+class Move:
     """Chunks that go together: from `src` to `dst`, `count` of them side by side. `fresh`: (from, to) of the own contributions that
     must be copied before something is added to them."""
 
@@ -53,9 +53,9 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     UnsupportedError names what a program cannot say (switches that reduce, members, a demand, fine slots, blocks of unequal size),
     and the limit and the number where it is too large. O(transfers · log transfers).
     """
-    _require_expressible(schedule)
+    require_expressible(schedule, "as a program for MSCCL")
     cells = Cells(schedule)
-    moves = _joined(_moves(schedule, cells))
+    moves = joined(moves_of(schedule, cells))
     for channels in range(1, MOST_CHANNELS + 1):
         _spread(moves, channels)
         program = _Builder(schedule, cells, moves).program(protocol)
@@ -66,8 +66,8 @@ def lower_to_program(schedule: Schedule, *, protocol: str = "Simple", most_steps
     return program
 
 
-def _require_expressible(schedule: Schedule) -> None:
-    what = "as a program for MSCCL"
+def require_expressible(schedule: Schedule, what: str) -> None:
+    """UnsupportedError, beginning with `what`, for a schedule that no program says."""
     schedule.collective.require_everyone(what)
     schedule.require_version_1(what, allowed=("buffers", "virtual_channel"))
     holders = schedule.topology.rank
@@ -77,7 +77,7 @@ def _require_expressible(schedule: Schedule) -> None:
             raise UnsupportedError(f"{what}: node {node} is a switch that reduces; only ranks add")
 
 
-def _moves(schedule: Schedule, cells: Cells) -> list[_Move]:
+def moves_of(schedule: Schedule, cells: Cells) -> list[Move]:
     """One move for each transfer, in the order of the columns, with the places that it reads and writes."""
     rank = schedule.topology.rank
     columns = schedule.step, schedule.op.astype(np.int32), schedule.chunk, rank[schedule.src], rank[schedule.dst]
@@ -85,7 +85,7 @@ def _moves(schedule: Schedule, cells: Cells) -> list[_Move]:
     buffers = [(0, 0)] * len(rows)
     if schedule.src_buffer is not None and schedule.dst_buffer is not None:
         buffers = list(zip(schedule.src_buffer.tolist(), schedule.dst_buffer.tolist(), strict=True))
-    moves = [_Move(Op(op), step, _NOWHERE, _NOWHERE) for step, op, _, _, _ in rows]
+    moves = [Move(Op(op), step, _NOWHERE, _NOWHERE) for step, op, _, _, _ in rows]
     written: set[tuple[int, int, int]] = set()
     for _, phase, row in sorted(_events(schedule, rows)):
         _, op, chunk, src, dst = rows[row]
@@ -118,9 +118,9 @@ def _events(schedule: Schedule, rows: list[tuple[int, ...]]) -> Iterator[tuple[i
             yield step + schedule.delay, _LAND, row
 
 
-def _joined(moves: list[_Move]) -> list[_Move]:
+def joined(moves: list[Move]) -> list[Move]:
     """Moves of one step and operation between the same ranks whose places follow each other, as one."""
-    found: list[_Move] = []
+    found: list[Move] = []
     for move in sorted(moves, key=lambda move: (move.step, move.op, move.src, move.dst)):
         last = found[-1] if found else None
         if (
@@ -142,7 +142,7 @@ def _after(cell: Cell, count: int) -> Cell:
     return rank, buffer, offset + count
 
 
-def _spread(moves: list[_Move], channels: int) -> None:
+def _spread(moves: list[Move], channels: int) -> None:
     """Give the moves of each pair of ranks to `channels` channels, the same places always to the same one."""
     places: defaultdict[tuple[int, int], set[Cell]] = defaultdict(set)
     for move in moves:
@@ -152,7 +152,7 @@ def _spread(moves: list[_Move], channels: int) -> None:
         move.channel = 0 if move.ends[0] == move.ends[1] else number[move.ends][move.dst]
 
 
-def _runs(pairs: list[tuple[Cell, Cell]]) -> Iterator[tuple[Cell, Cell, int]]:
+def runs(pairs: list[tuple[Cell, Cell]]) -> Iterator[tuple[Cell, Cell, int]]:
     """(from, to, count) of copies, those joined whose places follow each other."""
     start, count = 0, 0
     for at, (src, dst) in enumerate(pairs):
@@ -170,7 +170,7 @@ def _runs(pairs: list[tuple[Cell, Cell]]) -> Iterator[tuple[Cell, Cell, int]]:
 class _Builder:
     """Builds the thread blocks, step by step in the order of the schedule."""
 
-    def __init__(self, schedule: Schedule, cells: Cells, moves: list[_Move]) -> None:
+    def __init__(self, schedule: Schedule, cells: Cells, moves: list[Move]) -> None:
         self.schedule, self.cells, self.moves = schedule, cells, moves
         self.in_place = cells.layout.kind is not CollectiveKind.ALL_TO_ALL
         self.ranks = range(cells.layout.ranks)
@@ -211,7 +211,7 @@ class _Builder:
             ranks=tuple(ranks),
         )
 
-    def _events(self) -> Iterator[tuple[int, int, int, _Move]]:
+    def _events(self) -> Iterator[tuple[int, int, int, Move]]:
         for number, move in enumerate(self.moves):
             if move.src[0] == move.dst[0]:
                 yield move.step, _LOCAL, number, move
@@ -227,16 +227,16 @@ class _Builder:
         for rank, pairs in by_rank.items():
             block = next(iter(self.order[rank]), _LOCAL_BLOCK)
             self.steps[rank].setdefault(block, [])
-            for src, dst, count in _runs(pairs):
+            for src, dst, count in runs(pairs):
                 self._append(rank, block, StepType.COPY, src, dst, count)
 
-    def _add(self, move: _Move, phase: int) -> None:
+    def _add(self, move: Move, phase: int) -> None:
         src, dst = move.ends
         if phase == _LEAVE:
             self._append(src, (dst, -1, move.channel), StepType.SEND, move.src, move.dst, move.count)
             return
         block = _LOCAL_BLOCK if phase == _LOCAL else (-1, src, move.channel)
-        for own, held, count in _runs(move.fresh):
+        for own, held, count in runs(move.fresh):
             self._append(dst, block, StepType.COPY, own, held, count)
         kinds = (StepType.REDUCE, StepType.COPY) if phase == _LOCAL else (StepType.RECEIVE_REDUCE_COPY, StepType.RECEIVE)
         kind = kinds[move.op == Op.COPY]

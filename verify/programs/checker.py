@@ -3,13 +3,14 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from certree.models.common.errors import InputError
-from certree.models.programs.layout import Layout, Part
+from certree.models.programs.layout import Cell, Layout, Part
 from certree.models.programs.limits import MOST_STEPS, limits
 from certree.models.programs.program import Buffer, Program, StepType
-from certree.models.schedule.collective import WITH_ONE_ROOT
-from certree.verify.programs.execution import Execution, cell_words, step_words
+from certree.models.schedule.collective import WITH_ONE_ROOT, CollectiveKind
+from certree.verify.programs.execution import Execution, Value, cell_words, step_words
 from certree.verify.rule import Subject, rule
 from certree.verify.verdict import Findings, Verdict
 
@@ -17,6 +18,16 @@ FIFO_SLOTS = 2  # messages that a connection holds with protocol Simple: NCCL_ST
 NAMED = 3  # contributions that a message lists
 
 _EXAMPLE = "tests/verify/programs/test_rules.py"
+
+
+class Run(Protocol):
+    """An execution that is over."""
+
+    layout: Layout
+
+    def held(self, cell: Cell) -> Value:
+        """What a place holds at the end."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -31,6 +42,10 @@ class ProgramVerdict:
     def valid(self) -> bool:
         """Whether no rule is broken."""
         return self.verdict.valid
+
+    def run(self) -> Execution:
+        """One execution, for what it moves."""
+        return Execution(self.program, self.layout, self.program.modes[0])
 
 
 def verify_program(program: Program, root: int | None = None, *, most_steps: int = MOST_STEPS) -> ProgramVerdict:
@@ -55,18 +70,21 @@ def verify_program(program: Program, root: int | None = None, *, most_steps: int
 
 def layout_of(program: Program, root: int | None = None) -> Layout:
     """The layout of a program; the root as in `verify_program`. InputError for a root that does not apply or is no rank."""
-    count, kind = len(program.ranks), program.kind
+    layouts = possible_layouts(program.kind, len(program.ranks), program.chunks_per_loop, root)
+    if len(layouts) == 1:
+        return layouts[0]
+    return min(layouts, key=lambda layout: sum(1 for _ in wrong_places(Execution(program, layout, program.modes[0]))))
+
+
+def possible_layouts(kind: CollectiveKind, count: int, chunks: int, root: int | None) -> list[Layout]:
+    """The layouts of a collective of `count` ranks: one for each root that it may have. InputError as in `layout_of`."""
     if kind not in WITH_ONE_ROOT:
         if root is not None:
             raise InputError(f"{kind} has no single root; root {root} does not apply")
-        return Layout(kind, count, program.chunks_per_loop)
+        return [Layout(kind, count, chunks)]
     if root is not None and not 0 <= root < count:
         raise InputError(f"root {root} is not a rank; ranks are 0 to {count - 1}")
-    roots = range(count) if root is None else [root]
-    layouts = [Layout(kind, count, program.chunks_per_loop, one) for one in roots]
-    if len(layouts) == 1:
-        return layouts[0]
-    return min(layouts, key=lambda layout: sum(1 for _ in _wrong_places(Execution(program, layout, program.modes[0]))))
+    return [Layout(kind, count, chunks, one) for one in (range(count) if root is None else [root])]
 
 
 @rule("limit", "a program exceeds a limit of the runtime that executes it", _EXAMPLE, Subject.PROGRAMS)
@@ -77,14 +95,15 @@ def _check_limits(program: Program, most_steps: int, findings: Findings) -> None
 
 @rule(
     "connection",
-    "two thread blocks of a rank send to the same rank on one channel, or receive from the same rank on one channel",
+    "two thread blocks of a rank send to the same rank on one channel, or receive from the same rank on one channel; in a plan: "
+    "signal, or wait",
     _EXAMPLE,
     Subject.PROGRAMS,
 )
 @rule(
     "unmatched",
     "on a connection more is sent than received, or received than sent, or a message has another number of chunks than its "
-    "receiver takes",
+    "receiver takes; in a plan: signals and waits of a channel are not equally many",
     _EXAMPLE,
     Subject.PROGRAMS,
 )
@@ -157,7 +176,7 @@ def _check_execution(execution: Execution, findings: Findings) -> None:
         findings.add("race", race.second[1], (), f"{mode}: {cell_words(race.cell)}: {names[0]} and {names[1]} are not ordered")
     for cell, where in execution.overwritten_inputs.items():
         findings.add("input-changed", 0, (), f"{mode}: {where} writes {cell_words(cell)}")
-    for sentence in _wrong_places(execution):
+    for sentence in wrong_places(execution):
         findings.add("wrong-data", 0, (), f"{mode}: {sentence}")
 
 
@@ -174,9 +193,9 @@ def _outside(execution: Execution) -> Iterator[str]:
                 yield f"{where}; {execution.layout.kind} gives this rank {size} chunks there"
 
 
-def _wrong_places(execution: Execution) -> Iterator[str]:
+def wrong_places(execution: Run) -> Iterator[str]:
     """A sentence for each place of an output that does not hold what is due."""
-    for rank in range(len(execution.program.ranks)):
+    for rank in range(execution.layout.ranks):
         for offset, due in enumerate(execution.layout.due(rank)):
             cell = (rank, Buffer.OUTPUT, offset)
             value = execution.held(cell)

@@ -228,10 +228,10 @@ class Execution:
         if step.type.reads:
             self.accesses.read(src, self.number[block], index, clock)
             own = self.values.get(src, Value(fault=f"{where}: nothing is in {cell_words(src)} yet"))
-            value = own if message is None else _sum(own, incoming, where)
+            value = own if message is None else added(own, incoming, where)
         if step.type is StepType.REDUCE:
             self.accesses.read(dst, self.number[block], index, clock)
-            value = _sum(self.values.get(dst, Value(fault=f"{where}: nothing is in {cell_words(dst)} yet")), value, where)
+            value = added(self.values.get(dst, Value(fault=f"{where}: nothing is in {cell_words(dst)} yet")), value, where)
         if step.type.writes:
             self.accesses.write(dst, self.number[block], index, clock)
             if step.dst is Buffer.INPUT and not self.in_place:
@@ -249,7 +249,8 @@ class Execution:
         return value
 
 
-def _sum(first: Value, second: Value, where: str) -> Value:
+def added(first: Value, second: Value, where: str) -> Value:
+    """The sum of two values; it has a fault where they have a contribution in common."""
     fault = first.fault or second.fault
     twice = first.parts & second.parts
     if twice and not fault:

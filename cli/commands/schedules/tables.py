@@ -11,6 +11,7 @@ from certree.api.bundles.checking import verify_bundle
 from certree.api.bundles.documents import bundle_report, bundle_words
 from certree.api.errors import InvalidScheduleError
 from certree.api.inputs import read_schedule, verify_path
+from certree.api.runtimes.kinds import kind_of
 from certree.api.runtimes.programs import export_program, network_of, verify_program
 from certree.api.runtimes.reports import program_report, program_words
 from certree.api.settings import setting
@@ -26,7 +27,6 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.programs.msccl import SUFFIX
 from certree.models.schedule.schedule_file import SUFFIXES
 from certree.models.schedule.symmetric_file import save_any_schedule
 from certree.models.table_memory import message_chunks
@@ -91,7 +91,7 @@ def export_command(
 
 def _export_program(schedule: Path, format_name: str, output: Path, *, force: bool, as_json: bool) -> int:
     """Write the program of a schedule."""
-    check_output(output, force=force, suffixes=(SUFFIX,), what=f"a {format_name} file")
+    check_output(output, force=force, suffixes=(load_runtime_formats()[format_name].suffix,), what=f"a {format_name} file")
     try:
         checked = export_program(schedule, format_name, output, force=force)
     except InvalidScheduleError as error:
@@ -117,9 +117,9 @@ def export_words(report: dict[str, Any]) -> str:
 @option_output("the schedule", required=True)
 @option_json()
 def import_command(directory: Path, topology: Topology | None, root: int | None, output: Path, force: bool, as_json: bool) -> int:
-    """Read tables, a bundle of evidence, or a program of a runtime (MSCCL XML, with --topology) back as a schedule. Of what is
-    invalid nothing is written."""
-    if directory.suffix.lower() == SUFFIX:
+    """Read tables, a bundle of evidence, or a program of a runtime (MSCCL XML or a plan of MSCCL++, with --topology) back as a
+    schedule. Of what is invalid nothing is written."""
+    if kind_of(directory) is not None:
         return _import_program(directory, topology, root, output, force=force, as_json=as_json)
     if topology is not None or root is not None:
         raise InputError(f"{directory}: --topology and --root are for programs of a runtime")

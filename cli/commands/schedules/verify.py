@@ -14,6 +14,7 @@ from certree.api.frontiers import verify_frontier, write_proofs
 from certree.api.inputs import is_frontier, verify_path
 from certree.api.reports.frontiers import frontier_report, frontier_words
 from certree.api.reports.text import collective_words, one_line
+from certree.api.runtimes.kinds import kind_of
 from certree.api.runtimes.programs import verify_program
 from certree.api.runtimes.reports import program_report, program_words
 from certree.api.settings import setting, silent
@@ -34,7 +35,6 @@ from certree.models.common.errors import InputError
 from certree.models.common.files import write_atomically
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
-from certree.models.programs.msccl import SUFFIX
 from certree.models.schedule.collective import Collective
 
 UNREADABLE = 2
@@ -74,7 +74,7 @@ def verify_command(
     as_json: bool,
 ) -> int:
     """Check schedule files, CSVs (with --topology and --collective), tables directories, frontiers, bundles of evidence and
-    programs of communication runtimes (MSCCL XML).
+    programs of communication runtimes (MSCCL XML, plans of MSCCL++).
 
     Several paths, and files found in folders, get a line each. An unreadable file does not stop the check of the others.
 
@@ -113,7 +113,7 @@ def verify_command(
         return _verify_frontier(path, topology, collective, proofs, as_json=as_json)
     if proofs is not None:
         raise InputError(f"{path}: only a frontier has proofs to write")
-    if path.suffix.lower() == SUFFIX:
+    if kind_of(path) is not None:
         return _verify_program(path, topology, collective, size, machine, as_json=as_json)
     if path.is_dir() and (size is not None or machine is not None):
         raise InputError(f"{path}: tables are made for one size and machine; --size and --params do not apply")

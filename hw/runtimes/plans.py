@@ -1,0 +1,283 @@
+"""From a schedule to a plan of MSCCL++: every transfer a copy into the buffers of another rank, and a signal."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from certree.hw.runtimes.cells import Cells
+from certree.hw.runtimes.lowering import Move, joined, moves_of, require_expressible, runs
+from certree.models.common.errors import UnsupportedError
+from certree.models.programs.layout import Cell
+from certree.models.programs.limits import MOST_OPERATION_CHANNELS, MOST_OPERATIONS, plan_limits
+from certree.models.programs.plan import MEMORY, Channel, Operation, OpName, Plan, PlanRank, Span
+from certree.models.programs.program import Buffer
+from certree.models.schedule.schedule import Op, Schedule
+
+WHAT = "as a plan for MSCCL++"
+ALIGNMENT = 16  # bytes
+MOST_BLOCKS = 128  # of a rank: all of them run at once
+DEFAULT_BYTES = 64 << 20  # of a message, where a schedule does not say what it was made for
+_NOTHING = Operation(OpName.NOTHING)
+_LANDS, _LEAVES, _STAYS = 0, 1, 2
+
+
+def lower_to_plan(schedule: Schedule, *, most_operations: int = MOST_OPERATIONS) -> Plan:
+    """The plan of a schedule, out of place: every transfer a copy into a buffer of its destination, whatever its route.
+
+    Chunks are shared out among thread blocks; block b of a rank handles the same chunks as block b of every other rank, and has
+    channels of its own to them, so blocks of a rank need not wait for each other. It handles the steps of the schedule in their
+    order: waits for what lands, adds it up, copies to others and signals. Each rank signals first that it has started. What is to
+    be added lands in scratch, as does what would land where something is still in use. As few thread blocks as their limit of
+    operations allows. A schedule that repeats becomes a loop over parts of its chunks, of the size that it was made for.
+
+    UnsupportedError names what a plan cannot say (as `lower_to_program`), and the limit and the number where it is too large.
+    O(transfers · log transfers) for each number of blocks that is tried.
+    """
+    require_expressible(schedule, WHAT)
+    blocks = 1
+    while True:
+        plan = _Builder(schedule, blocks).plan()
+        most = max(sum(1 + len(one.body) for one in block) for rank in plan.ranks for block in rank.blocks)
+        if most <= most_operations or blocks >= min(schedule.chunks, MOST_BLOCKS):
+            break
+        blocks = min(schedule.chunks, MOST_BLOCKS, max(blocks + 1, blocks * most // most_operations))
+    for broken in plan_limits(plan):
+        raise UnsupportedError(f"{WHAT}: {broken}")
+    if most > most_operations:
+        raise UnsupportedError(f"{WHAT}: {most} operations in a thread block; the executor takes {most_operations}")
+    return plan
+
+
+@dataclass
+class _Block:
+    """The operations of one thread block; all its threads wait for each other where one operation needs what another one did."""
+
+    operations: list[Operation] = field(default_factory=list)
+    #: places that were read or written, and whether there were waits, since all threads last waited for each other
+    read: set[Cell] = field(default_factory=set)
+    written: set[Cell] = field(default_factory=set)
+    waited: bool = False
+
+    def add(self, operation: Operation, reads: Iterable[Cell] = (), writes: Iterable[Cell] = ()) -> None:
+        """Append an operation on data, after the others where it needs what they did, or overwrites what they use."""
+        reads, writes = set(reads), set(writes)
+        if self.waited or self.written & (reads | writes) or self.read & writes:
+            self.meet()
+        self.operations.append(operation)
+        self.read |= reads
+        self.written |= writes
+
+    def meet(self) -> None:
+        """All threads wait for each other, where there is anything to wait for."""
+        if self.waited or self.read or self.written:
+            self.operations.append(_NOTHING)
+        self.read, self.written, self.waited = set(), set(), False
+
+    def notify(self, name: OpName, channels: list[Channel]) -> None:
+        """Signal, or wait, on some channels, a few at a time."""
+        if name is OpName.SIGNAL and channels:
+            self.meet()
+        for first in range(0, len(channels), MOST_OPERATION_CHANNELS):
+            some = tuple(channels[first : first + MOST_OPERATION_CHANNELS])
+            self.operations.append(Operation(name, channels=some, channel_type=MEMORY))
+        if name in (OpName.WAIT, OpName.RELAXED_WAIT):
+            self.waited |= bool(channels)
+
+
+class _Builder:
+    """Builds the plan with this many thread blocks for each rank."""
+
+    def __init__(self, schedule: Schedule, blocks: int) -> None:
+        self.schedule, self.count = schedule, blocks
+        self.loops = schedule.repeats > 1
+        self.cells = Cells(schedule)
+        self.moves = moves_of(schedule, self.cells)
+        self.ranks = range(self.cells.layout.ranks)
+        self.scratch = list(self.cells.scratch)
+        self.blocks = [[_Block() for _ in range(blocks)] for _ in self.ranks]
+        self.starts: list[list[list[Operation]]] = [[[] for _ in range(blocks)] for _ in self.ranks]
+
+    def plan(self) -> Plan:
+        """The plan."""
+        chunks = max(self.schedule.chunks, 1)
+        groups: list[list[Move]] = [[] for _ in range(self.count)]
+        for row, move in enumerate(self.moves):
+            groups[int(self.schedule.chunk[row]) * self.count // chunks].append(move)
+        kept = sorted([*self.cells.kept, *self.cells.untouched()])
+        for rank in self.ranks:
+            for at, (src, dst, count) in enumerate(self._runs([pair for pair in kept if pair[0][0] == rank])):
+                self._copy(self.blocks[rank][at % self.count], src, dst, count)
+        for number, group in enumerate(groups):
+            self._fill(number, group if self.loops else joined(group))
+        ranks = [self._rank(rank) for rank in self.ranks]
+        sizes = [max(one.inputs for one in ranks), max(one.outputs for one in ranks)]
+        return Plan(
+            name=f"{self.schedule.collective.name}_{len(ranks)}",
+            kind=self.cells.layout.kind,
+            protocol="Simple",
+            in_place=False,
+            min_bytes=0,
+            max_bytes=(1 << 64) - 1,
+            alignment=ALIGNMENT,
+            threads=1024,
+            reuses_resources=False,
+            ranks=tuple(replace(one, inputs=sizes[0], outputs=sizes[1]) for one in ranks),
+        )
+
+    def _runs(self, pairs: list[tuple[Cell, Cell]]) -> list[tuple[Cell, Cell, int]]:
+        """Copies as (from, to, count): one by one in a loop, whose iterations handle a part of one chunk, else joined."""
+        return [(*pair, 1) for pair in pairs] if self.loops else list(runs(pairs))
+
+    def _rank(self, rank: int) -> PlanRank:
+        blocks = []
+        for start, block in zip(self.starts[rank], self.blocks[rank], strict=True):
+            operations = tuple(block.operations)
+            if self.loops and operations:
+                operations = (Operation(OpName.LOOP, body=operations, unit_bytes=_unit(self.schedule)),)
+            blocks.append((*start, *operations))
+        return PlanRank(*self.cells.layout.sizes(rank), self.scratch[rank], tuple(blocks))
+
+    def _fill(self, number: int, moves: list[Move]) -> None:
+        """The operations of the blocks of this number."""
+        peers: defaultdict[int, set[int]] = defaultdict(set)  # of each rank those that it copies to
+        for src, dst in {move.ends for move in moves if move.ends[0] != move.ends[1]}:
+            peers[src].add(dst)
+        for rank in self.ranks:
+            start, senders = _Block(), [other for other in self.ranks if rank in peers[other]]
+            start.notify(OpName.RELAXED_SIGNAL, [(MEMORY, other, number) for other in senders])
+            start.notify(OpName.RELAXED_WAIT, [(MEMORY, other, number) for other in sorted(peers[rank])])
+            self.starts[rank][number] = [*start.operations, _NOTHING] if start.operations else []
+        steps = _Steps(self.schedule, moves)
+        landing = steps.landing_places(self.scratch)
+        for step in steps.all:
+            for rank in self.ranks:
+                self._step(self.blocks[rank][number], rank, number, step, steps, landing)
+
+    def _step(self, block: "_Block", rank: int, number: int, step: int, steps: "_Steps", landing: dict[int, Cell]) -> None:
+        """What a thread block does in one step: what lands, then what leaves, then local moves."""
+        lands, leaves, local = (steps.of(rank, step, phase) for phase in (_LANDS, _LEAVES, _STAYS))
+        senders = sorted({steps.moves[at].ends[0] for at in lands})
+        block.notify(OpName.WAIT, [(MEMORY, other, number) for other in senders])
+        adding: defaultdict[tuple[Cell, int], list[int]] = defaultdict(list)
+        for at in lands:
+            move = steps.moves[at]
+            if move.op == Op.REDUCE:
+                adding[move.dst, move.count].append(at)
+            elif landing[at] != move.dst:
+                self._copy(block, landing[at], move.dst, move.count)
+        for (dst, count), found in sorted(adding.items()):
+            self._add(block, dst, count, [pair for at in found for pair in steps.moves[at].fresh], [landing[at] for at in found])
+        by_buffer: defaultdict[Buffer, list[int]] = defaultdict(list)
+        for at in leaves:
+            by_buffer[steps.moves[at].src[1]].append(at)
+        for buffer, found in sorted(by_buffer.items()):
+            for first in range(0, len(found), MOST_OPERATION_CHANNELS):
+                some = [(steps.moves[at], landing[at]) for at in found[first : first + MOST_OPERATION_CHANNELS]]
+                sources = tuple(Span(rank, buffer, move.src[2], move.count) for move, _ in some)
+                targets = tuple(Span(*place, move.count) for move, place in some)
+                reads = [cell for move, _ in some for cell in _cells(move.src, move.count)]
+                block.add(Operation(OpName.PUT, sources, targets, channel_type=MEMORY), reads)
+        receivers = sorted({steps.moves[at].ends[1] for at in leaves})
+        block.notify(OpName.SIGNAL, [(MEMORY, other, number) for other in receivers])
+        for at in local:
+            move = steps.moves[at]
+            if move.op == Op.REDUCE:
+                self._add(block, move.dst, move.count, move.fresh, [move.src])
+            else:
+                self._copy(block, move.src, move.dst, move.count)
+
+    def _copy(self, block: "_Block", src: Cell, dst: Cell, count: int) -> None:
+        operation = Operation(OpName.COPY, (Span(*src, count),), (Span(*dst, count),))
+        block.add(operation, _cells(src, count), _cells(dst, count))
+
+    def _add(self, block: "_Block", dst: Cell, count: int, fresh: list[tuple[Cell, Cell]], sources: list[Cell]) -> None:
+        """Add places to another one, or to the own contribution where nothing is there yet."""
+        own = self._runs(sorted(fresh, key=lambda pair: pair[1]))
+        base = dst
+        if len(own) == 1 and own[0][1:] == (dst, count):
+            base = own[0][0]
+        else:
+            for src, held, many in own:
+                self._copy(block, src, held, many)
+        for first in range(0, len(sources), MOST_OPERATION_CHANNELS):
+            read = [base, *sources[first : first + MOST_OPERATION_CHANNELS]]
+            operation = Operation(OpName.REDUCE, tuple(Span(*cell, count) for cell in read), (Span(*dst, count),))
+            block.add(operation, [cell for place in read for cell in _cells(place, count)], _cells(dst, count))
+            base = dst
+
+
+class _Steps:
+    """The moves of one thread block number by step. Times: three for each step, what lands, what leaves, and local moves."""
+
+    def __init__(self, schedule: Schedule, moves: list[Move]) -> None:
+        self.moves, self.delay = moves, schedule.delay
+        self._of: defaultdict[tuple[int, int, int], list[int]] = defaultdict(list)
+        for at, move in enumerate(moves):
+            src, dst = move.ends
+            if src == dst:
+                self._of[src, move.step, _STAYS].append(at)
+            else:
+                self._of[src, move.step, _LEAVES].append(at)
+                self._of[dst, move.step + self.delay, _LANDS].append(at)
+        self.all = sorted({step for _, step, _ in self._of})
+
+    def of(self, rank: int, step: int, phase: int) -> list[int]:
+        """The numbers of the moves of a rank in one phase of a step."""
+        return self._of.get((rank, step, phase), [])
+
+    def landing_places(self, scratch: list[int]) -> dict[int, Cell]:
+        """Where each message lands: a copy in its own place, where its source knows that nothing there is in use any more; anything
+        else in scratch, whose sizes grow."""
+        uses: defaultdict[Cell, list[int]] = defaultdict(list)
+        for at, move in enumerate(self.moves):
+            for rank, phase, cell in self._uses(at):
+                for place in _cells(cell, move.count):
+                    uses[place].append(3 * (move.step + (phase == _LANDS) * self.delay) + phase)
+                    assert rank == place[0]
+        for found in uses.values():
+            found.sort()
+        ranks = len(scratch)
+        known = [[-1] * ranks for _ in range(ranks)]  # of each rank, until when it knows each other one to be ready
+        told: dict[tuple[int, int], list[int]] = {}
+        landing: dict[int, Cell] = {}
+        for step in self.all:
+            for rank in range(ranks):
+                for at in self.of(rank, step, _LANDS):
+                    news = told[self.moves[at].ends[0], self.moves[at].step]
+                    known[rank] = [max(pair) for pair in zip(known[rank], news, strict=True)]
+            for rank in range(ranks):
+                leaves = self.of(rank, step, _LEAVES)
+                known[rank][rank] = 3 * step + _LEAVES
+                for at in leaves:
+                    move = self.moves[at]
+                    end = 3 * (step + self.delay) + _LANDS
+                    is_free = move.op == Op.COPY and all(
+                        time <= known[rank][move.dst[0]]
+                        for place in _cells(move.dst, move.count)
+                        for time in uses[place]
+                        if time < end
+                    )
+                    landing[at] = move.dst if is_free else (move.dst[0], Buffer.SCRATCH, scratch[move.dst[0]])
+                    scratch[move.dst[0]] += 0 if is_free else move.count
+                if leaves:
+                    told[rank, step] = list(known[rank])
+        return landing
+
+    def _uses(self, at: int) -> Iterator[tuple[int, int, Cell]]:
+        """(rank, phase, first place) of what a move reads and writes."""
+        move = self.moves[at]
+        src, dst = move.ends
+        yield src, (_STAYS if src == dst else _LEAVES), move.src
+        yield dst, (_STAYS if src == dst else _LANDS), move.dst
+
+
+def _cells(cell: Cell, count: int) -> list[Cell]:
+    rank, buffer, offset = cell
+    return [(rank, buffer, offset + at) for at in range(count)]
+
+
+def _unit(schedule: Schedule) -> int:
+    """The bytes of a chunk that one iteration handles: those for the message size that the schedule was made for."""
+    size = schedule.made_for.message_bytes if schedule.made_for is not None else DEFAULT_BYTES
+    exact = -(-size // (schedule.message_chunks * schedule.repeats))
+    return -(-exact // ALIGNMENT) * ALIGNMENT
