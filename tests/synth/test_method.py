@@ -138,7 +138,9 @@ def test_every_method_of_the_folder_is_found_and_described() -> None:
 @pytest.mark.parametrize("name", list(load_methods()))
 def test_same_request_same_bytes(name: str) -> None:
     """On the first of these that the method covers."""
-    for spec, kind in itertools.product(("mesh:2x2", "switch:4,reducing=switches", "bigraph:2x4", "ring:3"), CollectiveKind):
+    for spec, kind in itertools.product(
+        ("mesh:2x2", "switch:4,reducing=switches", "bigraph:2x4", "ring:3", "ace-alltoall:2x2"), CollectiveKind
+    ):
         asked = request(
             topology=parse_topology(spec), collective=parse_collective(kind, 1 if kind in WITH_ONE_ROOT else None), seed=3
         )
