@@ -74,13 +74,13 @@ def tables_or_plan(schedule: AnySchedule, message_bytes: int, machine: Machine, 
     is false, or where one iteration has more than MOST_THROUGH_FILES transfers. UnsupportedError for a symmetric schedule that is
     too large to be written out, and for a schedule of version 2."""
     whole = written_out(schedule)
-    whole.require_version_1("simulation", allowed=("members", "buffers", "virtual_channel", "slot_cycles"))
+    whole.require_version_1("simulation", allowed=("members", "buffers", "virtual_channel", "demand", "slot_cycles"))
     try:
         if files and whole.transfers <= MOST_THROUGH_FILES:
             return through_files(whole, message_bytes, machine)
         return lower(whole, message_bytes, machine)
     except UnsupportedError as error:
-        if whole.slot_cycles is not None:
+        if whole.slot_cycles is not None or whole.collective.demand is not None:  # they run from tables only
             raise
         return Plan.of(whole, message_bytes, machine, no_tables=str(error))
 

@@ -138,10 +138,10 @@ def size_faults(tables: Tables) -> Iterator[Fault]:
         message = f"chunks of {tables.chunk_bytes} bytes; {cut} granules take {needed} each"
         yield Fault("size", [0], lambda _: (0, (), message))
     granules = needed // tables.machine.flit_bytes
-    addresses = tables.flow.astype(np.int64) * granules
+    addresses, sizes = tables.flow.astype(np.int64) * granules, tables.sizes(tables.flow)
     if tables.is_counted:
         addresses = cell_addresses(tables, tables.node, tables.flow, tables.src_buffer)
-    for name, column, right in (("size", tables.size, np.full(len(tables.flow), granules)), ("address", tables.addr, addresses)):
+    for name, column, right in (("size", tables.size, sizes), ("address", tables.addr, addresses)):
         rows = np.flatnonzero(column != right)
         reason = _wrong_number(name, column[rows], right[rows])
         yield from faults_of_rows(tables, name, np.ones(len(rows), np.bool_), rows, reason)

@@ -25,8 +25,9 @@ class Layout:
 
 
 def blocks_of(tables: Tables) -> int:
-    """k, the chunks of one iteration for each pair of endpoints, of tables of `blocks`; 0 elsewhere."""
-    return message_chunks(tables) // len(tables.members) if tables.profile is Profile.BLOCKS else 0
+    """k, the chunks of one iteration for each pair of endpoints, of tables of `blocks` in equal blocks; 0 elsewhere."""
+    equal = tables.profile is Profile.BLOCKS and tables.chunk_granules is None
+    return message_chunks(tables) // len(tables.members) if equal else 0
 
 
 def message_chunks(tables: Tables) -> int:
@@ -36,6 +37,8 @@ def message_chunks(tables: Tables) -> int:
 
 def message_chunks_of(collective: Collective, members: int, chunks: int) -> int:
     """The same, of a collective in which that many endpoints take part, with that many chunks in an iteration."""
+    if collective.demand is not None:
+        return collective.demand.granules
     if not collective.has_targets:
         return chunks
     moving = members - 1 if collective.has_one_root else members * (members - 1)
@@ -44,11 +47,26 @@ def message_chunks_of(collective: Collective, members: int, chunks: int) -> int:
 
 def layout(tables: Tables) -> Layout:
     """Strides and the beginning of the work cells. O(arrivals)."""
+    if tables.chunk_granules is not None:
+        return _layout_of_sizes(tables)
     size, chunks = tables.chunk_bytes // tables.machine.flit_bytes, message_chunks(tables)
     areas = 2 if tables.profile is Profile.BLOCKS else 1
     most = int(np.bincount(tables.arrival_node[_is_work(tables)]).max(initial=0))
     stride = (blocks_of(tables) or chunks) * size
     return Layout(stride, areas * chunks * tables.repeats * size, most * size, tables.in_flight)
+
+
+def _layout_of_sizes(tables: Tables) -> Layout:
+    """With a demand: the areas are as long as the longest of any node. There is one iteration, so that strides mean nothing."""
+    sizes, nodes = tables.sizes(np.arange(tables.chunks, dtype=np.int32)), len(tables.topology.kind)
+    work = _is_work(tables)
+    passing = tables.arrival_node[work], tables.sizes(tables.arrival_flow[work])
+    most = []
+    for node, size in ((tables.chunk_root, sizes), (tables.chunk_target, sizes), passing):
+        total = np.zeros(nodes, np.int64)
+        np.add.at(total, node, size)
+        most.append(int(total.max()))
+    return Layout(0, most[0] + most[1], most[2], tables.in_flight)
 
 
 def _is_work(tables: Tables) -> NDArray[np.bool_]:
@@ -62,14 +80,14 @@ def _is_work(tables: Tables) -> NDArray[np.bool_]:
 def cell_addresses(tables: Tables, node: Int32, flow: Int32, buffer: Int32) -> Int64:
     """The address of each cell in iteration 0; NOWHERE for a work cell that no arrival is for. O(n log arrivals)."""
     size = tables.chunk_bytes // tables.machine.flit_bytes
-    work = tables.arrival_keys()[_is_work(tables)]
-    owner = tables.arrival_node[_is_work(tables)]
-    keys = tables.cells(node, flow, buffer)
-    order = np.argsort(work, kind="stable")
-    place = np.searchsorted(work[order], keys)
-    known = np.append(work[order], NOWHERE)[place] == keys
-    number = place - np.searchsorted(owner[order], node)
-    scratch = np.where(known, layout(tables).work_base + number * size, NOWHERE)
+    work = np.flatnonzero(_is_work(tables))
+    work = work[np.argsort(tables.arrival_keys()[work], kind="stable")]
+    cells, keys = tables.arrival_keys()[work], tables.cells(node, flow, buffer)
+    place = np.searchsorted(cells, keys)
+    known = np.append(cells, NOWHERE)[place] == keys
+    before = np.concatenate(([0], np.cumsum(tables.sizes(tables.arrival_flow[work]))))  # granules of all work cells before each one
+    inside = before[place] - before[np.searchsorted(tables.arrival_node[work], node)]
+    scratch = np.where(known, layout(tables).work_base + inside, NOWHERE)
     if tables.profile is not Profile.BLOCKS:
         return np.where(buffer > 0, scratch, flow.astype(np.int64) * size)
     sent, received = _block_addresses(tables, size)
@@ -83,6 +101,8 @@ def _block_addresses(tables: Tables, size: int) -> tuple[Int64, Int64]:
     """The address of each chunk in the first area of its source, and in the second area of its target."""
     assert tables.chunk_root is not None
     assert tables.chunk_target is not None
+    if tables.chunk_granules is not None:
+        return _sized_addresses(tables, tables.chunk_root, tables.chunk_target)
     rank, in_block = np.zeros(len(tables.topology.kind), np.int64), blocks_of(tables) * tables.repeats
     rank[tables.members] = np.arange(len(tables.members))
     pair = tables.chunk_root.astype(np.int64) * len(rank) + tables.chunk_target
@@ -94,3 +114,25 @@ def _block_addresses(tables: Tables, size: int) -> tuple[Int64, Int64]:
         (rank[tables.chunk_target] * in_block + number) * size,
         (area + rank[tables.chunk_root] * in_block + number) * size,
     )
+
+
+def _sized_addresses(tables: Tables, root: Int32, target: Int32) -> tuple[Int64, Int64]:
+    """The same with a demand: the chunks of a node one after the other, by the other end, then by number."""
+    sizes, number = tables.sizes(np.arange(tables.chunks, dtype=np.int32)), np.arange(tables.chunks)
+    found, area = [], 0
+    for node, other in ((root, target), (target, root)):
+        order = np.lexsort((number, other, node))
+        end = np.cumsum(sizes[order])
+        first = np.searchsorted(node[order], node[order])
+        address = np.empty(tables.chunks, np.int64)
+        address[order] = area + end - sizes[order] - (end - sizes[order])[first]
+        found.append(address)
+        total = np.zeros(len(tables.topology.kind), np.int64)
+        np.add.at(total, node, sizes)
+        area = int(total.max())
+    return found[0], found[1]
+
+
+def cell_places(tables: Tables) -> Int64:
+    """The addresses at which chunks are, in any node, ascending. O(rows log rows)."""
+    return np.unique(np.concatenate((tables.addr, tables.arrival_addr)))

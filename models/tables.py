@@ -16,6 +16,7 @@ from certree.models.common.columns import check_range, whole_column
 from certree.models.common.errors import InputError, TableFormatError, UnsupportedError, short
 from certree.models.common.quantities import MAX_SIZE
 from certree.models.common.shown import Shown
+from certree.models.demand import MAX_GRANULES
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
@@ -100,7 +101,8 @@ class Tables(Shown):
     `src_buffer` and `dst_buffer`: which one a row reads, and which one its messages are for. `in_flight`: W. `chunk_root` and
     `chunk_target`: as of a schedule. In `trees` these columns are left out, and read as constants. `epoch`: the number by which the
     images of one export know each other (`docs/reference/tables.md`, "Banks"); None where none is stated. `fine_slots`: slots say
-    when rows fire and nothing else; `waits` then as in a schedule.
+    when rows fire and nothing else; `waits` then as in a schedule. `chunk_granules`: with a demand the size of each chunk, in units
+    of `chunk_bytes`; None where all have that size.
 
     The constructor checks shapes and ranges (TableFormatError names column and row); `certree.verify` checks whether rows and
     arrivals are *valid*. O(entries) time and memory.
@@ -148,6 +150,7 @@ class Tables(Shown):
     epoch: int | None = None
     fine_slots: bool = False
     waits: tuple[tuple[int, ...], ...] | None = None
+    chunk_granules: Int32 | None = None
 
     def __post_init__(self) -> None:
         try:
@@ -167,6 +170,7 @@ class Tables(Shown):
         self._check_profile()
         self._check_channels()
         self._check_fine_slots()
+        self._check_sizes()
         if self.is_counted:
             rows |= {"parent": (NIL, NIL), "wait": (0, MAX_WAIT), **dict.fromkeys(BUFFER_COLUMNS, (0, self.buffers - 1))}
             arrivals |= {"arrival_op": (0, 0), "arrival_peer": (NIL, NIL), "arrival_buffer": (0, self.buffers - 1)}
@@ -254,6 +258,28 @@ class Tables(Shown):
             object.__setattr__(self, "waits", None)
         if self.waits is not None and [len(entry) + 1 for entry in self.waits] != [len(route) for route in self.routes]:
             raise TableFormatError("waits are not one list for each route, with a number for each router between its links")
+
+    def _check_sizes(self) -> None:
+        """Chunks have sizes with a demand, and only there; such tables have fine slots and one iteration."""
+        if (self.collective.demand is None) != (self.chunk_granules is None):
+            what = "given" if self.collective.demand is None else "missing"
+            raise TableFormatError(f"chunk_granules is {what}; chunks have sizes in tables for a demand, and only there")
+        if self.chunk_granules is None:
+            return
+        if not self.fine_slots or self.period is not None:
+            raise TableFormatError("tables for a demand have fine slots, and do not repeat")
+        column = whole_column(self.chunk_granules, "chunk_granules", np.int32, TableFormatError)
+        if len(column) != self.chunks:
+            raise TableFormatError(f"chunk_granules has {len(column)} rows; there are {self.chunks} chunks")
+        check_range(column, "chunk_granules", 1, MAX_GRANULES, TableFormatError)
+        object.__setattr__(self, "chunk_granules", column)
+
+    def sizes(self, flow: Int32) -> NDArray[np.int64]:
+        """The granules of chunks. O(flows)."""
+        unit = self.chunk_bytes // self.machine.flit_bytes
+        if self.chunk_granules is None:
+            return np.broadcast_to(np.int64(unit), len(flow))
+        return self.chunk_granules.astype(np.int64)[flow] * unit
 
     def _check_columns(self, limits: Mapping[str, tuple[int, int]]) -> None:
         """Make the columns of a table read-only, once they are whole numbers within the limits, of one length, of endpoints."""
@@ -360,6 +386,7 @@ class Tables(Shown):
             made_for=MadeFor(self.message_bytes, self.machine),
             slot_cycles=self.slot_cycles if self.fine_slots else None,
             waits=self.waits,
+            chunk_granules=self.chunk_granules,
         )
 
     def _roots(self, columns: dict[str, Int32]) -> Int32:

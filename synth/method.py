@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from certree.models.common.errors import InputError, UnsupportedError, closest
 from certree.models.common.registry import Registry, import_folder
+from certree.models.fine.demand import booked
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.topology import Int32, Topology
@@ -128,8 +129,11 @@ class Request:
         """Closed-form cycles of a candidate at this request's message size and machine.
 
         Steps of several rounds are spread over steps of one; UnsupportedError where that is impossible (`slotted`). A schedule
-        with fine slots has the time of the size and machine that it was made for, and none at others.
+        with fine slots has the time of the size and machine that it was made for, and none at others; one for a demand that of
+        its messages booked one after the other (`certree.models.fine.demand`).
         """
+        if isinstance(schedule, Schedule) and schedule.collective.demand is not None:
+            return fine_times(booked(schedule, self.message_bytes, self.machine)).cycles
         if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
             if schedule.made_for != MadeFor(self.message_bytes, self.machine):
                 raise UnsupportedError("slot_cycles: the schedule was made for another message size or machine")

@@ -9,7 +9,7 @@ from certree.api.evidence import found_time_bounds
 from certree.api.reports.text import QUANTITIES, UNITS, collective_words, counted, gap_words, one_line, size_words
 from certree.api.reports.times import clock_times, clock_words
 from certree.models.common.errors import InputError
-from certree.models.fine.rebooking import fitted
+from certree.models.fine.demand import in_fine_slots_if_needed
 from certree.models.fine.slots import fine_times
 from certree.models.fine.tolerance import drift_tolerance, skew_tolerance
 from certree.models.machine.machine import Machine
@@ -33,8 +33,8 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
     """
     document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
     try:
-        if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-            schedule = fitted(schedule, message_bytes, machine)
+        if isinstance(schedule, Schedule):
+            schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
         if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
             cycles = fine_times(schedule).cycles
             return document | {"time_cycles": cycles, **clock_times(cycles, message_bytes, machine), **_tolerance(schedule)}

@@ -44,7 +44,9 @@ class FlitEngine(RowEngine):
                 "turns: run it with --engine fast --without-routers"
             )
         super().__init__(source, options, cells)
-        lengths, others, machine = packet_lengths(source, options.framing), options.packets, self.source.machine
+        others, machine, is_whole = options.packets, self.source.machine, options.framing == "message"
+        lengths = packet_lengths(source, options.framing)
+        lengths = [max(lengths)] if is_whole else lengths
         self.network = RouterNetwork(
             source.topology, machine, _classes(self.source, lengths, others), issue_cycles=machine.ni_issue_cycles
         )
@@ -61,7 +63,7 @@ class FlitEngine(RowEngine):
             self.rows.rows,
             self.network.scalars,
             self.network.core_columns(hops),
-            plan | {"packet_flits": np.array(lengths, np.uint32)},
+            plan | {"packet_flits": np.array([] if is_whole else lengths, np.uint32)},
             columns,
             options.mode,
             cells,

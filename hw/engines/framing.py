@@ -36,5 +36,10 @@ def framed(source: Tables | Plan, framing: str) -> Tables | Plan:
 
 
 def packet_lengths(source: Tables | Plan, framing: str) -> list[int]:
-    """Flits of the packets that carry one chunk (`models.routers.framing`)."""
+    """Flits of the packets that carry one chunk (`models.routers.framing`); where chunks differ in size, and are not cut into
+    packets, those of the smallest and of the largest."""
+    if isinstance(source, Tables) and source.chunk_granules is not None:
+        unit = source.chunk_bytes // source.machine.flit_bytes
+        ends = {int(source.chunk_granules.min()), int(source.chunk_granules.max())}
+        return [source.machine.head_flits + granules * unit for granules in sorted(ends)]
     return framing_of_chunks.packet_lengths(source.chunk_bytes, source.machine, framing)

@@ -11,7 +11,7 @@ from certree.hw.engines.table_rows import Rows
 from certree.models.common.errors import TableFormatError, UnsupportedError
 from certree.models.network.topology import NodeKind
 from certree.models.schedule.paths import link_cycles, way_of
-from certree.models.table_memory import cell_addresses, layout
+from certree.models.table_memory import cell_addresses, cell_places, layout
 from certree.models.tables import Profile, Tables
 
 Int64 = NDArray[np.int64]
@@ -102,6 +102,8 @@ def first_cells(source: Tables | Plan) -> NDArray[np.uint64]:
 def _cells_of_node(source: Tables | Plan) -> int:
     if not isinstance(source, Tables) or not source.is_counted:
         return source.chunks * source.repeats
+    if source.chunk_granules is not None:
+        return len(cell_places(source))
     memory, size = layout(source), source.chunk_bytes // source.machine.flit_bytes
     return (memory.work_base + memory.in_flight * memory.work_stride) // size
 
@@ -137,7 +139,11 @@ def _first_wrong_block(tables: Tables, cells: NDArray[np.uint64]) -> tuple[int, 
     assert root is not None
     assert target is not None
     size, zero = tables.chunk_bytes // tables.machine.flit_bytes, np.zeros(tables.chunks, np.int32)
-    sent, due = (cell_addresses(tables, node, flow, zero) // size for node in (root, target))
+    sent, due = (cell_addresses(tables, node, flow, zero) for node in (root, target))
+    if tables.chunk_granules is None:
+        sent, due = sent // size, due // size
+    else:
+        sent, due = (np.searchsorted(cell_places(tables), address) for address in (sent, due))
     moved = np.arange(tables.repeats)[:, None] * (layout(tables).stride // size)
     wrong = cells[target, due + moved] != initial_cells(len(cells), cells.shape[1])[root, sent + moved]
     if not wrong.any():

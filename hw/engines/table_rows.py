@@ -12,7 +12,7 @@ from certree.models.machine.machine import Machine
 from certree.models.network.topology import Topology
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.table_form import require_sound
-from certree.models.table_memory import layout
+from certree.models.table_memory import cell_places, layout
 from certree.models.tables import NIL, RowOp, Tables
 
 Int64 = NDArray[np.int64]
@@ -37,8 +37,11 @@ class Rows(ABC):
     sent: dict[str, NDArray[np.integer]]
     has_local: bool = False  # whether a transfer from a node to itself is one between two of its buffers
 
-    def _fill(self, sizes: dict[str, int], topology: Topology, machine: Machine, chunk_bytes: int) -> None:
-        """`sizes`: chunks, repeats, period and slot_cycles, and where memory is not one vector the fields of `_memory`."""
+    def _fill(
+        self, sizes: dict[str, int], topology: Topology, machine: Machine, chunk_bytes: int, granules: Int64 | None = None
+    ) -> None:
+        """`sizes`: chunks, repeats, period and slot_cycles, and where memory is not one vector the fields of `_memory`; `granules`:
+        of each message, where they differ."""
         nodes = len(topology.kind)
         vector = sizes["chunks"] * sizes["repeats"]
         sizes = {"cells": vector, "stride": sizes["chunks"], "work_base": vector, "work_stride": 0, "in_flight": 1} | sizes
@@ -47,7 +50,6 @@ class Rows(ABC):
         self.scalars = {
             "nodes": nodes,
             **sizes,
-            "message_flits": flits,
             "step_cycles": estimated_step_cycles(flits, buffer),
             "ni_buffer_flits": buffer,
             "reduce_start_cycles": machine.reduce_start_cycles,
@@ -56,7 +58,12 @@ class Rows(ABC):
             "router_cycles": machine.router_cycles,
         }
         self._start = machine.ni_start_cycles
-        self.rows = {name: narrowed(name, column) for name, column in self._rows().items()}
+        columns = self._rows()
+        columns["message_flits"] = np.full(len(columns["message_cell"]), flits, np.int64)
+        if granules is not None:
+            columns["message_flits"] = topology.scale * (machine.head_flits + granules)
+        check_fits("flits in one message", int(columns["message_flits"].max(initial=1)), MAX_FLITS)
+        self.rows = {name: narrowed(name, column) for name, column in columns.items()}
         self.set_clocks(Clocks.equal(nodes))
         self._check_counters()
 
@@ -71,9 +78,9 @@ class Rows(ABC):
     def _check_counters(self) -> None:
         scalars = self.scalars
         steps = (scalars["repeats"] + 1) * scalars["period"] + int(self.rows["row_step"].max(initial=0))
-        check_fits("cycles", steps * max(scalars["slot_cycles"], scalars["message_flits"]), MAX_CYCLES)
+        longest = int(self.rows["message_flits"].max(initial=1))
+        check_fits("cycles", steps * max(scalars["slot_cycles"], longest), MAX_CYCLES)
         check_fits("chunks in all nodes", scalars["nodes"] * scalars["cells"], MAX_CELLS)
-        check_fits("flits in one message", scalars["message_flits"], MAX_FLITS)
         check_fits("router_cycles", scalars["router_cycles"])
 
     def node_of(self, row: int) -> tuple[int, int]:
@@ -120,15 +127,24 @@ class TableRows(Rows):
             "period": tables.period or int(tables.step.max(initial=0)) + 1,
             "slot_cycles": tables.slot_cycles,
         }
-        self._fill(sizes | self._memory(), tables.topology, tables.machine, tables.chunk_bytes)
+        granules = None if tables.chunk_granules is None else tables.sizes(self.sent["chunk"])
+        self._fill(sizes | self._memory(), tables.topology, tables.machine, tables.chunk_bytes, granules)
 
     def _memory(self) -> dict[str, int]:
         """The layout of a node's memory, in chunks."""
         if not self.tables.is_counted:
             return {}
+        if self.tables.chunk_granules is not None:  # an iteration, and chunks of several sizes: a cell for each place of one
+            return {"cells": len(cell_places(self.tables)), "work_base": len(cell_places(self.tables))}
         size, memory = self._size, layout(self.tables)
         strides = {name: getattr(memory, name) // size for name in ("stride", "work_base", "work_stride")}
         return strides | {"in_flight": memory.in_flight, "cells": strides["work_base"] + memory.in_flight * strides["work_stride"]}
+
+    def _cells(self, address: Int64) -> Int64:
+        """The cells at addresses."""
+        if self.tables.chunk_granules is not None:
+            return np.searchsorted(cell_places(self.tables), address)
+        return address // self._size
 
     @property
     def _size(self) -> int:
@@ -139,12 +155,12 @@ class TableRows(Rows):
         waits_row, waits = self._waits()
         rows = np.arange(len(tables.node) + 1)
         arrival = np.searchsorted(tables.arrival_keys(), tables.transfer_keys()[self._order])
-        counted, size = tables.is_counted, self._size
+        counted = tables.is_counted
         return {
             "row_begin": np.searchsorted(tables.node, nodes),
             "row_op": tables.op,
             "row_flow": tables.flow,  # for traces
-            "row_cell": tables.addr // size if counted else tables.flow,
+            "row_cell": self._cells(tables.addr) if counted else tables.flow,
             "row_step": tables.step,
             "row_waits_begin": np.searchsorted(waits_row, rows),
             "row_waits": waits,
@@ -152,7 +168,7 @@ class TableRows(Rows):
             "row_messages_begin": np.searchsorted(self.sent["row"], rows),
             "row_messages": np.arange(len(self._order)),
             "message_arrival": arrival,
-            "message_cell": tables.arrival_addr[arrival] // size if counted else self.sent["chunk"],
+            "message_cell": self._cells(tables.arrival_addr[arrival]) if counted else self.sent["chunk"],
             "arrival_begin": np.searchsorted(tables.arrival_node, nodes),
             "arrival_count": tables.arrival_count,
         }

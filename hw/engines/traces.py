@@ -71,9 +71,9 @@ def message_entries(rows: Rows, records: Iterable[Record]) -> Iterator[dict[str,
         }
 
 
-def lane_uses(program: Program, hops: Iterable[tuple[int, int, int]]) -> LinkUses:
-    """The lanes of a program; (message, lane, start) of every lane that a message got, each for as many cycles as it has flits."""
-    columns, flits = program.columns, program.scalars["message_flits"]
+def lane_uses(program: Program, hops: Iterable[tuple[int, int, int, int]]) -> LinkUses:
+    """The lanes of a program; (message, lane, start, cycles) of every lane that a message got."""
+    columns = program.columns
     ends = zip(columns["bundle_source"].tolist(), columns["bundle_destination"].tolist(), strict=True)
     begin = columns["bundle_begin"].tolist()
     names = [
@@ -81,7 +81,7 @@ def lane_uses(program: Program, hops: Iterable[tuple[int, int, int]]) -> LinkUse
         for bundle, (source, destination) in enumerate(ends)
         for lane in range(begin[bundle], begin[bundle + 1])
     ]
-    return LinkUses(names, [(number, lane, start, flits) for number, lane, start in hops])
+    return LinkUses(names, list(hops))
 
 
 def waits_by_channel(records: Iterable[Record], uses: LinkUses) -> dict[tuple[int, int], int]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from certree.hw.tables.lines import ragged
+from certree.hw.tables.lines import filled, ragged
 from certree.models.common.errors import UnsupportedError
 from certree.models.fine.slots import landing_steps
 from certree.models.network.routing import DIRECT
@@ -20,8 +20,8 @@ Int64 = NDArray[np.int64]
 
 
 def lower_counted(plan: Schedule, header: dict[str, Any]) -> Tables:
-    """The tables of a plan with steps of one round, in profile `blocks` where chunks have targets, `buffers` elsewhere; `header`:
-    the fields that all profiles have.
+    """The tables of a plan with steps of one round, in profile `blocks` where chunks have targets, `buffers` elsewhere; `header` as
+    `filled` has it.
 
     Raises UnsupportedError, naming node and chunk, for transfers whose result would depend on when others arrive, and for chunks
     with targets that take several paths. O(rows log rows) time.
@@ -31,28 +31,21 @@ def lower_counted(plan: Schedule, header: dict[str, Any]) -> Tables:
     if profile is Profile.BLOCKS:
         _refuse_other_than_paths(plan)
     moved.refuse_mixed()
-    size = header["chunk_bytes"] // header["machine"].flit_bytes
-    rows = _rows(plan, moved)
-    addresses = rows["flow"].astype(np.int64), moved.arrivals()["arrival_flow"].astype(np.int64)
-    tables = Tables(
-        addr=addresses[0],
-        size=np.full(len(rows["flow"]), size, np.int64),
+    rows, arrivals = _rows(plan, moved), moved.arrivals()
+    tables = filled(
+        header,
+        rows | arrivals | {"arrival_addr": arrivals["arrival_flow"].astype(np.int64)},  # before there is a layout
         profile=profile,
         buffers=plan.buffers,
         in_flight=min(plan.repeats, ceil_div(moved.longest_use(rows), plan.period)) if plan.period else 1,
         chunk_root=plan.chunk_root if plan.collective.is_rooted else None,
         chunk_target=plan.chunk_target,
-        arrival_addr=addresses[1],
-        **header,
-        **rows,
-        **moved.arrivals(),
     )
-    tables = replace(
+    return replace(
         tables,
         addr=cell_addresses(tables, tables.node, tables.flow, tables.src_buffer),
         arrival_addr=cell_addresses(tables, tables.arrival_node, tables.arrival_flow, tables.arrival_buffer),
     )
-    return replace(tables, schedule_digest=tables.schedule.digest)
 
 
 class _Moved:

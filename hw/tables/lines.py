@@ -1,10 +1,12 @@
-"""Columns in lines: groups of values as rows of a table, and pairs of equal numbers."""
+"""Columns in lines: groups of values as rows of a table, pairs of equal numbers, and tables of columns."""
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from certree.models.network.topology import Int32
-from certree.models.tables import NIL
+from certree.models.tables import NIL, Tables
 
 Int64 = NDArray[np.int64]
 
@@ -31,3 +33,12 @@ def ragged(group: Int64, value: Int32, groups: int) -> Int32:
 def widen(lines: Int32, width: int) -> Int32:
     """The lines, filled up with NIL to that width."""
     return np.pad(lines, ((0, 0), (0, width - lines.shape[1])), constant_values=NIL)
+
+
+def filled(header: dict[str, Any], columns: dict[str, Any], **profile: Any) -> Tables:
+    """Tables of columns of rows and arrivals, with the sizes of rows, and the addresses that they have in `trees`; `header`: the
+    fields that all profiles have, `profile`: those of one."""
+    unit, flow = header["chunk_bytes"] // header["machine"].flit_bytes, columns["flow"].astype(np.int64)
+    sizes = header["chunk_granules"]
+    size = np.full(len(flow), unit, np.int64) if sizes is None else sizes.astype(np.int64)[flow] * unit
+    return Tables(addr=flow * unit, size=size, **header, **columns, **profile)

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from certree.hw.tables.counted import lower_counted
-from certree.hw.tables.lines import match, ragged, widen
+from certree.hw.tables.lines import filled, match, ragged, widen
 from certree.models.common.errors import TableFormatError, UnsupportedError
+from certree.models.fine.demand import in_fine_slots_if_needed
 from certree.models.fine.forwarding import unkept_waits
-from certree.models.fine.rebooking import fitted
 from certree.models.fine.slots import fine_times
 from certree.models.machine.machine import Machine
 from certree.models.network.routing import DIRECT
@@ -30,33 +30,28 @@ def lower(schedule: Schedule, message_bytes: int, machine: Machine) -> Tables:
     represent the schedule ("Schedules without tables"). The verifier decides whether the schedule is valid. O(rows log rows) time,
     O(rows · widest row) memory.
     """
-    schedule.require_version_1("tables", allowed=("members", "buffers", "virtual_channel", "slot_cycles"))
+    schedule.require_version_1("tables", allowed=("members", "buffers", "virtual_channel", "demand", "slot_cycles"))
     plan, sizes = _sized(schedule, message_bytes, machine)
     plan = _without_idle_routes(plan)
     _refuse_switches(plan)
     for words in unkept_waits(plan):
         raise UnsupportedError(words)
     header = _header(plan, machine, sizes)
-    if plan.collective.members is not None or plan.collective.has_targets or plan.buffers > 1 or not _are_trees(plan):
-        return lower_counted(plan, header)
-    rows = _rows(plan)
-    size = header["chunk_bytes"] // machine.flit_bytes
-    tables = Tables(
-        addr=rows["flow"].astype(np.int64) * size,
-        size=np.full(len(rows["flow"]), size, np.int64),
-        **header,
-        **rows,
-        **_arrivals(plan),
-    )
-    if not _are_told(tables, plan):
-        return lower_counted(plan, header)
+    tables = _lower_trees(plan, header) or lower_counted(plan, header)
     return replace(tables, schedule_digest=tables.schedule.digest)
+
+
+def _lower_trees(plan: Schedule, header: dict[str, Any]) -> Tables | None:
+    """The tables of a plan in profile `trees`; None where rows of trees cannot say what it says."""
+    if plan.collective.members is not None or plan.collective.has_targets or plan.buffers > 1 or not _are_trees(plan):
+        return None
+    tables = filled(header, _rows(plan) | _arrivals(plan))
+    return tables if _are_told(tables, plan) else None
 
 
 def _sized(schedule: Schedule, message_bytes: int, machine: Machine) -> tuple[Schedule, dict[str, int]]:
     """The schedule with the slots that tables have, and its sizes: fine slots fitted to these."""
-    if schedule.slot_cycles is not None:
-        schedule = fitted(schedule, message_bytes, machine)
+    schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
     if schedule.slot_cycles is not None:
         times = fine_times(schedule)
         return schedule, {"message_bytes": message_bytes, "chunk_bytes": times.chunk_bytes, "slot_cycles": times.slot}
@@ -68,7 +63,7 @@ def _header(plan: Schedule, machine: Machine, sizes: dict[str, int]) -> dict[str
     """The fields of tables that are not columns, in any profile."""
     return {
         **{name: getattr(plan, name) for name in ("topology", "collective", "chunks", "delay", "period", "repeats")},
-        **{name: getattr(plan, name) for name in ("routes", "virtual_channel", "waits")},
+        **{name: getattr(plan, name) for name in ("routes", "virtual_channel", "waits", "chunk_granules")},
         "machine": machine,
         **sizes,
         "fine_slots": plan.slot_cycles is not None,

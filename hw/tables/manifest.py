@@ -14,6 +14,7 @@ from certree.models.common.columns import int_column
 from certree.models.common.errors import InputError, TableFormatError, located, short
 from certree.models.common.fields import Fields
 from certree.models.common.files import sha256
+from certree.models.demand import MAX_GRANULES, read_demand
 from certree.models.machine.machine import machine_document, read_machine
 from certree.models.network.topology import MAX_NODES, Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
@@ -31,7 +32,7 @@ _KEYS = (
 
 
 _PROFILE_KEYS = ("profile", "buffers", "stride", "work_base", "work_stride", "in_flight", "chunk_root", "chunk_target")
-_OPTIONAL_KEYS = ("members", "epoch", "fine_slots", "waits")
+_OPTIONAL_KEYS = ("members", "demand", "granules", "epoch", "fine_slots", "waits")
 
 
 def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapping[str, bytes]) -> dict[str, Any]:
@@ -43,7 +44,7 @@ def manifest_document(tables: Tables, encoding: str, widths: Widths, files: Mapp
         "encoding": encoding,
         "topology_digest": tables.topology.digest,
         "schedule_digest": tables.schedule_digest,
-        "collective": str(tables.collective.kind),
+        "collective": tables.collective.name,
         "root": tables.collective.root,
         **{name: getattr(tables, name) for name in COUNTS},
         "padded_bytes": tables.chunk_bytes * message_chunks(tables) * tables.repeats,
@@ -71,6 +72,8 @@ def _profile_document(tables: Tables) -> dict[str, Any]:
     return {
         "profile": str(tables.profile),
         **({} if tables.collective.members is None else {"members": list(tables.collective.members)}),
+        **({} if tables.collective.demand is None else {"demand": tables.collective.demand.document()}),
+        **({} if tables.chunk_granules is None else {"granules": tables.chunk_granules.tolist()}),
         **({} if tables.epoch is None else {"epoch": tables.epoch}),
         "buffers": tables.buffers,
         **asdict(layout(tables)),
@@ -127,8 +130,9 @@ def header_fields(manifest: Fields) -> dict[str, Any]:
 
 def _collective(manifest: Fields, topology: Topology) -> Collective:
     named = manifest.entries("members") if "members" in manifest else None
+    demand = read_demand(manifest.table_of("demand")) if "demand" in manifest else None
     with located(manifest.where, TableFormatError):
-        collective = parse_collective(manifest.text("collective"), manifest.raw("root"), named)
+        collective = parse_collective(manifest.text("collective"), manifest.raw("root"), named, demand)
         if named is not None and collective.fitted(topology).members is None:
             raise InputError("members are all endpoints; such a manifest names none")
     return collective
@@ -151,6 +155,9 @@ def _profile_fields(manifest: Fields) -> dict[str, Any]:
         given = manifest.raw(name)
         where = f"{manifest.where}: {name}"
         fields[name] = None if given is None else int_column(given, where, 0, MAX_NODES, error=TableFormatError)
+    if "granules" in manifest:
+        where = f"{manifest.where}: granules"
+        fields["chunk_granules"] = int_column(manifest.raw("granules"), where, 1, MAX_GRANULES + 1, error=TableFormatError)
     return fields
 
 

@@ -45,7 +45,7 @@ def _unkept_at(schedule: Schedule, times: FineTimes, uses: Int64, came: Int64) -
     rows, entries = times.reservations.row[uses].tolist(), times.reservations.entry[uses].tolist()
     for place, (row, come, planned) in enumerate(zip(rows, came[0].tolist(), entries, strict=True)):
         entry = max(come, free[0])
-        heapreplace(free, entry + times.ser)
+        heapreplace(free, entry + int(times.length[row]))
         who = f"step {schedule.step[row]}: the message from node {schedule.src[row]} to node {schedule.dst[row]}"
         if place and (came[:, place - 1] == came[:, place]).all() and entries[place - 1] != planned:
             yield f"{who} comes to link {ends} in the same cycle and over the same link as another one: either may wait"

@@ -38,8 +38,8 @@ class Reservations:
 @dataclass(frozen=True, eq=False)
 class FineTimes:
     """The times of a schedule with `slot_cycles`. Raises InputError where the machine has other link speeds than the network, or
-    the run would last longer than MAX_CYCLES. `ser`: cycles in which a message passes a point of a lane; `red`: of the reduction
-    unit for a chunk."""
+    the run would last longer than MAX_CYCLES. `ser`: cycles in which the longest message passes a point of a lane; `length`: the
+    same of the message of each row; `red`: of the reduction unit for a chunk."""
 
     schedule: Schedule
 
@@ -65,15 +65,25 @@ class FineTimes:
 
     @cached_property
     def chunk_bytes(self) -> int:
-        """Bytes of a chunk, padded to whole granules."""
+        """Bytes of a chunk, padded to whole granules; with a demand those of a unit of its sizes."""
         schedule = self.schedule
         assert schedule.made_for is not None
         return chunk_bytes_of(schedule.made_for.message_bytes, schedule.message_chunks, schedule.repeats, self.machine)
 
     @cached_property
     def ser(self) -> int:
-        """Cycles in which a message passes a lane."""
-        return serialization_cycles(self.chunk_bytes, self.machine, self.schedule.topology.scale)
+        """Cycles in which a message passes a lane; with a demand the longest one."""
+        largest = 1 if self.schedule.chunk_granules is None else int(self.schedule.chunk_granules.max())
+        return serialization_cycles(largest * self.chunk_bytes, self.machine, self.schedule.topology.scale)
+
+    @cached_property
+    def length(self) -> Int64:
+        """By row: cycles in which its message passes a lane."""
+        schedule = self.schedule
+        if schedule.chunk_granules is None:
+            return np.broadcast_to(np.int64(self.ser), schedule.transfers)
+        granules = schedule.chunk_granules.astype(np.int64)[schedule.chunk]
+        return serialization_cycles(granules * self.chunk_bytes, self.machine, schedule.topology.scale)
 
     @cached_property
     def red(self) -> int:
@@ -131,7 +141,7 @@ class FineTimes:
         """By row: the cycle from which on what it carries is in its cell; of a reduce where the unit serves arrivals in their
         order, each after all that arrive in the same cycle. Where a unit gets more work than it can do (`work`) the times mean
         nothing. O(rows log rows)."""
-        landing = self.fire + self.latency + self.ser
+        landing = self.fire + self.latency + self.length
         rows = np.flatnonzero(self.schedule.op == Op.REDUCE)
         if len(rows):
             ready = landing[rows] + self.machine.reduce_start_cycles
@@ -184,7 +194,7 @@ class FineTimes:
         """
         if not self.schedule.transfers:
             return 0
-        arrived = self.fire + self.latency + self.ser
+        arrived = self.fire + self.latency + self.length
         last, rows = int(arrived.max()), np.flatnonzero(self.schedule.op == Op.REDUCE)
         if len(rows):
             ready = arrived[rows] + self.machine.reduce_start_cycles
@@ -214,16 +224,19 @@ def reserved_lanes(times: FineTimes) -> Int64:
     wide = np.flatnonzero(capacity[uses.pair] > 1)
     order = wide[np.lexsort((entry[wide], uses.pair[wide]))]
     for group in np.split(order, np.flatnonzero(np.diff(uses.pair[order])) + 1) if len(order) else []:
-        taken: list[list[int]] = [[] for _ in range(int(capacity[uses.pair[group[0]]]))]  # entries of the messages of each lane
-        for use, start in zip(group.tolist(), entry[group].tolist(), strict=True):
-            wraps = 0 if period is None else start + times.ser - period
-            free = (n for n, there in enumerate(taken) if not there or (there[-1] + times.ser <= start and there[0] >= wraps))
+        taken: list[list[int]] = [
+            [] for _ in range(int(capacity[uses.pair[group[0]]]))
+        ]  # of each lane the first entry, the last end
+        lengths = times.length[uses.row[group]].tolist()
+        for use, start, length in zip(group.tolist(), entry[group].tolist(), lengths, strict=True):
+            wraps = 0 if period is None else start + length - period
+            free = (n for n, there in enumerate(taken) if not there or (there[1] <= start and there[0] >= wraps))
             lane[use] = next(free, -1)
             if lane[use] < 0:
                 row = int(uses.row[use])
                 where = f"node {times.schedule.src[row]} in step {times.schedule.step[row]}"
                 raise UnsupportedError(f"the message of {where} has no lane of its own in every iteration")
-            taken[lane[use]].append(start)
+            taken[lane[use]] = [taken[lane[use]][0] if taken[lane[use]] else start, start + length]
     return lane
 
 

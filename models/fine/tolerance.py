@@ -1,12 +1,14 @@
 """How far clocks may differ where rows fire in fine slots: sentence F17 of docs/decisions/0009-fine-slots.md, in closed form."""
 
 from fractions import Fraction
+from heapq import heappush, heappushpop
 
 import numpy as np
 
 from certree.models.fine.slots import FineTimes, Int64, fine_times
 from certree.models.network.topology import Int32
 from certree.models.schedule.schedule import Op, Schedule
+from certree.models.schedule.timing import MAX_CYCLES
 
 
 def skew_tolerance(schedule: Schedule) -> int | None:
@@ -58,7 +60,7 @@ def drift_tolerance(schedule: Schedule) -> Fraction | None:
 
 
 def _shortest(times: FineTimes) -> int:
-    return int(times.latency[times.schedule.src != times.schedule.dst].min()) + times.ser
+    return int((times.latency + times.length)[times.schedule.src != times.schedule.dst].min())
 
 
 def _gap(times: FineTimes) -> int:
@@ -75,6 +77,8 @@ def _gap(times: FineTimes) -> int:
     order = np.lexsort((entry, place))
     place, row, entry = place[order], row[order], entry[order]
     lanes = np.concatenate((topology.pair_capacity, topology.capacity.astype(np.int64)))[place]
+    if times.schedule.chunk_granules is not None:
+        return min(_shortest(times), _least_gap(place, entry, entry + times.length[row], lanes))
     before = np.arange(len(place)) - lanes
     near = before >= 0
     near[near] = place[before[near]] == place[near]
@@ -82,6 +86,21 @@ def _gap(times: FineTimes) -> int:
     mixed = np.concatenate(([0], np.cumsum((np.diff(source) != 0) | (np.diff(place) != 0))))  # changes of node up to each use
     near[near] = mixed[near] > mixed[before[near]]
     return int((entry[near] - entry[before[near]] - times.ser).min(initial=_shortest(times)))
+
+
+def _least_gap(place: Int64, entry: Int64, end: Int64, lanes: Int64) -> int:
+    """The same of messages of several lengths, in the order of (place, entry), whoever sends them: the fewest cycles by which all
+    could end later with no more of them on a link than it has lanes. O(uses log lanes)."""
+    least, here, ends = MAX_CYCLES, -1, list[int]()
+    for link, start, until, width in zip(place.tolist(), entry.tolist(), end.tolist(), lanes.tolist(), strict=True):
+        if link != here:
+            here, ends = link, []
+        if len(ends) < width:
+            heappush(ends, until)
+            continue
+        least = min(least, start - ends[0])
+        heappushpop(ends, until)
+    return least
 
 
 def _is_in_time(times: FineTimes, skew: int) -> bool:
@@ -123,7 +142,7 @@ def _last_before(cell: Int64, step: Int32, writes: Int64, sent: Int32, landing: 
 
 def _latest(times: FineTimes, skew: int) -> Int64:
     """By row: the cycle by which what it carries has landed at the latest."""
-    schedule, arrived = times.schedule, times.fire + times.latency + times.ser
+    schedule, arrived = times.schedule, times.fire + times.latency + times.length
     landing = arrived + np.where(schedule.src == schedule.dst, 0, skew)
     rows = np.flatnonzero(schedule.op == Op.REDUCE)
     if not len(rows):

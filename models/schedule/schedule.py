@@ -255,7 +255,6 @@ class Schedule(Shown):
             (self.made_for is None, "made_for is missing; fine slots are for one message size and machine"),
             (self.delay != 1, f"delay is {self.delay}; allowed with slot_cycles: 1"),
             (bool((self.rounds != 1).any()), "rounds are not all 1; steps of slot_cycles have one length"),
-            (self.chunk_granules is not None, "slot_cycles is given with a demand; chunks of a demand differ in size"),
             (bool(self.topology.reducing.any()), "slot_cycles is given for a network whose switches reduce"),
         ):
             if wrong:

@@ -48,8 +48,9 @@ def check_demand(schedule: Schedule, findings: Findings) -> None:
 
 @check(stage=Stage.LOAD)
 def check_sizes(schedule: Schedule, findings: Findings) -> None:
-    """Report links overfilled by one step (rule `capacity`) where chunks have sizes. O(uses log uses)."""
-    if schedule.chunk_granules is None:
+    """Report links overfilled by one step (rule `capacity`) where chunks have sizes; with fine slots `check_reservations` does.
+    O(uses log uses)."""
+    if schedule.chunk_granules is None or schedule.slot_cycles is not None:
         return
     uses, first, load, largest = loads_in_granules(schedule)
     step = schedule.step[uses.row[first]]

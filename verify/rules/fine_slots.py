@@ -28,6 +28,7 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
     if schedule.slot_cycles is None or not schedule.transfers:
         return
     times, (row, resource, entry, lanes) = fine_times(schedule), _uses(schedule)
+    length = times.length[row]
     period = times.period
     if period is not None and times.ser > period:
         first = int(row[0]) if len(row) else 0
@@ -36,24 +37,23 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
         return
     start = entry if period is None else entry % period
     if period is not None:  # each once more, a period later: what reaches over the end of a period meets the start of the next
-        row, resource = np.tile(row, 2), np.tile(resource, 2)
+        row, resource, length = np.tile(row, 2), np.tile(resource, 2), np.tile(length, 2)
         start = np.concatenate((start, start + period))
     order = np.lexsort((row, start, resource))
-    row, resource, start = row[order], resource[order], start[order]
-    # a message finds its lane free unless as many as there are lanes have entered less than `ser` cycles before it
-    ahead = np.arange(len(row)) - lanes[resource]
-    before = np.maximum(ahead, 0)
-    taken = (ahead >= 0) & (resource[before] == resource) & (start[before] + times.ser > start)
-    found = np.flatnonzero(taken)
+    row, resource, start, end = row[order], resource[order], start[order], start[order] + length[order]
+    # a message finds a lane free unless as many as there are lanes have entered before it and not left
+    there = _under_way(resource, start, end)
+    found = np.flatnonzero(there >= lanes[resource])
     found = found[np.unique(row[found], return_index=True)[1]]
     found = found[np.argsort(schedule.step[row[found]], kind="stable")]
 
     def tell(place: int) -> tuple[int, tuple[int, ...], str]:
         here, step = int(row[place]), int(schedule.step[row[place]])
-        others = list(dict.fromkeys(row[place - lanes[resource[place]] : place].tolist()))
+        near = np.flatnonzero((resource[:place] == resource[place]) & (end[:place] > start[place]))[-lanes[resource[place]] :]
+        others = list(dict.fromkeys(row[near].tolist()))
         where = _resource_text(schedule, int(resource[place]))
         who = list_text([row_text(schedule, other) for other in others], " and ")
-        free = int(start[place - lanes[resource[place]]]) + times.ser - int(start[place])
+        free = int(end[near].min()) - int(start[place])
         modulo = "" if period is None else f" modulo the period of {period}"
         words = f"step {step}: {row_text(schedule, here)} finds {where} taken for {free} more cycles{modulo}, by {who}"
         return step, tuple(dict.fromkeys([here, *others])), words
@@ -61,6 +61,13 @@ def check_reservations(schedule: Schedule, findings: Findings) -> None:
     findings.add_each("reserved", found.tolist(), tell)
     if not len(found):
         _check_choices(schedule, findings)
+
+
+def _under_way(resource: Int64, start: Int64, end: Int64) -> Int64:
+    """By use, in the order of (resource, start): how many uses before it have not ended when it starts. O(uses log uses)."""
+    span = int(end.max(initial=0)) + 1
+    left = np.searchsorted(np.sort(resource * span + end), resource * span + start, side="right")
+    return np.arange(len(resource)) - left
 
 
 def _check_choices(schedule: Schedule, findings: Findings) -> None:
@@ -76,11 +83,11 @@ def _check_choices(schedule: Schedule, findings: Findings) -> None:
         return
     span = int(start.max()) + 1 if period is None else period
     around = np.array([0]) if period is None else np.array([-period, 0, period])
-    width = 3 * span + 2 * times.ser
-    key = np.sort((pair[:, None] * width + times.ser + span + (start % span)[:, None] + around).ravel())
+    width, length = 3 * span + 2 * times.ser, times.length[row]
+    base = pair * width + times.ser + span + start % span
+    starts, ends = (np.sort((key[:, None] + around).ravel()) for key in (base, base + length))
     free = np.flatnonzero(uses.link[mixed] < 0)
-    middle = pair[free] * width + times.ser + span + start[free] % span
-    others = np.searchsorted(key, middle + times.ser) - np.searchsorted(key, middle - times.ser, side="right") - 1
+    others = np.searchsorted(starts, (base + length)[free]) - np.searchsorted(ends, base[free], side="right") - 1
     found = free[others >= topology.pair_capacity[pair[free]]]
 
     def tell(place: int) -> tuple[int, tuple[int, ...], str]:
@@ -137,14 +144,16 @@ def check_waits(schedule: Schedule, findings: Findings) -> None:
     if schedule.virtual_channel is not None:
         channel[:-1] = schedule.virtual_channel  # the last entry is that of DIRECT
     buffer = uses.pair * MAX_CHANNELS + channel[schedule.route[uses.row]]
-    longest = np.flatnonzero((np.minimum(uses.wait, times.ser) > room) | (uses.wait + times.ser > (period or MAX_CYCLES)))
+    longest = np.flatnonzero(
+        (np.minimum(uses.wait, times.length[uses.row]) > room) | (uses.wait + times.length[uses.row] > (period or MAX_CYCLES))
+    )
 
     def tell_long(use: int) -> tuple[int, tuple[int, ...], str]:
         row, wait = int(uses.row[use]), int(uses.wait[use])
-        held = min(wait, times.ser)
+        held = min(wait, int(times.length[row]))
         why = f"{held} flits of it are then in a buffer for {room}"
         if held <= room:
-            why = f"it is there for {wait + times.ser} cycles, and comes again after {period}"
+            why = f"it is there for {wait + int(times.length[row])} cycles, and comes again after {period}"
         where, step = _link_text(schedule, int(uses.pair[use])), int(schedule.step[row])
         return step, (row,), f"step {step}: {row_text(schedule, row)} waits {wait} cycles behind {where}: {why}"
 
@@ -164,7 +173,7 @@ def _check_company(schedule: Schedule, findings: Findings, buffer: Int64) -> Non
     begin, count = np.repeat(low - (np.cumsum(high - low) - (high - low)), high - low), high - low
     use = np.concatenate((np.delete(np.arange(len(uses.row)), free), np.repeat(free, count)))
     buffer = np.concatenate((np.delete(buffer, free), held[begin + np.arange(int(count.sum()))]))
-    comes, goes = uses.ready[use], uses.ready[use] + uses.wait[use] + times.ser
+    comes, goes = uses.ready[use], uses.ready[use] + uses.wait[use] + times.length[uses.row[use]]
     if period is not None:
         shift = comes - comes % period
         comes, goes = np.concatenate((comes - shift, comes - shift + period)), np.concatenate((goes - shift, goes - shift + period))

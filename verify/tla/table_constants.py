@@ -150,10 +150,13 @@ def _linked_timing(tables: Tables) -> SlotTiming:
 def _fine_timing(tables: Tables) -> SlotTiming:
     """The same where slots are fine: the one time that all sums take from their arrival on, by closed form, and slots as they are.
 
-    UnsupportedError where sums take different times, for which the model has no bounds by row, and for planned waits."""
+    UnsupportedError where sums take different times, for which the model has no bounds by row, for messages of several sizes, and
+    for planned waits."""
     if tables.waits is not None:
         raise UnsupportedError("model checks: not supported for tables with planned waits, which the model takes for busy ports")
     times = fine_times(tables.schedule)
+    if int(times.length.min(initial=times.ser)) < times.ser:
+        raise UnsupportedError("model checks: not supported for messages of several sizes; the model has one for all")
     added = (times.landing - times.fire - times.latency - times.ser)[tables.schedule.op == Op.REDUCE]
     red, shortest = int(added.max(initial=0)), int(added.min(initial=int(added.max(initial=0))))
     if shortest < red:

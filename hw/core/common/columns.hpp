@@ -61,7 +61,6 @@ inline Program read_rows(const nanobind::mapping& scalars, const nanobind::mappi
   program.repeats = scalar<std::uint32_t>(scalars, "repeats");
   program.period = scalar<std::uint32_t>(scalars, "period");
   program.slot_cycles = scalar<std::uint64_t>(scalars, "slot_cycles");
-  program.message_flits = scalar<std::uint32_t>(scalars, "message_flits");
   program.step_cycles = scalar<std::uint64_t>(scalars, "step_cycles");
   program.ni_buffer_flits = scalar<std::uint64_t>(scalars, "ni_buffer_flits");
   program.reduce_start_cycles = scalar<std::uint64_t>(scalars, "reduce_start_cycles");
@@ -82,6 +81,7 @@ inline Program read_rows(const nanobind::mapping& scalars, const nanobind::mappi
   program.row_messages = {column<std::uint32_t>(columns, "row_messages_begin"), column<std::uint32_t>(columns, "row_messages")};
   program.message_arrival = column<std::uint32_t>(columns, "message_arrival");
   program.message_cell = column<std::uint32_t>(columns, "message_cell");
+  program.message_flits = column<std::uint32_t>(columns, "message_flits");
   program.clock_skew = column<std::uint32_t>(columns, "clock_skew");
   program.clock_numerator = column<std::uint32_t>(columns, "clock_numerator");
   program.clock_denominator = column<std::uint32_t>(columns, "clock_denominator");

@@ -25,8 +25,7 @@ void require_below(const std::vector<std::uint32_t>& column, std::size_t size, s
 
 void Program::validate_rows() const {
   const std::size_t rows = row_op.size(), messages = message_arrival.size();
-  require(nodes > 0 && cells > 0 && in_flight > 0 && repeats > 0 && period > 0 && slot_cycles > 0 && message_flits > 0,
-          "a scalar is zero");
+  require(nodes > 0 && cells > 0 && in_flight > 0 && repeats > 0 && period > 0 && slot_cycles > 0, "a scalar is zero");
   require(!arrival_begin.empty(), "bounds are missing");
   const std::size_t arrivals = arrival_begin.back();
   require_bounds(row_begin, nodes, rows, "row_begin");
@@ -41,6 +40,7 @@ void Program::validate_rows() const {
   require(row_needs.size() == row_waits.values.size(), "row_needs");
   require_below(message_arrival, messages, arrivals, "message_arrival");
   require(message_cell.size() == messages, "message_cell");
+  require(message_flits.size() == messages && std::ranges::find(message_flits, 0u) == message_flits.end(), "message_flits");
   require(arrival_count.size() == arrivals, "arrival_count");
   for (const std::vector<std::uint32_t>* column : {&row_cell, &message_cell}) {
     for (const std::uint32_t cell : *column) {

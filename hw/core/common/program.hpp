@@ -20,7 +20,6 @@ struct Program {
   std::uint32_t repeats = 0;
   std::uint32_t period = 0;
   std::uint64_t slot_cycles = 0;
-  std::uint32_t message_flits = 0;
   std::uint64_t step_cycles = 0;  // paced: how long a step without rows lasts
   std::uint64_t ni_buffer_flits = 0;
   std::uint64_t reduce_start_cycles = 0;
@@ -45,6 +44,7 @@ struct Program {
   // Messages a row sends, in table order.
   std::vector<std::uint32_t> message_arrival;  // the counter it raises at its destination
   std::vector<std::uint32_t> message_cell;     // where it is written there
+  std::vector<std::uint32_t> message_flits;    // how long it is
   // Lanes to one neighbour are consecutive: a bundle. Empty where routers carry the messages.
   Lists message_hops;                       // message -> the bundles on its way: it takes a lane of each
   std::vector<std::uint32_t> bundle_begin;  // first lane of each bundle, and the end

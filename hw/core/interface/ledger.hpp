@@ -26,6 +26,7 @@ struct HopRecord {
   std::uint64_t message;
   LaneId lane;
   Cycle start;
+  std::uint32_t flits;
 };
 
 // One line of the trace: a message that counted.

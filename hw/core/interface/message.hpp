@@ -20,6 +20,7 @@ struct Message {
   std::uint32_t hop = 0;    // the bundle that it is on, as an index into the program's list of hops
   std::uint32_t hops_end = 0;
   std::optional<LaneId> last_lane;  // the one that takes it to its destination, once it has asked for that
+  std::uint32_t flits = 0;
   std::uint64_t flits_received = 0;
   Cycle fired;           // when its row fired
   Cycle requested;       // when its first flit stood before the lane that it is on

@@ -11,8 +11,8 @@ NetworkInterface::NetworkInterface(const Program& program, Ledger& ledger, Trans
       transport_(transport),
       node_(node),
       sequencer_(std::move(sequencer)),
-      reduction_unit_(program.reduce_start_cycles, program.reduce_chunk_cycles),
-      copy_unit_(0, program.message_flits) {}
+      reduction_unit_(program.reduce_start_cycles),
+      copy_unit_(0) {}
 
 void NetworkInterface::evaluate(Cycle now) {
   settle(now, now);
@@ -31,7 +31,8 @@ void NetworkInterface::settle(Cycle copies_until, Cycle sums_until) {
     const Cycle copied = copy_unit_.next_finish(), added = reduction_unit_.next_finish();
     if (copied <= copies_until && copied <= added) {
       const MessageId id = copy_unit_.retire();
-      ledger_.messages[id].first = {copied.value - program_.message_flits};
+      Message& message = ledger_.messages[id];
+      message.first = {copied.value - message.flits};
       land(id, copied);
     } else if (added <= sums_until) {
       const MessageId id = reduction_unit_.retire();
@@ -48,7 +49,7 @@ void NetworkInterface::land(MessageId id, Cycle complete) {
   Message& message = ledger_.messages[id];
   message.complete = complete;
   if (message.op == RowOp::kReduce) {
-    reduction_unit_.accept(id, complete);
+    reduction_unit_.accept(id, complete, program_.reduce_chunk_cycles);
   } else {
     ledger_.memory.at(node_, message.cell) = message.value;
     ledger_.count(id, complete);
@@ -86,8 +87,9 @@ void NetworkInterface::fire(const Firing& firing, Cycle now) {
     message.destination = ledger_.arrival_node[message.arrival.value];
     message.cell = program_.cell_of(program_.message_cell[index], firing.iteration);
     message.number = ledger_.statistics.messages++;
+    message.flits = program_.message_flits[index];
     if (message.destination == node_) {
-      copy_unit_.accept(ledger_.messages.add(message), now);
+      copy_unit_.accept(ledger_.messages.add(message), now, message.flits);
     } else {
       transport_.send(ledger_.messages.add(message), index);
     }

@@ -10,11 +10,11 @@ namespace certree {
 
 class QueuedUnit {
  public:
-  QueuedUnit(std::uint64_t start_cycles, std::uint64_t chunk_cycles) : start_cycles_(start_cycles), chunk_cycles_(chunk_cycles) {}
+  explicit QueuedUnit(std::uint64_t start_cycles) : start_cycles_(start_cycles) {}
 
-  // Takes a message that is complete at time `complete`.
-  void accept(MessageId message, Cycle complete) {
-    free_at_ = std::max(free_at_, complete + start_cycles_) + chunk_cycles_;
+  // Takes a message that is complete at time `complete`, and works on it for `cycles`.
+  void accept(MessageId message, Cycle complete, std::uint64_t cycles) {
+    free_at_ = std::max(free_at_, complete + start_cycles_) + cycles;
     jobs_.push_back({message, free_at_});
   }
   bool is_idle() const { return jobs_.empty(); }
@@ -34,7 +34,6 @@ class QueuedUnit {
     Cycle finish;
   };
   std::uint64_t start_cycles_;
-  std::uint64_t chunk_cycles_;
   Cycle free_at_;
   std::deque<Job> jobs_;
 };

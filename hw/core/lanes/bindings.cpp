@@ -53,11 +53,11 @@ class Run {
 
 Counters statistics(const Run& run) { return statistics_dict(run.engine().statistics(), run.engine().busiest_lane_cycles()); }
 
-// (message, lane, start) of every lane that a message got.
-std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> hops(const Run& run) {
-  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t>> rows;
+// (message, lane, start, flits) of every lane that a message got.
+std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t>> hops(const Run& run) {
+  std::vector<std::tuple<std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t>> rows;
   for (const HopRecord& record : run.engine().hops()) {
-    rows.emplace_back(record.message, record.lane.value, record.start.value);
+    rows.emplace_back(record.message, record.lane.value, record.start.value, record.flits);
   }
   return rows;
 }
@@ -82,7 +82,7 @@ void bind_lanes(nb::module_& module) {
       .def(
           "trace", [](const Run& run) { return trace_rows(run.engine().trace()); },
           "(row, iteration, destination, fired, first, complete, usable) of every message that counted, and its number.")
-      .def("hops", &hops, "(message, lane, start) of every lane that a message got.");
+      .def("hops", &hops, "(message, lane, start, flits) of every lane that a message got.");
 }
 
 }  // namespace certree

@@ -56,14 +56,15 @@ std::uint64_t FastEngine::backlog(LaneId lane) const {
 
 void FastEngine::enqueue(LaneId lane, MessageId id) {
   LaneState& state = lane_states_[lane.value];
+  const std::uint32_t flits = ledger_.messages[id].flits;
   const Cycle start = std::max(state.free_at, now_);
-  state.free_at = start + program_.message_flits;
-  ++state.messages;
+  state.free_at = start + flits;
+  state.flits += flits;
   begin_hop(id, lane, start);
-  ledger_.statistics.flit_hops += program_.message_flits;
+  ledger_.statistics.flit_hops += flits;
   const Cycle next = start + crossing_cycles(lane);
   if (is_on_last_hop(id)) {
-    schedule(next + (end_cycles() + program_.message_flits), Kind::kComplete, lane.value, id);
+    schedule(next + (end_cycles() + flits), Kind::kComplete, lane.value, id);
   } else {
     schedule(next, Kind::kHead, lane.value, id);
   }
@@ -86,7 +87,7 @@ void FastEngine::schedule_wake(NodeId node) {
 
 std::uint64_t FastEngine::busiest_lane_cycles() const {
   std::uint64_t busiest = 0;
-  for (const LaneState& lane : lane_states_) busiest = std::max(busiest, lane.messages * program_.message_flits);
+  for (const LaneState& lane : lane_states_) busiest = std::max(busiest, lane.flits);
   return busiest;
 }
 

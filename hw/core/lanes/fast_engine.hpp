@@ -28,7 +28,7 @@ class FastEngine final : public MessageEngine {
   };
   struct LaneState {
     Cycle free_at;
-    std::uint64_t messages = 0;
+    std::uint64_t flits = 0;  // that it has carried, or will
   };
 
   std::uint64_t backlog(LaneId lane) const override;

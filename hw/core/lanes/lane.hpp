@@ -12,13 +12,13 @@ namespace certree {
 // another lane; `ends`: cycles in the first router and in the wires of the two interfaces.
 class Lane {
  public:
-  Lane(NodeId source, std::uint64_t crossing, std::uint64_t ends, std::uint32_t message_flits)
-      : port(message_flits),
-        source(source),
-        message_flits_(message_flits),
-        left_of_arriving_(message_flits),
-        crossing_(crossing),
-        ends_(ends) {}
+  Lane(NodeId source, std::uint64_t crossing, std::uint64_t ends) : source(source), crossing_(crossing), ends_(ends) {}
+
+  // A message of so many flits takes its turn; `arrives`: at its destination, not at a router where it goes on.
+  void enqueue(MessageId message, std::uint32_t flits, bool arrives) {
+    port.enqueue(message, flits);
+    if (arrives) left_of_arriving_.push_back(flits);
+  }
 
   bool is_empty() const { return flits_under_way_ == 0 && port.backlog() == 0; }
   std::uint64_t flits_sent() const { return flits_sent_; }  // also: busy cycles
@@ -47,15 +47,15 @@ class Lane {
   // For how many cycles the next block may go on: within them no message starts or ends but on the block's first or last cycle.
   std::uint64_t quiet_cycles() const {
     const std::uint64_t sending = port.backlog() > 0 ? port.left_of_head() : UINT64_MAX;
-    return std::min(sending, left_of_arriving_);
+    return left_of_arriving_.empty() ? sending : std::min(sending, left_of_arriving_.front());
   }
 
   // That many flits of the last block came out, all of one message; returns whether its last one did.
   bool eject(std::uint64_t flits) {
     flits_under_way_ -= flits;
-    left_of_arriving_ -= flits;
-    if (left_of_arriving_ > 0) return false;
-    left_of_arriving_ = message_flits_;
+    left_of_arriving_.front() -= flits;
+    if (left_of_arriving_.front() > 0) return false;
+    left_of_arriving_.pop_front();
     return true;
   }
 
@@ -64,8 +64,7 @@ class Lane {
   bool is_listed = false;  // on the simulator's list of lanes that hold flits
 
  private:
-  std::uint64_t message_flits_;
-  std::uint64_t left_of_arriving_;  // flits that the message coming out still lacks
+  std::deque<std::uint64_t> left_of_arriving_;  // flits that have not come out, of each message that comes out here, in order
   DelayLine crossing_;
   DelayLine ends_;
   std::uint64_t flits_sent_ = 0;

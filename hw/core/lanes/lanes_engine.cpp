@@ -17,7 +17,7 @@ LanesEngine::LanesEngine(Program program, RunMode mode, std::span<std::uint64_t>
       settling_backlog_(mode == RunMode::kPaced ? program_.ni_buffer_flits : UINT64_MAX) {
   lanes_.reserve(lane_count());
   for (LaneId lane{0}; lane.value < lane_count(); ++lane.value) {
-    lanes_.emplace_back(source_of(lane), crossing_cycles(lane), end_cycles(), program_.message_flits);
+    lanes_.emplace_back(source_of(lane), crossing_cycles(lane), end_cycles());
   }
 }
 
@@ -45,7 +45,7 @@ bool LanesEngine::run(std::uint64_t budget) {
 void LanesEngine::enqueue(LaneId id, MessageId message) {
   Lane& lane = lanes_[id.value];
   if (is_on_last_hop(message)) ledger_.messages[message].last_lane = id;
-  lane.port.enqueue(message);
+  lane.enqueue(message, ledger_.messages[message].flits, is_on_last_hop(message));
   if (lane.is_listed) return;
   lane.is_listed = true;
   busy_lanes_.push_back(id);
@@ -118,7 +118,7 @@ void LanesEngine::receive_flits(LaneId id, std::span<const Flit> block) {
       ledger_.statistics.flit_hops += flits;
       Message& message = ledger_.messages[flit->message()];
       message.flits_received += flits;
-      const bool is_complete = message.flits_received == program_.message_flits;
+      const bool is_complete = message.flits_received == message.flits;
       if (lanes_[id.value].eject(flits) != is_complete || (is_complete && next != block.end())) {
         throw std::logic_error("flits of a message came out of order");
       }

@@ -44,7 +44,7 @@ void MessageEngine::begin_hop(MessageId id, LaneId lane, Cycle start) {
   Message& message = ledger_.messages[id];
   if (message.first == kNever) message.first = start;
   ledger_.statistics.contention_cycles += start - message.requested;
-  if (ledger_.is_traced) hops_.push_back({message.number, lane, start});
+  if (ledger_.is_traced) hops_.push_back({message.number, lane, start, message.flits});
 }
 
 bool MessageEngine::is_on_last_hop(MessageId id) {

@@ -6,6 +6,7 @@ import numpy as np
 
 from certree.hw.formats.layout import Field, Widths
 from certree.hw.formats.systemverilog.images import SlotRows, period_of, slot_fields, slot_rows
+from certree.models.common.errors import UnsupportedError
 from certree.models.schedule.timing import reduction_cycles, serialization_cycles
 from certree.models.table_memory import layout
 from certree.models.tables import Profile, RowOp, Tables
@@ -64,7 +65,9 @@ def _most(owner: np.ndarray) -> int:
 
 
 def sizes_of(tables: Tables, widths: Widths) -> Sizes:
-    """All constants. O(rows log rows)."""
+    """All constants. UnsupportedError for messages of several sizes, as demands have them. O(rows log rows)."""
+    if tables.chunk_granules is not None:
+        raise UnsupportedError("format systemverilog: not supported for demands, its constants state one message size")
     machine, rows, memory = tables.machine, slot_rows(tables), layout(tables)
     period = period_of(tables)
     size = tables.chunk_bytes // machine.flit_bytes

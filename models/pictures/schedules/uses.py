@@ -73,15 +73,16 @@ def _fine_uses(schedule: Schedule, slot: int) -> Uses:
     capacity = schedule.topology.pair_capacity[pair].tolist()
     lane, free = np.zeros(len(row), np.int64), np.zeros(0, np.int64)
     fits = np.ones(len(row), np.bool_)
+    length = times.length[row]
     for index, start in enumerate(entry.tolist()):
         if index == 0 or pair[index] != pair[index - 1]:
             free = np.zeros(capacity[index], np.int64)
         ready = np.flatnonzero(free <= start)
         fits[index] = len(ready) > 0
         lane[index] = place = int(ready[0]) if len(ready) else 0
-        free[place] = start + times.ser
+        free[place] = start + length[index]
     first = entry // slot
-    return Uses(row, pair, hop[order], first, lane, -(-(entry + times.ser) // slot) - first, fits)
+    return Uses(row, pair, hop[order], first, lane, -(-(entry + length) // slot) - first, fits)
 
 
 def _after_each_other(group: Int64, capacity: Int64, length: Int64) -> tuple[Int64, Int64]:
@@ -128,9 +129,7 @@ def load_of(schedule: Schedule) -> NDArray[np.float64]:
     uses = uses_of(schedule)
     rounds = schedule.period if schedule.repeats > 1 and schedule.period else _rounds(schedule)
     capacity = schedule.topology.pair_capacity.astype(np.float64)
-    length = (
-        uses.length if schedule.slot_cycles is None else np.full(len(uses.pair), fine_times(schedule).ser / schedule.slot_cycles)
-    )
+    length = uses.length if schedule.slot_cycles is None else fine_times(schedule).length[uses.row] / schedule.slot_cycles
     return np.asarray(np.bincount(uses.pair, weights=length, minlength=len(capacity)) / (capacity * rounds))
 
 
@@ -139,5 +138,5 @@ def _rounds(schedule: Schedule) -> int:
     if schedule.slot_cycles is None:
         return int(schedule.rounds.sum(dtype=np.int64))
     times = fine_times(schedule)
-    last = int(times.reservations.entry.max(initial=0)) + times.ser
+    last = int((times.reservations.entry + times.length[times.reservations.row]).max(initial=times.ser))
     return max(schedule.steps, -(-max(last, int(times.landing.max(initial=0))) // schedule.slot_cycles))

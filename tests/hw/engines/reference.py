@@ -29,6 +29,7 @@ class Message:
     buffer: int
     way: list[tuple[int, int]]
     requested: int  # when its first flit stood before the lane it is on
+    flits: int
     hop: int = 0
     come: Counter[int] = field(default_factory=Counter)  # flits that have come to the port of each hop
     received: int = 0
@@ -92,6 +93,9 @@ class ReferenceMachine:
         self.size = tables.chunk_bytes // machine.flit_bytes
         self.memory = layout(tables)
         places = (self.memory.work_base + tables.in_flight * self.memory.work_stride) // self.size
+        if tables.chunk_granules is not None:  # as the engines have it: a cell for each address
+            self.addresses = sorted({*tables.addr.tolist(), *tables.arrival_addr.tolist()})
+            places = len(self.addresses)
         self.cells = [list(map(int, row)) for row in initial_cells(len(topology.kind), places)]
         self.initial = [row[:] for row in self.cells]
         self.nodes = [Node(deque(sorted(self._firings(node)))) for node in range(len(topology.kind))]
@@ -172,6 +176,8 @@ class ReferenceMachine:
 
     def _cell(self, address: int, iteration: int) -> int:
         """D5: the place of an address of iteration 0 in a later one."""
+        if self.tables.chunk_granules is not None:
+            return self.addresses.index(address)
         if address < self.memory.work_base:
             return (address + iteration * self.memory.stride) // self.size
         return (address + iteration % self.tables.in_flight * self.memory.work_stride) // self.size
@@ -203,7 +209,7 @@ class ReferenceMachine:
             node.down_counter = ceil(self.step_time * (1 + self.clocks.drift[number]))
 
     def _backlog(self, lane: Lane) -> int:
-        return (len(lane.queue) - 1) * self.flits + lane.left if lane.queue else 0
+        return sum(message.flits for message in list(lane.queue)[1:]) + lane.left if lane.queue else 0
 
     def _fire_rows(self, number: int, node: Node) -> None:
         while node.pending:
@@ -249,13 +255,14 @@ class ReferenceMachine:
                 links = tables.routes[tables.route[row]]
                 way = [(int(tables.topology.src[link]), int(tables.topology.dst[link])) for link in links]
             buffer = int(tables.dst_buffer[row])
+            flits = tables.machine.head_flits + int(tables.size[row])
             message = Message(
-                row, iteration, number, destination, op, flow, value, buffer, way, self.now, come=Counter({0: self.flits})
+                row, iteration, number, destination, op, flow, value, buffer, way, self.now, flits, come=Counter({0: flits})
             )
             self.messages += 1
             if destination == number:
                 node = self.nodes[number]
-                node.copied_at = max(node.copied_at, self.now) + self.flits
+                node.copied_at = max(node.copied_at, self.now) + flits
                 node.copies.append((node.copied_at, message))
             else:
                 self._queue(message)
@@ -263,7 +270,7 @@ class ReferenceMachine:
     def _queue(self, message: Message) -> None:
         """Behind the others at the lane with the fewest flits to send."""
         lane = min(self.bundles[message.way[message.hop]], key=self._backlog)
-        lane.left = lane.left if lane.queue else self.flits
+        lane.left = lane.left if lane.queue else message.flits
         lane.queue.append(message)
 
     def _go_on(self, message: Message, hop: int) -> None:
@@ -278,7 +285,7 @@ class ReferenceMachine:
         if not lane.queue:
             return
         message = lane.queue[0]
-        sent = self.flits - lane.left
+        sent = message.flits - lane.left
         if not sent:
             self.contention += self.now - message.requested
         if message.way.index(ends) + 1 < len(message.way):
@@ -291,12 +298,12 @@ class ReferenceMachine:
         lane.left -= 1
         if not lane.left:
             lane.queue.popleft()
-            lane.left = self.flits
+            lane.left = lane.queue[0].flits if lane.queue else 0
 
     def _receive_flit(self, message: Message) -> None:
         self.flit_hops += 1
         message.received += 1
-        if message.received < self.flits:
+        if message.received < message.flits:
             return
         self._land(self.nodes[message.destination], message, self.now + 1)
 
@@ -332,6 +339,8 @@ class ReferenceMachine:
         ranks = list(tables.collective.members or tables.topology.endpoints.tolist())
         assert tables.chunk_root is not None
         assert tables.chunk_target is not None
+        if tables.chunk_granules is not None:
+            return self._demand_ok()
         pairs = list(zip(tables.chunk_root.tolist(), tables.chunk_target.tolist(), strict=True))
         each = max(Counter(pairs).values())
         block, seen = each * tables.repeats, Counter[tuple[int, int]]()
@@ -343,4 +352,18 @@ class ReferenceMachine:
                 if self.cells[target][received] != self.initial[source][sent]:
                     return False
             seen[source, target] += 1
+        return True
+
+    def _demand_ok(self) -> bool:
+        """D7, counted out: what a node sends, and what it receives, chunk by chunk, each as long as it is."""
+        tables = self.tables
+        assert tables.chunk_granules is not None
+        sizes = (tables.chunk_granules * self.size).tolist()
+        ends = list(zip(tables.chunk_root.tolist(), tables.chunk_target.tolist(), range(tables.chunks), strict=True))
+        area = max(sum(sizes[chunk] for source, _, chunk in ends if source == node) for node, _, _ in ends)
+        for source, target, chunk in ends:
+            sent = sum(sizes[other] for start, end, other in ends if start == source and (end, other) < (target, chunk))
+            received = area + sum(sizes[other] for start, end, other in ends if end == target and (start, other) < (source, chunk))
+            if self.cells[target][self.addresses.index(received)] != self.initial[source][self.addresses.index(sent)]:
+                return False
         return True

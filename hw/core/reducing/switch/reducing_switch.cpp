@@ -10,7 +10,7 @@ void ReducingSwitch::add_flow(std::uint32_t flow, std::uint32_t places, std::vec
 bool ReducingSwitch::receive(const AggregationPacket& packet, Cycle now) {
   std::uint32_t payload = 0;
   if (!buffer_.accept(packet, payload)) return false;
-  adders_[adder_of(packet.edge)].accept({payload}, now);
+  adders_[adder_of(packet.edge)].accept({payload}, now, packet_cycles_);
   return true;
 }
 

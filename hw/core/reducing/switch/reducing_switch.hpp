@@ -22,7 +22,7 @@ class ReducingSwitch {
 
   ReducingSwitch(NodeId node, std::uint64_t buffer_packets, std::uint32_t adders, std::uint64_t start_cycles,
                  std::uint64_t packet_cycles)
-      : node_(node), buffer_(buffer_packets), adders_(adders, QueuedUnit(start_cycles, packet_cycles)) {}
+      : node_(node), buffer_(buffer_packets), packet_cycles_(packet_cycles), adders_(adders, QueuedUnit(start_cycles)) {}
 
   // `flow_of` of every edge below is `flow`, children in this order.
   void add_flow(std::uint32_t flow, std::uint32_t places, std::vector<EdgeId> below, std::optional<EdgeId> above);
@@ -50,6 +50,7 @@ class ReducingSwitch {
   };
   NodeId node_;
   PayloadBuffer buffer_;
+  std::uint64_t packet_cycles_;
   std::vector<QueuedUnit> adders_;
   std::unordered_map<std::uint32_t, Aggregator> flows_;
   std::unordered_map<std::uint32_t, Port> ports_;  // by edge

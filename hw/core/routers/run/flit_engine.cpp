@@ -29,7 +29,8 @@ MessagePlan validated(MessagePlan plan, const Program& program, const NetworkLay
   }
   for (const std::uint32_t way : plan.ways.values) require(way < ways, "ways");
   const std::uint64_t flits = std::accumulate(plan.packet_flits.begin(), plan.packet_flits.end(), std::uint64_t{0});
-  require(!plan.packet_flits.empty() && flits == program.message_flits, "packet_flits");
+  const auto is_other = [&](std::uint32_t length) { return length != flits; };
+  require(plan.packet_flits.empty() || std::ranges::none_of(program.message_flits, is_other), "packet_flits");
   require(layout.routers == program.nodes && layout.unit_flits.size() == 2, "layout");
   return plan;
 }
@@ -60,7 +61,8 @@ void RouterTransport::send(MessageId id, std::uint32_t index) {
   packet.owner = id.value;
   packet.number = ledger_.messages[id].number;
   packet.release = network_.now();
-  for (const std::uint32_t flits : plan_.packet_flits) {
+  const std::span<const std::uint32_t> whole(&program_.message_flits[index], 1);
+  for (const std::uint32_t flits : plan_.packet_flits.empty() ? whole : std::span(plan_.packet_flits)) {
     packet.flits = flits;
     network_.inject(network_.add(packet));
   }
@@ -78,7 +80,7 @@ bool RouterTransport::receive(PacketId id) {
   Message& message = ledger_.messages[{packet.owner}];
   message.flits_received += packet.flits;
   network_.remove(id);
-  return message.flits_received == program_.message_flits;
+  return message.flits_received == message.flits;
 }
 
 FlitEngine::FlitEngine(Program program, RunMode mode, NetworkLayout layout, MessagePlan plan, const PacketList& others,

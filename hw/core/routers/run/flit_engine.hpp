@@ -12,7 +12,7 @@ namespace certree {
 struct MessagePlan {
   Lists ways;                               // message -> source routes, of which it takes the one whose port has the least to send
   std::vector<std::uint32_t> way_injector;  // source route -> where it begins; others than messages may have further routes
-  std::vector<std::uint32_t> packet_flits;  // lengths of the packets of a message, the same for all; one in message flow
+  std::vector<std::uint32_t> packet_flits;  // lengths of the packets of a message, the same for all; empty: a message is one packet
 };
 
 inline constexpr std::uint32_t kCollectiveClass = 0;

@@ -30,7 +30,7 @@ def test_synthesize_and_verify(demand, tmp_path):
     file = tmp_path / "made.json"
     made = json_of("synthesize", "ring:4", *ASKED, demand, "-o", file)
     assert (made["valid"], made["method"], made["message_bytes"]) == (True, "flows", 2642512)
-    assert made["time_unknown"] == "closed-form times: not supported for schedules that use demand (version 2)"
+    assert made["time_bound_cycles"] < made["time_cycles"] == 45225
     assert load_schedule(file).collective.demand.granules == 165157
     assert certree("verify", file).out.startswith("valid: alltoallv of 6 blocks on ring:4, made by flows")
     assert json_of("verify", file, *ASKED, demand, "--topology", "ring:4")["valid"]
@@ -77,8 +77,6 @@ def test_verify_needs_the_network(demand, tmp_path):
 @pytest.mark.parametrize(
     ("command", "what"),
     [
-        (("export", "-o", "tables"), "tables"),
-        (("simulate",), "simulation"),
         (("cost",), "cost models"),
         (("endpoints",), "endpoints with engines"),
     ],
@@ -89,6 +87,24 @@ def test_commands_that_do_not_know_demands(demand, tmp_path, command, what):
     outcome = certree(name, tmp_path / "made.json", *(tmp_path / option if option == "tables" else option for option in options))
     assert outcome.code == 2
     assert f"error: {what}: not supported for schedules that use demand (version 2)" in outcome.err
+
+
+def test_tables_and_runs(demand, tmp_path):
+    """Exported, verified and simulated from the schedule and from its tables, at its size and at twice that."""
+    demand.write_text("0,100,20,0\n,0,50,0\n40,0,0,90\n0,0,10,0\n")
+    made, tables = tmp_path / "made.json", tmp_path / "tables"
+    seen = json_of("synthesize", "ring:4", *ASKED, demand, "-o", made)
+    exported = json_of("export", made, "-o", tables)
+    assert (exported["chunk_bytes"], exported["padded_bytes"]) == (16, seen["message_bytes"])
+    checked = json_of("verify", tables)
+    assert (checked["valid"], checked["time_cycles"], checked["blocks"]) == (True, seen["time_cycles"], 6)
+    for source in (made, tables):
+        ran = json_of("simulate", source)
+        assert (ran["cycles"], ran["data_ok"]) == (seen["time_cycles"], True)
+    assert json_of("simulate", made, "--size", 2 * seen["message_bytes"])["cycles"] > seen["time_cycles"]
+    outcome = certree("export", made, "-o", tmp_path / "sv", "--format", "systemverilog")
+    assert (outcome.code, "format systemverilog: not supported for demands" in outcome.err) == (2, True)
+    assert not (tmp_path / "sv").exists()
 
 
 @pytest.mark.parametrize("command", ["compare", "frontier", "cost"])

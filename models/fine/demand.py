@@ -1,0 +1,93 @@
+"""Fine slots for demands: when each message of a schedule whose chunks differ in size leaves, at a size and on a machine.
+
+Steps of such a schedule are as long as their longest message, and tables have slots of one length. So their rows fire in fine
+slots: the transfers are taken step by step, in the order of their rows, and each leaves as soon as its chunk has come and every
+link of its way is free for it from then on. Nothing waits at routers.
+"""
+
+from dataclasses import replace
+from heapq import heapify, heapreplace
+
+import numpy as np
+
+from certree.models.common.errors import UnsupportedError
+from certree.models.fine.rebooking import fitted
+from certree.models.fine.slots import FineTimes, fine_times, is_made_for
+from certree.models.machine.machine import Machine
+from certree.models.schedule.made_for import MadeFor
+from certree.models.schedule.schedule import Schedule
+
+MOST_SLOTS = 1 << 20  # of a run: a slot lasts a cycle, or the least power of two with which it has no more
+
+
+def in_fine_slots_if_needed(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
+    """The schedule with the fine slots that it runs in at this size and on this machine; itself where slots have one length.
+
+    With a demand it is `booked`, with fine slots `fitted`. Errors as these."""
+    if schedule.collective.demand is not None:
+        return booked(schedule, message_bytes, machine)
+    return schedule if schedule.slot_cycles is None else fitted(schedule, message_bytes, machine)
+
+
+def booked(schedule: Schedule, message_bytes: int, machine: Machine) -> Schedule:
+    """A schedule for a demand in fine slots, itself where it has those of this size and machine; its other fields stay.
+
+    UnsupportedError where a chunk reaches a node twice, or a transfer has no link: then nothing says what waits for what.
+    InputError as `FineTimes`. O(hops · log) in Python.
+    """
+    if schedule.slot_cycles is not None and is_made_for(schedule, message_bytes, machine):
+        return schedule
+    _refuse_several_paths(schedule)
+    order, slot = np.argsort(schedule.step, kind="stable"), 1
+    made_for = MadeFor(message_bytes, machine)
+    while True:
+        still = replace(
+            schedule, step=np.zeros(schedule.transfers, np.int32), rounds=np.ones(1, np.int32), delay=1, slot_cycles=slot,
+            waits=None, made_for=made_for, certificate=None,
+        )  # fmt: skip
+        step = _slots(fine_times(still), order.tolist())
+        if (last := max(step, default=0)) < MOST_SLOTS:
+            break
+        slot *= 1 << (last // MOST_SLOTS).bit_length()
+    fires = np.array(step, np.int32)
+    order = np.argsort(fires, kind="stable")
+    columns = {name: getattr(schedule, name)[order] for name in schedule.columns if name != "step"}
+    return replace(still, step=fires[order], rounds=np.ones(last + 1, np.int32), **columns)
+
+
+def _refuse_several_paths(schedule: Schedule) -> None:
+    reached = np.sort(schedule.dst.astype(np.int64) * schedule.chunks + schedule.chunk)
+    twice = reached[1:][reached[1:] == reached[:-1]]
+    if len(twice):
+        node, chunk = divmod(int(twice[0]), schedule.chunks)
+        raise UnsupportedError(f"chunk {chunk} reaches node {node} twice; chunks of a demand have one path in tables and in times")
+    if (schedule.pair[schedule.route < 0] < 0).any():
+        raise UnsupportedError("a transfer has no link; verify the schedule first")
+
+
+def _slots(times: FineTimes, order: list[int]) -> list[int]:
+    """By row the slot in which it fires: the first from which on its chunk is there, and its links are free for good."""
+    schedule, uses, slot = times.schedule, times.reservations, times.slot
+    topology = schedule.topology
+    parallel = np.bincount(topology.pair_of_link, minlength=len(topology.pair_capacity)) > 1
+    free: dict[tuple[str, int], list[int]] = {}  # of each lane, from when on
+    needs: list[list[tuple[list[int], int]]] = [[] for _ in range(schedule.transfers)]
+    for row, pair, link, after in zip(*(column.tolist() for column in (uses.row, uses.pair, uses.link, uses.entry)), strict=True):
+        needs[row].append((free.setdefault(("pair", pair), [0] * int(topology.pair_capacity[pair])), after))
+        if link >= 0 and parallel[pair]:
+            needs[row].append((free.setdefault(("link", link), [0] * int(topology.capacity[link])), after))
+    for lanes in free.values():
+        heapify(lanes)
+    came: dict[tuple[int, int], int] = {}
+    length, arrives = times.length.tolist(), (times.latency + times.length).tolist()
+    source, target, chunk = schedule.src.tolist(), schedule.dst.tolist(), schedule.chunk.tolist()
+    fires = [0] * schedule.transfers
+    for row in order:
+        ready = came.get((source[row], chunk[row]), 0)
+        start = max([ready, *(lanes[0] - after for lanes, after in needs[row])])
+        fires[row] = -(-start // slot)
+        start = fires[row] * slot
+        for lanes, after in needs[row]:
+            heapreplace(lanes, start + after + length[row])
+        came[target[row], chunk[row]] = start + arrives[row]
+    return fires
