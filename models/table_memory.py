@@ -62,6 +62,8 @@ def _layout_of_sizes(tables: Tables) -> Layout:
     work = _is_work(tables)
     passing = tables.arrival_node[work], tables.sizes(tables.arrival_flow[work])
     most = []
+    assert tables.chunk_root is not None
+    assert tables.chunk_target is not None
     for node, size in ((tables.chunk_root, sizes), (tables.chunk_target, sizes), passing):
         total = np.zeros(nodes, np.int64)
         np.add.at(total, node, size)

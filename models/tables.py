@@ -274,12 +274,13 @@ class Tables(Shown):
         check_range(column, "chunk_granules", 1, MAX_GRANULES, TableFormatError)
         object.__setattr__(self, "chunk_granules", column)
 
-    def sizes(self, flow: Int32) -> NDArray[np.int64]:
+    def sizes(self, flow: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """The granules of chunks. O(flows)."""
         unit = self.chunk_bytes // self.machine.flit_bytes
         if self.chunk_granules is None:
             return np.broadcast_to(np.int64(unit), len(flow))
-        return self.chunk_granules.astype(np.int64)[flow] * unit
+        sizes: NDArray[np.int64] = self.chunk_granules.astype(np.int64)[flow] * unit
+        return sizes
 
     def _check_columns(self, limits: Mapping[str, tuple[int, int]]) -> None:
         """Make the columns of a table read-only, once they are whole numbers within the limits, of one length, of endpoints."""
