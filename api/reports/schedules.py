@@ -18,7 +18,7 @@ from certree.models.routers.virtual_channels import layer_count
 from certree.models.schedule.collective import Collective
 from certree.models.schedule.made_for import MadeFor
 from certree.models.schedule.schedule import Schedule
-from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule
+from certree.models.schedule.symmetric import AnySchedule, SymmetricSchedule, written_out
 from certree.models.schedule.timing import in_slots, schedule_cycles, slotted
 from certree.verify.bounds.witness import Instance
 from certree.verify.certificates.certificate import claim_document
@@ -33,6 +33,8 @@ def closed_form(schedule: AnySchedule, message_bytes: int, machine: Machine, slo
     """
     document: dict[str, Any] = {} if slot_cycles is None else {"slot_cycles": slot_cycles, "least_slot_cycles": None}
     try:
+        if schedule.slot_cycles is not None:
+            schedule = written_out(schedule)
         if isinstance(schedule, Schedule):
             schedule = in_fine_slots_if_needed(schedule, message_bytes, machine)
         if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:

@@ -17,7 +17,7 @@ from certree.models.network.routing import DIRECT
 from certree.models.network.topology import Int32, Topology
 from certree.models.schedule.collective import Collective, CollectiveKind
 from certree.models.schedule.made_for import MadeFor
-from certree.models.schedule.schedule import MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
+from certree.models.schedule.schedule import BUFFER_COLUMNS, MAX_CHUNKS, NO_ROOT, Schedule, make_schedule
 
 #: collective of the base chunks -> collective of all chunks
 WHOLE = {
@@ -28,11 +28,10 @@ WHOLE = {
 }
 #: why a field of version 2 is not in symmetric schedules
 LEFT_OUT = {
-    "buffers": "they are checked along trees, in which a node has one buffer for each chunk",
     "virtual_channel": "their transfers are between neighbours and take no route",
     "members": "the group takes every endpoint to every other one, so that all take part",
     "demand": "all chunks are images of those of the base, and the blocks of a demand differ",
-    "slot_cycles": "their steps are checked by loads of links, which the group leaves as they are, not by reserved cycles",
+    "waits": "their transfers are between neighbours and pass no router on their way",
 }
 #: rows of the largest schedule that is written out; 8.4 million take about a gigabyte
 MAX_TRANSFERS = 1 << 23
@@ -47,7 +46,8 @@ class SymmetricSchedule(Shown):
 
     The constructor checks forms (ScheduleFormatError): a direct network without removed nodes, steps of one round between
     neighbours, no repeats. `certree.verify` checks whether the group fits the network and the transfers are valid.
-    `made_for` as in `Schedule`; that of `base` does not count.
+    `made_for` as in `Schedule`; that of `base` does not count, but with fine slots both are the same. Of version 2 the base may
+    have several buffers, whose transfers within a node move to the image of the node, and fine slots.
     """
 
     shown: ClassVar = {"chunks": "chunks", "steps": "steps", "transfers": "transfers"}
@@ -66,8 +66,10 @@ class SymmetricSchedule(Shown):
             raise ScheduleFormatError("a symmetric schedule is for direct networks without removed nodes")
         if base.period is not None or base.routes or (base.rounds != 1).any():
             raise ScheduleFormatError("a symmetric schedule has steps of one round, transfers between neighbours, and no period")
-        for name in base.version_2_fields:
+        for name in (name for name in base.version_2_fields if name in LEFT_OUT):
             raise ScheduleFormatError(f"base uses {name} (version 2); symmetric schedules have none: {LEFT_OUT[name]}")
+        if base.slot_cycles is not None and base.made_for != self.made_for:
+            raise ScheduleFormatError("made_for is not that of the base, for which its fine slots are")
         if self.action.nodes != len(base.topology.kind):
             raise ScheduleFormatError(f"the action is on {self.action.nodes} nodes; the network has {len(base.topology.kind)}")
         if base.chunk_target is not None:
@@ -127,6 +129,16 @@ class SymmetricSchedule(Shown):
     def rounds(self) -> Int32:
         """Of every step: one."""
         return self.base.rounds
+
+    @property
+    def buffers(self) -> int:
+        """Of each node and chunk."""
+        return self.base.buffers
+
+    @property
+    def slot_cycles(self) -> int | None:
+        """Of fine slots; None where slots have one length."""
+        return self.base.slot_cycles
 
     @property
     def steps(self) -> int:
@@ -197,8 +209,8 @@ class SymmetricSchedule(Shown):
 
     @cached_property
     def timed(self) -> Schedule:
-        """The arrivals at node 0: one image of every base row, by its step and link. As all nodes look the same, closed forms of
-        this are those of the whole. Not a valid schedule by itself. O(rows)."""
+        """The arrivals at node 0, local ones included: one image of every base row, by its step and link. As all nodes look the
+        same, closed forms of this are those of the whole. Not a valid schedule by itself. O(rows)."""
         before = np.empty(self.heads.shape[1], np.int32)  # which neighbour leads to node 0 by each label
         place, label = np.nonzero(self.heads == 0)
         before[label] = place
@@ -211,12 +223,20 @@ class SymmetricSchedule(Shown):
             chunk=base.chunk * np.int32(self.nodes),
             op=base.op,
             step=base.step,
-            src=before[self.label],
+            src=np.where(base.src == base.dst, np.int32(0), before[self.label]),
             dst=np.zeros(base.transfers, np.int32),
             route=base.route,
             delay=base.delay,
             chunk_target=self.chunk_target,
+            made_for=self.made_for,
+            **self._version_2,
         )
+
+    @property
+    def _version_2(self) -> dict[str, Any]:
+        """The fields of version 2 that all transfers have in common with those of the base, and the buffers of its rows."""
+        base = self.base
+        return {name: getattr(base, name) for name in ("buffers", "src_buffer", "dst_buffer", "slot_cycles")}
 
     def written_out(self) -> Schedule:
         """All transfers, in canonical order; UnsupportedError for more than MAX_TRANSFERS. O(transfers log transfers)."""
@@ -237,10 +257,13 @@ class SymmetricSchedule(Shown):
                 "src": images[base.src].ravel(),
                 "dst": images[base.dst].ravel(),
                 "route": np.full(self.transfers, DIRECT, np.int32),
+                **{name: np.repeat(getattr(base, name), self.nodes) for name in BUFFER_COLUMNS if base.buffers > 1},
             },
             self.chunk_target,
             rounds=base.rounds,
             delay=base.delay,
+            buffers=base.buffers,
+            slot_cycles=base.slot_cycles,
             provenance=self.provenance,
             made_for=self.made_for,
         )

@@ -16,7 +16,15 @@ from certree.models.network.spec import parse_topology
 from certree.models.network.topology import Topology
 from certree.models.network.topology_file import topology_document, topology_from_document
 from certree.models.schedule.collective import CollectiveKind, parse_collective
-from certree.models.schedule.schedule import MAX_CHUNKS, MAX_STEPS, NO_ROOT, Schedule
+from certree.models.schedule.schedule import (
+    BUFFER_COLUMNS,
+    MAX_BUFFERS,
+    MAX_CHUNKS,
+    MAX_SLOT_CYCLES,
+    MAX_STEPS,
+    NO_ROOT,
+    Schedule,
+)
 from certree.models.schedule.schedule_file import (
     LIMITS,
     MADE_FOR,
@@ -29,8 +37,9 @@ from certree.models.schedule.schedule_file import (
 )
 from certree.models.schedule.symmetric import LEFT_OUT, WHOLE, AnySchedule, SymmetricSchedule, base_targets
 
-FORMAT, VERSION = "certree-symmetric-schedule", 1
+FORMAT, VERSION, VERSION_2 = "certree-symmetric-schedule", 1, 2  # the second where a field of it is used
 _KEYS = ("topology", "collective", "action", "trees", "delay", "steps", "transfers", "certificate", "provenance")
+_KEYS_2 = ("buffers", "slot_cycles")
 _LIMITS = {name: limits for name, limits in LIMITS.items() if name != "route"}
 
 
@@ -67,16 +76,19 @@ def save_any_schedule(schedule: AnySchedule, path: Path, *, force: bool = False)
 def symmetric_document(schedule: SymmetricSchedule) -> dict[str, Any]:
     """The JSON document of a symmetric schedule (schema: models/schemas/symmetric-schedule.schema.json)."""
     base = schedule.base
+    fields: dict[str, Any] = {} if base.buffers == 1 else {"buffers": base.buffers}
+    fields |= {} if base.slot_cycles is None else {"slot_cycles": base.slot_cycles}
     return {
         "format": FORMAT,
-        "version": VERSION,
+        "version": VERSION_2 if fields else VERSION,
         "topology": _named(schedule.topology) or topology_document(schedule.topology),
         "collective": str(schedule.collective.kind),
         "action": schedule.action.document,
         "trees": base.chunks,
         "delay": base.delay,
         "steps": base.steps,
-        "transfers": {name: getattr(base, name).tolist() for name in _LIMITS},
+        "transfers": {name: getattr(base, name).tolist() for name in base.columns if name != "route"},
+        **fields,
         "certificate": schedule.certificate,
         "provenance": schedule.provenance,
         **({} if schedule.made_for is None else {MADE_FOR: schedule.made_for.document()}),
@@ -114,19 +126,25 @@ def _topology(value: Any, where: str) -> Topology:
 
 def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
     """The symmetric schedule in a parsed JSON document."""
-    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError)
+    fields = Fields.of_format(document, FORMAT, VERSION, where, ScheduleFormatError, VERSION_2)
     for name, reason in LEFT_OUT.items():
         if name in fields:
             fields.refuse(f"field {name} (version 2) is given; symmetric schedules have none: {reason}")
-    fields.only(*_KEYS, optional=[MADE_FOR])
+    fields.only(*_KEYS, optional=[MADE_FOR, *(_KEYS_2 if document["version"] == VERSION_2 else ())])
+    buffers = fields.whole("buffers", 2, MAX_BUFFERS) if "buffers" in fields else 1
+    slot_cycles = fields.whole("slot_cycles", 1, MAX_SLOT_CYCLES) if "slot_cycles" in fields else None
+    if document["version"] == VERSION_2 and buffers == 1 and slot_cycles is None:
+        fields.refuse(f"version 2 without {' and '.join(_KEYS_2)}; such a schedule has version 1")
     topology = _topology(fields.raw("topology"), f"{where}: topology")
     kinds = {str(whole): base for base, whole in WHOLE.items()}
     kind = kinds[fields.choice("collective", kinds)]
     trees, steps = (fields.whole(name, 1, MAX_CHUNKS) for name in ("trees", "steps"))
     delay = fields.whole("delay", 1, MAX_STEPS)
-    columns = fields.table_of("transfers").only(*_LIMITS).columns(_LIMITS)
+    limits = _LIMITS | (dict.fromkeys(BUFFER_COLUMNS, (0, buffers - 1)) if buffers > 1 else {})
+    columns = fields.table_of("transfers").only(*limits).columns(limits)
     rooted = kind is not CollectiveKind.ALL_REDUCE
     with located(where, ScheduleFormatError):
+        kept = evidence(fields)
         base = Schedule(
             topology=topology,
             collective=parse_collective(kind, 0 if rooted else None),
@@ -135,7 +153,10 @@ def symmetric_from_document(document: Any, where: str) -> SymmetricSchedule:
             route=np.full(len(columns["chunk"]), DIRECT, np.int32),
             delay=delay,
             chunk_target=base_targets(len(topology.kind), trees) if kind is CollectiveKind.SCATTER else None,
+            buffers=buffers,
+            slot_cycles=slot_cycles,
+            made_for=kept.get("made_for") if slot_cycles is not None else None,
             **columns,  # type: ignore[arg-type]
         )
         action = action_from_document(fields.raw("action"), len(topology.kind), "action")
-        return SymmetricSchedule(base, action, **evidence(fields))
+        return SymmetricSchedule(base, action, **kept)

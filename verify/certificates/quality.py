@@ -21,8 +21,8 @@ def sustained_time(schedule: AnySchedule) -> Fraction:
     A schedule may state a period that is free of contention only because it has too few iterations for them to collide. Longer
     messages cannot use that period, so such a schedule counts as one long schedule.
     """
-    if isinstance(schedule, Schedule) and schedule.slot_cycles is not None:
-        return _fine_time(schedule)
+    if schedule.slot_cycles is not None:
+        return _fine_time(schedule if isinstance(schedule, Schedule) else schedule.timed)
     if schedule.period is not None and repeats_for_ever(schedule):
         return Fraction(schedule.period, schedule.message_chunks)
     rounds = int(schedule.rounds.sum(dtype=np.int64)) if schedule.period is None else schedule.total_steps

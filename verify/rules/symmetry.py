@@ -82,12 +82,18 @@ def check_action(topology: Topology, action: Action, findings: Findings) -> None
 def check_images(schedule: SymmetricSchedule, findings: Findings) -> None:
     """Report the violations of a schedule and all its images; rows are those of the base, or of all transfers where the base does
     not suffice for a check. `_check_labels` finds on the base what stage LOAD looks for on all transfers. Without a
-    group that fits there are no images, and only the base is checked.
+    group that fits there are no images, and only the base is checked. Fine slots depend on the size of all chunks and on what all
+    images bring to the reduction unit of a node: they are checked on all transfers, and without a group not at all.
 
     O(generators · links + base rows · log) for trees; otherwise the abstract machine executes the base chunks.
     """
     check_action(schedule.topology, schedule.action, findings)
     fits = not findings.rules
+    if schedule.slot_cycles is not None:
+        whole = written_out(schedule)
+        for entry in checks(Subject.SCHEDULES) if fits else ():
+            entry.run(whole, findings)
+        return
     for stage in Stage:
         if stage is not Stage.LOAD:
             for entry in checks(Subject.SCHEDULES, stage):

@@ -18,7 +18,7 @@ from certree.models.schedule.schedule_file import (
     schedule_document,
     schedule_from_document,
 )
-from certree.models.schedule.symmetric import LEFT_OUT, SymmetricSchedule
+from certree.models.schedule.symmetric import LEFT_OUT
 from certree.models.schedule.symmetric_file import symmetric_document, symmetric_from_document
 from tests.models.examples import pair_all_reduce, turning
 from tests.models.test_schemas import validator
@@ -153,11 +153,9 @@ def test_canonical_order_has_the_buffers_last():
     assert mixed.digest == made.digest
 
 
-def test_symmetric_schedules_are_of_version_1():
+def test_symmetric_schedules_refuse_what_makes_no_sense():
     whole = turning("ring:4")
-    with pytest.raises(ScheduleFormatError, match=r"base uses buffers \(version 2\); .* none: they are checked along trees"):
-        SymmetricSchedule(replace(whole.base, buffers=2), whole.action)
-    assert set(LEFT_OUT) == {"buffers", "virtual_channel", "members", "demand", "slot_cycles"}
+    assert set(LEFT_OUT) == {"virtual_channel", "members", "demand", "waits"}
     for name, reason in LEFT_OUT.items():
         with pytest.raises(ScheduleFormatError, match=rf"field {name} \(version 2\) is given; .* none: {reason}"):
             symmetric_from_document(symmetric_document(whole) | {name: 1}, "a.json")
